@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// changesAreRecorded: the record grows, and settings change with it.
+// changesAreRecorded: the audit record grows, and settings change with it.
 func changesAreRecorded(s *suite) {
 	a, is := s.Store.(queue.Auditor)
 	if !is {
@@ -57,7 +57,7 @@ func changesAreRecorded(s *suite) {
 	}
 }
 
-// secretsLeaveTheRecord, and all else in it stays.
+// secretsLeaveTheRecord: Redact removes them, and keeps everything else in it.
 func secretsLeaveTheRecord(s *suite) {
 	a, is := s.Store.(queue.Auditor)
 	if !is {
@@ -86,7 +86,7 @@ func secretsLeaveTheRecord(s *suite) {
 	}
 }
 
-// poolsKnowTheirBeginning: when the first job came into a pool, and when a job came.
+// poolsKnowTheirBeginning: when the first job entered a pool, and when a job was submitted.
 func poolsKnowTheirBeginning(s *suite) {
 	acc, is := s.Store.(queue.Accountant)
 	if !is {

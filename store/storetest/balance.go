@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// balanceIsOfOneMoment: attempts end while the jobs and the accounts are read. Each of them runs
-// or is in the accounts, and the changes after the cursor are those of what ran.
+// balanceIsOfOneMoment: attempts end while the jobs and the accounts are read. Each of them is either running or in the
+// accounts, and the changes after the cursor are the ends of the running ones.
 func balanceIsOfOneMoment(s *suite) {
 	acc, is := s.Store.(queue.Accountant)
 	if !is {

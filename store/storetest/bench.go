@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Bench measures a store: the life of jobs in batches by one caller, and submissions
-// of single jobs by many callers at once. It reports jobs per second.
+// Bench measures a store: the life of jobs in batches by one caller, and submissions of single jobs by many
+// simultaneous callers. It reports jobs per second.
 func Bench(b *testing.B, open Open) {
 	for _, batch := range []int{1, 10, 100, 1000} {
 		b.Run(fmt.Sprint("cycle/batch=", batch), func(b *testing.B) { benchCycle(b, open(b), batch) })

@@ -26,7 +26,7 @@ func cancelJobs(s *suite) {
 		s.t.Error("leased a task of a cancelled job")
 	}
 	s.finish(a.Ref, killed)
-	s.finish(b.Ref, ok) // it was faster
+	s.finish(b.Ref, ok) // it ended before it could be stopped
 	if j := s.state(array, queue.Cancelled); j.Cancelled != 9 || j.Succeeded != 1 {
 		s.t.Errorf("afterwards: %+v", j)
 	}
@@ -247,7 +247,7 @@ func snapshotAndChanges(s *suite) {
 	}
 }
 
-// snapshotStops: that something has to be stopped is not forgotten with the feed.
+// snapshotStops: a pending stop is not forgotten with the feed.
 func snapshotStops(s *suite) {
 	ids := s.submit(job(), job(), job())
 	for i, id := range ids {

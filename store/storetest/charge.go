@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// chargeOfTheStart: an attempt has the charge that was given when it was leased, however it ends,
-// and a snapshot has it. An attempt without a given charge is charged for its units.
+// chargeOfTheStart: an attempt has the charge given at its lease, however it ends, and a snapshot shows it. An attempt
+// without a given charge is charged for its units.
 func chargeOfTheStart(s *suite) {
 	acc, is := s.Store.(queue.Accountant)
 	if !is {

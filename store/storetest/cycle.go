@@ -7,8 +7,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Cycle takes n jobs through their life in one call each: submitted, leased and
-// finished. It is what throughput is measured by.
+// Cycle takes n jobs through their life in one call each: submitted, leased and finished. It measures throughput.
 func Cycle(ctx context.Context, s queue.Store, n int, job func(i int) *queue.Job) error {
 	jobs := make([]*queue.Job, n)
 	for i := range jobs {

@@ -7,8 +7,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// daysAreKept charges an attempt and looks for it among the days, then sets what the pool
-// has received.
+// daysAreKept charges an attempt and checks the usage by days, then sets the usage of the pool.
 func daysAreKept(s *suite) {
 	keeper, is := s.Store.(queue.DayKeeper)
 	charger, can := s.Store.(queue.Charger)

@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// usageStaysFinite: amounts are kept with weights that grow with time. They are right
-// after any number of half-lives, come one by one or all at once.
+// usageStaysFinite: stores keep amounts with weights that grow with time. They must be correct after any number of
+// half-lives, one at a time or all at once.
 func usageStaysFinite(s *suite) {
 	acc, is := s.Store.(queue.Accountant)
 	if !is {

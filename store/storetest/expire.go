@@ -55,8 +55,7 @@ func renewKeeps(s *suite) {
 	}
 }
 
-// renewNeverShortens renews for less time than is left, as a renewal does that was long on its way:
-// of a single task and of one of an array.
+// renewNeverShortens renews a single task and a task of an array for less time than is left, as a delayed renewal does.
 func renewNeverShortens(s *suite) {
 	single := s.submit(job())[0]
 	array := s.submit(job(func(j *queue.Job) { j.Tasks = 2 }))[0]

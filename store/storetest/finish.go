@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// finishRefuses: a result that is no end of an attempt changes nothing, in whatever state the job is, and
-// does not touch the other results of the call.
+// finishRefuses: a result that is not a valid end of an attempt changes nothing, in any state of the job, and does not
+// affect the other results of the call.
 func finishRefuses(s *suite) {
 	for _, array := range []string{"", "0-2"} {
 		id := s.submit(job(func(j *queue.Job) { j.Array = array }))[0]
@@ -128,8 +128,8 @@ func failureIsTriedAgain(s *suite) {
 	}
 }
 
-// holderChooses: a holder says when the next attempt begins. A failure still is a try of its job; to put a task off
-// is none, and an outcome with nothing after it names no pause.
+// holderChooses: a holder says when the next attempt begins. A failure counts toward the retries of its job, a
+// postponement does not, and an outcome without a next attempt names no pause.
 func holderChooses(s *suite) {
 	in := func(state queue.State, pause time.Duration) queue.Outcome {
 		return queue.Outcome{State: state, Next: &pause}
@@ -145,7 +145,7 @@ func holderChooses(s *suite) {
 		}
 	}
 	id := s.submit(job(func(j *queue.Job) { j.Retries, j.Backoff = 1, time.Nanosecond }))[0]
-	for range 3 { // more often than it has tries
+	for range 3 { // more often than its retries allow
 		if v := s.finish(s.take(id).Ref, in(queue.Cancelled, 0)); v.Err != nil || !v.Again {
 			s.t.Fatalf("put off: %+v", v)
 		}

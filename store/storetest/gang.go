@@ -8,12 +8,12 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// gangOf is a job of n tasks that start all at once.
+// gangOf returns a job of n tasks that start at the same moment.
 func gangOf(n int, f ...func(*queue.Job)) *queue.Job {
 	return job(append([]func(*queue.Job){func(j *queue.Job) { j.Gang = n }}, f...)...)
 }
 
-// wantGang asks for all tasks of a gang, on nodes n0, n1 and so on.
+// wantGang returns a want for all tasks of a gang, on nodes n0, n1 and so on.
 func wantGang(id int64, n int) queue.Want {
 	w := queue.Want{Job: id}
 	for i := range n {
@@ -22,7 +22,7 @@ func wantGang(id int64, n int) queue.Want {
 	return w
 }
 
-// takeGang leases a gang that has to be there.
+// takeGang leases a gang, and fails the test if it cannot.
 func (s *suite) takeGang(id int64, n int) []*queue.Lease {
 	s.t.Helper()
 	g, err := s.Lease(s.ctx, "", []queue.Want{wantGang(id, n)}, ttl)
@@ -33,7 +33,7 @@ func (s *suite) takeGang(id int64, n int) []*queue.Lease {
 	return g[0].Gang
 }
 
-// lost says that a want for the gang is lost, and how many tasks wait.
+// lostGang checks that a want for the gang is lost, and how many tasks wait.
 func (s *suite) lostGang(w queue.Want, waiting int) {
 	s.t.Helper()
 	g, err := s.Lease(s.ctx, "x", []queue.Want{w}, ttl)
@@ -82,7 +82,7 @@ func gangIsLeasedWhole(s *suite) {
 	s.takeGang(later[0], 2)
 }
 
-// reportedStops are the tasks of the changes that have to stop.
+// reportedStops returns the tasks that must stop according to the changes.
 func reportedStops(changes []queue.Change) (tasks []int) {
 	for _, c := range changes {
 		for _, r := range c.Runs {
@@ -94,7 +94,7 @@ func reportedStops(changes []queue.Change) (tasks []int) {
 	return tasks
 }
 
-// reportedWaits is how many tasks wait by the changes.
+// reportedWaits returns how many tasks wait according to the changes.
 func reportedWaits(changes []queue.Change) (n int) {
 	for _, c := range changes {
 		for _, w := range c.Waits {
@@ -104,8 +104,8 @@ func reportedWaits(changes []queue.Change) (n int) {
 	return n
 }
 
-// gangWaitsAgainWhole: when an attempt ends without success, the others are
-// stopped, and all wait again once the last has ended, also tasks that had succeeded.
+// gangWaitsAgainWhole: when an attempt ends without success, the others are stopped, and all wait again once the last
+// has ended, even tasks that had succeeded.
 func gangWaitsAgainWhole(s *suite) {
 	for name, first := range map[string]func(l *queue.Lease){
 		"failed": func(l *queue.Lease) { s.finish(l.Ref, failed) },
@@ -162,7 +162,7 @@ func gangWaitsAgainWhole(s *suite) {
 	}
 }
 
-// snapshotStops looks at what a snapshot tells of a job.
+// snapshotStops checks what a snapshot reports about a job.
 func (s *suite) snapshotStops(id int64, stops, waits int) {
 	s.t.Helper()
 	var of []queue.Change
@@ -178,8 +178,8 @@ func (s *suite) snapshotStops(id int64, stops, waits int) {
 	}
 }
 
-// gangEndsWhole: a gang that fails without retries ends as a whole, and so does one that is
-// cancelled, even while it comes apart.
+// gangEndsWhole: a gang that fails without retries ends as a whole, and so does a cancelled gang, even while its tasks
+// are being stopped.
 func gangEndsWhole(s *suite) {
 	id := s.submit(gangOf(3))[0]
 	leases := s.takeGang(id, 3)
@@ -210,7 +210,7 @@ func gangEndsWhole(s *suite) {
 	}
 }
 
-// gangCountsOnce: tries and losses are those of the gang, whichever task had them.
+// gangCountsOnce: retries and losses are counted for the whole gang, whichever task had them.
 func gangCountsOnce(s *suite) {
 	id := s.submit(gangOf(2, func(j *queue.Job) { j.Retries, j.Backoff = 2, time.Nanosecond }))[0]
 	for try := range 3 {

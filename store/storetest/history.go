@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// keeper is the store's history, or the case is skipped.
+// keeper returns the store's history, or skips the case.
 func (s *suite) keeper() queue.HistoryKeeper {
 	k, is := s.Store.(queue.HistoryKeeper)
 	if !is {
@@ -18,7 +18,7 @@ func (s *suite) keeper() queue.HistoryKeeper {
 	return k
 }
 
-// step is a whole step of a level in which a pool ran the given units.
+// step returns a whole step of a level in which a pool ran the given units.
 func step(level int, at time.Time, running float64) queue.HistoryStep {
 	x := queue.HistoryLevels[level].Step.Seconds()
 	return queue.HistoryStep{At: at, Seconds: x, Share: 0.5 * x, Used: 0.25 * x, FairNow: 2 * x, Running: running * x, Demand: 3 * x, Waiting: 7 * x, OldestWait: 90}
@@ -76,7 +76,7 @@ func historyIsKept(s *suite) {
 	}
 }
 
-// near reports whether steps are the same as far as a store keeps them.
+// near reports whether steps are equal within a store's precision.
 func near(a, b queue.HistoryStep) bool {
 	same := a.At.Equal(b.At)
 	for _, p := range [][2]float64{{a.Seconds, b.Seconds}, {a.Share, b.Share}, {a.Used, b.Used}, {a.FairNow, b.FairNow},
@@ -100,7 +100,7 @@ func historyAddsUp(s *suite) {
 	if len(got) != 1 || len(got[0].Steps) != 1 || !near(got[0].Steps[0], want) {
 		s.t.Fatalf("%+v, want %+v", got, want)
 	}
-	// Two who saw the same time do not count twice.
+	// Two servers that saw the same time do not count twice.
 	for range 2 {
 		s.must(k.AddHistory(s.ctx, []queue.PoolHistory{{Pool: "b", Steps: []queue.HistoryStep{step(0, at, 4)}}}))
 	}
@@ -109,7 +109,7 @@ func historyAddsUp(s *suite) {
 	}
 }
 
-// historyIsForgotten: steps that are too old go when steps are added, level by level.
+// historyIsForgotten: adding steps removes steps that are too old, level by level.
 func historyIsForgotten(s *suite) {
 	k := s.keeper()
 	now := time.Now()
@@ -134,7 +134,7 @@ func historyIsForgotten(s *suite) {
 	}
 }
 
-// BenchAddHistory measures how long it takes to write a minute of many busy pools.
+// BenchAddHistory measures how long writing a minute of many busy pools takes.
 func BenchAddHistory(b *testing.B, store queue.Store, pools int) {
 	k := store.(queue.HistoryKeeper)
 	at := time.Now().Truncate(time.Hour).Add(-time.Hour)

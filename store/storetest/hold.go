@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// as asks for an alteration of one job.
+// as makes an alteration of one job as a user.
 func (s *suite) as(by string, admin bool, id int64, v queue.Verb, cause string) error {
 	s.t.Helper()
 	errs, err := s.Alter(s.ctx, []queue.Alteration{{Job: id, Verb: v, By: by, Admin: admin, Cause: cause}})
@@ -15,8 +15,8 @@ func (s *suite) as(by string, admin bool, id int64, v queue.Verb, cause string) 
 	return errs[0]
 }
 
-// holdsHaveOwners: a hold is kept with who asked for it, and why. What an administrator holds
-// only an administrator releases.
+// holdsHaveOwners: a hold is stored with its user and its reason. Only an administrator releases an administrator's
+// hold.
 func holdsHaveOwners(s *suite) {
 	id := s.submit(job())[0]
 	heldBy := func(who, reason string) {
@@ -59,7 +59,7 @@ func holdsHaveOwners(s *suite) {
 	s.state(id, queue.Waiting)
 	heldBy("", "")
 
-	s.must(s.alter(id, queue.VerbHold)) // nobody says who: the program itself
+	s.must(s.alter(id, queue.VerbHold)) // without a user: the program itself
 	s.must(s.as("ann", false, id, queue.VerbRelease, ""))
 	id = s.submit(job(func(j *queue.Job) { j.Held = true }))[0]
 	heldBy("ann", "")

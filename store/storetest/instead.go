@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// claim leases the wanted jobs and returns which job each want got, 0 for none.
+// claim leases the wanted jobs and returns the job that each want got, 0 for none.
 func (s *suite) claim(wants ...queue.Want) (got []int64) {
 	s.t.Helper()
 	grants, err := s.Lease(s.ctx, "agent", wants, ttl)
@@ -34,8 +34,8 @@ func (s *suite) gets(what string, want []int64, wants ...queue.Want) {
 	}
 }
 
-// leaseElsewhere: in the place of a job that cannot be had, the first of the others is leased that
-// can: each once, and none that is wanted itself.
+// leaseElsewhere: if a job cannot be leased, the store leases the first alternate that can: each job once, and none
+// that is wanted itself.
 func leaseElsewhere(s *suite) {
 	want := func(id int64, others ...int64) queue.Want { return queue.Want{Job: id, Else: others} }
 	gone := s.submit(job(), job(), job())
@@ -53,8 +53,8 @@ func leaseElsewhere(s *suite) {
 	}
 }
 
-// leaseElsewhereOfSome: the store gives no lease of held jobs, of jobs that are not due, and of alternates with several
-// tasks; a task of an array has no alternate.
+// leaseElsewhereOfSome: the store does not lease held jobs, jobs that are not due, or alternates with several tasks; a
+// task of an array has no alternate.
 func leaseElsewhereOfSome(s *suite) {
 	gone := s.submit(job(), job())
 	s.take(gone[0])
@@ -96,8 +96,7 @@ func leaseElsewhereCharges(s *suite) {
 	}
 }
 
-// concurrentElse: many who all want the same, with the same list, get what there is, each job
-// once.
+// concurrentElse: many callers that want the same job, with the same list, get all available jobs, each job once.
 func concurrentElse(s *suite) {
 	const callers, batch = 8, 25
 	ids := s.submit(slices.Repeat([]*queue.Job{job()}, callers*batch)...)

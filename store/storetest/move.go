@@ -7,8 +7,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// moved: a job without running tasks goes to another pool, with its waiting tasks, and is
-// charged there.
+// moved: a job without running tasks moves to another pool, with its waiting tasks, and is charged there.
 func moved(s *suite) {
 	id := s.submit(job(func(j *queue.Job) { j.Pool, j.Limit, j.Array = "a", time.Minute, "0-2" }))[0]
 	move := queue.Alteration{Job: id, Verb: queue.VerbMove, Pool: "b/c", Limit: time.Hour}

@@ -13,9 +13,9 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Renames checks that a store gives the pools of users their new names when it is opened first by a
-// version that has them, and only then. open opens the same store each time; age makes it one that an
-// earlier version wrote, while it is closed.
+// Renames checks that a store gives the pools of users their new names when a version with these names opens it first,
+// and only then. open opens the same store each time; age turns the closed store into one that an earlier version
+// wrote.
 func Renames(t *testing.T, open Open, age func(t *testing.T)) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &suite{t: t, ctx: t.Context(), Store: open(t)}
@@ -43,11 +43,11 @@ func Renames(t *testing.T, open Open, age func(t *testing.T)) {
 	})
 }
 
-// renamed is a store as an earlier version wrote it.
+// renamed describes a store as an earlier version wrote it.
 type renamed struct {
-	in      map[int64]string // where each job has to be
+	in      map[int64]string // where each job must be
 	running []queue.Ref      // in pools that are renamed
-	left    []queue.Ref      // and in one that users had together
+	left    []queue.Ref      // in a pool that several users shared
 	used    map[string]float64
 }
 
@@ -73,8 +73,8 @@ func oldNames(s *suite) *renamed {
 	}
 	n.running = []queue.Ref{s.taken(put("a b", "a_b", "a=20b"))}
 	put("a b", "a_b", "a=20b")
-	put("a=20b", "a=20b", "a=3D20b") // who has to make room first
-	// A name that three users had: with jobs that wait, are held, run, and partly run.
+	put("a=20b", "a=20b", "a=3D20b") // must make room first
+	// A name that three users shared, with waiting, held, running and partly running jobs.
 	put("s h", "s_h", "s=20h")
 	put("s h", "s_h", "s=20h", held)
 	put("s/h", "s_h", "s=2Fh", array)
@@ -85,7 +85,7 @@ func oldNames(s *suite) *renamed {
 	put("", "default", "default")
 	put("default", "default", "=64efault")
 	put("ann", "ann", "ann")
-	put("ann", "a_c", "a_c") // a pool of no user
+	put("ann", "a_c", "a_c") // a pool that belongs to no user
 	time.Sleep(10 * time.Second)
 	for _, ref := range ended {
 		s.finish(ref, ok)
@@ -108,7 +108,7 @@ func oldNames(s *suite) *renamed {
 	return n
 }
 
-// written is what a store holds.
+// written is the contents of a store.
 type written struct {
 	Pools    map[int64]string
 	Counters map[string]queue.Counters
@@ -216,7 +216,7 @@ func (n *renamed) check(s *suite) {
 	}
 }
 
-// end ends what ran all the while: each is charged once, where it is.
+// end ends the attempts that ran the whole time: each is charged once, where it is.
 func (n *renamed) end(s *suite) {
 	time.Sleep(10 * time.Second)
 	before := n.all(s).Used

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// permits is the store as it keeps permits.
+// permits returns the store as a keeper of permits.
 func (s *suite) permits() permit.Keeper {
 	s.t.Helper()
 	k, is := s.Store.(permit.Keeper)
@@ -22,8 +22,8 @@ func (s *suite) permits() permit.Keeper {
 	return k
 }
 
-// nodesArePermitted: permits are kept with their bounds; a key comes with a token, and goes when the node is
-// revoked.
+// nodesArePermitted: permits are stored with their bounds; redeeming a token adds a key, and revoking the node removes
+// it.
 func nodesArePermitted(s *suite) {
 	k := s.permits()
 	bounds := permit.Bounds{Capacity: map[string]int64{"cpu": 8}, Labels: map[string]string{"rack": "b"}}
@@ -78,8 +78,8 @@ func nodesArePermitted(s *suite) {
 	}
 }
 
-// joinTokensCountOnce: of many that show a token at once one gets in; nobody after its time, under another
-// name or with another secret.
+// joinTokensCountOnce: of many nodes that use a token at once only one is admitted; none after the token expired, or
+// with another name or secret.
 func joinTokensCountOnce(s *suite) {
 	k := s.permits()
 	add := func(id string) {
@@ -114,7 +114,7 @@ func joinTokensCountOnce(s *suite) {
 			s.t.Errorf("at once: %v", err)
 		}
 	}
-	// The answer may have been lost on its way.
+	// A node may repeat the call, because the answer may have been lost.
 	if _, err := k.Redeem(s.ctx, "a", "hash", "n1", fmt.Sprint("key", winner)); err != nil {
 		s.t.Errorf("the same key again: %v", err)
 	}

@@ -8,14 +8,14 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// progress says how far an attempt is in another queueing system.
+// progress reports how far an attempt is in another queueing system.
 func (s *suite) progress(ref queue.Ref, began time.Time) {
 	s.t.Helper()
 	errs, err := s.Progress(s.ctx, []queue.Progress{{Ref: ref, Began: began}})
 	s.must(errors.Join(append(errs, err)...))
 }
 
-// only is the only task of a job.
+// only returns the only task of a job.
 func (s *suite) only(id int64) queue.Task {
 	s.t.Helper()
 	tasks, err := s.Tasks(s.ctx, id)
@@ -26,7 +26,7 @@ func (s *suite) only(id int64) queue.Task {
 	return tasks[0]
 }
 
-// had checks what a pool has received, and how many of its tasks ended.
+// had checks the usage of a pool, and how many of its tasks ended.
 func (s *suite) had(pool string, want float64, ended int64) {
 	s.t.Helper()
 	acc, is := s.Store.(queue.Accountant)
@@ -40,7 +40,7 @@ func (s *suite) had(pool string, want float64, ended int64) {
 	}
 }
 
-// runsIn are the runs that a snapshot and the changes tell of a job.
+// runsIn returns the runs of a job in a snapshot and in the changes.
 func (s *suite) runsIn(id int64, what queue.What) (runs []queue.Run) {
 	s.t.Helper()
 	take := func(c queue.Change) error {
@@ -62,8 +62,8 @@ func (s *suite) runsIn(id int64, what queue.What) (runs []queue.Run) {
 	return runs
 }
 
-// waitsElsewhere: a task in another queueing system is charged from its beginning there
-// to its end; a snapshot and the changes tell its progress.
+// waitsElsewhere: a task in another queueing system is charged from its beginning there to its end; a snapshot and the
+// changes show its progress.
 func waitsElsewhere(s *suite) {
 	if acc, is := s.Store.(queue.Accountant); is {
 		s.must(acc.SetHalfLife(s.ctx, 0))
@@ -89,7 +89,7 @@ func waitsElsewhere(s *suite) {
 	time.Sleep(10 * time.Minute)
 	began := time.Now().Add(-2 * time.Minute)
 	s.progress(l.Ref, began)
-	s.progress(l.Ref, began.Add(time.Minute)) // it began once
+	s.progress(l.Ref, began.Add(time.Minute)) // it begins only once
 	if j := s.state(id, queue.Running); j.Running != 1 || j.Queued != 0 || !j.Started.Equal(began) {
 		s.t.Errorf("when it began: %+v", j)
 	}
@@ -121,8 +121,8 @@ func waitsElsewhere(s *suite) {
 	s.had("b", 60, 1)
 }
 
-// neverBeganElsewhere: what never began there has received nothing, however it ends, and is a
-// task that waits as before if it waits again.
+// neverBeganElsewhere: a task that never began there received no service, however it ends, and waits as before if it
+// waits again.
 func neverBeganElsewhere(s *suite) {
 	queued := func(pool string) queue.Ref {
 		id := s.submit(job(func(j *queue.Job) { j.Pool = pool }))[0]
@@ -144,7 +144,7 @@ func neverBeganElsewhere(s *suite) {
 	s.must(errors.Join(append(errs, err)...))
 	s.state(given.JobID, queue.Waiting)
 	s.had("given", 0, 0)
-	// That it began comes with its end.
+	// The report that it ended also says when it began.
 	v, err := s.Finish(s.ctx, []queue.Result{{Ref: told, Outcome: ok, Began: time.Now().Add(-time.Minute), Ended: time.Now().Add(-30 * time.Second)}})
 	s.must(errors.Join(err, v[0].Err))
 	s.had("told", 30, 1)
@@ -174,8 +174,7 @@ func neverBeganElsewhere(s *suite) {
 	}
 }
 
-// waitsElsewhereBounds: a clock that goes wrong there takes nothing back, and charges nothing from
-// before the lease.
+// waitsElsewhereBounds: a wrong clock there undoes nothing, and charges nothing for the time before the lease.
 func waitsElsewhereBounds(s *suite) {
 	if acc, is := s.Store.(queue.Accountant); is {
 		s.must(acc.SetHalfLife(s.ctx, 0))
@@ -196,8 +195,8 @@ func waitsElsewhereBounds(s *suite) {
 	}
 }
 
-// endIsHeardOfLate: nobody pays for the time until the store hears of an end, and the next attempt does not
-// wait for it. Less than a second is the time that it takes to tell.
+// endIsHeardOfLate: no pool pays for the time between an end and its report to the store, and the next attempt does not
+// wait for the report. Less than a second counts as the time that a report takes.
 func endIsHeardOfLate(s *suite) {
 	if acc, is := s.Store.(queue.Accountant); is {
 		s.must(acc.SetHalfLife(s.ctx, 0))
@@ -231,8 +230,8 @@ func endIsHeardOfLate(s *suite) {
 	}
 }
 
-// waitsElsewhereArray: a job runs as soon as one of its tasks does, and is queued while some wait
-// elsewhere and none runs.
+// waitsElsewhereArray: a job runs as soon as one of its tasks does, and is queued while some of them wait elsewhere and
+// none runs.
 func waitsElsewhereArray(s *suite) {
 	id := s.submit(job(func(j *queue.Job) { j.Array, j.Retries = "1-3", 1 }))[0]
 	var refs []queue.Ref
@@ -240,7 +239,7 @@ func waitsElsewhereArray(s *suite) {
 		refs = append(refs, g.Lease.Ref)
 	}
 	s.progress(refs[0], time.Time{})
-	s.state(id, queue.Running) // of the other nothing is known yet
+	s.state(id, queue.Running) // nothing is known about the other yet
 	s.progress(refs[1], time.Time{})
 	if j := s.state(id, queue.Queued); j.Waiting != 1 || j.Running != 2 || j.Queued != 2 || !j.Started.IsZero() {
 		s.t.Errorf("while both wait there: %+v", j)

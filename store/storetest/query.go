@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// queryIsKept: the ids of a query are the caller's, and stay in their order.
+// queryIsKept: the store does not change the ids of a query, or their order.
 func queryIsKept(s *suite) {
 	ids := s.submit(job(), job())
 	asked := []int64{ids[1], ids[0], ids[1]}

@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// grants leases the wanted jobs and says of each want whether it was leased ("+"), lost ("-"), or
-// by its name what refused it.
+// grants leases the wanted jobs and returns for each want "+" if it was leased, "-" if it was lost, or the name of the
+// limit that refused it.
 func (s *suite) grants(wants ...queue.Want) (text string, grants []queue.Grant) {
 	s.t.Helper()
 	grants, err := s.Lease(s.ctx, "agent", wants, ttl)
@@ -42,7 +42,7 @@ func (s *suite) grantsAre(want string, wants ...queue.Want) []queue.Grant {
 	return grants
 }
 
-// limited are wants for tasks of a job under rates.
+// limited returns wants for tasks of a job under rates.
 func limited(job int64, n int, rates ...sched.RateLimit) []queue.Want {
 	return slices.Repeat([]queue.Want{{Job: job, Rates: rates}}, n)
 }
@@ -79,8 +79,7 @@ func ratesAreKept(s *suite) {
 	s.grantsAre("+,rate mail", limited(array, 2, mail)...)
 }
 
-// ratesOfGangs: each task of a gang counts; one that is larger than the burst takes what comes
-// later, too.
+// ratesOfGangs: each task of a gang counts; a gang larger than the burst also takes later tokens.
 func ratesOfGangs(s *suite) {
 	web := []sched.RateLimit{{Name: "web", Limit: sched.Rate{Count: 1, Per: time.Second, Burst: 3}}}
 	ids := s.submit(job(func(j *queue.Job) { j.Gang = 2 }), job(func(j *queue.Job) { j.Gang = 5 }), job())
@@ -96,8 +95,8 @@ func ratesOfGangs(s *suite) {
 	s.grantsAre("+", queue.Want{Job: one, Rates: web})
 }
 
-// ratesHoldInAnyWindow: however they are asked for, and given back, in no time are there more
-// starts than the burst and what comes in it.
+// ratesHoldInAnyWindow: however leases are claimed and returned, no time span has more starts than the burst plus the
+// tokens that arrive in it.
 func ratesHoldInAnyWindow(s *suite) {
 	web := sched.RateLimit{Name: "web", Limit: sched.Rate{Count: 5, Per: time.Second, Burst: 3}}
 	array := s.submit(job(func(j *queue.Job) { j.Array = "0-999" }))[0]
@@ -123,7 +122,7 @@ func ratesHoldInAnyWindow(s *suite) {
 	}
 }
 
-// InRate checks that in no time there were more starts than a rate allows.
+// InRate checks that no time span had more starts than a rate allows.
 func InRate(t interface{ Errorf(string, ...any) }, at []time.Time, limit sched.Rate) {
 	slices.SortFunc(at, time.Time.Compare)
 	burst := int(limit.Burst)
@@ -141,13 +140,12 @@ func InRate(t interface{ Errorf(string, ...any) }, at []time.Time, limit sched.R
 	}
 }
 
-// holding is a want for a task that holds an amount of a license with the given total.
+// holding returns a want for a task that holds an amount of a license with the given total.
 func holding(job int64, of string, amount, most int64) queue.Want {
 	return queue.Want{Job: job, Holds: []sched.Held{{Of: of, Amount: amount, Max: most}}}
 }
 
-// holdsAreChecked: those who run never hold more than there is, and give it back in whichever way
-// they end.
+// holdsAreChecked: running tasks never hold more than the total, and release it however they end.
 func holdsAreChecked(s *suite) {
 	if shared, is := s.Store.(queue.Sharer); !is || !shared.Shared() {
 		s.t.Skip("one process has the store to itself")
@@ -195,8 +193,8 @@ func holdsAreChecked(s *suite) {
 	s.grantsAre("+", both(gang[1]))
 }
 
-// holdsOfJobs: holds of jobs with one task, which end in their own way, and of alternates that
-// are leased in the place of the wanted jobs.
+// holdsOfJobs: holds of jobs with one task, which end in a way of their own, and of alternates that are leased in place
+// of the wanted jobs.
 func holdsOfJobs(s *suite) {
 	if shared, is := s.Store.(queue.Sharer); !is || !shared.Shared() {
 		s.t.Skip("one process has the store to itself")

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// refusal is the outcome of an attempt that a machine could not begin.
+// refusal returns the outcome of an attempt that a machine could not begin.
 func refusal(r queue.Refusal) queue.Outcome {
 	return queue.Outcome{State: queue.Failed, ExitCode: -1, Cause: "no user ann", Refused: r}
 }
@@ -24,7 +24,7 @@ func (s *suite) on(holder string, id int64) *queue.Lease {
 	return grants[0].Lease
 }
 
-// avoids are the nodes that a job is kept from, as the job says and as the scheduler is told.
+// avoids returns the nodes that a job avoids, according to the job and to the scheduler's changes.
 func (s *suite) avoids(id int64) (job, told []string) {
 	s.t.Helper()
 	nodes := func(all []queue.Avoided) (out []string) {
@@ -44,8 +44,8 @@ func (s *suite) avoids(id int64) (job, told []string) {
 	return job, told
 }
 
-// refusedElsewhere: a task that a node could not begin waits again, as if it had not started,
-// and its job is kept from the node until it is requeued.
+// refusedElsewhere: a task that a node could not begin waits again, as if it had not started, and its job avoids the
+// node until it is requeued.
 func refusedElsewhere(s *suite) {
 	id := s.submit(job())[0]
 	l := s.on("n1", id)
@@ -73,7 +73,7 @@ func refusedElsewhere(s *suite) {
 	}
 }
 
-// refusedForNow: a machine that can begin nothing at present may be asked later.
+// refusedForNow: a machine that can begin nothing at present may get the task later.
 func refusedForNow(s *suite) {
 	id := s.submit(job())[0]
 	s.finish(s.on("n1", id).Ref, refusal(queue.RefusedNow))
@@ -88,8 +88,8 @@ func refusedForNow(s *suite) {
 	s.state(id, queue.Succeeded)
 }
 
-// refusedEverywhere: a task that no machine begins comes to an end, with the last cause; so
-// does a task that surely no machine can begin.
+// refusedEverywhere: a task that no machine begins comes to an end, with the last cause, and so does one that surely no
+// machine can begin.
 func refusedEverywhere(s *suite) {
 	ids := s.submit(job(), job())
 	for n := 0; s.get(ids[0]).State == queue.Waiting; n++ {
@@ -109,8 +109,8 @@ func refusedEverywhere(s *suite) {
 	}
 }
 
-// refusedOfMany: the changes list all waiting tasks of a job again, as they are kept from the
-// node, too; running tasks go on.
+// refusedOfMany: the changes list all waiting tasks of a job again, because these avoid the node too; running tasks go
+// on.
 func refusedOfMany(s *suite) {
 	id := s.submit(job(func(j *queue.Job) { j.Array = "0-4" }))[0]
 	first, second := s.on("n1", id), s.on("n2", id)
@@ -143,7 +143,7 @@ func refusedOfMany(s *suite) {
 	s.state(id, queue.Succeeded)
 }
 
-// refusedInGang: all tasks of a gang wait again, and all of them elsewhere.
+// refusedInGang: all tasks of a gang wait again, and all avoid the node.
 func refusedInGang(s *suite) {
 	id := s.submit(job(func(j *queue.Job) { j.Gang = 2 }))[0]
 	leases := s.takeGang(id, 2)
@@ -157,7 +157,7 @@ func refusedInGang(s *suite) {
 	}
 }
 
-// releaseForgetsTheStart: a job whose only attempt was given back has not started.
+// releaseForgetsTheStart: a job whose only attempt was released has not started.
 func releaseForgetsTheStart(s *suite) {
 	id := s.submit(job())[0]
 	l := s.take(id)

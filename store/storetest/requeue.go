@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// requeuedDependent: a job that was cancelled while it waited for others, and requeued,
-// waits for nobody, and how they end does not touch it.
+// requeuedDependent: a job that was cancelled while it waited for others, and then requeued, waits for no others, and
+// their ends do not affect it.
 func requeuedDependent(s *suite) {
 	for _, on := range []queue.DependsOn{queue.OnOK, queue.OnFailed} {
 		first := s.submit(job())[0]
@@ -26,8 +26,7 @@ func requeuedDependent(s *suite) {
 	}
 }
 
-// requeuedIsRemembered: when a job that waits again had started and ended, and how, stays in the journal,
-// with the instants at which it did.
+// requeuedIsRemembered: the journal keeps when and how a job that waits again had started and ended.
 func requeuedIsRemembered(s *suite) {
 	j, is := s.Store.(queue.Journal)
 	if !is {
@@ -77,7 +76,7 @@ func requeuedIsRemembered(s *suite) {
 	}
 }
 
-// startsAreRemembered: when an attempt began stays in the journal when another follows, however it ended.
+// startsAreRemembered: the journal keeps when an attempt began even after the next one, however it ended.
 func startsAreRemembered(s *suite) {
 	j, is := s.Store.(queue.Journal)
 	if !is {

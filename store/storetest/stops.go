@@ -24,8 +24,8 @@ func (s *suite) stop(stops ...queue.Stopped) []error {
 	return errs
 }
 
-// stoppedRuns: an attempt that the scheduler stops still runs; the feed tells its holder;
-// its end lets the task wait again at once, and is no try of the job.
+// stoppedRuns: an attempt that the scheduler stops still runs; the feed notifies its holder; after its end the task
+// waits again at once, and the attempt does not count toward the retries of the job.
 func stoppedRuns(s *suite) {
 	for _, array := range []string{"", "0-2"} {
 		id := s.submit(job(func(j *queue.Job) { j.Array = array }))[0]
@@ -33,7 +33,7 @@ func stoppedRuns(s *suite) {
 		_, cursor := s.changes(0)
 		time.Sleep(20 * time.Second)
 		x := stopOf(l, "min-share", time.Now())
-		for _, err := range s.stop(x, x) { // the second time it is being stopped already
+		for _, err := range s.stop(x, x) { // the second stop finds the first
 			s.must(err)
 		}
 		s.state(id, queue.Running)
@@ -63,8 +63,8 @@ func stoppedRuns(s *suite) {
 	}
 }
 
-// stoppedTooLate: an attempt that ends by itself while it is being stopped has ended by itself; a job that is
-// cancelled meanwhile is cancelled.
+// stoppedTooLate: an attempt that ends by itself while it is being stopped keeps its result; a job that is cancelled
+// meanwhile is cancelled.
 func stoppedTooLate(s *suite) {
 	for _, c := range []struct {
 		outcome queue.State
@@ -87,8 +87,7 @@ func stoppedTooLate(s *suite) {
 	}
 }
 
-// stopsAreKept: the reasons of stops can be read, and a snapshot tells the holder
-// again.
+// stopsAreKept: the reasons of stops can be read, and a snapshot notifies the holder again.
 func stopsAreKept(s *suite) {
 	ids := s.submit(job(), job(func(j *queue.Job) { j.Array = "1-3" }))
 	first, second := s.take(ids[0]), s.take(ids[1])

@@ -1,6 +1,5 @@
-// Package storetest is the contract of queue.Store as a test suite. The test of
-// a store is one call of [Run]; a bug that is found in a store is first a new case
-// here.
+// Package storetest is the contract of queue.Store as a test suite. The test of a store is one call of [Run]; every bug
+// found in a store first becomes a new case here.
 package storetest
 
 import (
@@ -9,8 +8,8 @@ import (
 	"testing/synctest"
 )
 
-// Run checks that the stores that open returns keep the contract. Each case runs in
-// virtual time, so the store must not wait for anything outside the process.
+// Run checks that the stores that open returns fulfill the contract. Each case runs in virtual time, so the store must
+// not wait for anything outside the process.
 func Run(t *testing.T, open Open) {
 	for _, c := range contract {
 		if testing.Short() && !strings.HasPrefix(c.name, "Concurrent") {
@@ -26,7 +25,7 @@ func Run(t *testing.T, open Open) {
 	}
 }
 
-// contract are the cases.
+// contract lists the cases.
 var contract = []struct {
 	name string
 	test func(*suite)

@@ -91,7 +91,7 @@ func submitIsIdempotentByKey(s *suite) {
 	}
 }
 
-// keyOfAnotherJob: a key stands for the first submission with it, if both submissions have a digest.
+// keyOfAnotherJob: a key identifies the first submission with it, and another digest is refused if both have one.
 func keyOfAnotherJob(s *suite) {
 	with := func(key, digest string) *queue.Job {
 		return job(func(j *queue.Job) { j.Key, j.Digest = key, digest })

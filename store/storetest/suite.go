@@ -65,7 +65,7 @@ func (s *suite) leaseFor(ttl time.Duration, ids ...int64) []queue.Grant {
 	return grants
 }
 
-// take leases one task that has to be there.
+// take leases one task, and fails the test if it cannot.
 func (s *suite) take(id int64) *queue.Lease {
 	s.t.Helper()
 	l := s.lease(id)[0].Lease

@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// all makes a change of several jobs in one call, and wants none of them refused.
+// all changes several jobs in one call, and fails the test if one is refused.
 func (s *suite) all(v queue.Verb, ids ...int64) {
 	s.t.Helper()
 	for i, err := range s.each(v, ids...) {
@@ -16,7 +16,7 @@ func (s *suite) all(v queue.Verb, ids ...int64) {
 	}
 }
 
-// each makes a change of several jobs in one call, and returns what became of each.
+// each changes several jobs in one call, and returns the result of each.
 func (s *suite) each(v queue.Verb, ids ...int64) []error {
 	s.t.Helper()
 	var changes []queue.Alteration
@@ -40,8 +40,8 @@ func (s *suite) chain(n int) (ids []int64) {
 	return ids
 }
 
-// alterTogether: what a change does along to another job that the same call names is done, whatever the order. What
-// had been done before is refused.
+// alterTogether: if one change of a call also changes another job that the call names, that job's own change is no
+// error, in any order. A change that had been made before the call is refused.
 func alterTogether(s *suite) {
 	ids := s.chain(3)
 	a, b, c := ids[0], ids[1], ids[2]

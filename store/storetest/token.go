@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// tokens is the store as it keeps tokens.
+// tokens returns the store as a keeper of tokens.
 func (s *suite) tokens() token.Keeper {
 	s.t.Helper()
 	k, is := s.Store.(token.Keeper)
@@ -21,8 +21,7 @@ func (s *suite) tokens() token.Keeper {
 	return k
 }
 
-// tokensAreKept: a token is kept with all that it says but its secret, and counts until its time is over or it is
-// revoked.
+// tokensAreKept: a token is stored with all its fields but the secret, and is valid until it expires or is revoked.
 func tokensAreKept(s *suite) {
 	k := s.tokens()
 	text, id, hash := token.New()
@@ -86,7 +85,7 @@ func (s *suite) countsOnly(k token.Keeper, id, hash string, want error) {
 	}
 }
 
-// tokensAreBounded: the number of an owner's tokens that count is bounded; revoked ones and old ones do not count.
+// tokensAreBounded: an owner's number of valid tokens is bounded; revoked and expired ones do not count.
 func tokensAreBounded(s *suite) {
 	k := s.tokens()
 	add := func(lasts time.Duration) (string, error) {

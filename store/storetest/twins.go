@@ -16,9 +16,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// Twins lets two stores do the same random operations at the same virtual instants
-// and compares everything that they say. seeds is how many runs there are; -run with
-// the name that a failure prints repeats one.
+// Twins makes two stores do the same random operations at the same virtual instants and compares all their answers.
+// seeds is the number of runs; -run with the name that a failure prints repeats one.
 func Twins(t *testing.T, a, b Open, seeds int) {
 	for seed := range seeds {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
@@ -57,7 +56,7 @@ func (w *twins) same(what string, x, y any, errs ...error) {
 	}
 }
 
-// setHalfLife lets usage decay: a short one many times over in one run.
+// setHalfLife sets the half-life of both stores; usage decays many times in one run if it is short.
 func (w *twins) setHalfLife(half time.Duration) {
 	for _, s := range []queue.Store{w.a, w.b} {
 		if acc, is := s.(queue.Accountant); is {
@@ -134,7 +133,7 @@ func (w *twins) submit() {
 	w.same("submit", x, y, e1, e2)
 }
 
-// anyJob is mostly one of the latest, so that much happens to each.
+// anyJob usually returns one of the latest jobs, so that many operations hit each job.
 func (w *twins) anyJob() int64 {
 	return max(1, w.last+1-w.rng.Int64N(6))
 }
@@ -168,7 +167,7 @@ func (w *twins) lease() {
 	}
 }
 
-// lists are two lists of jobs that wants name, which have nothing in common.
+// lists returns two lists of alternates for wants, without a common job.
 func (w *twins) lists() [2][]int64 {
 	var out [2][]int64
 	for _, i := range w.rng.Perm(10) {
@@ -180,7 +179,7 @@ func (w *twins) lists() [2][]int64 {
 	return out
 }
 
-// limit subjects a want to a rate, or has it hold something.
+// limit puts a want under a rate, or makes it hold something.
 func (w *twins) limit(want *queue.Want, k int) {
 	switch k {
 	case 0:
@@ -198,7 +197,7 @@ func (w *twins) shared() bool {
 	return a && b
 }
 
-// brief leaves out what a store need not fill in: the job's counts at the moment.
+// brief omits what a store need not fill in: the job's present counts.
 func brief(grants []queue.Grant) []string {
 	var out []string
 	for _, g := range grants {
@@ -214,7 +213,7 @@ func brief(grants []queue.Grant) []string {
 	return out
 }
 
-// leasesOf are the leases of a grant.
+// leasesOf returns the leases of a grant.
 func leasesOf(g queue.Grant) []*queue.Lease {
 	if g.Lease != nil {
 		return []*queue.Lease{g.Lease}
@@ -295,7 +294,7 @@ func (w *twins) progress() {
 	w.same("progress", sentinels(x), sentinels(y), e1, e2)
 }
 
-// recent is an instant of the recent past, the near future, or none.
+// recent returns an instant of the recent past or the near future, or the zero time.
 func (w *twins) recent() time.Time {
 	n := w.rng.IntN(15)
 	if n == 0 {
@@ -304,7 +303,7 @@ func (w *twins) recent() time.Time {
 	return time.Now().Add(time.Duration(n-12) * time.Second)
 }
 
-// sentinels names the errors by what the interface promises.
+// sentinels names the errors by the sentinels of the interface.
 func sentinels(errs []error) []string {
 	var out []string
 	for _, err := range errs {
@@ -360,8 +359,7 @@ func (w *twins) compareAccounts() {
 	}
 }
 
-// rounded leaves out the last digits of amounts, which depend on the order in which they
-// are added up, and amounts that are next to nothing.
+// rounded drops the last digits of amounts, which depend on the order of additions, and amounts that are almost zero.
 func rounded(u queue.Accounts) queue.Accounts {
 	round := func(x float64) float64 {
 		if math.Abs(x) < 1e-9 {

@@ -9,8 +9,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// uncancelArray: of a cancelled array, the tasks that had waited or were stopped wait
-// again, and no others.
+// uncancelArray: the tasks of a cancelled array that had waited or were stopped wait again, and no others.
 func uncancelArray(s *suite) {
 	id := s.submit(job(func(j *queue.Job) { j.Array, j.Retries, j.Backoff = "0-9", 1, time.Nanosecond }))[0]
 	var ran []queue.Ref
@@ -21,8 +20,8 @@ func uncancelArray(s *suite) {
 	final.Final = true
 	s.finish(ran[0], ok)
 	s.finish(ran[1], final)
-	s.finish(ran[2], killed) // by somebody else: its job was not cancelled
-	s.finish(ran[3], failed) // it waits for another try
+	s.finish(ran[2], killed) // by someone else: its job was not cancelled
+	s.finish(ran[3], failed) // it waits for another attempt
 	s.must(s.alter(id, queue.VerbCancel))
 	s.finish(ran[4], killed)
 	s.finish(ran[5], ok)
@@ -68,8 +67,8 @@ func (s *suite) counts(pool string) {
 	}
 }
 
-// uncancelWhileStopping: as long as tasks are being stopped, what had waited does so again at
-// once, and what stops when it has stopped. What ends by itself has ended.
+// uncancelWhileStopping: while tasks are being stopped, tasks that had waited wait again at once, and stopping tasks
+// once they have stopped. A task that ends by itself keeps its result.
 func uncancelWhileStopping(s *suite) {
 	id := s.submit(job(func(j *queue.Job) { j.Array = "0-4" }))[0]
 	a, b, c := s.take(id), s.take(id), s.take(id)
@@ -104,7 +103,7 @@ func uncancelWhileStopping(s *suite) {
 	s.take(one)
 }
 
-// uncancelKeeps: a job comes back as it was, with its hold, and what it may not start before.
+// uncancelKeeps: a job comes back as it was, with its hold, and with the pause before its next attempt.
 func uncancelKeeps(s *suite) {
 	held := s.submit(job(func(j *queue.Job) { j.Held = true }))[0]
 	s.must(s.alter(held, queue.VerbCancel))
@@ -172,7 +171,7 @@ func uncancelGang(s *suite) {
 	}
 }
 
-// refuses checks that the cancellation of a job cannot be undone, and that the answer says why.
+// refuses checks that the cancellation of a job cannot be undone, and that the error says why.
 func (s *suite) refuses(id int64, words ...string) {
 	s.t.Helper()
 	before := fmt.Sprintf("%+v", s.get(id))
@@ -191,7 +190,7 @@ func (s *suite) refuses(id int64, words ...string) {
 	}
 }
 
-// uncancelRefuses: only what a cancellation has cancelled comes back.
+// uncancelRefuses: only a cancelled job or task comes back.
 func uncancelRefuses(s *suite) {
 	waiting := s.submit(job())[0]
 	s.refuses(waiting, "is not cancelled")
@@ -210,7 +209,7 @@ func uncancelRefuses(s *suite) {
 	s.refuses(alone, "before it could be stopped")
 }
 
-// uncancelDependents: jobs that were cancelled along with a job come back with it, and wait for it.
+// uncancelDependents: jobs that were cancelled with a job come back with it, and wait for it.
 func uncancelDependents(s *suite) {
 	after := func(ids ...int64) int64 {
 		return s.submit(job(func(j *queue.Job) {
@@ -231,7 +230,7 @@ func uncancelDependents(s *suite) {
 	s.must(s.alter(again, queue.VerbCancel))
 	s.refuses(both, fmt.Sprint("job ", first), "has ended as cancelled", "fairlead requeue")
 	s.must(s.alter(first, queue.VerbUncancel))
-	s.state(both, queue.Cancelled) // it could not start for the second one
+	s.state(both, queue.Cancelled) // it could not start because of the second one
 	s.must(s.alter(second, queue.VerbUncancel))
 	for id, pending := range map[int64]int{both: 2, chain: 1} {
 		if j := s.state(id, queue.Blocked); j.Pending != pending || j.Waiting != 1 || j.Cause != "" {
@@ -240,12 +239,12 @@ func uncancelDependents(s *suite) {
 	}
 	s.counts("a")
 	s.state(own, queue.Cancelled)   // by its own user
-	s.state(again, queue.Cancelled) // it waited for nobody any more
+	s.state(again, queue.Cancelled) // it was not blocked any more
 	for _, id := range []int64{first, second, both, chain} {
 		s.finish(s.take(id).Ref, ok)
 	}
 
-	// A job that was itself cancelled while it waited for others waits for the others that have not ended.
+	// A job with its own cancel while it was blocked comes back blocked by those dependencies that have not ended.
 	done, open := s.submit(job())[0], s.submit(job())[0]
 	last := after(done, open)
 	s.must(s.alter(last, queue.VerbCancel))

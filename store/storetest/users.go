@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// poolsKnowTheirMaker: whose job came into a pool first, or was moved there first.
+// poolsKnowTheirMaker: the user whose job was the first in a pool, by submission or by a move.
 func poolsKnowTheirMaker(s *suite) {
 	acc, is := s.Store.(queue.Accountant)
 	if !is {
@@ -30,7 +30,7 @@ func poolsKnowTheirMaker(s *suite) {
 	}
 }
 
-// usersAreCounted: tasks of all jobs count that have not started, whatever they wait for.
+// usersAreCounted: unstarted tasks of all jobs count, whatever they wait for.
 func usersAreCounted(s *suite) {
 	c, can := s.Store.(queue.UserCounter)
 	if !can {
@@ -59,7 +59,7 @@ func usersAreCounted(s *suite) {
 	check(map[string]queue.UserCount{"ann": {Jobs: 3, Tasks: 6}, "bob": {Jobs: 1, Tasks: 1}})
 }
 
-// keysAreRead: for which jobs keys stand, and for which not, is told without adding any.
+// keysAreRead: the store reports which jobs have which keys, and adds no keys.
 func keysAreRead(s *suite) {
 	r, can := s.Store.(queue.KeyReader)
 	if !can {

@@ -6,8 +6,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// othersChangeWhatTheyOperate: whoever is no administrator changes the own jobs, and jobs in a pool that they operate
-// at the moment of the change, wherever these were when somebody looked.
+// othersChangeWhatTheyOperate: users who are not administrators change their own jobs, and jobs that are in a pool that
+// they operate at the moment of the change, wherever these were before.
 func othersChangeWhatTheyOperate(s *suite) {
 	j := job()
 	j.Pool = "physics/ann"
