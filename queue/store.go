@@ -49,7 +49,7 @@ type Store interface {
 	//
 	// A gang goes on only as a whole: once an attempt of it ends in any way but with success, the feed tells the
 	// holders of the others to stop. When the last attempt has ended, by any call and in any way, the first end
-	// decides: either all tasks of the job wait again, including those that succeeded, or the job is over. Attempts,
+	// decides: either all tasks of the job wait again, including successful ones, or the job is over. Attempts,
 	// failures and losses are counted once for the whole gang.
 	Expire(ctx context.Context, holder string) ([]Ref, error)
 
@@ -77,8 +77,8 @@ type Store interface {
 	// ended so that they could never start. The change is refused if the job was not cancelled, if all its tasks ended
 	// by themselves, or if it could never start.
 	//
-	// The changes are made in order, except that a job to be uncancelled comes after those that it depends on. If one
-	// change already did, along the way, what another change asks for, that is not an error.
+	// The changes are made in order, except that a job to be uncancelled comes after its dependencies. If one change
+	// already did, along the way, what another change asks for, that is not an error.
 	Alter(ctx context.Context, changes []Alteration) ([]error, error)
 
 	// Jobs returns the jobs that match, by id.

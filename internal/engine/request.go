@@ -101,7 +101,7 @@ func NeverSentence(steps []cluster.Requirement, nodes int) string {
 	return "no node has all that it asks for"
 }
 
-// Narrowing returns the steps by which a job's requirements narrow all nodes down to none.
+// Narrowing returns the steps in which a job's requirements narrow all nodes down to none.
 func (s *State) Narrowing(h queue.Header) []why.Narrowing {
 	a, must := s.RequestOf(h)
 	c := s.Core.Cluster()

@@ -93,7 +93,7 @@ func (r *Reservation) chooseNodes(s *State, o ReserveOptions) error {
 	return nil
 }
 
-// overruns returns the running tasks on its nodes that may still run when it begins, except those that run in the
+// overruns returns the running tasks on its nodes that may still run when it begins, except the tasks of the
 // reservation itself.
 func (r *Reservation) overruns(s *State, now time.Time) []Overrun {
 	var out []Overrun

@@ -120,12 +120,12 @@ func (g *guarded) count() {
 	g.state.touched, g.state.woken = false, false
 }
 
-// poke wakes the loop.
+// poke wakes the engine.
 func (g *guarded) poke() {
 	wait.Wake(g.wake)
 }
 
-// LoopOptions are the settings of a loop. The zero value is usable.
+// LoopOptions are the settings of an engine. The zero value is usable.
 type LoopOptions struct {
 	Shares allocation.Config // default: DefaultShares
 	Seed   uint64            // for policies that draw lots
@@ -135,7 +135,7 @@ type LoopOptions struct {
 	// Batch bounds the tasks that are leased in one transaction. Default: 500.
 	Batch  int
 	Logger *slog.Logger // default: discards
-	// Name identifies this server among those that share its store, see [queue.Peers]. Default: the host name with the
+	// Name identifies this server among the servers of its store, see [queue.Peers]. Default: the host name with the
 	// process number.
 	Name string
 	// Address is where clients reach this server, for the other servers to pass on.
@@ -254,7 +254,7 @@ type Watch struct {
 	from   *watchers
 }
 
-// watchBuffer is the number of events by which a watcher may be behind.
+// watchBuffer is the number of events that a watcher may be behind.
 const watchBuffer = 1024
 
 // Close ends a watch.

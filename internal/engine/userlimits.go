@@ -52,8 +52,8 @@ const (
 	censusPart = 100
 )
 
-// users knows how much each user has: the store's count, and what was added since. Of its locks counting is taken
-// first, and that of the makers last.
+// users knows how much each user has: the store's count, and later additions. Of its locks counting is taken first, and
+// that of the makers last.
 type users struct {
 	store    queue.Store
 	counting sync.Mutex // held while the store counts

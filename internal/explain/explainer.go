@@ -13,5 +13,5 @@ type Explainer struct {
 	previews previews
 }
 
-// New returns an explainer of a loop. It remembers no reasons before [Explainer.Remember].
+// New returns an explainer of an engine. It remembers no reasons before [Explainer.Remember].
 func New(loop *engine.Loop) *Explainer { return &Explainer{loop: loop} }

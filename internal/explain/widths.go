@@ -16,7 +16,7 @@ type Widths struct {
 	Anew      string // a pool whose policy chooses the first job anew whenever a task ends; "" if there is none
 }
 
-// Widths reads the jobs that have waited longest, and uses those that could start on an empty cluster.
+// Widths reads the jobs that have waited longest, and uses the jobs that could start on an empty cluster.
 func (ex *Explainer) Widths(ctx context.Context, jobs int) (Widths, error) {
 	waiting, err := ex.loop.Store.Jobs(ctx, queue.Query{States: []queue.State{queue.Waiting}, Limit: jobs})
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 const (
 	estimateTime = 80 * time.Millisecond
 	maxEstimate  = 200
-	// hurriedTime replaces these times if so many jobs wait that replays rarely finish: what they find, they find at
-	// once.
+	// hurriedTime replaces these times if replays rarely finish because many jobs wait: a replay finds a result at once
+	// or not at all.
 	hurriedTime = 10 * time.Millisecond
 )
 

@@ -25,8 +25,8 @@ func (fc *Forecaster) Timetable(ctx context.Context) *timetable {
 	return fc.timetable.Ask(ctx, fc.loop, wait, fc.beginTimetable)
 }
 
-// Starts returns the instants by which the next tasks of jobs start, as far as known: from planned starts, and else
-// from the timetable.
+// Starts returns the latest starts of the next tasks of jobs, as far as known: from planned starts, and else from the
+// timetable.
 func (fc *Forecaster) Starts(ctx context.Context, jobs []*queue.Job) map[int64]Coming {
 	waits := func(j *queue.Job) bool { return j.Waiting > 0 && j.Pending == 0 && !j.Held && !j.State.Ended() }
 	if !slices.ContainsFunc(jobs, waits) {
@@ -96,7 +96,7 @@ func (fc *Forecaster) between(out *why.Estimate, job int64, began time.Time) {
 	fc.ranges.Ask(context.Background(), fc.loop, 0, fc.beginRanges).fillRange(out, job, began)
 }
 
-// Coming is the instant by which a waiting job starts.
+// Coming is the latest start of a waiting job.
 type Coming struct {
 	By   time.Time
 	Kept bool // room is kept for the job from then on

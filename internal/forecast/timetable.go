@@ -27,7 +27,7 @@ const (
 	tableWait   = 100 * time.Millisecond
 )
 
-// By returns the instant by which a job starts.
+// By returns the latest start of a job.
 func (t *timetable) By(job int64) (time.Time, bool) {
 	if t == nil || len(t.starts) == 0 {
 		return time.Time{}, false

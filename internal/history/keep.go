@@ -212,8 +212,8 @@ func (rc *Recorder) move(
 	return nil
 }
 
-// writeEvery returns how long steps are collected: a minute, and longer if there are so many pools that writing their
-// blocks would keep a store busy.
+// writeEvery returns how long steps are collected: a minute, and longer if writing the blocks of all pools would keep a
+// store busy.
 func (rc *Recorder) writeEvery() time.Duration {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()

@@ -20,7 +20,7 @@ type NodeView struct {
 	Drained  bool          `json:"drained,omitempty"`
 	Capacity queue.Amounts `json:"capacity"`
 	Free     queue.Amounts `json:"free"`
-	// Uncounted are the resources without a limit, of which a bridge takes any amount.
+	// Uncounted are the resources without a limit: a bridge takes any amount of them.
 	Uncounted []string  `json:"uncounted,omitempty"`
 	Tasks     int       `json:"tasks"`
 	Seen      time.Time `json:"last_seen"`

@@ -17,7 +17,7 @@ func Queued(l *engine.Loop) int64 {
 	})
 }
 
-// TasksNow summarizes the started tasks of a job, without those that wait behind a bridge.
+// TasksNow summarizes the started tasks of a job, without tasks that wait behind a bridge.
 type TasksNow struct {
 	Since    time.Time // when the first of them started; an earlier attempt of the job may have started before
 	Running  int

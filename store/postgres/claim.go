@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// claimText leases all wanted jobs that have one task and may start, except those that others are claiming at the same
+// claimText leases all wanted jobs that have one task and may start, except jobs that others are claiming at the same
 // moment.
 const claimText = `WITH instant AS MATERIALIZED (SELECT ` + claimNow + ` AS at),
 	c AS (

@@ -16,7 +16,7 @@ import (
 //
 // Transactions do not commit in the order in which they begin, or take numbers from a sequence: a reader that remembers
 // the highest number it has seen misses transactions that commit late, and one that waits for the oldest transaction
-// waits for any slow one. So the feed remembers a database snapshot. New changes are those that it did not see and the
+// waits for any slow one. So the feed remembers a database snapshot. A change is new if that did not see it and the
 // next one does: no change is missed, and none waits for another. Changes of one job are ordered by their number, which
 // is taken while the job is locked.
 //
@@ -126,7 +126,7 @@ func (f *feed) after(cursor int64, most int) ([]queue.Change, int64, error) {
 	return f.After(cursor, most)
 }
 
-// foreign removes from this store's own changes those that only others need.
+// foreign removes from this store's own changes the ones for others only.
 func foreign(all []queue.Change) []queue.Change {
 	kept := all[:0]
 	for _, c := range all {

@@ -19,7 +19,7 @@ const pollEvery = time.Second
 // channel returns the channel on which the stores of one schema notify each other of changes.
 func (d *database) channel() string { return strings.TrimSuffix(d.prefix, ".") }
 
-// sender returns the mark of this store's notifications, by which it recognizes its own.
+// sender returns the mark of this store's notifications, so that it recognizes them.
 func (d *database) sender() string { return strconv.FormatInt(d.origin, 36) }
 
 // listener has its own connection while somebody wants to learn of changes.

@@ -17,7 +17,7 @@ import (
 const namesFormat = 4
 
 // rename gives the pools of users their new names, while the schema is upgraded to that format. Other writers of jobs
-// wait until it has ended; it waits for those that have begun.
+// wait until it has ended; it waits for writers that have begun.
 func rename(ctx context.Context, db *database, t pgx.Tx) error {
 	r := renamer{db: db, ctx: ctx, t: t}
 	if err := r.exec(`LOCK TABLE @.job, @.ended, @.pool, @.delta, @.setting, @.history IN SHARE ROW EXCLUSIVE MODE`); err != nil {

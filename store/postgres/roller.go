@@ -45,7 +45,7 @@ func (r *roller) run(ctx context.Context) {
 	}
 }
 
-// end stops the roller. The next one rolls up what is left.
+// end stops the roller. The next one rolls up the rest.
 func (r *roller) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

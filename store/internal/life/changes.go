@@ -27,7 +27,7 @@ func Run(t *queue.Task) queue.Run {
 	return queue.Run{Ref: Ref(t), Holder: t.Holder, Started: t.Started, Queued: t.Queued, Charge: t.Charge}
 }
 
-// RunsChanges returns the changes of a snapshot for the running tasks of a job, and for those that must be stopped.
+// RunsChanges returns the changes of a snapshot for the running tasks of a job, and for the tasks that must be stopped.
 func RunsChanges(j *queue.Job, tasks []queue.Task, now time.Time) []queue.Change {
 	change := func(what queue.What, reason string) queue.Change {
 		return queue.Change{What: what, Job: Header(j), State: j.State, Reason: reason, At: now}

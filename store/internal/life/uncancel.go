@@ -61,7 +61,7 @@ func UncancelWith(job, on int64) queue.Alteration {
 }
 
 // Uncancel undoes the cancellation of a job, so that its cancelled tasks wait again. tasks are all started tasks, by
-// index. Among these it restores the tasks that the cancellation stopped, and those that had waited for another
+// index. Among these it restores the tasks that the cancellation stopped, and the tasks that had waited for another
 // attempt. Tasks that succeeded, failed or were cancelled alone stay as they are, except in a gang, which runs only as
 // a whole. A task that is still being stopped waits again when it has stopped. The job waits for pending others. It
 // returns the changed tasks.

@@ -37,7 +37,7 @@ type Call struct {
 	From, To  time.Time
 	Attempt   int           // named, or granted by a lease; in the calls of a task: the one that an expiry ended
 	Lost      []queue.Ref   // the attempts that an expiry ended
-	Holder    string        // of a lease, or of the leases to end; "" means those that ran out
+	Holder    string        // of a lease, or of the leases to end; "" means expired leases
 	TTL       time.Duration // of a lease, or its renewal
 	Outcome   queue.State   // of a finish
 	Again     bool          // the answer to the finish was that the task waits again
