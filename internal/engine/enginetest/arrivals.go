@@ -8,16 +8,16 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// An Arrival is a job that comes to a loop.
+// An Arrival is a job to submit to an engine.
 type Arrival struct {
 	Job   queue.Job
 	At    time.Duration // after the beginning
 	Lasts time.Duration // the time for which each of its tasks runs
 }
 
-// Arrivals are 400 jobs of four users in the order of their arrival, about two and a half of them a second, whose tasks
-// run for two seconds on average. Some are arrays, some have a high or a low priority, and each has a name of its own.
-// They are the same at every call.
+// Arrivals returns 400 jobs of four users in the order of their arrival, about two and a half of them a second, whose
+// tasks run for two seconds on average. Some are arrays, some have a high or a low priority, and each has a different
+// name. Every call returns the same jobs.
 func Arrivals() []Arrival {
 	rng := rand.New(rand.NewPCG(11, 12))
 	var all []Arrival

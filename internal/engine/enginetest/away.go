@@ -11,9 +11,9 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// AwayStore is a store in memory that can be away for what a loop does again and again. While it refuses, calls fail
-// with [queue.ErrUnavailable]. While it is silent, they fail after a minute, or when their context ends. Submissions
-// and questions are answered all the time.
+// AwayStore is a store in memory that can be unavailable for the repeated calls of an engine. While Refuses is set,
+// they fail with [queue.ErrUnavailable]. While Silent is set, they fail after a minute, or when their context ends. It
+// always answers submissions and queries.
 type AwayStore struct {
 	*memory.Store
 	Refuses, Silent atomic.Bool
@@ -34,7 +34,7 @@ func (s *AwayStore) there(ctx context.Context) error {
 	return nil
 }
 
-// Finish fails while the store is away.
+// Finish fails while the store is unavailable.
 func (s *AwayStore) Finish(ctx context.Context, r []queue.Result) ([]queue.Verdict, error) {
 	if err := s.there(ctx); err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (s *AwayStore) Finish(ctx context.Context, r []queue.Result) ([]queue.Verdi
 	return s.Store.Finish(ctx, r)
 }
 
-// Release fails while the store is away.
+// Release fails while the store is unavailable.
 func (s *AwayStore) Release(ctx context.Context, refs []queue.Ref) ([]error, error) {
 	if err := s.there(ctx); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (s *AwayStore) Release(ctx context.Context, refs []queue.Ref) ([]error, err
 	return s.Store.Release(ctx, refs)
 }
 
-// Renew fails while the store is away.
+// Renew fails while the store is unavailable.
 func (s *AwayStore) Renew(ctx context.Context, refs []queue.Ref, ttl time.Duration) ([]error, error) {
 	if err := s.there(ctx); err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (s *AwayStore) Renew(ctx context.Context, refs []queue.Ref, ttl time.Durati
 	return s.Store.Renew(ctx, refs, ttl)
 }
 
-// Expire fails while the store is away.
+// Expire fails while the store is unavailable.
 func (s *AwayStore) Expire(ctx context.Context, holder string) ([]queue.Ref, error) {
 	if err := s.there(ctx); err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (s *AwayStore) Expire(ctx context.Context, holder string) ([]queue.Ref, err
 	return s.Store.Expire(ctx, holder)
 }
 
-// Changes fails while the store is away.
+// Changes fails while the store is unavailable.
 func (s *AwayStore) Changes(ctx context.Context, cursor int64, most int) ([]queue.Change, int64, error) {
 	if err := s.there(ctx); err != nil {
 		return nil, 0, err

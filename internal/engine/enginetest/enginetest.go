@@ -1,10 +1,10 @@
-// Package enginetest lets a test run a loop: on a store in memory, in virtual time, with nodes whose tasks are handlers
-// of the test. The tests of the engine and those of the packages above it that read its state share it, so that
-// each test stands beside the code that it tests.
+// Package enginetest runs an engine in a test: on a store in memory, in virtual time, with nodes whose tasks are
+// handlers of the test. The tests of the engine share it with the tests of the packages above it that read its state,
+// so that each test stands beside the code that it tests.
 //
-// It knows the engine, the jobs of package queue and the configuration of shares. Packages that read the state of a
-// loop, such as explain and history, may not come in: their tests attach a reader before the loop runs. Code that is
-// no test may not import it. A test that needs the inside of the engine stays beside the engine.
+// It uses the engine, the jobs of package queue and the configuration of shares. It must not import packages that read
+// the state of an engine, such as explain and history: their tests attach a reader before the engine runs. Only tests
+// may import it. A test of unexported parts of the engine stays beside the engine.
 package enginetest
 
 import (
@@ -22,11 +22,11 @@ import (
 // kind is the kind of the jobs that the nodes of this package run.
 const kind = "work"
 
-// Start runs a loop over an empty store in memory, whose unit is cpu, with one node that is called local. The node
-// offers the number of cpus that slots says, or one if that is 0, and runs its tasks with the handler; without a
-// handler there is no node. Each function in before is called with the loop before that runs. Start returns when all
-// goroutines wait: it is called inside synctest.Test. The function that it returns ends the loop and the node and
-// waits for both. Errors of the loop and the node fail the test.
+// Start runs an engine over an empty store in memory, whose unit is cpu, with one node named local. The node offers
+// slots cpus, or one if slots is 0, and runs its tasks with the handler; without a handler there is no node. Each
+// function in before is called with the engine before that runs. Start returns when all goroutines wait, so call it
+// inside synctest.Test. The returned function ends the engine and the node and waits for both. Errors of the engine and
+// the node fail the test.
 func Start(t testing.TB, o engine.LoopOptions, slots int, h engine.HandlerFunc, before ...func(*engine.Loop)) (
 	loop *engine.Loop, stop func(),
 ) {
@@ -34,8 +34,8 @@ func Start(t testing.TB, o engine.LoopOptions, slots int, h engine.HandlerFunc, 
 	return StartOn(t, memory.New("cpu"), o, slots, h, before...)
 }
 
-// StartOn is Start over a store that there is: one that earlier loops used, or one that does something of its own.
-// The store stays open.
+// StartOn is Start over an existing store: one that earlier engines used, or one with special behavior. The store stays
+// open.
 func StartOn(t testing.TB, store queue.Store, o engine.LoopOptions, slots int, h engine.HandlerFunc,
 	before ...func(*engine.Loop),
 ) (loop *engine.Loop, stop func()) {
@@ -46,7 +46,7 @@ func StartOn(t testing.TB, store queue.Store, o engine.LoopOptions, slots int, h
 	return begin(t, store, o, []engine.WorkOptions{works("local", slots, h)}, before)
 }
 
-// StartNodes is Start with several nodes, which are called n0, n1 and so on: slots has the number of cpus of each.
+// StartNodes is Start with several nodes, named n0, n1 and so on: slots has the number of cpus of each.
 func StartNodes(t testing.TB, o engine.LoopOptions, slots []int, h engine.HandlerFunc, before ...func(*engine.Loop)) (
 	loop *engine.Loop, stop func(),
 ) {

@@ -26,7 +26,8 @@ func Submit(t testing.TB, l *engine.Loop, jobs ...queue.Job) []int64 {
 	return ids
 }
 
-// Jobs are the jobs with these ids, in this order, as the store has them now. The test ends if one does not exist.
+// Jobs returns the jobs with these ids, in this order, as they are in the store now. The test ends if one does not
+// exist.
 func Jobs(t testing.TB, l *engine.Loop, ids ...int64) (jobs []*queue.Job) {
 	t.Helper()
 	for _, id := range ids {
@@ -39,14 +40,14 @@ func Jobs(t testing.TB, l *engine.Loop, ids ...int64) (jobs []*queue.Job) {
 	return jobs
 }
 
-// State is the state of a job, as [Jobs] has it.
+// State returns the state of a job.
 func State(t testing.TB, l *engine.Loop, id int64) queue.State {
 	t.Helper()
 	return Jobs(t, l, id)[0].State
 }
 
 // Lasting is a handler that runs for the time in the payload of its job, such as 90s, or until its context ends. A
-// payload that is no duration fails the task.
+// malformed duration fails the task.
 func Lasting(ctx context.Context, lease *queue.Lease) error {
 	d, err := time.ParseDuration(string(lease.Job.Payload))
 	if err != nil {
@@ -62,7 +63,7 @@ func Lasting(ctx context.Context, lease *queue.Lease) error {
 // Endless is a handler that runs until its context ends.
 func Endless(ctx context.Context, _ *queue.Lease) error { <-ctx.Done(); return ctx.Err() }
 
-// Shares are those of a configuration in YAML. The test ends if that cannot be read.
+// Shares parses a configuration in YAML. The test ends if it is malformed.
 func Shares(t testing.TB, text string) allocation.Config {
 	t.Helper()
 	c, err := config.Parse("c.yaml", []byte(text))
