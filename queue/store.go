@@ -30,8 +30,8 @@ type Store interface {
 	Renew(ctx context.Context, refs []Ref, ttl time.Duration) ([]error, error)
 
 	// Progress records that attempts wait in another queueing system, or when they began there. A report that an
-	// attempt waits must be the first about it, and an attempt begins only once. Instants before the lease or in the
-	// future are not accepted.
+	// attempt waits must be the first about it, and an attempt begins only once. An instant before the lease counts as
+	// its start, one in the future as now.
 	Progress(ctx context.Context, all []Progress) ([]error, error)
 
 	// Finish ends attempts. An outcome must be Succeeded, Failed or Cancelled, else the verdict is [ErrInvalid]. A

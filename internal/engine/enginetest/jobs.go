@@ -26,8 +26,7 @@ func Submit(t testing.TB, l *engine.Loop, jobs ...queue.Job) []int64 {
 	return ids
 }
 
-// Jobs returns the jobs with these ids, in this order, as they are in the store now. The test ends if one does not
-// exist.
+// Jobs returns the jobs with these ids, in this order, as stored now. The test ends if one does not exist.
 func Jobs(t testing.TB, l *engine.Loop, ids ...int64) (jobs []*queue.Job) {
 	t.Helper()
 	for _, id := range ids {
