@@ -14,7 +14,7 @@ var (
 	ErrStaleAttempt = errors.New("fairlead: stale attempt")
 	// ErrInvalid says that a job or a request cannot be accepted as it is.
 	ErrInvalid = errors.New("fairlead: invalid")
-	// ErrState is returned if an operation is not possible in the job's state.
+	// ErrState says that the operation is not possible in the job's state.
 	ErrState = errors.New("fairlead: not possible in this state")
 	// ErrFull says that the disk is full. Nothing that was acknowledged is lost.
 	ErrFull = errors.New("fairlead: disk full")
