@@ -89,9 +89,9 @@ func (d Decay) Terms(p *sched.Pool, at sched.Setting) why.Terms {
 	return t
 }
 
-// Outlasts reports whether a child goes before another whatever that received, after a wait in which the child's use
-// should have changed this: see sched.GateView.Starves. The wait is a day or, with half_life, the time for which use
-// counts: past use is then about as large as it becomes if all goes on.
+// Outlasts reports whether the child goes before the other one whatever the other received, after a wait in which
+// the child's usage should have changed this: see sched.GateView.Starves. The wait is a day or, with half_life, the
+// time for which usage counts: by then the child's past usage is about as large as it gets if nothing changes.
 func (d Decay) Outlasts(child, other *sched.Pool, waited time.Duration, at sched.Setting) bool {
 	whole := at.MeanLife
 	switch {
@@ -103,9 +103,9 @@ func (d Decay) Outlasts(child, other *sched.Pool, waited time.Duration, at sched
 	return waited.Seconds() >= whole && d.Terms(child, at).Key < -at.Share(other.Weight)
 }
 
-// received is what the child received, and what the cluster could have given.
+// received returns the child's service, and that of the pool above or, at the root, all that the cluster could give.
 func (d Decay) received(p *sched.Pool, at *sched.Setting) (amount, whole float64) {
-	capacity := math.Max(1, at.Capacity) // before any node is there
+	capacity := math.Max(1, at.Capacity) // at least 1, before the first node joins
 	switch {
 	case !at.Top && d.days > 0 && p.Days != nil && at.Above.Days != nil:
 		return p.Days.Sum(at.Unix), at.Above.Days.Sum(at.Unix)
@@ -149,13 +149,13 @@ func (Decay) Recompute(c *replay.Choice) replay.Standing {
 
 func sumOfDays(d *why.DaysUsed) float64 { return d.Past + d.Today + float64(d.Slots*d.Seconds) }
 
-// Drift implements sched.Drifter: children of the same weight age alike.
+// Drift implements sched.Drifter: the priorities of children with equal weights age equally.
 func (Decay) Drift(p *sched.Pool, _ sched.Setting) [2]float64 { return [2]float64{p.Weight} }
 
 // Days implements sched.Daily.
 func (d Decay) Days() (int, float64) { return d.days, d.factor }
 
-// Renew implements sched.Renewer: at midnight all days count less.
+// Renew implements sched.Renewer: at midnight UTC every past day counts less.
 func (d Decay) Renew(now time.Time) time.Time {
 	if d.days == 0 {
 		return time.Time{}
