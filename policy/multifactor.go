@@ -50,7 +50,7 @@ func (Multifactor) Rank(r sched.Ranked) why.Terms {
 	return t
 }
 
-// Recompute implements replay.Rule: it takes the job with the highest priority among those that may start.
+// Recompute implements replay.Rule: it takes the job with the highest priority among the jobs that may start.
 func (Multifactor) Recompute(c *replay.Choice) (first replay.Standing) {
 	best := math.Inf(-1)
 	for j := range c.Jobs(true) {

@@ -9,7 +9,7 @@ import (
 // MaxExpression bounds a rule's expression, in bytes.
 const MaxExpression = 1 << 10
 
-// Origin holds the properties of a job by which rules place it.
+// Origin holds the properties of a job that decide its placement.
 type Origin struct {
 	User, Group, Kind, Requestor string
 }

@@ -169,7 +169,7 @@ type Child struct {
 	Boosts []Boost `json:"boosts,omitempty"`
 }
 
-// Lack is a resource of which a pool has less than its minimum.
+// Lack is a resource that a pool has less of than its minimum.
 type Lack struct {
 	Pool     string `json:"pool"` // the child itself, or one below it
 	Resource string `json:"resource"`

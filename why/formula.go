@@ -34,7 +34,7 @@ func (t Term) write(v float64) string {
 	return Short(v)
 }
 
-// Formula is the rule by which a policy orders or weighs the children of a pool. A person can read it and
+// Formula is a policy's rule for ordering or weighing the children of a pool. A person can read it and
 // [Formula.Eval] can compute it: the text that is shown is the text that is evaluated.
 type Formula struct {
 	Policy string // the name in the configuration, e.g. "fair"
@@ -176,7 +176,7 @@ func inWords(text string, terms []Term, values []float64, resource string) (stri
 // float64, as the policies do, so that the result equals the policy's key bit by bit.
 func (f *Formula) Eval(values []float64) float64 { return f.root.eval(values) }
 
-// Terms are the numbers by which one child of a pool was compared.
+// Terms are the compared numbers of one child of a pool.
 type Terms struct {
 	Formula *Formula
 	Values  [MaxTerms]float64 // in the order of Formula.Terms

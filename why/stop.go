@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Stop explains a preemption: the rule and the numbers by which a running task was stopped to make room for
-// others, and the cost.
+// Stop explains a preemption: the rule and the numbers that stopped a running task to make room for others, and the
+// cost.
 type Stop struct {
 	At      time.Time `json:"at"`
 	Rule    string    `json:"rule"` // min-share, fair-share or rebalance
