@@ -8,14 +8,13 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// What follows rounds as Twitter's Scoot does (load_based_sched_alg.go, as described in
-// its README), for those who compare. It is not copied where it loses workers: when no loan
-// is entitled, Scoot divided 0 by 0; here the rest is then loaned by load percentage.
+// This file rounds as Twitter's Scoot does (load_based_sched_alg.go, as described in its README), for comparisons.
+// It differs where Scoot loses workers: if no class is entitled to a loan, Scoot divides 0 by 0; this code then
+// loans the rest by load percentage.
 //
-// Example 1 of the source: 1,000 workers, 290 idle. Targets 300, 250, 200, 150, 100, 0;
-// running 200, 300, 0, 100, 110, 0. Unused 100, 0, 200, 50: 29%, 57% and 14% of 290 are
-// 85, 166 (150 wait) and 41; 14 are left. Unused 15 and 9: 63% and 37% of 14 are 9 and 6,
-// but only 5 are left: 94, 150, 46.
+// Example 1 of the source: 1,000 workers, 290 idle. Targets 300, 250, 200, 150, 100, 0; running 200, 300, 0, 100,
+// 110, 0. Unused 100, 0, 200, 50: 29%, 57% and 14% of 290 are 85, 166 (150 wait) and 41; 14 are left. Unused 15 and
+// 9: 63% and 37% of 14 are 9 and 6, but only 5 are left: 94, 150, 46.
 
 // hundred scales loads to percentages that add up to 100. With round, it rounds all loads but the largest down to
 // whole percentages, and the largest gets the rest.

@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// Names of users, groups and kinds come from elsewhere and may hold anything; the names of pools may
-// not. Different texts have to become different names, or two customers share a pool without knowing
-// it. So a byte that a name may not hold is written as = and its number in two hexadecimal digits, as
-// in a=20b for "a b", and so is the = itself. What needs no escape stays as it is.
+// Names of users, groups and kinds come from other systems and may contain any bytes; names of pools may not.
+// Different texts must become different names, or two customers would share a pool unknowingly. So a byte that a
+// name may not contain is written as = and two hexadecimal digits, as in a=20b for "a b"; the = itself is written
+// so, too. All other bytes stay unchanged.
 
 // nobody is the segment for the empty text. The text "_" itself is escaped.
 const nobody = "_"
