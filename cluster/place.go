@@ -33,9 +33,9 @@ func (c *Cluster) PlaceUntil(s Key, now, end int64) (NodeID, bool) {
 	return c.PlaceOn(s, func(id NodeID) bool { return c.fleet.nodes[id].OpenFor(window, now, end) })
 }
 
-// PlaceGang finds nodes for all tasks of a gang, and appends one node per task to to. If room is nil, a node takes
-// all tasks that fit now; otherwise at most the number that room returns, and nodes that room marks as last go
-// last. It reports false if there is no room for the whole gang.
+// PlaceGang finds nodes for all tasks of a gang, and appends one node per task to the list. If room is nil, a node
+// takes all tasks that fit now; otherwise at most the number that room returns, and nodes that room marks as last
+// go last. It reports false if there is no room for the whole gang.
 func (c *Cluster) PlaceGang(s Key, room func(NodeID) (tasks int, last bool), to []NodeID) ([]NodeID, bool) {
 	req := &c.requests.all[s]
 	if !c.fleet.room(req) {

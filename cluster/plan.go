@@ -52,7 +52,7 @@ func (p *Plan) Clone(c *Cluster) *Plan {
 	return &Plan{c: c, lines: slices.Clone(p.lines), common: p.common, now: p.now}
 }
 
-// Take occupies the resources of a task with the key on a node, from from up to to.
+// Take occupies the resources of a task with the key on a node, throughout [from, to).
 func (p *Plan) Take(id NodeID, s Key, from, to int64) {
 	p.add(id, p.c.requests.all[s].need, -1, from, to)
 }
@@ -163,7 +163,7 @@ func (l *timeline) advance(now int64) {
 	l.at[0] = max(l.at[0], now)
 }
 
-// Fits reports whether a task with the key finds room on a node throughout from from up to to.
+// Fits reports whether a task with the key finds room on a node throughout [from, to).
 func (p *Plan) Fits(id NodeID, s Key, from, to int64) bool {
 	l, req := &p.lines[id], &p.c.requests.all[s]
 	if !p.open(id, req, from, to) {
@@ -177,7 +177,7 @@ func (p *Plan) Fits(id NodeID, s Key, from, to int64) bool {
 	return true
 }
 
-// open reports whether the windows let tasks with the key use a node throughout from from up to to.
+// open reports whether the windows let tasks with the key use a node throughout [from, to).
 func (p *Plan) open(id NodeID, req *request, from, to int64) bool {
 	return !p.c.windows.concern(req.window) || p.c.fleet.nodes[id].OpenFor(req.window, from, to)
 }
@@ -200,8 +200,8 @@ func (p *Plan) Earliest(s Key, length, from, before int64) (at int64, id NodeID,
 	return p.search(s, length, from, before, nowhere)
 }
 
-// Sooner looks for an earlier start, from from on, for a task with the key that has room from at up to at+length on
-// the node id. Its own room on that node counts as free.
+// Sooner looks for a start in [from, at) for a task with the key whose room is [at, at+length) on the node id. The
+// own room of the task on that node counts as free.
 func (p *Plan) Sooner(s Key, length, from, at int64, id NodeID) (int64, NodeID, bool) {
 	return p.search(s, length, from, at, id)
 }
@@ -221,8 +221,8 @@ func (p *Plan) SoonerOn(id NodeID, s Key, length, from, at int64, own NodeID) (i
 // nowhere stands for no node.
 const nowhere NodeID = -1
 
-// search finds the first instant before before with room. On the node own, the room from before on already belongs
-// to the task.
+// search finds the first instant in [from, before) with room for length. On the node own, the room after before
+// already belongs to the task.
 func (p *Plan) search(s Key, length, from, before int64, own NodeID) (at int64, id NodeID, found bool) {
 	mine, req := before, &p.c.requests.all[s]
 	for i := range p.lines {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Holds is the number of tasks with the key that find room on a node throughout from from up to to.
+// Holds is the number of tasks with the key that find room on a node throughout [from, to).
 func (p *Plan) Holds(id NodeID, s Key, from, to int64) int {
 	l, req := &p.lines[id], &p.c.requests.all[s]
 	least := -1
@@ -24,7 +24,7 @@ func (p *Plan) Holds(id NodeID, s Key, from, to int64) int {
 func (l *timeline) freeIn(i int) Vector { return l.free[i*l.wide : (i+1)*l.wide] }
 
 // EarliestGang returns the first instant in [from, before) at which all tasks of a gang find room for length, and
-// appends a node for each task to to.
+// appends one node per task to the list.
 func (p *Plan) EarliestGang(s Key, length, from, before int64, to []NodeID) (int64, []NodeID, bool) {
 	req, have := &p.c.requests.all[s], 0
 	changes := p.changes(s, length, from, before)
@@ -120,7 +120,7 @@ func (l *timeline) changes(need Vector, most int, length, from, before int64, to
 	return to
 }
 
-// hosts returns the nodes that could take tasks of a gang from from up to to. Nodes with the least free at the
+// hosts returns the nodes that could take tasks of a gang throughout [from, to). Nodes with the least free at the
 // start of the plan go first: room that is free already is more useful to other jobs until then.
 func (p *Plan) hosts(s Key, from, to int64) []host {
 	req := &p.c.requests.all[s]

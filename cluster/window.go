@@ -114,8 +114,8 @@ func (w spans) sorted() spans {
 	return w
 }
 
-// next is the first time span from from on in which the node is open to tasks that request the window, or none;
-// begin is Forever if there is none.
+// next is the first time span, not before from, in which the node is open to tasks that request the window, or
+// none; begin is Forever if there is none.
 func (w spans) next(window string, from int64) (begin, end int64) {
 	if window == "" {
 		return w.gap("", from, Forever)
@@ -153,7 +153,7 @@ type access struct {
 	boundless bool // windows do not affect it
 }
 
-// Open is the first time span from from on in which the windows leave the node open to tasks that request the
+// Open is the first time span, not before from, in which the windows leave the node open to tasks that request the
 // window, or none; begin is Forever if there is none.
 func (a *access) Open(window string, from int64) (begin, end int64) {
 	if a.boundless || len(a.windows) == 0 && window == "" {
@@ -162,7 +162,7 @@ func (a *access) Open(window string, from int64) (begin, end int64) {
 	return a.windows.next(window, from)
 }
 
-// OpenFor reports whether the node is open to such tasks throughout from from up to to.
+// OpenFor reports whether the node is open to such tasks throughout [from, to).
 func (a *access) OpenFor(window string, from, to int64) bool {
 	begin, end := a.Open(window, from)
 	return begin <= from && end >= to
@@ -177,8 +177,8 @@ func (a *access) opens(window string, now int64) bool {
 	return begin <= now
 }
 
-// openings is the first time span from from on in which the node is open to such tasks: its begin, its end, and
-// last, at most before: tasks of the given length that fit into the span begin before last.
+// openings is the first time span, not before from, in which the node is open to such tasks: its begin, its end,
+// and last, at most before: tasks of the given length that fit into the span begin before last.
 func (a *access) openings(window string, length, from, before int64) (begin, last, end int64) {
 	begin, end = a.Open(window, from)
 	if last = before; end < Forever {

@@ -58,7 +58,7 @@ func (v View) LineOf(id RunID) (l Line, only bool) {
 	return Line{r.pool, r.ask()}, r.begun < 0
 }
 
-// Alike returns the first jobs of a line that have one task each, in order, at most most.
+// Alike returns the first jobs of a line that have one task each, in order, but no more than most.
 func (v View) Alike(of Line, most int) (ids []int64) {
 	n := v.s.tree.pools[of.leaf].queue
 	if n < 0 {

@@ -9,7 +9,7 @@ import (
 )
 
 // Evidence returns the state that determines the order of the next starts, as [Scheduler.Preview] gives it: the
-// pools with waiting jobs, if room is unlimited, and at most most of their jobs.
+// pools with waiting jobs, if room is unlimited, and no more than most of their jobs.
 func (v Explainer) Evidence(most int) *why.Evidence {
 	v.s = v.s.Fork()
 	v.s.gates.boundless()

@@ -14,8 +14,8 @@ type Explainer struct{ s *Scheduler }
 func (s *Scheduler) Explain() Explainer { return Explainer{s} }
 
 // Comparisons returns, for each pool on the path from the root to a leaf pool, how its children compare, by the
-// terms that the next step would compare. It lists at most most children that go before the child on the path; 0
-// means all children.
+// terms that the next step would compare. Of the children that go before the child on the path it lists no more
+// than most; 0 means all children.
 func (v Explainer) Comparisons(leaf PoolID, most int) []why.Level {
 	way := v.way(int32(leaf))
 	levels := make([]why.Level, 0, len(way)-1)

@@ -60,8 +60,8 @@ func (m *placement) draw(jobs, limit int, d *Decision) bool {
 		at, h := m.lines.next(leaf)
 		node, fits := m.gates.admit(leaf, at, h.id)
 		if !fits {
-			// First come, first served: nobody passes a job that waits for room. One that a
-			// maximum holds back waits for its own pool only.
+			// First come, first served: no job passes one that waits for room. A job that a maximum holds back
+			// delays its own pool only.
 			if started == 0 && m.site.cfg.Placement == FCFS && m.lines.line(at).gate == noGate {
 				if m.site.cluster.Empty().Could(m.lines.line(at).key) {
 					return false

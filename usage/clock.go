@@ -34,8 +34,7 @@ func (c Clock) HalfLife() time.Duration {
 	return time.Duration(math.Round(c.half * float64(time.Second)))
 }
 
-// Within limits an instant at which service began or ended, as another machine's clock gives it, to the range from
-// from to to.
+// Within limits an instant to [from, to]: the instant at which service began or ended, by another machine's clock.
 func Within(at, from, to time.Time) time.Time {
 	if at.After(to) {
 		at = to

@@ -66,7 +66,7 @@ func (d *Days) Run(width, t float64) {
 	}
 }
 
-// Add counts an amount that was received evenly from from up to to. to must not be after the last call of Advance.
+// Add counts an amount received evenly over [from, to); to must not be after the last call of Advance.
 func (d *Days) Add(amount, from, to float64) {
 	if to <= from {
 		d.add(amount, dayOf(to))
