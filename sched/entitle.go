@@ -8,7 +8,7 @@ import (
 
 // Entitlement is the share and the entitlement of a pool.
 type Entitlement struct {
-	Share float64 // of the cluster, when all competing pools are busy
+	Share float64 // of the cluster, when all pools that count are busy
 	Here  float64 // the same, of the pool above
 	// Now is the number of units that the ideal fluid scheduler would give it at this instant. It depends on
 	// weights, minima, maxima and usable demand, not on the policy.

@@ -5,7 +5,7 @@ import "github.com/fairlead/fairlead/usage"
 // Setting has the numbers that a comparison of children needs besides those of the children.
 type Setting struct {
 	usage.Now                    // the instant, in the units of the clock
-	Seconds    float64           // since the scheduler was created; nothing decays in these
+	Seconds    float64           // time since the scheduler was created, undecayed
 	Weights    float64           // sum over the children that count for shares
 	Capacity   float64           // units of the cluster, or their charge by [Charge]
 	MeanLife   float64           // total seconds that a slot-second counts for: half-life / ln 2; 0 without decay

@@ -31,7 +31,7 @@ type Deficits struct {
 
 type debtor struct {
 	weight, min, max float64
-	guard            float64 // at most max: the level at which its bend is kept, see Set
+	guard            float64 // at most max: its upper bend is kept as if this were max, see Set
 	running          float64
 	gone             float64 // the instant at which it ran out of work
 

@@ -213,7 +213,7 @@ type Ahead struct {
 	Own   bool   `json:"own,omitempty"`
 }
 
-// Gate is one restriction, other than room, that can keep the job from starting.
+// Gate is one restriction that can keep the job from starting.
 type Gate struct {
 	Name  string `json:"name"`           // e.g. max_running
 	Where string `json:"where"`          // pool, "job" or "nodes"

@@ -55,7 +55,7 @@ type PoolEvidence struct {
 	Formula string  `json:"formula,omitempty"`
 	Order   string  `json:"order,omitempty"`
 	Clock   float64 `json:"clock"`
-	Weights float64 `json:"weights,omitempty"` // sum over the children that compete
+	Weights float64 `json:"weights,omitempty"` // sum over the children that count for shares
 	Loaned  float64 `json:"loaned,omitempty"`  // slots that unlisted children have above their targets
 	Merges  bool    `json:"merges,omitempty"`  // the children of tied children are ordered together
 	ByDays  bool    `json:"by_days,omitempty"` // it counts the usage of its children by days
