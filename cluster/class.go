@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Nodes that are alike (capacity, labels, state) are of one class. What a request asks of a
-// node that does not change while tasks come and go is asked once of each class.
+// class is a set of equal nodes (capacity, labels, state). The parts of a search that do not change while tasks
+// come and go are computed once per class.
 type class struct {
 	capacity Vector
 	labels   Labels
@@ -15,20 +15,20 @@ type class struct {
 	access
 	key    string
 	nodes  int
-	groups []int32 // of its nodes, by their free resources; see group
+	groups []int32 // of its nodes, by free resources; see group
 }
 
-// classes are all of them, by their numbers.
+// classes are all classes, by number.
 type classes struct {
 	all     []class
 	of      map[string]int32
 	unused  []int32
-	version uint32 // counts changes of the nodes
+	version uint32 // counts changes to the nodes
 }
 
-// classify puts a node into the class of nodes that are like it.
+// classify puts a node into the class of its equals.
 func (k *classes) classify(n *Node, now int64) {
-	// Maps are printed in the order of their keys.
+	// fmt prints maps in the order of their keys.
 	key := fmt.Sprint(n.Capacity.trimmed(), n.State, n.Labels) + n.access.key(now)
 	if n.class >= 0 && k.all[n.class].key == key {
 		return
@@ -58,9 +58,9 @@ func (k *classes) classify(n *Node, now int64) {
 	n.class = i
 }
 
-// suiting brings up to date which classes of nodes could take tasks with a key: first the classes
-// that have the fewest resources beside the requested ones. It also chooses the resource that
-// compares nodes for the key: the resource that it takes the largest part of.
+// suiting updates the classes of nodes that could take tasks with a key; classes with the fewest resources beside
+// the requested ones go first. It also chooses the scarce resource, for comparing nodes: the task takes the largest
+// part of it.
 func (c *classes) suiting(req *request, now int64) {
 	req.version, req.suits, req.scarce = c.version, nil, 0
 	total := make(Vector, len(req.need))
@@ -85,13 +85,12 @@ func (c *classes) suiting(req *request, now int64) {
 	}
 }
 
-// suits reports whether the nodes of the class could take a key if they were empty and
-// took tasks.
+// suits reports whether the nodes of the class could take a task with the key if they were empty and took tasks.
 func (k *class) suits(req *request) bool {
 	return k.capacity.Covers(req.need) && req.must.Allows(k.labels)
 }
 
-// extra is how many resources the nodes have that a request does not ask for.
+// extra is the number of resources that the nodes have and the request does not ask for.
 func (k *class) extra(need Vector) (n int32) {
 	for r, have := range k.capacity {
 		if have > 0 && need.at(r) <= 0 {

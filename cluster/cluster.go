@@ -1,10 +1,8 @@
-// Package cluster knows the nodes with their named, countable resources, how
-// much of them is free, and where a task would fit. It decides nothing about order;
-// that is left to packages sched and policy.
+// Package cluster knows the nodes with their named, countable resources, the free part of these, and where a task
+// would fit. It decides nothing about order; packages sched and policy do.
 //
-// A [Cluster] is made of the numbers of its resources, the keys of the requests,
-// the nodes in a fleet that finds room, and a [Calendar] of windows. [Empty] answers what
-// would fit if nothing ran, and a [Plan] what will.
+// A [Cluster] consists of the numbers of its resources, the keys of the requests, a fleet of nodes that finds room,
+// and a [Calendar] of windows. [Empty] computes what would fit if no task ran, and a [Plan] the room in the future.
 //
 // It is part of floor 1: no input or output, no clock, no goroutine, no lock.
 package cluster
@@ -14,8 +12,7 @@ import (
 	"slices"
 )
 
-// Cluster is the set of nodes. Its methods that take a NodeID or Key panic on
-// one that it did not give out.
+// Cluster is the set of nodes. Its methods panic on a NodeID or Key that it did not give out.
 type Cluster struct {
 	resources *resources
 	requests  requests
@@ -40,13 +37,13 @@ func (c *Cluster) Unit() string { return c.resources.unit() }
 // Resource is the name behind a number.
 func (c *Cluster) Resource(number int) string { return c.resources.names[number] }
 
-// Number is the place of a resource in a [Vector]. Unknown resources get one.
+// Number is the index of a resource in a [Vector]. An unknown resource gets a new number.
 func (c *Cluster) Number(name string) int { return c.resources.index(name) }
 
-// Vector numbers the amounts.
+// Vector converts named amounts to a vector.
 func (c *Cluster) Vector(a Amounts) Vector { return c.resources.vector(a) }
 
-// Amounts names the vector's non-zero amounts.
+// Amounts converts the non-zero amounts of a vector to named amounts.
 func (c *Cluster) Amounts(v Vector) Amounts { return c.resources.amounts(v) }
 
 // Join adds a node without labels; see [Cluster.JoinLabelled].
@@ -54,8 +51,8 @@ func (c *Cluster) Join(name string, capacity Amounts) NodeID {
 	return c.JoinLabelled(name, capacity, nil)
 }
 
-// JoinLabelled adds a node or, if one of that name is known, gives it the new capacity and
-// labels; it is up afterwards. The labels are not to be changed.
+// JoinLabelled adds a node or, if the name is known, gives that node the new capacity and labels; it is up
+// afterwards. Callers must not change the labels later.
 func (c *Cluster) JoinLabelled(name string, capacity Amounts, labels Labels) NodeID {
 	v := c.resources.vector(WithTypes(capacity))
 	id, ok := c.byName[name]
@@ -74,21 +71,20 @@ func (c *Cluster) JoinLabelled(name string, capacity Amounts, labels Labels) Nod
 	return id
 }
 
-// JoinBoundless adds a node that no window concerns.
+// JoinBoundless adds a node that windows do not affect.
 func (c *Cluster) JoinBoundless(name string, capacity Amounts) NodeID {
 	id := c.Join(name, capacity)
 	c.fleet.change(id, func(n *Node) { n.boundless = true })
 	return id
 }
 
-// SetState changes whether the node takes tasks. One that is up is in maintenance while a
-// window says so.
+// SetState sets whether the node takes tasks. A node that is up becomes Maintenance during a maintenance window.
 func (c *Cluster) SetState(id NodeID, s State) {
 	c.fleet.change(id, func(n *Node) { n.said = s })
 }
 
-// SetServer says at which other server a node is; "" is this one. Servers place tasks each on
-// its own nodes, and a gang runs at one of them.
+// SetServer sets the server that a node is connected to; "" is this one. Each server places tasks on its own nodes,
+// and all tasks of a gang run at one server.
 func (c *Cluster) SetServer(id NodeID, name string) {
 	c.fleet.nodes[id].Server = name
 	c.fleet.served = c.fleet.served || name != ""
@@ -100,7 +96,7 @@ func (c *Cluster) Lookup(name string) (NodeID, bool) {
 	return id, ok
 }
 
-// Nodes are all nodes, in the order in which they joined; not to be changed.
+// Nodes returns all nodes in the order in which they joined. Callers must not change them.
 func (c *Cluster) Nodes() []Node { return c.fleet.nodes }
 
 // SetWindows replaces the windows.
@@ -110,8 +106,8 @@ func (c *Cluster) SetWindows(all []Window, now int64) {
 	c.fleet.enforceWindows()
 }
 
-// PassWindows lets windows begin and end up to now, and reports whether any did. It has to
-// be called before an instant behind [Calendar.NextEdge] is asked about.
+// PassWindows lets windows begin and end up to now, and reports whether any did. Call it before asking about an
+// instant after [Calendar.NextEdge].
 func (c *Cluster) PassWindows(now int64) bool {
 	if !c.windows.Any() || now < c.windows.edge {
 		return false
@@ -125,8 +121,7 @@ func (c *Cluster) PassWindows(now int64) bool {
 // Windows returns the windows that are not over.
 func (c *Cluster) Windows() *Calendar { return &c.windows }
 
-// Except adds to a constraint that the task goes to none of the named nodes, whether they have
-// joined yet or not.
+// Except adds a term to a constraint that keeps the task off the named nodes, even if they have not joined yet.
 func (c *Cluster) Except(must Constraint, nodes []string) Constraint {
 	if len(nodes) == 0 {
 		return must
@@ -140,24 +135,23 @@ func (c *Cluster) Except(must Constraint, nodes []string) Constraint {
 	return append(slices.Clone(must), c.excepted.term(names))
 }
 
-// Excepted reports whether some task is, or was, kept from a node.
+// Excepted reports whether some task is, or was, kept off a node.
 func (c *Cluster) Excepted(node string) bool { return c.excepted[node] }
 
-// Take occupies what a task with the key needs on the node.
+// Take occupies the resources of a task with the key on the node.
 func (c *Cluster) Take(id NodeID, s Key) { c.fleet.add(id, c.requests.all[s].need, -1) }
 
-// Give frees what a task with the key occupied on the node.
+// Give frees the resources of a task with the key on the node.
 func (c *Cluster) Give(id NodeID, s Key) {
 	c.fleet.add(id, c.requests.all[s].need, +1)
 	c.fleet.give(id)
 }
 
-// FreeUnits is how many units could take tasks now.
+// FreeUnits is the number of free units on nodes that take tasks.
 func (c *Cluster) FreeUnits() int64 { return c.fleet.units }
 
-// Capacity is the sum over the nodes that take tasks, and Free is what of it is free. A
-// node that is drained is not part of what there is to divide, although tasks may still run
-// on it: a policy that counted it would divide slots that nobody can get.
+// Capacity is the sum over the nodes that take tasks, and its free part. A drained node does not count, although
+// tasks may still run on it: a policy that counted it would divide slots that no pool can get.
 func (c *Cluster) Capacity() (capacity, free Vector) {
 	wide := len(c.resources.names)
 	capacity, free = make(Vector, wide), make(Vector, wide)
@@ -173,7 +167,7 @@ func (c *Cluster) Capacity() (capacity, free Vector) {
 	return capacity, free
 }
 
-// Clone returns a copy that shares nothing that changes.
+// Clone returns an independent copy; the two share only data that never changes.
 func (c *Cluster) Clone() *Cluster {
 	d := &Cluster{
 		resources: c.resources.clone(), requests: c.requests.clone(), windows: c.windows.clone(),

@@ -10,27 +10,27 @@ import (
 // Labels are properties of a node that cannot be counted: arch=amd64, rack=b.
 type Labels map[string]string
 
-// A Constraint says what the labels of a node have to be. It is written as
+// A Constraint restricts the labels of a node. It is written as
 //
 //	arch=amd64 & rack!=b        both hold
 //	gpu_type=a100|h100          one of the values
 //	rack!=a|b                   none of the values
-//	ssd & !old                  there is such a label, whatever its value; there is none
+//	ssd & !old                  there is a label ssd, whatever its value, and no label old
 //	ssd | disk=nvme             one of these holds; a bare word after a value is a value
 //
-// & binds weaker than |, so there are no parentheses. Names and values are compared as a
-// whole and consist of letters, digits and _ . - / : + ; a node without the label
-// satisfies != . The empty constraint holds for every node.
+// | binds tighter than &, so there are no parentheses. Names and values are compared as a whole and consist of
+// letters, digits and _ . - / : + ; a node without the label satisfies != . The empty constraint holds for every
+// node.
 type Constraint []Term
 
-// Term is the part of a constraint between two &: one of its alternatives has to hold.
+// Term is the part of a constraint between two &: at least one of its alternatives must hold.
 type Term []alternative
 
-// alternative is about one label.
+// alternative is a condition on one label.
 type alternative struct {
 	Label  string
 	Not    bool
-	Values []string // one of them; none: whether there is such a label
+	Values []string // one of them must match; if empty, the label must exist
 }
 
 // Allows reports whether the labels satisfy the constraint.
@@ -50,7 +50,7 @@ func (t Term) allows(l Labels) bool {
 	})
 }
 
-// String writes the constraint so that equal ones are written alike.
+// String writes the constraint; equal constraints give equal texts.
 func (c Constraint) String() string {
 	var terms []string
 	for _, t := range c {
@@ -79,10 +79,10 @@ func (a alternative) String() string {
 	return a.Label
 }
 
-// ConstraintError is a constraint that cannot be read.
+// ConstraintError reports a syntax error in a constraint.
 type ConstraintError struct {
 	Text    string
-	At      int // byte of the text
+	At      int // offset in the text, in bytes
 	Message string
 }
 
@@ -90,10 +90,10 @@ func (e *ConstraintError) Error() string {
 	return fmt.Sprintf("constraint %q, at %d: %s", e.Text, e.At+1, e.Message)
 }
 
-// maxConstraint bounds the text of a constraint.
+// maxConstraint is the largest length of a constraint, in bytes.
 const maxConstraint = 1000
 
-// ParseConstraint reads a constraint; see [Constraint]. An error is a *ConstraintError.
+// ParseConstraint parses a constraint; see [Constraint]. Its errors are of type *ConstraintError.
 func ParseConstraint(text string) (Constraint, error) {
 	if len(text) > maxConstraint {
 		const shown = 20
@@ -123,7 +123,7 @@ func ParseConstraint(text string) (Constraint, error) {
 	}
 }
 
-// sort brings a constraint into the form in which equal ones are equal.
+// sort brings a constraint into canonical form, so that equal ones compare equal.
 func (c *Constraint) sort() {
 	for _, t := range *c {
 		for i := range t {
@@ -136,8 +136,8 @@ func (c *Constraint) sort() {
 	*c = slices.CompactFunc(*c, func(a, b Term) bool { return a.String() == b.String() })
 }
 
-// compareAlternatives puts those with values last, and of these the ones with !=: a bare word
-// that follows them would be read as a further value.
+// compareAlternatives orders alternatives with values last, and != after =: a bare word behind a value would be
+// parsed as one more value.
 func compareAlternatives(a, b alternative) int {
 	place := func(x alternative) int {
 		switch {
@@ -182,7 +182,7 @@ func (p *constraintParser) fail(message string) {
 	p.err = &ConstraintError{p.text, p.at, message}
 }
 
-// term reads alternatives. A bare word after a value is a further value.
+// term parses the alternatives of a term. A bare word after a value is one more value.
 func (p *constraintParser) term() (t Term) {
 	for {
 		start := p.at
@@ -243,10 +243,10 @@ func labelByte(b byte) bool {
 	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || strings.IndexByte("_.-/:+", b) >= 0
 }
 
-// maxLabel bounds names and values of labels.
+// maxLabel is the largest length of names and values of labels, in bytes.
 const maxLabel = 64
 
-// CheckLabel returns an error that says why a label is invalid, or nil.
+// CheckLabel returns an error if a label is invalid.
 func CheckLabel(name, value string) error {
 	for _, w := range []string{name, value} {
 		switch i := strings.IndexFunc(w, func(r rune) bool { return r > 127 || !labelByte(byte(r)) }); {

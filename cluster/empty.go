@@ -1,22 +1,21 @@
 package cluster
 
-// Empty answers what would fit if nothing ran: whether a request is possible at all, and if
-// not, why.
+// Empty computes which tasks would fit if no task ran: whether a request is possible at all and, if not, why.
 type Empty struct {
 	resources *resources
 	requests  *requests
 	fleet     *fleet
 }
 
-// Empty returns the cluster as if nothing ran.
+// Empty returns a view of the cluster as if no task ran.
 func (c *Cluster) Empty() Empty { return Empty{c.resources, &c.requests, &c.fleet} }
 
-// Suits reports whether a task with the key would fit on the node, in the state in which
-// it is, if nothing ran there and no window began.
+// Suits reports whether a task with the key would fit on the node, in its present state, if no task ran there and
+// no window began.
 func (e Empty) Suits(id NodeID, s Key) bool { return e.requests.all[s].suitsNode(&e.fleet.nodes[id]) }
 
-// SuitsElsewhere reports of a node that takes tasks from another scheduler whether a task of
-// the key would fit there if nothing ran, and whether it fits now.
+// SuitsElsewhere applies to a node that takes its tasks from another scheduler. It reports whether a task with the
+// key would fit if no task ran there, and whether it fits now.
 func (e Empty) SuitsElsewhere(id NodeID, s Key) (ever, now bool) {
 	n, req := &e.fleet.nodes[id], &e.requests.all[s]
 	if n.State != Elsewhere || !req.must.Allows(n.Labels) {
@@ -25,13 +24,13 @@ func (e Empty) SuitsElsewhere(id NodeID, s Key) (ever, now bool) {
 	return n.Capacity.Covers(req.need), n.Free.Covers(req.need) && n.opens(req.window, e.fleet.windows.now)
 }
 
-// Fit is how many tasks with the key a node has the capacity for, whatever its state and labels.
+// Fit is the number of tasks with the key that the node's capacity allows, whatever its state and labels.
 func (e Empty) Fit(id NodeID, s Key) int {
 	return e.requests.all[s].perNode(e.fleet.nodes[id].Capacity)
 }
 
-// Could reports whether a task with the key, or the whole of a gang at one server, would fit on
-// nodes that are not down, if nothing else ran there.
+// Could reports whether a task with the key, or a whole gang at one server, would fit on nodes that are not down if
+// no other task ran there.
 func (e Empty) Could(s Key) bool {
 	req := &e.requests.all[s]
 	if req.gang > 0 && e.fleet.served {
@@ -53,15 +52,14 @@ func (e Empty) Could(s Key) bool {
 	return false
 }
 
-// Lack is a resource that a task asks more of than any node has.
+// Lack is a resource that no node has enough of for a task.
 type Lack struct {
 	Resource      string
 	Need, Largest int64
 }
 
-// Lacks returns the resources that the key asks more of than any node has that is not down.
-// It is also empty if some node has enough of each, but no node of all of them, or if no node
-// satisfies the label constraint.
+// Lacks returns the resources that no node has enough of, nodes that are down excluded. It is also empty if each
+// resource suffices on some node but no node has enough of all, or if no node satisfies the label constraint.
 func (e Empty) Lacks(s Key) (out []Lack) {
 	for i, need := range e.requests.all[s].need {
 		l := Lack{Resource: e.resources.names[i], Need: need}
@@ -77,8 +75,8 @@ func (e Empty) Lacks(s Key) (out []Lack) {
 	return out
 }
 
-// Ever reports whether a task that asks for this would fit on some node that is known, in
-// whatever state it is now. Unlike [Cluster.Key] it keeps nothing of the question.
+// Ever reports whether a task with this request would fit on some known node, whatever its state. Unlike
+// [Cluster.Key] it does not store the request.
 func (e Empty) Ever(a Amounts, must Constraint) bool {
 	need := e.resources.asked(a)
 	for i := range e.fleet.classes.all {
@@ -97,9 +95,9 @@ func (e Empty) Ever(a Amounts, must Constraint) bool {
 	return false
 }
 
-// Holds is how many tasks that ask for this would run at once at one server if nothing else did,
-// and on how many nodes: the most of any, over all that are known, in whatever state they are
-// now. Like [Empty.Ever] it keeps nothing of the question.
+// Holds is the largest number of tasks with this request that one server could run at the same time if no other
+// task ran, and the largest number of suitable nodes at one server. All known nodes count, whatever their state.
+// Like [Empty.Ever] it does not store the request.
 func (e Empty) Holds(a Amounts, must Constraint) (nodes int, tasks int64) {
 	need := e.resources.asked(a)
 	if e.fleet.served {
@@ -124,8 +122,8 @@ func (e Empty) Holds(a Amounts, must Constraint) (nodes int, tasks int64) {
 	return nodes, tasks
 }
 
-// GangRoom is how many tasks of a gang would fit at one server, if nothing ran on its nodes that
-// take tasks, and how many fit now: the most at any.
+// GangRoom is the largest number of tasks of a gang that fit at one server: if no task ran on its nodes that take
+// tasks, and now.
 func (e Empty) GangRoom(s Key) (ever, now int) {
 	req := &e.requests.all[s]
 	takes := func(n *Node) bool { return n.said.Counts() && req.must.Allows(n.Labels) }
@@ -144,7 +142,7 @@ func (e Empty) GangRoom(s Key) (ever, now int) {
 	return ever, now
 }
 
-// maxAtOne is the largest sum at one server of what its nodes have.
+// maxAtOne sums a number over the nodes of each server, and returns the largest sum.
 func (e Empty) maxAtOne(of func(n *Node) int) (most int) {
 	sums := map[string]int{}
 	for i := range e.fleet.nodes {

@@ -5,15 +5,14 @@ import (
 	"strconv"
 )
 
-// nodeLabel is a label whose value is the name of its node. A node gets it when a task is to
-// be kept from it: all others stay alike. It is no name that a user could give to a label, or
-// name in a constraint.
+// nodeLabel is a label whose value is the name of its node. A node gets it when a task is kept off that node; all
+// other nodes stay equal. Users can neither set it nor write it in a constraint.
 const nodeLabel = "@node"
 
-// exceptions are the names of the nodes that some task is kept from.
+// exceptions are the names of the nodes that some task is kept off.
 type exceptions map[string]bool
 
-// add reports whether the node is new among them.
+// add adds a node, and reports whether it is new.
 func (e exceptions) add(node string) bool {
 	if e[node] {
 		return false
@@ -22,16 +21,16 @@ func (e exceptions) add(node string) bool {
 	return true
 }
 
-// term is the term that keeps a task from nodes.
+// term is the term that keeps a task off the nodes.
 func (e exceptions) term(nodes []string) Term {
 	t := alternative{Label: nodeLabel, Not: true}
 	for _, name := range nodes {
-		t.Values = append(t.Values, strconv.Quote(name)) // no name looks like two
+		t.Values = append(t.Values, strconv.Quote(name)) // quoted, so that no name looks like two
 	}
 	return Term{t}
 }
 
-// label returns the labels of a node, with its name if tasks are kept from it.
+// label returns the labels of a node, with nodeLabel if tasks are kept off it.
 func (e exceptions) label(name string, labels Labels) Labels {
 	if !e[name] {
 		return labels
@@ -41,7 +40,7 @@ func (e exceptions) label(name string, labels Labels) Labels {
 	return with
 }
 
-// Own are the labels that the node was given.
+// Own returns the labels of the node without nodeLabel.
 func (l Labels) Own() Labels {
 	if _, more := l[nodeLabel]; !more {
 		return l
@@ -51,7 +50,7 @@ func (l Labels) Own() Labels {
 	return own
 }
 
-// excepts are the nodes that a term keeps a task from; nil for a term on other labels.
+// excepts returns the nodes that a term keeps a task off; nil for a term about other labels.
 func (t Term) excepts() (nodes []string) {
 	if len(t) != 1 || t[0].Label != nodeLabel {
 		return nil

@@ -2,13 +2,13 @@ package cluster
 
 import "slices"
 
-// fleet is the nodes. Each has a class, of nodes that are like it, and a group, of nodes in the class
-// that have the same free resources, so that a search need not look at all of them.
+// fleet has the nodes. Each node is in a class, with equal nodes, and in a group, with the nodes of the class that
+// have equal free resources, so that a search need not visit all nodes.
 type fleet struct {
 	nodes   []Node
 	units   int64     // free on the nodes that are up
 	windows *Calendar // of the cluster
-	served  bool      // some node is at another server, which places tasks on it by itself
+	served  bool      // some node is at another server, which places its tasks
 
 	classes classes
 	groups  groups
@@ -16,7 +16,7 @@ type fleet struct {
 	kept    kept
 }
 
-// kept is the nodes on which room is kept for a job that waits, see [Kept].
+// kept is the nodes with room kept for a waiting job, see [Kept].
 type kept struct {
 	ids []NodeID
 	on  []bool // by node
@@ -24,13 +24,13 @@ type kept struct {
 
 func (f *fleet) isKept(id NodeID) bool { return int(id) < len(f.kept.on) && f.kept.on[id] }
 
-// join adds a node that is nothing yet; see change.
+// join adds a node without any properties; change sets them.
 func (f *fleet) join(name string) NodeID {
 	f.nodes = append(f.nodes, Node{Name: name, access: access{windows: f.windows.of(name)}, class: -1, group: -1})
 	return NodeID(len(f.nodes) - 1)
 }
 
-// change changes what a node is.
+// change changes the properties of a node, and updates its class and group.
 func (f *fleet) change(id NodeID, to func(n *Node)) {
 	n := &f.nodes[id]
 	f.ungroup(id)
@@ -43,7 +43,7 @@ func (f *fleet) change(id NodeID, to func(n *Node)) {
 	f.give(id)
 }
 
-// add frees the needed resources on a node, or occupies them if the sign is below zero.
+// add frees the needed resources on a node, or occupies them if sign is negative.
 func (f *fleet) add(id NodeID, need Vector, sign int64) {
 	n := &f.nodes[id]
 	for len(n.Free) < len(need) {
@@ -64,21 +64,21 @@ func (f *fleet) add(id NodeID, need Vector, sign int64) {
 	}
 }
 
-// fits reports whether a task with the key fits on the node now, for however short a time.
+// fits reports whether a task with the key fits on the node now, however briefly.
 func (f *fleet) fits(id NodeID, req *request) bool {
 	n := &f.nodes[id]
 	return n.State == Up && n.Free.Covers(req.need) && (len(req.must) == 0 || req.must.Allows(n.Labels)) &&
 		n.opens(req.window, f.windows.now)
 }
 
-// refresh brings up to date which classes of nodes could take a key.
+// refresh updates the classes of nodes that could take a key.
 func (f *fleet) refresh(req *request) {
 	if req.version != f.classes.version {
 		f.classes.suiting(req, f.windows.now)
 	}
 }
 
-// enforceWindows brings all nodes up to date with the calendar.
+// enforceWindows applies the calendar to all nodes.
 func (f *fleet) enforceWindows() {
 	of := f.windows.byNode()
 	for i := range f.nodes {
@@ -88,10 +88,10 @@ func (f *fleet) enforceWindows() {
 	}
 }
 
-// give notes that something was given to a node.
+// give records that a node became freer or changed.
 func (f *fleet) give(id NodeID) {
 	l := &f.given
-	if len(f.nodes) == 1 { // nothing is looked up in the log, and what failed before is not known to
+	if len(f.nodes) == 1 { // the log is not searched; raising first invalidates earlier failures
 		l.first++
 		return
 	}
@@ -102,7 +102,7 @@ func (f *fleet) give(id NodeID) {
 	l.ids = append(l.ids, id)
 }
 
-// makeGroups begins to keep groups.
+// makeGroups creates the groups; from then on they are kept up to date.
 func (f *fleet) makeGroups() {
 	f.groups = groups{of: map[uint64]int32{}, made: true}
 	for i := range f.nodes {
@@ -132,7 +132,7 @@ func (f *fleet) regroup(id NodeID) {
 	f.up(x, len(x.ids)-1)
 }
 
-// ungroup takes a node out of its group.
+// ungroup removes a node from its group.
 func (f *fleet) ungroup(id NodeID) {
 	n := &f.nodes[id]
 	if n.group < 0 {
@@ -154,7 +154,7 @@ func (f *fleet) ungroup(id NodeID) {
 	n.group = -1
 }
 
-// up and down restore the heap after the node at i changed.
+// up restores the heap order towards the root after the node at i changed, and down towards the leaves.
 func (f *fleet) up(x *group, i int) {
 	id := x.ids[i]
 	for ; i > 0 && x.ids[(i-1)/2] > id; i = (i - 1) / 2 {
@@ -182,7 +182,7 @@ func (f *fleet) down(x *group, i int) {
 	f.nodes[id].slot = int32(i)
 }
 
-// drop forgets a group without nodes.
+// drop removes an empty group.
 func (f *fleet) drop(g int32) {
 	x := &f.groups.all[g]
 	k := &f.classes.all[x.class]
@@ -192,7 +192,7 @@ func (f *fleet) drop(g int32) {
 	f.groups.remove(g)
 }
 
-// clone returns a copy that keeps the windows of another calendar.
+// clone returns a copy that uses the windows of another calendar.
 func (f *fleet) clone(windows *Calendar) fleet {
 	d := fleet{nodes: slices.Clone(f.nodes), units: f.units, windows: windows, served: f.served}
 	d.classes = f.classes.clone()
@@ -201,6 +201,6 @@ func (f *fleet) clone(windows *Calendar) fleet {
 		d.nodes[i].group = -1
 	}
 	d.kept = kept{slices.Clone(f.kept.ids), slices.Clone(f.kept.on)}
-	d.given.first = f.given.end() + 1 // what failed in the original is tried again
+	d.given.first = f.given.end() + 1 // a request that failed in the original is tried again
 	return d
 }

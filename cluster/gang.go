@@ -5,20 +5,19 @@ import (
 	"slices"
 )
 
-// Where the tasks of a gang go, which start all at once. Nodes that have fewer resources
-// which the tasks do not ask for go before others, as for a single task. Among these a gang
-// is to be on few nodes, because its tasks talk to one another: as long as it does not fit
-// on one, the node goes first that takes most of it, and the rest goes where it fits
-// best. Tasks that each want a node of their own take the nodes that fit best.
+// This file chooses nodes for the tasks of a gang, which start at the same moment. As for a single task, nodes with
+// the fewest resources that the tasks do not ask for go first. Among these the gang should use few nodes, because
+// its tasks communicate: while the gang does not fit on one node, the node that takes the largest part of it goes
+// first, and the last part goes where it fits best. Tasks that need separate nodes take the nodes that fit best.
 
-// host is a node with how many tasks of a gang it could take.
+// host is a node with the number of tasks of a gang that it could take.
 type host struct {
 	candidate
 	tasks int
-	last  bool // behind others with as few other resources
+	last  bool // goes behind other hosts with equally few other resources
 }
 
-// place appends a node for each of n tasks, for which there is room on the hosts.
+// place appends a node for each of n tasks. The hosts must have room for all of them.
 func place(hosts []host, n int, spread bool, to []NodeID) []NodeID {
 	slices.SortFunc(hosts, func(a, b host) int {
 		return cmp.Or(cmp.Compare(a.extra, b.extra), order(a.last, b.last),
@@ -40,8 +39,8 @@ func place(hosts []host, n int, spread bool, to []NodeID) []NodeID {
 	return to
 }
 
-// hosts are the nodes that could take tasks of a gang. of says of each how many, what it has
-// of the scarce resource, and whether it is taken last.
+// hosts returns the nodes that could take tasks of a gang. For each node, of returns how many tasks it could take,
+// its free amount of the scarce resource, and whether it goes last.
 func (f *fleet) hosts(req *request, of func(NodeID) (tasks int, free int64, last bool)) (hosts []host) {
 	f.refresh(req)
 	for i := range f.nodes {
@@ -65,7 +64,7 @@ func total(hosts []host) (tasks int) {
 	return tasks
 }
 
-// order puts last nodes behind the others.
+// order sorts false before true.
 func order(a, b bool) int {
 	switch {
 	case a == b:
@@ -76,8 +75,8 @@ func order(a, b bool) int {
 	return 1
 }
 
-// fullest is the node that takes as many of n tasks as any of those with the fewest other
-// resources; the first, if several do.
+// fullest returns the host that takes the largest part of n tasks, among the hosts with the fewest other resources;
+// the first of several.
 func fullest(hosts []host, n int) *host {
 	var best *host
 	for i := range hosts {
@@ -95,8 +94,7 @@ func fullest(hosts []host, n int) *host {
 	return best
 }
 
-// roomForGang reports whether a gang fits now. That it did not is remembered until
-// something is given back.
+// roomForGang reports whether a gang fits now. It remembers a failure until a node becomes freer.
 func (f *fleet) roomForGang(req *request) bool {
 	f.refresh(req)
 	if recent, known := f.given.since(req.failed); known && len(recent) == 0 && len(f.nodes) > 1 {
@@ -118,7 +116,7 @@ func (f *fleet) roomForGang(req *request) bool {
 	return true
 }
 
-// fitNow is how many tasks with a key fit now, or some number that is at least enough.
+// fitNow counts the tasks with a key that fit now; it may stop counting once there are enough.
 func (f *fleet) fitNow(req *request, enough int) (tasks int) {
 	if !f.groups.made {
 		f.makeGroups()

@@ -2,24 +2,23 @@ package cluster
 
 import "slices"
 
-// group is the nodes of a class on which the same is free: to a request one is as good as
-// another, and the one that joined first is taken. So the cost of a search follows the
-// number of different nodes, not the number of nodes.
+// group is the nodes of a class with equal free resources: they are interchangeable for a request, and the one that
+// joined first is taken. The cost of a search thus depends on the number of different nodes, not on the number of
+// nodes.
 //
-// Groups are made when a second node has joined and something is looked for; a cluster of
-// one node has none.
+// Groups are created at the first search after a second node has joined; a cluster of one node has none.
 type group struct {
 	class int32
-	slot  int32 // in the class's list
-	next  int32 // group with the same hash; -1 is none
+	slot  int32 // index in the class's list
+	next  int32 // next group with the same hash; -1 is none
 	hash  uint64
 	free  Vector
-	ids   []NodeID // a heap, so that the first is the lowest
+	ids   []NodeID // a heap: the first id is the lowest
 }
 
 type groups struct {
 	all    []group
-	of     map[uint64]int32 // by hash: the first
+	of     map[uint64]int32 // first group of each hash
 	unused []int32
 	made   bool
 }
@@ -69,7 +68,7 @@ func (s *groups) remove(g int32) {
 	s.unused = append(s.unused, g)
 }
 
-// hashOf mixes as SplitMix64 does.
+// hashOf mixes bits like SplitMix64.
 func hashOf(class int32, free Vector) uint64 {
 	h := uint64(class) + 1
 	for _, n := range free {

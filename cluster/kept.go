@@ -1,13 +1,12 @@
 package cluster
 
-// Kept is the nodes of a cluster on which room is kept for a job that waits. Only tasks that end in time may
-// start there.
+// Kept is the nodes of a cluster with room kept for a waiting job. Only tasks that end in time may start there.
 type Kept struct{ c *Cluster }
 
-// KeptOf returns the nodes of a cluster on which room is kept.
+// KeptOf returns the nodes of a cluster with kept room.
 func KeptOf(c *Cluster) Kept { return Kept{c} }
 
-// Add notes that room is kept on nodes.
+// Add records that room is kept on nodes.
 func (r Kept) Add(ids ...NodeID) {
 	k := &r.c.fleet.kept
 	for _, id := range ids {
@@ -20,18 +19,18 @@ func (r Kept) Add(ids ...NodeID) {
 	}
 }
 
-// Release notes that no room is kept on any node.
+// Release records that no room is kept on any node.
 func (r Kept) Release() {
 	k := &r.c.fleet.kept
 	for _, id := range k.ids {
 		k.on[id] = false
-		r.c.fleet.give(id) // what fitted on no other node may fit on this one
+		r.c.fleet.give(id) // a task that fitted on no other node may fit here
 	}
 	k.ids = k.ids[:0]
 }
 
-// Place is [Cluster.Place] behind the job for which room is kept: on a node with kept room if ok holds, else on
-// any other.
+// Place is [Cluster.Place] for tasks behind the job that the room is kept for: it prefers nodes with kept room
+// where ok holds, and else takes any other node.
 func (r Kept) Place(s Key, ok func(NodeID) bool) (NodeID, bool) {
 	f, req := &r.c.fleet, &r.c.requests.all[s]
 	var best candidate
@@ -46,7 +45,7 @@ func (r Kept) Place(s Key, ok func(NodeID) bool) (NodeID, bool) {
 	return f.placeBesides(req)
 }
 
-// placeBesides is place among the nodes on which no room is kept.
+// placeBesides is place on nodes without kept room.
 func (f *fleet) placeBesides(req *request) (NodeID, bool) {
 	if len(f.kept.ids) == 0 || len(f.nodes) == 1 {
 		id, fits := f.place(req)

@@ -6,19 +6,19 @@ import (
 	"slices"
 )
 
-// Key is the scheduling key of a request, as a number: tasks that ask for the same have the same key.
+// Key is the number of a scheduling key: tasks with equal requests have the same key.
 type Key int32
 
-// Ask is what tasks with a key have in common.
+// Ask is the common request of all tasks with a key.
 type Ask struct {
 	Amounts Amounts
 	Must    Constraint // on the labels of the node
-	Mark    string     // tells requests apart that ask for the same
-	// Gang is how many tasks start all at once, or not at all; 0 and 1: each for itself.
+	Mark    string     // distinguishes requests that are otherwise equal
+	// Gang is how many tasks start at the same moment or not at all; with 0 or 1 each starts by itself.
 	Gang int
-	// Spread has each task of a gang on a node of its own.
+	// Spread puts each task of a gang on a separate node.
 	Spread bool
-	// Window is the name of the window in which they run; see [Window].
+	// Window is the name of the window that the tasks run in; see [Window].
 	Window string
 }
 
@@ -26,32 +26,32 @@ type Ask struct {
 type request struct {
 	need   Vector // of one task
 	must   Constraint
-	gang   int32 // tasks that start all at once; 0: each for itself
-	spread bool  // each on a node of its own
+	gang   int32 // tasks that start at the same moment; 0: each by itself
+	spread bool  // each on a separate node
 	window string
 
 	suits   []suit // the classes of nodes that could take it
-	scarce  int    // the resource in which nodes are compared
-	version uint32 // of the classes for which both hold
-	failed  int    // it fitted nowhere before this place in the log of freed room; -1 is not known
-	// failedBesides is the same for the nodes on which no room is kept.
+	scarce  int    // nodes are compared by this resource
+	version uint32 // of the classes when both were computed
+	failed  int    // it fitted on no node before this entry of the log; -1 is unknown
+	// failedBesides is the same for the nodes without kept room.
 	failedBesides int
-	last          NodeID // where it was placed last
+	last          NodeID // node of the last placement
 }
 
 // suit is a class of nodes that could take a request if they were empty.
 type suit struct {
 	class int32
-	extra int32 // resources that its nodes have and the request does not ask for
+	extra int32 // number of resources that its nodes have and the request does not ask for
 }
 
-// suitsNode reports whether a task with the key would fit on the node, in the state in which it
-// is, if nothing ran there and no window began.
+// suitsNode reports whether a task with the key would fit on the node, in its present state, if no task ran there
+// and no window began.
 func (req *request) suitsNode(n *Node) bool {
 	return n.said == Up && n.Capacity.Covers(req.need) && req.must.Allows(n.Labels)
 }
 
-// perNode is the number of tasks that a node takes with the given free resources.
+// perNode is the number of tasks that fit into the free resources of a node.
 func (req *request) perNode(free Vector) int {
 	n := free.holds(req.need)
 	if req.spread {
@@ -60,14 +60,14 @@ func (req *request) perNode(free Vector) int {
 	return n
 }
 
-// requests are all requests, by their keys.
+// requests are all requests, by key.
 type requests struct {
 	all []request
 	of  map[string]Key
 }
 
-// number returns the number of a request, which is kept if it is new. version is that of the
-// classes of nodes.
+// number returns the key of a request, and stores the request if it is new. version is the version of the classes
+// of nodes.
 func (s *requests) number(need Vector, a Ask, version uint32) Key {
 	req := request{need: need, must: a.Must, window: a.Window, failed: -1, failedBesides: -1, version: version - 1}
 	if a.Gang > 1 {

@@ -1,6 +1,6 @@
 package cluster
 
-// NodeID numbers a node, in the order in which they joined.
+// NodeID is the number of a node; nodes are numbered in the order in which they joined.
 type NodeID int32
 
 // State says whether a node takes new tasks.
@@ -11,38 +11,38 @@ const (
 	Up          State = iota // takes tasks
 	Drain                    // finishes its running tasks and takes no new ones
 	Down                     // not heard of
-	Maintenance              // as Drain: somebody works on it, and it comes back
-	Elsewhere                // takes tasks from another scheduler, and none from this one
+	Maintenance              // like Drain: under repair, and coming back
+	Elsewhere                // takes tasks from another scheduler only
 )
 
 func (s State) String() string {
 	return [...]string{"up", "drain", "down", "maintenance", "elsewhere"}[s]
 }
 
-// Counts reports whether the node is part of what there is to divide, whoever does it.
+// Counts reports whether the capacity of the node counts, whichever scheduler divides it.
 func (s State) Counts() bool { return s == Up || s == Elsewhere }
 
 // Node is one machine, or the slots of one process.
 type Node struct {
 	Name     string
-	State    State // Maintenance also in a window for no task at all
+	State    State // also Maintenance during a maintenance window
 	Labels   Labels
 	Capacity Vector
-	Free     Vector // below zero where the capacity shrank under running tasks
+	Free     Vector // negative if the capacity shrank below the running tasks
 	Running  int    // tasks
-	Server   string // that has it; "" is this one
-	// Uncounted tells, by the number of the resource, whether nobody counts how much it has. It is nil for
-	// nodes that are no bridges.
+	Server   string // the server that it is connected to; "" is this one
+	// Uncounted marks, by the number of the resource, amounts that nobody counts. It is nil for nodes that are not
+	// bridges.
 	Uncounted []bool
 
-	said State // by the caller
+	said State // as set by the caller
 	access
 
-	class, group int32 // those it belongs to; group is -1 unless it takes tasks
-	slot         int32 // its place in the group
+	class, group int32 // group is -1 unless the node takes tasks
+	slot         int32 // index in the group
 }
 
-// usable is how many units of the node could take tasks now.
+// usable is the number of free units on the node that tasks could take now.
 func (n *Node) usable() int64 {
 	if n.State != Up {
 		return 0
@@ -50,7 +50,7 @@ func (n *Node) usable() int64 {
 	return max(0, n.Free.at(0))
 }
 
-// effective is the state of a node, from the state that was set and its windows.
+// effective is the state that follows from the set state and the windows.
 func (n *Node) effective(now int64) State {
 	if !n.said.Counts() {
 		return n.said

@@ -2,10 +2,10 @@ package cluster
 
 import "math"
 
-// Fits reports whether a task with the key fits on the node now, for however short a time.
+// Fits reports whether a task with the key fits on the node now, however briefly.
 func (c *Cluster) Fits(id NodeID, s Key) bool { return c.fleet.fits(id, &c.requests.all[s]) }
 
-// FitNow is how many tasks with the key fit on a node now.
+// FitNow is the number of tasks with the key that fit on a node now.
 func (c *Cluster) FitNow(id NodeID, s Key) int {
 	if !c.Fits(id, s) {
 		return 0
@@ -13,19 +13,18 @@ func (c *Cluster) FitNow(id NodeID, s Key) int {
 	return c.requests.all[s].perNode(c.fleet.nodes[id].Free)
 }
 
-// Room reports whether a task with the key fits somewhere now, or the whole of a gang.
+// Room reports whether a task with the key, or a whole gang, fits somewhere now.
 func (c *Cluster) Room(s Key) bool { return c.fleet.room(&c.requests.all[s]) }
 
-// Place finds the best node on which a task with the key fits now. It reports false when
-// there is none.
+// Place returns the best node on which a task with the key fits now. It reports false if there is none.
 func (c *Cluster) Place(s Key) (NodeID, bool) { return c.fleet.place(&c.requests.all[s]) }
 
-// PlaceOn is Place among the nodes for which ok holds.
+// PlaceOn is Place restricted to nodes for which ok holds.
 func (c *Cluster) PlaceOn(s Key, ok func(NodeID) bool) (NodeID, bool) {
 	return c.fleet.placeOn(&c.requests.all[s], ok)
 }
 
-// PlaceUntil is Place for a task that is planned to run from now to end.
+// PlaceUntil is Place for a task planned to run from now to end.
 func (c *Cluster) PlaceUntil(s Key, now, end int64) (NodeID, bool) {
 	if !c.windows.Any() {
 		return c.Place(s)
@@ -34,9 +33,9 @@ func (c *Cluster) PlaceUntil(s Key, now, end int64) (NodeID, bool) {
 	return c.PlaceOn(s, func(id NodeID) bool { return c.fleet.nodes[id].OpenFor(window, now, end) })
 }
 
-// PlaceGang finds nodes for all tasks of a gang, and appends one for each task to a list.
-// Without room, a node takes as many as fit on it now; with room, at most as many as room
-// returns; nodes that room calls last are taken last. It reports false if there is no room for all.
+// PlaceGang finds nodes for all tasks of a gang, and appends one node per task to the list. If room is nil, a node
+// takes all tasks that fit now; otherwise at most the number that room returns, and nodes that room marks as last
+// go last. It reports false if there is no room for the whole gang.
 func (c *Cluster) PlaceGang(s Key, room func(NodeID) (tasks int, last bool), to []NodeID) ([]NodeID, bool) {
 	req := &c.requests.all[s]
 	if !c.fleet.room(req) {
@@ -62,7 +61,7 @@ func (c *Cluster) PlaceGang(s Key, room func(NodeID) (tasks int, last bool), to 
 	return place(hosts, n, spread, to), true
 }
 
-// PlaceGangUntil is PlaceGang for tasks that are planned to run from now to end.
+// PlaceGangUntil is PlaceGang for tasks planned to run from now to end.
 func (c *Cluster) PlaceGangUntil(s Key, now, end int64, to []NodeID) ([]NodeID, bool) {
 	if !c.windows.Any() {
 		return c.PlaceGang(s, nil, to)

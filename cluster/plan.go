@@ -4,30 +4,29 @@ import (
 	"slices"
 )
 
-// Plan is the free capacity of each node over time, as it will be if tasks end when they
-// are planned to and reservations are used. Instants are whatever whole numbers the
-// caller counts in; room that is taken up to [Forever] never comes back.
+// Plan is the free capacity of each node over time, if tasks end as planned and reservations are used. The caller
+// chooses the unit of instants, which are integers; room taken up to [Forever] never comes back.
 //
-// Each node has an array of steps, as a reservation looks at many neighbouring steps and
-// changes few (Feitelson and Weil, "Utilization and predictability in scheduling the IBM
-// SP2 with backfilling", IPPS 1998, keep the same profile as a list).
+// Each node has an array of steps, because a reservation reads many neighboring steps and changes few (Feitelson
+// and Weil, "Utilization and predictability in scheduling the IBM SP2 with backfilling", IPPS 1998, keep the same
+// profile as a list).
 type Plan struct {
 	c      *Cluster
 	lines  []timeline // by node
-	common timeline   // of what belongs to no node
-	now    int64      // what lies before is dropped when a timeline changes
+	common timeline   // of amounts that belong to no node
+	now    int64      // earlier steps are dropped when a timeline changes
 }
 
-// timeline holds the free resources of a node from each instant on, up to the next.
+// timeline holds the free resources of a node in each step, from its instant up to the next.
 type timeline struct {
-	wide int     // resources
-	at   []int64 // ascending; the first is the beginning of the plan
-	free []int64 // wide numbers for each instant
-	lent bool    // a copy of the plan reads it, too: whoever changes it first copies it
+	wide int     // number of resources
+	at   []int64 // ascending; the first is the start of the plan
+	free []int64 // wide numbers per instant
+	lent bool    // a clone of the plan reads it, too: copy it before changing it
 }
 
-// NewPlan returns the plan from now on of an empty cluster, with the amounts that all nodes
-// have in common, as the caller numbers them.
+// NewPlan returns the plan of an empty cluster from now on. common has the amounts that belong to no node, such as
+// licenses, as the caller numbers them.
 func (c *Cluster) NewPlan(now int64, common Vector) *Plan {
 	p := &Plan{c: c, lines: make([]timeline, len(c.fleet.nodes)), now: now}
 	for i := range c.fleet.nodes {
@@ -35,7 +34,7 @@ func (c *Cluster) NewPlan(now int64, common Vector) *Plan {
 		l := &p.lines[i]
 		l.wide = max(1, len(n.Capacity))
 		l.at, l.free = []int64{now}, make([]int64, l.wide)
-		if n.said == Up { // windows are asked about when room is looked for
+		if n.said == Up { // windows are checked at each search for room
 			copy(l.free, n.Capacity)
 		}
 	}
@@ -44,7 +43,7 @@ func (c *Cluster) NewPlan(now int64, common Vector) *Plan {
 	return p
 }
 
-// Clone returns a copy for a clone of the cluster.
+// Clone returns a copy of the plan for a clone of the cluster.
 func (p *Plan) Clone(c *Cluster) *Plan {
 	for i := range p.lines {
 		p.lines[i].lent = true
@@ -53,13 +52,12 @@ func (p *Plan) Clone(c *Cluster) *Plan {
 	return &Plan{c: c, lines: slices.Clone(p.lines), common: p.common, now: p.now}
 }
 
-// Take occupies on a node what a task with the key asks for, from an instant up to
-// another.
+// Take occupies the resources of a task with the key on a node, throughout [from, to).
 func (p *Plan) Take(id NodeID, s Key, from, to int64) {
 	p.add(id, p.c.requests.all[s].need, -1, from, to)
 }
 
-// Give takes a Take back, in whole or for a part of the time.
+// Give undoes a Take, entirely or for a part of its time.
 func (p *Plan) Give(id NodeID, s Key, from, to int64) {
 	p.add(id, p.c.requests.all[s].need, +1, from, to)
 }
@@ -68,11 +66,10 @@ func (p *Plan) add(id NodeID, v Vector, sign, from, to int64) {
 	p.lines[id].add(v, sign, from, to, p.now)
 }
 
-// AddCommon gives back common amounts, or takes them if they are below zero.
+// AddCommon frees common amounts, or takes them if they are negative.
 func (p *Plan) AddCommon(v Vector, from, to int64) { p.common.add(v, +1, from, to, p.now) }
 
-// EarliestCommon returns the first instant from from on, and before before, from which on
-// the common amounts are there for length.
+// EarliestCommon returns the first instant in [from, before) at which the common amounts are free for length.
 func (p *Plan) EarliestCommon(v Vector, length, from, before int64) (int64, bool) {
 	return p.common.earliest(v, length, from, before, Forever)
 }
@@ -103,7 +100,7 @@ func (l *timeline) add(v Vector, sign, from, to, now int64) {
 	l.join(i)
 }
 
-// widen makes room for further resources.
+// widen makes room for more resources.
 func (l *timeline) widen(n int) {
 	if n <= l.wide {
 		return
@@ -115,9 +112,9 @@ func (l *timeline) widen(n int) {
 	l.wide, l.free = n, wider
 }
 
-// find is the step in which an instant lies, not before the first.
+// find returns the step that contains an instant, or the first step if the instant is earlier.
 func (l *timeline) find(t int64) int {
-	if len(l.at) < 2 || t < l.at[1] { // most questions are about now
+	if len(l.at) < 2 || t < l.at[1] { // most searches start now
 		return 0
 	}
 	lo, hi := 1, len(l.at) // at[lo] <= t < at[hi]
@@ -131,7 +128,7 @@ func (l *timeline) find(t int64) int {
 	return lo
 }
 
-// step returns the step that begins at the instant, which is made if need be.
+// step returns the step that begins at the instant, and creates it if necessary.
 func (l *timeline) step(t int64) int {
 	i := l.find(t)
 	if l.at[i] == t {
@@ -146,7 +143,7 @@ func (l *timeline) step(t int64) int {
 	return i + 1
 }
 
-// join drops a step that is as the one before it.
+// join drops a step that equals the one before it.
 func (l *timeline) join(i int) {
 	if i == 0 || !slices.Equal(l.free[(i-1)*l.wide:i*l.wide], l.free[i*l.wide:(i+1)*l.wide]) {
 		return
@@ -155,7 +152,7 @@ func (l *timeline) join(i int) {
 	l.free = slices.Delete(l.free, i*l.wide, (i+1)*l.wide)
 }
 
-// Advance says that time has come to now: what lies before is of no use any more.
+// Advance moves the start of the plan to now: earlier steps are no longer needed.
 func (p *Plan) Advance(now int64) { p.now = max(p.now, now) }
 
 func (l *timeline) advance(now int64) {
@@ -166,8 +163,7 @@ func (l *timeline) advance(now int64) {
 	l.at[0] = max(l.at[0], now)
 }
 
-// Fits reports whether a task with the key finds room on a node from an instant up to
-// another.
+// Fits reports whether a task with the key finds room on a node throughout [from, to).
 func (p *Plan) Fits(id NodeID, s Key, from, to int64) bool {
 	l, req := &p.lines[id], &p.c.requests.all[s]
 	if !p.open(id, req, from, to) {
@@ -181,8 +177,7 @@ func (p *Plan) Fits(id NodeID, s Key, from, to int64) bool {
 	return true
 }
 
-// open reports whether windows leave a node open to tasks with the key from an instant up to
-// another.
+// open reports whether the windows let tasks with the key use a node throughout [from, to).
 func (p *Plan) open(id NodeID, req *request, from, to int64) bool {
 	return !p.c.windows.concern(req.window) || p.c.fleet.nodes[id].OpenFor(req.window, from, to)
 }
@@ -199,21 +194,19 @@ func (l *timeline) covers(i int, need Vector) bool {
 	return true
 }
 
-// Earliest returns the first instant from from on, and before before, at which a task of
-// the key finds room on some node for length, and that node, the first if there are
-// several. A length that would pass Forever ends there.
+// Earliest returns the first instant in [from, before) at which a task with the key finds room on some node for
+// length, and the first such node. A length that would pass Forever ends there.
 func (p *Plan) Earliest(s Key, length, from, before int64) (at int64, id NodeID, found bool) {
 	return p.search(s, length, from, before, nowhere)
 }
 
-// Sooner looks for an instant from from on at which a task with the key that has the room
-// from at up to at+length, on the node, could begin instead: on the same node, where its
-// own room counts as free, or on another.
+// Sooner looks for a start in [from, at) for a task with the key whose room is [at, at+length) on the node id. The
+// own room of the task on that node counts as free.
 func (p *Plan) Sooner(s Key, length, from, at int64, id NodeID) (int64, NodeID, bool) {
 	return p.search(s, length, from, at, id)
 }
 
-// SoonerOn is Sooner on one node only, for a task whose room is on the node own.
+// SoonerOn is Sooner on the node id only, for a task that has its room on the node own.
 func (p *Plan) SoonerOn(id NodeID, s Key, length, from, at int64, own NodeID) (int64, bool) {
 	req, until := &p.c.requests.all[s], int64(Forever)
 	if id == own {
@@ -225,11 +218,11 @@ func (p *Plan) SoonerOn(id NodeID, s Key, length, from, at int64, own NodeID) (i
 	return p.earliestOn(id, req, length, from, at, until)
 }
 
-// nowhere is no node.
+// nowhere stands for no node.
 const nowhere NodeID = -1
 
-// search finds the first instant before before at which there is room. On the node own the
-// room from before on is the task's already.
+// search finds the first instant in [from, before) with room for length. On the node own, the room after before
+// already belongs to the task.
 func (p *Plan) search(s Key, length, from, before int64, own NodeID) (at int64, id NodeID, found bool) {
 	mine, req := before, &p.c.requests.all[s]
 	for i := range p.lines {
@@ -250,7 +243,7 @@ func (p *Plan) search(s Key, length, from, before int64, own NodeID) (at int64, 
 	return at, id, found
 }
 
-// earliestOn is the earliest on a node, in a time in which it is open to the key.
+// earliestOn is earliest on a node, restricted to times when the node is open to the key.
 func (p *Plan) earliestOn(id NodeID, req *request, length, from, before, until int64) (int64, bool) {
 	l, n := &p.lines[id], &p.c.fleet.nodes[id]
 	if !p.c.windows.concern(req.window) {
@@ -268,8 +261,8 @@ func (p *Plan) earliestOn(id NodeID, req *request, length, from, before, until i
 	return 0, false
 }
 
-// earliest finds the first instant from from on, and before before, from which on there is
-// the needed amount for length, or until the instant from which on it is there anyway.
+// earliest finds the first instant in [from, before) at which the needed amounts are free for length, or at least
+// up to until, after which they are free anyway.
 func (l *timeline) earliest(need Vector, length, from, before, until int64) (int64, bool) {
 	t := max(from, l.at[0])
 	for i := l.find(t); t < before; {
@@ -284,13 +277,12 @@ func (l *timeline) earliest(need Vector, length, from, before, until int64) (int
 		if k < 0 {
 			return t, true
 		}
-		i = k // too narrow there: whatever begins before it ends in it
+		i = k // a task that begins before step k would run into it
 	}
 	return 0, false
 }
 
-// short is the first step from i on, and before end, that has less than the needed amount;
-// -1 if there is none.
+// short returns the first step from i on, and before end, that lacks a needed amount; -1 if there is none.
 func (l *timeline) short(i int, end int64, need Vector) int {
 	for ; i < len(l.at) && l.at[i] < end; i++ {
 		if !l.covers(i, need) {
@@ -300,7 +292,7 @@ func (l *timeline) short(i int, end int64, need Vector) int {
 	return -1
 }
 
-// add is the sum of an instant and a length, at most Forever.
+// add adds a length to an instant; the sum is at most Forever.
 func add(t, length int64) int64 {
 	if t > Forever-length {
 		return Forever

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Holds is how many tasks with the key find room on a node from an instant up to another.
+// Holds is the number of tasks with the key that find room on a node throughout [from, to).
 func (p *Plan) Holds(id NodeID, s Key, from, to int64) int {
 	l, req := &p.lines[id], &p.c.requests.all[s]
 	least := -1
@@ -23,8 +23,8 @@ func (p *Plan) Holds(id NodeID, s Key, from, to int64) int {
 // freeIn returns the free resources in a step.
 func (l *timeline) freeIn(i int) Vector { return l.free[i*l.wide : (i+1)*l.wide] }
 
-// EarliestGang returns the first instant from from on, and before before, at which all
-// tasks of a gang find room for length, and appends a node for each to a list.
+// EarliestGang returns the first instant in [from, before) at which all tasks of a gang find room for length, and
+// appends one node per task to the list.
 func (p *Plan) EarliestGang(s Key, length, from, before int64, to []NodeID) (int64, []NodeID, bool) {
 	req, have := &p.c.requests.all[s], 0
 	changes := p.changes(s, length, from, before)
@@ -38,14 +38,13 @@ func (p *Plan) EarliestGang(s Key, length, from, before int64, to []NodeID) (int
 	return 0, to, false
 }
 
-// change is an instant from which on more or fewer tasks could begin, on all nodes
-// together, and have room for their whole length.
+// change is an instant at which the number of tasks that could begin, and run for their whole length, changes.
 type change struct {
 	at int64
 	by int
 }
 
-// changes lists them for a key, ascending.
+// changes lists the changes for a key on all nodes, in ascending order.
 func (p *Plan) changes(s Key, length, from, before int64) (all []change) {
 	req := &p.c.requests.all[s]
 	most := int(req.gang)
@@ -61,7 +60,7 @@ func (p *Plan) changes(s Key, length, from, before int64) (all []change) {
 	return all
 }
 
-// changesOn appends those of one node, in the times in which it is open to the key.
+// changesOn appends the changes on one node, restricted to times when the node is open to the key.
 func (p *Plan) changesOn(id NodeID, req *request, most int, length, from, before int64, to []change) []change {
 	l, node := &p.lines[id], &p.c.fleet.nodes[id]
 	if !p.c.windows.concern(req.window) {
@@ -84,9 +83,9 @@ func (p *Plan) changesOn(id NodeID, req *request, most int, length, from, before
 	return to
 }
 
-// changes appends those of one node. Of the steps that a task would see which begins at t,
-// from the one of t up to the last before t+length, the narrowest counts: low holds those of
-// which none that is as narrow comes later, ascending.
+// changes appends the changes on one node. A task that begins at t runs through the steps from the one of t to the
+// last before t+length, and the narrowest of them counts. low has the steps that no later step undercuts or equals,
+// in ascending order.
 func (l *timeline) changes(need Vector, most int, length, from, before int64, to []change) []change {
 	type narrow struct{ step, tasks int }
 	var low []narrow
@@ -121,9 +120,8 @@ func (l *timeline) changes(need Vector, most int, length, from, before int64, to
 	return to
 }
 
-// hosts are the nodes that could take tasks of a gang from an instant up to another. Nodes
-// with the least free at the beginning of the plan go first: room that is free already is of
-// more use to others until then.
+// hosts returns the nodes that could take tasks of a gang throughout [from, to). Nodes with the least free at the
+// start of the plan go first: room that is free already is more useful to other jobs until then.
 func (p *Plan) hosts(s Key, from, to int64) []host {
 	req := &p.c.requests.all[s]
 	return p.c.fleet.hosts(req, func(id NodeID) (int, int64, bool) {

@@ -5,22 +5,21 @@ import (
 	"slices"
 )
 
-// Requirement is one step of the way from all nodes to the nodes that could take a task.
+// Requirement is one step in narrowing all nodes to the nodes that could take a task.
 type Requirement struct {
 	Term     string // of the constraint; empty for a resource
 	Resource string
 	Need     int64
-	Left     int // nodes that satisfy this and all before
-	// Largest is the most of the resource that a node has which satisfies all before, and
-	// On such a node.
+	Left     int // number of nodes that satisfy this and all earlier requirements
+	// Largest is the largest amount of the resource on a node that satisfies all earlier requirements; On is such a
+	// node.
 	Largest int64
 	On      string
-	// Except are nodes from which the task is kept; then it is neither a term nor a resource.
+	// Except are nodes that the task is kept off; the requirement is then neither a term nor a resource.
 	Except []string
 }
 
-// Requirements follows what a task asks for step by step, the labels first, over all
-// nodes that are known.
+// Requirements applies the requirements of a task to all known nodes, one after the other, labels first.
 func (e Empty) Requirements(a Amounts, must Constraint) (out []Requirement) {
 	left := make([]*Node, len(e.fleet.nodes))
 	for i := range e.fleet.nodes {
@@ -42,7 +41,7 @@ func (e Empty) Requirements(a Amounts, must Constraint) (out []Requirement) {
 	need[e.resources.unit()] = max(1, WithTypes(a)[e.resources.unit()])
 	for _, name := range slices.Sorted(maps.Keys(need)) {
 		if need[name] == 0 {
-			continue // to ask for none requires nothing
+			continue // asking for none requires nothing
 		}
 		step := Requirement{Resource: name, Need: need[name]}
 		for _, n := range left {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Vector holds amounts by the number that a [Cluster] gave each resource. A missing
-// tail is zero. Number 0 is the unit, in which shares are counted.
+// Vector holds amounts, indexed by the numbers of the resources in a [Cluster]. A missing tail is zero. Number 0 is
+// the unit that shares are counted in.
 type Vector []int64
 
 func (v Vector) at(i int) int64 {
@@ -16,8 +16,8 @@ func (v Vector) at(i int) int64 {
 	return 0
 }
 
-// Covers reports whether v has at least need of everything that is needed: where nothing is,
-// it makes no difference that there is less than nothing.
+// Covers reports whether v has at least need of every needed resource. A negative amount of a resource that is not
+// needed does not matter.
 func (v Vector) Covers(need Vector) bool {
 	for i, n := range need {
 		if n > 0 && n > v.at(i) {
@@ -27,7 +27,7 @@ func (v Vector) Covers(need Vector) bool {
 	return true
 }
 
-// trimmed is the vector without zeros at its end.
+// trimmed is the vector without trailing zeros.
 func (v Vector) trimmed() Vector {
 	for len(v) > 0 && v[len(v)-1] == 0 {
 		v = v[:len(v)-1]
@@ -35,7 +35,7 @@ func (v Vector) trimmed() Vector {
 	return v
 }
 
-// holds is how many tasks fit into the vector.
+// holds is the number of tasks that fit into the vector.
 func (v Vector) holds(need Vector) int {
 	n := int64(-1)
 	for r, a := range need {
@@ -61,10 +61,10 @@ func newResources(unit string) *resources {
 	return r
 }
 
-// unit is the name of the resource in which shares are counted.
+// unit is the name of the resource that shares are counted in.
 func (r *resources) unit() string { return r.names[0] }
 
-// index is the place of a resource in a [Vector]. Unknown resources get one.
+// index is the index of a resource in a [Vector]. An unknown resource gets a new number.
 func (r *resources) index(name string) int {
 	i, ok := r.number[name]
 	if !ok {
@@ -75,7 +75,7 @@ func (r *resources) index(name string) int {
 	return i
 }
 
-// vector numbers the amounts.
+// vector converts named amounts to a vector.
 func (r *resources) vector(a Amounts) Vector {
 	var v Vector
 	for _, name := range slices.Sorted(maps.Keys(a)) {
@@ -88,7 +88,7 @@ func (r *resources) vector(a Amounts) Vector {
 	return v
 }
 
-// amounts names the vector's non-zero amounts.
+// amounts converts the non-zero amounts of a vector to named amounts.
 func (r *resources) amounts(v Vector) Amounts {
 	a := Amounts{}
 	for i, n := range v {
@@ -99,7 +99,7 @@ func (r *resources) amounts(v Vector) Amounts {
 	return a
 }
 
-// request is the vector of a request. Every task occupies at least one unit.
+// request converts the amounts of a request to a vector. Every task occupies at least one unit.
 func (r *resources) request(a Amounts) Vector {
 	v := r.vector(WithTypes(a))
 	if len(v) == 0 {
@@ -112,7 +112,7 @@ func (r *resources) request(a Amounts) Vector {
 	return v
 }
 
-// asked is a request with all that it implies. Unlike request it gives no resource a number.
+// asked returns the amounts of a request, including implied amounts. Unlike request it numbers no new resource.
 func (r *resources) asked(a Amounts) Amounts {
 	need := Amounts{}
 	maps.Copy(need, WithTypes(a))
@@ -120,7 +120,7 @@ func (r *resources) asked(a Amounts) Amounts {
 	return need
 }
 
-// has is how much of a resource a vector has; the cluster may not know the resource.
+// has is the amount of a resource in a vector; 0 for an unknown resource.
 func (r *resources) has(v Vector, name string) int64 {
 	if i, known := r.number[name]; known {
 		return v.at(i)

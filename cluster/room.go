@@ -1,6 +1,6 @@
 package cluster
 
-// room reports whether a task with the key fits somewhere now, or the whole of a gang.
+// room reports whether a task with the key, or a whole gang, fits somewhere now.
 func (f *fleet) room(req *request) bool {
 	if req.gang > 0 {
 		return f.roomForGang(req)
@@ -15,7 +15,7 @@ func (f *fleet) room(req *request) bool {
 	return ok
 }
 
-// placeOn is place among the nodes for which ok holds.
+// placeOn is place restricted to nodes for which ok holds.
 func (f *fleet) placeOn(req *request, ok func(NodeID) bool) (NodeID, bool) {
 	if len(f.nodes) == 1 {
 		return 0, f.fits(0, req) && ok(0)

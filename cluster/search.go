@@ -1,18 +1,17 @@
 package cluster
 
-// Where a task goes. Of the nodes on which it fits now, the best is the one that
+// Of the nodes on which a task fits now, the best is the one that
 //
-//  1. has the fewest resources that the task does not ask for: GPUs are spared for tasks
-//     that want them, and GPUs of a type for tasks that want this type;
-//  2. is left with the least of the resource that is scarce for the task, which is the one
-//     the one that the task asks the largest part of: small gaps are filled
-//     first, so that large ones stay for large tasks;
+//  1. has the fewest resources that the task does not ask for: GPUs are saved for tasks that want them, and
+//     GPUs of a type for tasks that want this type;
+//  2. is left with the least of the scarce resource, the resource that the task takes the largest part of:
+//     small gaps are filled first, so that large gaps stay for large tasks;
 //  3. joined first.
 //
-// That a key fitted nowhere is remembered, with the place in a log of the nodes to which
-// something was given since. Only on these it can fit now, so only these are looked at.
+// If a key fits on no node, that is remembered, with the position in a log of the nodes that became freer since.
+// Only on these can the key fit now, so only these are searched.
 
-// place finds the best node on which a task with the key fits now.
+// place returns the best node on which a task with the key fits now.
 func (f *fleet) place(req *request) (NodeID, bool) {
 	if len(f.nodes) == 1 {
 		return 0, f.fits(0, req)
@@ -34,9 +33,9 @@ func (f *fleet) place(req *request) (NodeID, bool) {
 	return best.id, true
 }
 
-// searchRecent looks at the nodes to which something was given since the key fitted
-// nowhere, but not at kept ones if besides is set. Those at the front on which it does not fit need not be
-// looked at again: failed is moved past them.
+// searchRecent searches the nodes that became freer since the key fitted on no node; with besides, it skips nodes
+// with kept room. It moves failed past the leading nodes on which the key does not fit, because these need not be
+// searched again.
 func (f *fleet) searchRecent(req *request, recent []NodeID, failed *int, besides bool) (best candidate) {
 	for _, id := range recent {
 		if f.fits(id, req) && !(besides && f.isKept(id)) {
@@ -48,10 +47,10 @@ func (f *fleet) searchRecent(req *request, recent []NodeID, failed *int, besides
 	return best
 }
 
-// maxRecent is up to how many nodes are looked at one by one.
+// maxRecent is the largest number of nodes that are searched one by one.
 const maxRecent = 64
 
-// candidate is a node on which a task fits, with what it is compared by.
+// candidate is a node on which a task fits, with the numbers that compare it.
 type candidate struct {
 	found bool
 	extra int32
@@ -59,7 +58,7 @@ type candidate struct {
 	id    NodeID
 }
 
-// candidate is a node that suits a key.
+// candidate returns a node that suits a key, as a candidate.
 func (f *fleet) candidate(id NodeID, req *request) candidate {
 	n := &f.nodes[id]
 	return candidate{true, f.classes.all[n.class].extra(req.need), n.Free.at(req.scarce), id}
@@ -83,7 +82,7 @@ func (a *candidate) consider(b candidate) {
 	}
 }
 
-// search looks at all groups of nodes, but not at kept nodes if besides is set.
+// search searches all groups of nodes; with besides, it skips nodes with kept room.
 func (f *fleet) search(req *request, besides bool) (best candidate) {
 	if !f.groups.made {
 		f.makeGroups()
@@ -109,7 +108,7 @@ func (f *fleet) search(req *request, besides bool) (best candidate) {
 	return best
 }
 
-// firstBesides is the node of a group that joined first of those on which no room is kept.
+// firstBesides returns the node of a group that joined first, among its nodes without kept room.
 func (f *fleet) firstBesides(x *group) (first NodeID, some bool) {
 	if !f.isKept(x.ids[0]) {
 		return x.ids[0], true

@@ -5,17 +5,16 @@ import (
 	"strings"
 )
 
-// Amounts maps names of resources (cpu, mem, gpu, slots, ...) to whole amounts.
+// Amounts maps names of resources (cpu, mem, gpu, slots, ...) to integer amounts.
 type Amounts map[string]int64
 
-// WithTypes adds to amounts of typed resources (gpu:a100) those of the resource itself
-// (gpu): a node with four of a type has four, and a task that asks for two of a type takes
-// two of all. An amount of the resource that is larger already stays: there are some of
-// which the type was not said.
+// WithTypes adds the amounts of typed resources (gpu:a100) to the amount of the base resource (gpu): a node with
+// four GPUs of a type has four GPUs, and a task that asks for two of a type takes two GPUs. A larger amount of the
+// base resource stays, because the type of some may be unspecified.
 //
-// On a node with several types a task that asks for any of them takes none of a certain
-// type. So typed and untyped tasks always fit together as counted: whoever hands out the
-// things themselves gives each typed task its own and the others the rest.
+// On a node with several types, an untyped request takes no specific type. Typed and untyped tasks thus always fit
+// together as counted: the program that assigns the devices gives each typed task devices of its type, and the rest
+// to the others.
 func WithTypes(a Amounts) Amounts {
 	var out Amounts
 	var sums map[string]int64

@@ -7,40 +7,39 @@ import (
 	"slices"
 )
 
-// Window is a time for which nodes are kept for the tasks that ask for it by its name, and
-// take no others; or for none at all. A task may start on a node only if it is planned to
-// end before a window opens there that is not its own, and one that asks for a window only
-// in that one.
+// Window is a time span in which nodes serve only the tasks that ask for the window by name, or no tasks at all. A
+// task may start on a node only if it is planned to end before another window opens there. A task that asks for a
+// window may start only in that window.
 type Window struct {
-	Name     string   // no two have the same
-	Nodes    []string // that have joined or may join
-	From, To int64    // in whatever whole numbers the caller counts; To is not part of it
-	Closed   bool     // maintenance: for no task at all
+	Name     string   // unique
+	Nodes    []string // nodes that have joined or may join
+	From, To int64    // in integers of a unit that the caller chooses; To is exclusive
+	Closed   bool     // maintenance: no task may run
 }
 
-// On reports whether it is on a node.
+// On reports whether the window applies to a node.
 func (w *Window) On(node string) bool { return slices.Contains(w.Nodes, node) }
 
 // Forever is later than everything.
 const Forever = math.MaxInt64
 
-// Calendar is all windows that are not over, and the time as far as they are concerned.
+// Calendar has all windows that are not over, and the time up to which it has advanced.
 type Calendar struct {
 	all  []Window
 	now  int64
-	edge int64 // the next instant at which one begins or ends
+	edge int64 // the next instant at which a window begins or ends
 }
 
-// span is a window as a node has it: without a name it is for no task at all.
+// span is a window as stored for a node; an empty name means maintenance.
 type span struct {
 	from, to int64
 	name     string
 }
 
-// spans are those of a node, by their beginning. They are replaced, never changed.
+// spans are the windows of a node, by start. They are replaced, never changed.
 type spans []span
 
-// All are the windows, in the order in which they were given.
+// All returns the windows in the order in which they were given.
 func (w *Calendar) All() []Window { return w.all }
 
 // Any reports whether there are windows that are not over.
@@ -54,17 +53,17 @@ func (w *Calendar) NextEdge() int64 {
 	return w.edge
 }
 
-// HasBegun reports whether the window of a name is open at this time. None, "", always is.
+// HasBegun reports whether the named window is open now. The empty name always is.
 func (w *Calendar) HasBegun(name string) bool {
 	return name == "" || slices.ContainsFunc(w.all, func(x Window) bool {
 		return x.Name == name && !x.Closed && x.From <= w.now
 	})
 }
 
-// concern reports whether windows matter to tasks that ask for one, or for none.
+// concern reports whether windows matter to tasks that request the given window, or none.
 func (w *Calendar) concern(window string) bool { return w.Any() || window != "" }
 
-// pass drops the windows that are over, and looks for the next edge.
+// pass drops the windows that are over, and finds the next edge.
 func (w *Calendar) pass() {
 	w.all = slices.DeleteFunc(w.all, func(x Window) bool { return x.To <= w.now })
 	w.edge = Forever
@@ -76,7 +75,7 @@ func (w *Calendar) pass() {
 	}
 }
 
-// byNode are the windows of all nodes, by their names.
+// byNode returns the windows of all nodes, by node name.
 func (w *Calendar) byNode() map[string]spans {
 	of := map[string]spans{}
 	for i := range w.all {
@@ -87,7 +86,7 @@ func (w *Calendar) byNode() map[string]spans {
 	return of
 }
 
-// of are the windows of one node.
+// of returns the windows of one node.
 func (w *Calendar) of(node string) (of spans) {
 	for i := range w.all {
 		if x := &w.all[i]; x.On(node) {
@@ -115,8 +114,8 @@ func (w spans) sorted() spans {
 	return w
 }
 
-// next is the first time from an instant on in which a node is open to the tasks that ask for
-// a window, or for none; it begins at Forever if there is none.
+// next is the first time span, not before from, in which the node is open to tasks that request the window, or
+// none; begin is Forever if there is none.
 func (w spans) next(window string, from int64) (begin, end int64) {
 	if window == "" {
 		return w.gap("", from, Forever)
@@ -131,8 +130,7 @@ func (w spans) next(window string, from int64) (begin, end int64) {
 	return Forever, Forever
 }
 
-// gap is the first time from begin on, and before end, in which there is no window but one's
-// own.
+// gap is the first time span in [begin, end) without a window other than own.
 func (w spans) gap(own string, begin, end int64) (int64, int64) {
 	for _, x := range w {
 		switch {
@@ -149,14 +147,14 @@ func (w spans) gap(own string, begin, end int64) (int64, int64) {
 	return begin, end
 }
 
-// access is who may use a node, and when.
+// access says who may use a node, and when.
 type access struct {
 	windows   spans
-	boundless bool // no window concerns it
+	boundless bool // windows do not affect it
 }
 
-// Open is the first time from an instant on in which the node is open to tasks that ask for a
-// window, or for none, as far as windows go; it begins at Forever if there is none.
+// Open is the first time span, not before from, in which the windows leave the node open to tasks that request the
+// window, or none; begin is Forever if there is none.
 func (a *access) Open(window string, from int64) (begin, end int64) {
 	if a.boundless || len(a.windows) == 0 && window == "" {
 		return from, Forever
@@ -164,13 +162,13 @@ func (a *access) Open(window string, from int64) (begin, end int64) {
 	return a.windows.next(window, from)
 }
 
-// OpenFor reports whether the node is open to them from an instant up to another.
+// OpenFor reports whether the node is open to such tasks throughout [from, to).
 func (a *access) OpenFor(window string, from, to int64) bool {
 	begin, end := a.Open(window, from)
 	return begin <= from && end >= to
 }
 
-// opens reports whether the node is open to them now.
+// opens reports whether the node is open to such tasks now.
 func (a *access) opens(window string, now int64) bool {
 	if len(a.windows) == 0 && window == "" {
 		return true
@@ -179,9 +177,8 @@ func (a *access) opens(window string, now int64) bool {
 	return begin <= now
 }
 
-// openings is the first time from an instant on in which the node is open to them: its
-// beginning, the instant, at most before, up to which those of a length may begin in it, and
-// its end.
+// openings is the first time span, not before from, in which the node is open to such tasks: its begin, its end,
+// and last, at most before: tasks of the given length that fit into the span begin before last.
 func (a *access) openings(window string, length, from, before int64) (begin, last, end int64) {
 	begin, end = a.Open(window, from)
 	if last = before; end < Forever {
@@ -190,8 +187,8 @@ func (a *access) openings(window string, length, from, before int64) (begin, las
 	return begin, last, end
 }
 
-// key tells apart, for the classes of nodes, those whose windows are not the same, or of
-// which one has begun meanwhile.
+// key distinguishes, for the classes, nodes with different windows or with different numbers of windows that have
+// begun.
 func (a *access) key(now int64) string {
 	switch {
 	case a.boundless:

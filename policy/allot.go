@@ -12,37 +12,36 @@ const (
 	loan        = "loan"
 )
 
-// Round is one round in which the policy load divides free slots, for those who want to
-// follow it by hand.
+// Round is one round in which the policy load divides free slots, for people who check the division by hand.
 type Round struct {
 	Phase  string    // entitlement, or loan
-	Amount int64     // slots that are divided
-	Parts  []float64 // in proportion to which, by class
-	Unit   string    // of the parts: % where they are whole percentages, else slots
+	Amount int64     // slots to divide
+	Parts  []float64 // the proportion, by class
+	Unit   string    // of Parts: % for whole percentages, otherwise slots
 	Grants []int64   // what each class gets
 }
 
-// allotment is a division that is under way.
+// allotment is a division in progress.
 type allotment struct {
 	classes []sched.Claimant
 	grants  []int64
 	room    int64
 	phase   string
-	note    func(Round) // of each round that gave something; may be nil
+	note    func(Round) // called for each round that grants slots; may be nil
 }
 
 func (a *allotment) waits(i int) bool { return a.classes[i].Waiting > a.grants[i] }
 
 func (a *allotment) running(i int) int64 { return a.classes[i].Running + a.grants[i] }
 
-// claims are in proportion to what slots are divided: slots, counted in whole parts of one, so that
-// equal claims are equal.
+// claims are the proportions in which slots are divided. They are integers, per to a slot, so that equal claims are
+// exactly equal.
 type claims struct {
 	of  []int64 // by class
 	per int64   // parts of a slot
 }
 
-// slots are the claims for somebody who reads them.
+// slots converts the claims into slots, for people to read.
 func (c claims) slots() []float64 {
 	out := make([]float64, len(c.of))
 	for i, n := range c.of {
@@ -51,8 +50,8 @@ func (c claims) slots() []float64 {
 	return out
 }
 
-// unused is what each class is entitled to and does not have, 0 if nothing waits, and
-// what of the room may go to entitlements.
+// unused returns how far each class with waiting tasks is below its target, and how many free slots may go to such
+// classes.
 func (a *allotment) unused() (claims, int64) {
 	lacks := make([]int64, len(a.classes))
 	for i, c := range a.classes {
@@ -63,8 +62,8 @@ func (a *allotment) unused() (claims, int64) {
 	return claims{lacks, 1}, min(a.room, sumOf(lacks))
 }
 
-// loans is what each class may have on loan and has not. Where only classes without a load wait,
-// they may have the same.
+// loans returns the further loan that each class may have. If only classes without a load wait, all of them may
+// have the same.
 func (a *allotment) loans() (claims, int64) {
 	loads, waiting, out := make([]float64, len(a.classes)), make([]int64, len(a.classes)), a.room
 	for i, c := range a.classes {
@@ -87,14 +86,14 @@ func (a *allotment) loans() (claims, int64) {
 	return claims{parts, total}, a.room
 }
 
-// onLoan is what a class has above its target.
+// onLoan is the number of slots that a class has above its target.
 func (a *allotment) onLoan(i int) int64 { return max(0, a.running(i)-a.classes[i].Target) }
 
 func (a *allotment) load(i int) float64 { return a.classes[i].Load }
 
-// whole divides an amount in proportion by largest remainder if nobody has less waiting
-// than its part, and reports whether it did. Rounds would give those with large parts more
-// than a slot too much, because they divide the rest after rounding down by the remaining lack.
+// whole divides the amount in proportion by largest remainder and reports whether it did. It gives up if a class
+// has fewer waiting tasks than its part. Rounds would give classes with large parts over a slot too much, because
+// they divide the rest left by rounding down in proportion to the remaining lack.
 func (a *allotment) whole(c claims, amount int64) bool {
 	if amount <= 0 {
 		return false
@@ -113,9 +112,8 @@ func (a *allotment) whole(c claims, amount int64) bool {
 	return a.room < before
 }
 
-// round divides an amount in proportion, and reports whether something was given. Parts
-// are rounded down, as what they leave is divided anew in the next round; only when no
-// part comes to a whole slot, the largest remainders get one each.
+// round divides the amount in proportion and reports whether it granted slots. It rounds parts down, because the
+// next round divides the rest; only if no part reaches a whole slot, the largest remainders get one slot each.
 func (a *allotment) round(c claims, amount int64) bool {
 	sum, before := sumOf(c.of), a.room
 	if amount <= 0 || sum == 0 {
@@ -148,7 +146,7 @@ func loadsOf(classes []sched.Claimant) []float64 {
 	return loads
 }
 
-// begun is what there was before a round; nil if nobody wants to know.
+// begun copies the grants before a round; nil if nobody follows the rounds.
 func (a *allotment) begun() []int64 {
 	if a.note == nil {
 		return nil
@@ -156,7 +154,7 @@ func (a *allotment) begun() []int64 {
 	return slices.Clone(a.grants)
 }
 
-// noted tells of a round that is over, if it gave something.
+// noted reports a finished round to note, if the round granted slots.
 func (a *allotment) noted(before []int64, parts func() []float64, amount int64, unit string) {
 	if a.note == nil || slices.Equal(before, a.grants) {
 		return

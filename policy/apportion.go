@@ -7,10 +7,9 @@ import (
 	"slices"
 )
 
-// apportion divides a whole number in proportion to parts by largest remainder
-// (Hamilton's method): each gets its part rounded down, and those with the largest
-// remainders one more. At equal remainders the larger rank goes first, then the first. The
-// sum of the parts is below 2^63.
+// apportion divides a whole number in proportion to parts by largest remainder (Hamilton's method): each part is
+// rounded down, and the parts with the largest remainders get one more each. Of equal remainders the one with the
+// larger rank goes first, then the one with the lower index. The sum of the parts is below 2^63.
 func apportion(whole int64, parts []int64, rank func(i int) float64) []int64 {
 	got, left, sum := make([]int64, len(parts)), whole, sumOf(parts)
 	if sum == 0 {
@@ -34,8 +33,8 @@ func apportion(whole int64, parts []int64, rank func(i int) float64) []int64 {
 	return got
 }
 
-// quotient is whole * part / sum as a whole number and what remains of the product. Both are
-// exact, so that equal remainders are found to be equal. The part is at most the sum.
+// quotient returns whole * part / sum, rounded down, and the remainder. Both are exact, so equal remainders compare
+// equal. The part is at most the sum.
 func quotient(whole, part, sum int64) (quo, rem int64) {
 	hi, lo := bits.Mul64(uint64(whole), uint64(part))
 	q, r := bits.Div64(hi, lo, uint64(sum))
@@ -49,9 +48,9 @@ func sumOf(parts []int64) (sum int64) {
 	return sum
 }
 
-// proportions are whole numbers in the proportions of the loads as these are written: 12.5 and 37.5
-// are 125 and 375. Twelve digits of their sum count, so that 0.1 + 0.2 is 0.3, and of fewer so many
-// that the sum times most stays below 2^62.
+// proportions converts loads to whole numbers in the same proportions, as written in decimal: 12.5 and 37.5 become
+// 125 and 375. It keeps up to twelve digits of their sum, so that 0.1 + 0.2 is 0.3, but no more than keep the sum
+// times most below 2^62.
 func proportions(loads []float64, most int64) []int64 {
 	sum := 0.0
 	for _, l := range loads {

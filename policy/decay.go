@@ -11,26 +11,25 @@ import (
 	"github.com/fairlead/fairlead/why/replay"
 )
 
-// Decay serves the child first whose share exceeds its recent use by the most (the
-// formula P = S - U of cluster schedulers):
+// Decay serves the child first whose share exceeds its recent usage by the most (the formula
+// P = S - U of cluster schedulers):
 //
 //	priority = share - used        largest first
 //
-// share is the child's weight among its siblings. used is what it received as a part of
-// what the cluster could give or, in a pool below the root, of what that pool received:
-// measured by the cluster, what a small pool's children use would be nothing beside their
+// share is the child's fraction of its siblings' weights. used is its service as a fraction of all
+// that the cluster could have given or, below the root, of the service of the pool above: as a
+// fraction of the cluster, the usage of a small pool's children would be negligible beside their
 // shares, and the one with the largest share would have everything. It counts by days: used(today) + f used(yesterday) + f^2 used(the
-// day before) + ..., over 7 days with f = 0.7; running tasks count with what they had so
-// far. Both numbers are settings. With half_life it is instead the decayed use as a part
-// of all that the cluster could have given, decayed alike.
+// day before) + ..., over 7 days with f = 0.7; running tasks count with their service so far. Both
+// numbers are settings. With half_life, used is instead the decayed usage as a fraction of all that
+// the cluster could have given, decayed equally.
 //
-// The formula of the source multiplies the use by the share, its example does not. Both
-// are there: scale_by_share is the formula, and the default is the example. At equal
-// priorities the larger share goes first, as in the source, then the older pool.
+// The formula of the source multiplies the usage by the share, but its example does not. Both are
+// available: scale_by_share is the formula, and the default is the example. Of equal priorities the
+// larger share goes first, as in the source, then the older pool.
 //
-// Example: shares jack 25%, jill 75%, four slots, jobs of six hours on all four. Jill
-// 0.75, then 0.5, then 0.25: a tie with jack's 0.25, and the larger share goes first;
-// then 0 against 0.25: jack.
+// Example: shares jack 25%, jill 75%, four slots, jobs of six hours on all four. Jill 0.75, then 0.5,
+// then 0.25: a tie with jack's 0.25, and the larger share goes first; then 0 against 0.25: jack.
 type Decay struct {
 	days    int // 0: by the half-life
 	factor  float64
@@ -89,9 +88,9 @@ func (d Decay) Terms(p *sched.Pool, at sched.Setting) why.Terms {
 	return t
 }
 
-// Outlasts reports whether a child goes before another whatever that received, after a wait in which the child's use
-// should have changed this: see sched.GateView.Starves. The wait is a day or, with half_life, the time for which use
-// counts: past use is then about as large as it becomes if all goes on.
+// Outlasts reports whether the child goes before the other one whatever the other received, after a wait in which
+// the child's usage should have changed this: see sched.GateView.Starves. The wait is a day or, with half_life, the
+// time for which usage counts: by then the child's past usage is about as large as it gets if nothing changes.
 func (d Decay) Outlasts(child, other *sched.Pool, waited time.Duration, at sched.Setting) bool {
 	whole := at.MeanLife
 	switch {
@@ -103,9 +102,9 @@ func (d Decay) Outlasts(child, other *sched.Pool, waited time.Duration, at sched
 	return waited.Seconds() >= whole && d.Terms(child, at).Key < -at.Share(other.Weight)
 }
 
-// received is what the child received, and what the cluster could have given.
+// received returns the child's service, and that of the pool above or, at the root, all that the cluster could give.
 func (d Decay) received(p *sched.Pool, at *sched.Setting) (amount, whole float64) {
-	capacity := math.Max(1, at.Capacity) // before any node is there
+	capacity := math.Max(1, at.Capacity) // at least 1, before the first node joins
 	switch {
 	case !at.Top && d.days > 0 && p.Days != nil && at.Above.Days != nil:
 		return p.Days.Sum(at.Unix), at.Above.Days.Sum(at.Unix)
@@ -149,13 +148,13 @@ func (Decay) Recompute(c *replay.Choice) replay.Standing {
 
 func sumOfDays(d *why.DaysUsed) float64 { return d.Past + d.Today + float64(d.Slots*d.Seconds) }
 
-// Drift implements sched.Drifter: children of the same weight age alike.
+// Drift implements sched.Drifter: the priorities of children with equal weights age equally.
 func (Decay) Drift(p *sched.Pool, _ sched.Setting) [2]float64 { return [2]float64{p.Weight} }
 
 // Days implements sched.Daily.
 func (d Decay) Days() (int, float64) { return d.days, d.factor }
 
-// Renew implements sched.Renewer: at midnight all days count less.
+// Renew implements sched.Renewer: at midnight UTC every past day counts less.
 func (d Decay) Renew(now time.Time) time.Time {
 	if d.days == 0 {
 		return time.Time{}

@@ -8,33 +8,30 @@ import (
 	"github.com/fairlead/fairlead/why/replay"
 )
 
-// Deficit serves the child first that is owed the most (HADOOP-3746): the one
-// whose received service is the farthest behind what an ideal scheduler would have given
-// it since it came.
+// Deficit serves the child with the largest deficit first (HADOOP-3746): the child whose received service is
+// furthest behind the service that an ideal scheduler would have given it since it came.
 //
 //	key = (received - ideal) / capacity        smallest first
 //
-// The ideal scheduler divides, at every instant and infinitely finely, what there is by
-// the weights of the children that have something to run; none gets less than its minimum
-// or more than its maximum and than it can use. At the root it divides the whole cluster,
-// and in a pool what the pool has. Deficits are computed exactly, by events: between two of
-// them they grow linearly. They do not decay. A child that has nothing to run any more is
+// At every instant, the ideal scheduler divides the capacity, infinitely finely, by the weights of the children
+// that have something to run. No child gets less than its minimum, more than its maximum, or more than it can use.
+// At the root it divides the whole cluster; in a pool it divides the slots of the pool. Deficits are computed
+// exactly, by events: between two events they grow linearly. They do not decay. A child that runs out of work is
 // forgotten, and begins at 0 when it comes back.
 //
-// Each resource has deficits of its own: a child is compared in the dominant
-// resource of its next task (map and reduce slots, in the source). Where there is room for
-// tasks of one resource only, this one decides. Divided by what there is of it, the key is
-// in seconds of the whole cluster.
+// Each resource has its own deficits: a child is compared in the dominant resource of its next task (map and reduce
+// slots, in the source). If there is room for tasks of one resource only, that resource decides. Because the
+// difference is divided by the capacity, the key is in seconds of the whole cluster.
 //
-// Children below their minimum go before all others, among themselves by deficit.
+// Children below their minimum go before all others, and among themselves by deficit.
 //
-// A deficit may grow large while a child can start nothing, because tasks are long or its
-// requests do not fit: then it takes everything that becomes free until it is paid. The
-// policy fair avoids such bursts.
+// A deficit may grow large while a child cannot start tasks, because running tasks are long or its requests do not
+// fit. The child then takes all slots that become free until its deficit is paid. The policy fair avoids such
+// bursts.
 //
-// Example: four slots, all idle. j1 has waited for 100 ms when j2 comes: j1 is owed 0.4
-// slot-seconds, and takes all four slots. 200 ms later it was entitled to two slots and had
-// four: it is owed 0.4 - 0.4 = 0, and j2 0.4. All tasks end now: j2 takes all four.
+// Example: four slots, all idle. j1 has waited for 100 ms when j2 comes: the deficit of j1 is 0.4 slot-seconds, and
+// it takes all four slots. In the next 200 ms it is entitled to two slots and has four: its deficit is 0.4 - 0.4 =
+// 0, and that of j2 is 0.4. All tasks end now: j2 takes all four slots.
 type Deficit struct{}
 
 var deficit = why.NewFormula("deficit", "(received - ideal) / capacity", "smallest first",
@@ -57,8 +54,8 @@ func (Deficit) Terms(p *sched.Pool, at sched.Setting) why.Terms {
 	return t
 }
 
-// Drift implements sched.Drifter: what children of the same weight are owed grows alike,
-// unless they have all that they can use.
+// Drift implements sched.Drifter: the deficits of children with equal weights grow equally, unless the ideal
+// scheduler gives a child just its minimum or all that it can use.
 func (Deficit) Drift(p *sched.Pool, at sched.Setting) [2]float64 {
 	_, drift := at.Still(p)
 	return drift
@@ -67,8 +64,8 @@ func (Deficit) Drift(p *sched.Pool, at sched.Setting) [2]float64 {
 // Owes implements sched.DeficitPolicy.
 func (Deficit) Owes() {}
 
-// Recompute implements replay.Rule. The deficit that counts is that of the first resource that dominates
-// a task in the child. Received and ideal service are large sums, and so are rounded.
+// Recompute implements replay.Rule. It uses the deficit in the first resource that dominates a task of the child.
+// Received and ideal service are large sums, so they are rounded.
 func (Deficit) Recompute(c *replay.Choice) replay.Standing {
 	s := replay.Standing{Values: [why.MaxTerms]float64{0, 0, 1}, Tie: -c.Child.Weight, Rounded: true}
 	main := math.MaxInt

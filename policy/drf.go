@@ -6,26 +6,25 @@ import (
 	"github.com/fairlead/fairlead/why/replay"
 )
 
-// Drf serves the child first that holds the smallest part of what it holds most of
-// (dominant resource fairness; Ghodsi, Zaharia, Hindman, Konwinski, Shenker and Stoica,
-// NSDI 2011):
+// Drf serves the child with the smallest dominant share first (dominant resource fairness; Ghodsi, Zaharia,
+// Hindman, Konwinski, Shenker and Stoica, NSDI 2011):
 //
 //	key = used / (total * weight)        smallest first
 //
-// Of each resource, the running tasks in and below a child take a part of what the nodes
-// that take tasks have. The largest of these parts is its dominant share, of the dominant
-// resource: used is what it has of this, total what there is. So somebody who needs memory
-// and somebody who needs processors each get as much of what they need.
+// The running tasks in and below a child use a part of each resource of the nodes that take tasks. The largest of
+// these parts is its dominant share, and that resource is its dominant resource: used is the amount that the child
+// uses of it, total the amount that the nodes have. So a user who needs memory and a user who needs processors each
+// get equally large parts.
 //
-// It looks at the running tasks and at nothing before. The tree is served from the top, and a
-// pool with others below it is compared by what these hold together. Children with equal keys
-// take turns by their weights: without this, two with one slot between them would stand level
-// each time it is free, and the older one would have it for ever.
+// Only running tasks count; past usage does not. The tree is served from the top, and a pool with child pools is
+// compared by what its children hold together. Children with equal keys take turns by their weights: otherwise the
+// older of two children that compete for one slot would get it every time, because their keys are equal whenever it
+// is free.
 //
-// Example, of the paper: nine processors and 18 GB; a's tasks take one processor and 4 GB,
-// b's three and 1 GB. a starts first, by age: a has 4 of 18 GB, 0.22, and b 0: b, 3 of 9
-// processors, 0.33; a, 8 of 18, 0.44; b, 6 of 9, 0.67; a, 12 of 18, 0.67. Now nothing fits:
-// three tasks of a and two of b, and both have two thirds of what they need most.
+// Example, from the paper: nine processors and 18 GB; a's tasks take one processor and 4 GB, b's three and 1 GB. a
+// starts first, by age: a has 4 of 18 GB, 0.22, and b 0: b, 3 of 9 processors, 0.33; a, 8 of 18, 0.44; b, 6 of 9,
+// 0.67; a, 12 of 18, 0.67. Now nothing fits: three tasks of a and two of b run, and both have two thirds of their
+// dominant resource.
 type Drf struct{}
 
 var drf = why.NewFormula("drf", "used / (total * weight)", "smallest first",

@@ -7,26 +7,24 @@ import (
 	"github.com/fairlead/fairlead/why/replay"
 )
 
-// Fair, the default, serves the child first that has received the least for its
-// weight, running tasks included:
+// Fair, the default, serves the child first that has received the least service for its weight, including running
+// tasks:
 //
 //	key = joined + (served + expected) / weight        smallest first
 //
-// served is the service received since the child joined the comparison, decayed, in
-// slot-seconds; a running task counts with what it has received so far. expected is
-// what the running tasks are expected to receive yet: for each its width times the
-// mean length of the tasks of its leaf so far. joined is where the child entered.
+// served is the service received since the child joined the comparison, decayed, in slot-seconds; a running task
+// counts with the service that it has received so far. expected is the service that the running tasks will probably
+// still receive: for each task its width times the mean length of past tasks of its leaf pool. joined is the level
+// at which the child entered.
 //
-// A child that comes back after an absence enters at the level, joined + served /
-// weight, of the least served child that is next in order, so that absence earns no
-// credit (as in start-time fair queueing; Goyal, Vin and Cheng, SIGCOMM 1996). The level
-// counts received service and no service that is merely expected. At equal keys the larger
-// weight goes first, then the older pool.
+// A child that comes back after an absence enters at the level, joined + served / weight, of the least served child
+// that is next in order, so that absence earns no credit (as in start-time fair queueing; Goyal, Vin and Cheng,
+// SIGCOMM 1996). The level counts received service only, not expected service. Of equal keys the larger weight goes
+// first, then the older pool.
 //
-// Example: weights a 1, b 3, tasks of 10 s, everybody waiting from the start, four
-// slots. Keys 0 and 0: b, by weight. Then b has 10 expected: 10/3 = 3.33 against 0: a.
-// Then 10 against 3.33: b, then 10 against 6.67: b. One slot for a, three for b; all
-// keys are 10.
+// Example: weights a 1, b 3, tasks of 10 s, all waiting from the start, four slots. Keys 0 and 0: b, by weight.
+// Then b has 10 expected: 10/3 = 3.33 against 0: a. Then 10 against 3.33: b, then 10 against 6.67: b. One slot for
+// a, three for b; all keys are 10.
 type Fair struct{}
 
 var fair = why.NewFormula("fair", "joined + (served + expected) / weight", "smallest first",
@@ -36,7 +34,7 @@ var fair = why.NewFormula("fair", "joined + (served + expected) / weight", "smal
 	why.Term{Name: "weight", Doc: "its weight among its siblings"},
 )
 
-// What Fair keeps in Pool.Own.
+// Indices into Pool.Own.
 const (
 	joined = iota
 	base   // service at the time of joining

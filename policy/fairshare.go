@@ -8,26 +8,24 @@ import (
 	"github.com/fairlead/fairlead/usage"
 )
 
-// Association is a node of a tree that is ranked by [FairShares]: an account, or, without
-// children, a user.
+// Association is a node of a tree that [FairShares] ranks: an account or, if it has no children, a user.
 type Association struct {
 	Weight, Used float64
 	Kids         []*Association
 
 	LevelFS   float64 // set by FairShares
-	FairShare float64 // of a user: set by FairShares
+	FairShare float64 // set by FairShares, for users only
 
-	weights, usedByAll float64 // of the siblings
+	weights, usedByAll float64 // sums over the siblings, including itself
 }
 
 func (a *Association) user() bool { return len(a.Kids) == 0 }
 
-// FairShares ranks the users of a tree by level_fs, as the policy fairtree serves them:
-// the first gets the fair share 1, the last 1 / users, and users that tie the same.
+// FairShares ranks the users of a tree by level_fs, in the order in which the policy fairtree serves them: the
+// first gets the fair share 1, the last 1 / users, and tied users get the same.
 //
-// The children of accounts that tie are ranked as the children of one. With slurm they
-// are not, as in Slurm's program: the account that was made first is ranked first, and
-// the first child of the next ties with the last that was ranked.
+// The children of tied accounts are ranked as if they had one parent. With slurm they are ranked as Slurm's program
+// does: the oldest account is ranked first, and the first child of the next account ties with the last ranked user.
 func FairShares(top []*Association, slurm bool) {
 	r := ranking{slurm: slurm, users: users(top)}
 	r.left, r.rank = r.users, r.users
@@ -48,10 +46,10 @@ func users(all []*Association) (n int) {
 type ranking struct {
 	slurm      bool
 	users      int
-	left, rank int // users not ranked yet, and the rank of the last
+	left, rank int // number of users not ranked yet, and the rank of the last ranked user
 }
 
-// measure computes level_fs of siblings.
+// measure computes the level_fs of siblings.
 func measure(siblings []*Association) {
 	var weights, used float64
 	for _, a := range siblings {
@@ -64,7 +62,7 @@ func measure(siblings []*Association) {
 	}
 }
 
-// walk ranks siblings, or the children of tied ones together.
+// walk ranks siblings. It ranks the children of tied siblings together.
 func (r *ranking) walk(siblings []*Association, tied bool) {
 	slices.SortStableFunc(siblings, func(a, b *Association) int {
 		return cmp.Or(a.compare(b), bool2int(b.user())-bool2int(a.user()))
@@ -110,8 +108,7 @@ func bool2int(b bool) int {
 	return 0
 }
 
-// compare orders by level_fs, largest first, and exactly: two quotients that are equal
-// may differ when they are rounded.
+// compare orders by level_fs, largest first. It compares exactly, because equal quotients may round differently.
 func (a *Association) compare(b *Association) int {
 	if a.LevelFS == 0 || b.LevelFS == 0 || math.IsInf(a.LevelFS, 1) || math.IsInf(b.LevelFS, 1) {
 		return cmp.Compare(b.LevelFS, a.LevelFS)

@@ -8,23 +8,23 @@ import (
 	"github.com/fairlead/fairlead/why/replay"
 )
 
-// Fairtree serves the child first that used the least for its share (Slurm, "Fair Tree
-// Fairshare Algorithm"; Cox and Morrison, Brigham Young University, 2014):
+// Fairtree serves the child first that used the least for its share (Slurm, "Fair Tree Fairshare Algorithm"; Cox
+// and Morrison, Brigham Young University, 2014):
 //
 //	level_fs = S / U        largest first
 //
-// S is the child's weight among all its siblings, U its decayed use among theirs, running
-// tasks with what they had so far. Without a weight level_fs is 0, whatever was used;
-// else without use it is infinite. The siblings' sums are the same for all of them, so
+// S is the child's fraction of all its siblings' weights, U its fraction of their decayed usage; a running task
+// counts with its service so far. If the weight is 0, level_fs is 0, whatever the usage; otherwise, if the usage is
+// 0, level_fs is infinite. The siblings' sums are the same for all of them, so
 //
 //	key = served / weight        smallest first
 //
-// is the same order, and compares ties exactly. Children of accounts that tie are served
-// as if they were children of one account, as documented; with compat slurm the first of
-// the accounts goes first, as Slurm's program does. At a tie users go before accounts.
+// gives the same order, and compares ties exactly. Children of tied accounts are served as if they had one parent,
+// as documented; with compat slurm the first of the accounts goes first, as in Slurm's program. Of tied users and
+// accounts, users go first.
 //
-// Example: weights a 1, b 2; served a 1000, b 1500. Keys 1000 and 750: b. In Slurm's
-// words S is 1/3 and 2/3, U is 0.4 and 0.6, level_fs 0.833 and 1.111.
+// Example: weights a 1, b 2; served a 1000, b 1500. Keys 1000 and 750: b. In Slurm's words S is 1/3 and 2/3, U is
+// 0.4 and 0.6, level_fs 0.833 and 1.111.
 type Fairtree struct{ slurm bool }
 
 var fairtree = why.NewFormula("fairtree", "served / weight", "smallest first",
@@ -53,8 +53,8 @@ func (Fairtree) Terms(p *sched.Pool, at sched.Setting) why.Terms {
 	return t
 }
 
-// LevelFS is S / U in Slurm's words: how far a child is below (above 1) or above its
-// share of what its siblings used.
+// LevelFS is S / U in Slurm's words: above 1 if a child used less than its share of its siblings' usage, below 1 if
+// it used more.
 func LevelFS(weight, weights, used, usedByAll float64) float64 {
 	switch {
 	case weight == 0:
@@ -71,7 +71,7 @@ func (Fairtree) Zero() {}
 // Merges implements sched.Merger.
 func (f Fairtree) Merges() bool { return !f.slurm }
 
-// Recompute implements replay.Rule. The replay itself compares the children of children that tie.
+// Recompute implements replay.Rule. Package replay itself compares the children of tied children.
 func (Fairtree) Recompute(c *replay.Choice) replay.Standing {
 	s := replay.Standing{Values: [why.MaxTerms]float64{c.Service(c.Child), c.Child.Weight}}
 	if c.Child.Divides {

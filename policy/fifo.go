@@ -8,17 +8,16 @@ import (
 	"github.com/fairlead/fairlead/why/replay"
 )
 
-// Fifo serves the jobs in and below a pool in order of priority, then of
-// submission, whichever child they are in:
+// Fifo serves the jobs in and below a pool by priority, then by submission, regardless of the child that holds
+// them:
 //
 //	key = priority * 2^48 + job        smallest first
 //
-// priority counts from 0, the highest. What policies below say about the children of
-// a child then only matters between jobs of that child's own choice: fifo takes the
-// child that holds the first job.
+// priority counts from 0, the highest. fifo chooses the child that holds the first job. The policies of the pools
+// below therefore only order jobs within one child.
 //
-// Example: job 7 of ann and job 9 of bob wait, both of priority normal (2): ann, 2^49+7
-// against 2^49+9. Bob's job 9 is raised to high (1): bob.
+// Example: job 7 of ann and job 9 of bob wait, both of priority normal (2): ann, 2^49+7 against 2^49+9. Bob's job 9
+// is raised to high (1): bob.
 type Fifo struct{}
 
 var fifo = termByTerm(why.NewFormula("fifo", "priority * 281474976710656 + job", "smallest first",
@@ -46,10 +45,10 @@ func (Fifo) Terms(p *sched.Pool, _ sched.Setting) why.Terms {
 	return t
 }
 
-// ByArrival makes the scheduler keep Pool.First up to date.
+// ByArrival tells the scheduler to keep Pool.First up to date.
 func (Fifo) ByArrival() {}
 
-// Recompute implements replay.Rule: of the jobs that may start the first one counts.
+// Recompute implements replay.Rule: it takes the first of the jobs that may start.
 func (Fifo) Recompute(c *replay.Choice) replay.Standing {
 	first := replay.Standing{Values: [why.MaxTerms]float64{math.Inf(1)}}
 	for j := range c.Jobs(true) {

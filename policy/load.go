@@ -11,39 +11,36 @@ import (
 	"github.com/fairlead/fairlead/why/replay"
 )
 
-// Load divides the slots that are free among classes with load percentages (LoadBasedAlg in
-// the README of Twitter's Scoot):
+// Load divides the free slots among classes with load percentages (LoadBasedAlg in the README of Twitter's Scoot):
 //
-// A class is entitled to its load percentage of all slots, its target. In entitlement
-// rounds, free slots are divided among the classes that are below their target and have
-// tasks waiting, in proportion to the difference. Slots that are still free are loaned: the
-// slots on loan and the free ones together are divided by the load percentages of the
-// classes with tasks waiting, and each gets what it has not on loan already.
+// A class is entitled to its load percentage of all slots, its target. In entitlement rounds, free slots are
+// divided among the classes that are below their target and have tasks waiting, in proportion to the difference.
+// Slots that are still free are loaned: the slots on loan and the free slots together are divided by the load
+// percentages of the classes with tasks waiting, and each class gets the part of its loan that it does not have
+// yet.
 //
 // A single slot therefore goes to the child with the smallest key:
 //
 //	key = running - target + (loans - loan) * min(1, max(0, running - target + 1))
 //
-// While it is below its target that is running - target, which is below 0. From the
-// target on it is what it has on loan, plus what it is not entitled to of all loans. A
-// step with several free slots allots them in rounds, with the same numbers.
+// Below the target the key is running - target, which is negative. From the target on it is the number of slots
+// that the child has on loan, plus the loans that it is not entitled to. A step with several free slots allots them
+// in rounds, with the same numbers.
 //
-// A class with load 0% gets what nobody else can use. Parts are brought to whole slots by
-// largest remainder. Where a class has less waiting than its part, they are rounded down,
-// and the rest is divided in the next round, until less than a slot for everybody is
-// left, which goes by largest remainder. At equal remainders the larger load goes first, then
-// the older class.
+// A class with load 0% gets the slots that no other class can use. Parts are rounded to whole slots by largest
+// remainder. If a class has fewer tasks waiting than its part, all parts are rounded down and the rest is divided
+// in the next round, until less than one slot per class is left, which is divided by largest remainder. Of equal
+// remainders the larger load goes first, then the older class.
 //
 // rounding scoot rounds as Scoot does (see scoot.go), and never serves a load of 0%.
 //
-// Example 1 of the source: 1,000 slots, 290 free; loads 30, 25, 20, 15, 10 and 0%, running
-// 200, 300, 0, 100, 110 and 0, waiting 290, 230, 150, 150, 90 and 328. Below their targets
-// are c0 by 100, c2 by 200 and c3 by 50: of 290 they get 82, 165 (150 wait) and 41, and 17
-// are left. Now c0 lacks 18 and c3 9: 11 and 5, and the last slot is 7/11 c0's: 94, 150, 46.
+// Example 1 of the source: 1,000 slots, 290 free; loads 30, 25, 20, 15, 10 and 0%, running 200, 300, 0, 100, 110
+// and 0, waiting 290, 230, 150, 150, 90 and 328. Below their targets are c0 by 100, c2 by 200 and c3 by 50: of 290
+// they get 82, 165 (150 wait) and 41, and 17 are left. Now c0 lacks 18 and c3 9: 11 and 5, and the last slot is
+// 7/11 c0's: 94, 150, 46.
 //
-// Another: ten slots, a 60%, b 40%, both waiting, six of a and three of b running: a is
-// at its target 6 and b one below 4: keys a 0 + (1 - 0.6), b -1: b. When b has nothing
-// waiting, a takes the slot on loan.
+// Another: ten slots, a 60%, b 40%, both waiting, six of a and three of b running: a is at its target 6 and b one
+// below 4: keys a 0 + (1 - 0.6), b -1: b. If no task of b waits, a takes the slot on loan.
 type Load struct {
 	scoot     bool
 	rebalance share.Rebalance
@@ -58,8 +55,8 @@ var load = why.NewFormula("load", "running - target + (loans - loan) * min(1, ma
 	why.Term{Name: "loan", Doc: "its part of these, by its load among those with work"},
 ).Phrased("has {running} of its {target} slots", "above target {key}")
 
-// loanSteps are the steps of a slot in which loans are counted. Two loans that differ by whole slots
-// do so in these, too, so that classes which have the same by the formula have the same key.
+// loanSteps is the number of steps per slot in which loans are counted. Loans that differ by whole slots still do
+// so after rounding, so classes with equal keys by the formula get equal keys.
 const loanSteps = 1 << 20
 
 // Formula implements sched.Policy.
@@ -78,10 +75,10 @@ func (Load) Terms(p *sched.Pool, at sched.Setting) why.Terms {
 	return t
 }
 
-// Drift implements sched.Drifter: the loan of children of the same load is the same.
+// Drift implements sched.Drifter: children with equal loads have equal loans.
 func (Load) Drift(p *sched.Pool, _ sched.Setting) [2]float64 { return [2]float64{p.Weight} }
 
-// Recompute implements replay.Rule: a single slot is free.
+// Recompute implements replay.Rule, for one free slot.
 func (Load) Recompute(c *replay.Choice) replay.Standing {
 	p, loans, loan := c.Child, c.Above.Loaned, 0.0
 	var open []float64
@@ -102,8 +99,8 @@ func (Load) Recompute(c *replay.Choice) replay.Standing {
 	}
 }
 
-// exactSum adds up without building up rounding (Neumaier, 1974), so that the order in
-// which children came and went does not matter.
+// exactSum adds without accumulating rounding errors (Neumaier, 1974), so that the order in which children came and
+// went does not matter.
 func exactSum(xs []float64) float64 {
 	slices.Sort(xs)
 	high, low := 0.0, 0.0
@@ -137,7 +134,7 @@ func (l Load) Targets(whole int64, loads []float64) []int64 {
 	return apportion(whole, proportions(loads, whole), func(i int) float64 { return loads[i] })
 }
 
-// someOf is 1 for each where all are 0.
+// someOf returns the parts, or 1 for each if all are 0.
 func someOf(parts []float64) []float64 {
 	for _, p := range parts {
 		if p > 0 {
@@ -175,16 +172,15 @@ func (l Load) allot(a *allotment) []int64 {
 	return a.grants
 }
 
-// Rounds returns the rounds in which Allot comes to its result.
+// Rounds returns the rounds of Allot.
 func (l Load) Rounds(room int64, classes []sched.Claimant) []Round {
 	var all []Round
 	l.allot(&allotment{classes: classes, room: room, note: func(r Round) { all = append(all, r) }})
 	return all
 }
 
-// Spread implements sched.Allotter: how far, in percentage points, the class that is most
-// below its load is from the one that is most above it. Classes count that are above, or
-// have tasks waiting.
+// Spread implements sched.Allotter: it returns the distance, in percentage points, between the class furthest below
+// its load and the class furthest above. It skips classes that are not above their load and have no tasks waiting.
 func (l Load) Spread(whole int64, classes []sched.Claimant) float64 {
 	if whole == 0 {
 		return 0
@@ -209,9 +205,8 @@ func (l Load) Rebalances() (threshold float64, after time.Duration) {
 	return l.rebalance.Threshold, l.rebalance.MinDuration
 }
 
-// Rebalance implements sched.Allotter: the classes above their targets are to stop what
-// is above, and the others may start up to theirs. What that leaves free is loaned, and a
-// loan first reduces the stops.
+// Rebalance implements sched.Allotter: classes above their targets stop the excess, and the others may start tasks
+// up to their targets. The slots that then remain free are loaned; a loan first reduces the stops of its class.
 func (l Load) Rebalance(room int64, classes []sched.Claimant) (starts, stops []int64) {
 	starts, stops = make([]int64, len(classes)), make([]int64, len(classes))
 	after := make([]sched.Claimant, len(classes))

@@ -7,20 +7,19 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// Lottery draws a child at random among those with work, in proportion to its
-// weight, however many jobs it has waiting ("Fair Job Queue Scheduling": each server picks at random):
+// Lottery draws a child at random among those with work, in proportion to its weight, however many jobs it has
+// waiting ("Fair Job Queue Scheduling": each server picks at random):
 //
 //	chance = weight / sum of the weights of the children with work
 //
-// With one level of pools, one for each {user, kind}, each kind of a user has the
-// same chance; with two levels, users have, and within a user the kinds.
+// With one level of pools, one for each {user, kind}, all kinds of all users have equal chances. With two levels,
+// all users have equal chances, and so have the kinds of one user.
 //
-// A step draws up to 5 leaves and takes up to 10 jobs of each, as far as there is
-// room ("Fair Job Queue Scheduling": 5 tuples at random, up to 10 jobs of each). Both
-// numbers are options.
+// A step draws up to 5 leaf pools and takes up to 10 jobs of each, as far as there is room ("Fair Job Queue
+// Scheduling": 5 tuples at random, up to 10 jobs of each). Both numbers are options.
 //
-// Example: A/1, A/2, A/3 and B/1 wait, weights 1. One level of four pools: 25% each.
-// Two levels: A and B 50% each, so B/1 50% and A/1 to A/3 16.7% each.
+// Example: A/1, A/2, A/3 and B/1 wait, weights 1. One level of four pools: 25% each. Two levels: A and B 50% each,
+// so B/1 50% and A/1 to A/3 16.7% each.
 type Lottery struct{ pools, jobs int }
 
 func newLottery(o Options) Lottery {

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/why/replay"
 )
 
-// makers make the policies, by the names that a configuration uses.
+// makers has the constructor of each policy, by its name in a configuration.
 var makers = map[string]func(o Options, of share.Options) sched.Policy{
 	"fair":        func(Options, share.Options) sched.Policy { return Fair{} },
 	"decay":       func(_ Options, of share.Options) sched.Policy { return newDecay(of.Decay) },
@@ -22,8 +22,8 @@ var makers = map[string]func(o Options, of share.Options) sched.Policy{
 	"drf":         func(Options, share.Options) sched.Policy { return Drf{} },
 }
 
-// New returns what makes a policy of its name and of the options of the pool that names
-// it, nil for an unknown name.
+// New returns a constructor of policies. It takes the name of a policy and the options of the pool that names it,
+// and returns nil for an unknown name.
 func New(o Options) func(name string, of share.Options) sched.Policy {
 	return func(name string, of share.Options) sched.Policy {
 		if m := makers[name]; m != nil {
@@ -33,14 +33,14 @@ func New(o Options) func(name string, of share.Options) sched.Policy {
 	}
 }
 
-// Rule returns how replay.Verify recomputes the standings under a policy, nil if the name is unknown or the
-// policy decides by chance.
+// Rule returns how replay.Verify recomputes the standings under a policy. It returns nil if the name is unknown or
+// the policy decides by chance.
 func Rule(name string) replay.Rule {
 	rule, _ := New(Options{})(name, share.Options{}).(replay.Rule)
 	return rule
 }
 
-// Zero reports whether a pool of the weight 0 makes sense to a policy.
+// Zero reports whether a policy supports pools of weight 0.
 func Zero(name string) bool {
 	_, ok := New(Options{})(name, share.Options{}).(sched.Zeroer)
 	return ok

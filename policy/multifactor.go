@@ -8,24 +8,22 @@ import (
 	"github.com/fairlead/fairlead/why/replay"
 )
 
-// Multifactor serves the jobs in and below a pool by priority, largest first,
-// whichever child they are in (Slurm's priority/multifactor):
+// Multifactor serves the jobs in and below a pool by priority, largest first, regardless of the child that holds
+// them (Slurm's priority/multifactor):
 //
 //	priority = age + fairshare + size + pool + qos + assoc + tres + site - nice        largest first
 //
-// Each term is its weight times its factor, which is from 0 to 1: age the time since the
-// submission over max_age, at most 1; fairshare 2^(-usage / share); size the part of the
-// capacity that a task asks for, or 1 less it; pool and assoc what the tree says; qos
-// what the configuration gives the job's quality of service; tres the part of each
-// resource. Site and nice count as they are. Of jobs with the same priority the one that
-// was submitted first goes first.
+// Each term but nice is a weight times a factor. The factor of age is the time since the submission over max_age,
+// at most 1; of fairshare 2^(-usage / share); of size the fraction of the capacity that a task asks for, or 1 minus
+// it; of tres the fraction of each resource. The factors of pool and assoc are set in the tree, that of qos by the
+// configuration. All these are from 0 to 1. The factor of site is the value that a site rule gives the job. nice
+// counts as it is. Of jobs with equal priority the one submitted first goes first.
 //
-// All terms are rounded to the same small power of two, so that they add up exactly.
+// All terms are rounded to multiples of the same small power of two, so that their sum is exact.
 //
-// Example: weights age 1000 with max_age 7d, fairshare 10000. Job 8 of ann, submitted a
-// day ago: age 142.857. Ann has half the shares and had all that was used: fairshare
-// 10000 x 2^(-1 / 0.5) = 2500. Job 9 of bob, submitted now; bob used nothing: 10000.
-// Bob's goes first, 10000 against 2642.857.
+// Example: weights age 1000 with max_age 7d, fairshare 10000. Job 8 of ann, submitted a day ago: age 142.857. Ann
+// has half the shares and received all past service: fairshare 10000 x 2^(-1 / 0.5) = 2500. Job 9 of bob, submitted
+// now; bob used nothing: 10000. Bob's goes first, 10000 against 2642.857.
 type Multifactor struct{}
 
 var multifactor = why.NewFormula("multifactor", "age + fairshare + size + pool + qos + assoc + tres + site - nice",
@@ -52,7 +50,7 @@ func (Multifactor) Rank(r sched.Ranked) why.Terms {
 	return t
 }
 
-// Recompute implements replay.Rule: of the jobs that may start the one of the highest priority counts.
+// Recompute implements replay.Rule: it takes the job with the highest priority among the jobs that may start.
 func (Multifactor) Recompute(c *replay.Choice) (first replay.Standing) {
 	best := math.Inf(-1)
 	for j := range c.Jobs(true) {
@@ -67,7 +65,7 @@ func (Multifactor) Recompute(c *replay.Choice) (first replay.Standing) {
 	return first
 }
 
-// Zero lets a pool have no share at all: its jobs have the factor 0.
+// Zero implements sched.Zeroer: jobs of a pool without a share have the fairshare factor 0.
 func (Multifactor) Zero() {}
 
 var (

@@ -8,17 +8,16 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// What follows rounds as Twitter's Scoot does (load_based_sched_alg.go, as described in
-// its README), for those who compare. It is not copied where it loses workers: when no loan
-// is entitled, Scoot divided 0 by 0; here the rest is then loaned by load percentage.
+// This file rounds as Twitter's Scoot does (load_based_sched_alg.go, as described in its README), for comparisons.
+// It differs where Scoot loses workers: if no class is entitled to a loan, Scoot divides 0 by 0; this code then
+// loans the rest by load percentage.
 //
-// Example 1 of the source: 1,000 workers, 290 idle. Targets 300, 250, 200, 150, 100, 0;
-// running 200, 300, 0, 100, 110, 0. Unused 100, 0, 200, 50: 29%, 57% and 14% of 290 are
-// 85, 166 (150 wait) and 41; 14 are left. Unused 15 and 9: 63% and 37% of 14 are 9 and 6,
-// but only 5 are left: 94, 150, 46.
+// Example 1 of the source: 1,000 workers, 290 idle. Targets 300, 250, 200, 150, 100, 0; running 200, 300, 0, 100,
+// 110, 0. Unused 100, 0, 200, 50: 29%, 57% and 14% of 290 are 85, 166 (150 wait) and 41; 14 are left. Unused 15 and
+// 9: 63% and 37% of 14 are 9 and 6, but only 5 are left: 94, 150, 46.
 
-// hundred brings loads to whole percentages that add up to 100, where they do not: the
-// largest gets what rounding down the others leaves.
+// hundred scales loads to percentages that add up to 100. With round, it rounds all loads but the largest down to
+// whole percentages, and the largest gets the rest.
 func hundred(loads []float64, round bool) []float64 {
 	sum := 0.0
 	for _, l := range loads {
@@ -37,7 +36,7 @@ func hundred(loads []float64, round bool) []float64 {
 	return rest(out, func(l float64) float64 { return math.Floor(l / sum * 100) }, 100)
 }
 
-// rest rounds all but the largest, which gets the rest of the total.
+// rest rounds all parts but the largest, which gets the rest of the total.
 func rest(parts []float64, round func(float64) float64, total float64) []float64 {
 	largest := slices.Index(parts, slices.Max(parts))
 	out := make([]float64, len(parts))
@@ -88,8 +87,8 @@ func scootAllot(of *allotment) {
 
 type scootRounds struct {
 	*allotment
-	order    []int     // of the classes: the largest load first
-	percents []float64 // their loads, brought to 100
+	order    []int     // of the classes, the largest load first
+	percents []float64 // their loads, scaled to 100
 }
 
 func byLoad(classes []sched.Claimant) []int {
@@ -101,8 +100,8 @@ func byLoad(classes []sched.Claimant) []int {
 	return order
 }
 
-// entitledPercents are the parts in whole percentages. What rounding down leaves goes to
-// the class with the largest load of all, even if it is not below its target.
+// entitledPercents converts the parts to whole percentages, rounded down. The class with the largest load of all
+// gets the rest, even if it is not below its target.
 func (a *scootRounds) entitledPercents(parts []float64) []float64 {
 	sum, out, left := 0.0, make([]float64, len(parts)), 100.0
 	for _, p := range parts {
@@ -119,7 +118,7 @@ func (a *scootRounds) entitledPercents(parts []float64) []float64 {
 	return out
 }
 
-// give grants percentages of an amount, rounded up, the largest load first.
+// give grants percentages of an amount, rounded up, to the classes with the largest loads first.
 func (a *scootRounds) give(percents []float64, amount int64) bool {
 	before := a.room
 	defer a.noted(a.begun(), func() []float64 { return percents }, amount, "%")
@@ -133,7 +132,7 @@ func (a *scootRounds) give(percents []float64, amount int64) bool {
 	return a.room < before
 }
 
-// waitingLoads are the loads of the classes with tasks waiting, 0 for the others.
+// waitingLoads are the loads of the classes with waiting tasks, and 0 for the other classes.
 func (a *scootRounds) waitingLoads() []float64 {
 	loads := make([]float64, len(a.classes))
 	for i := range a.classes {
@@ -144,9 +143,9 @@ func (a *scootRounds) waitingLoads() []float64 {
 	return loads
 }
 
-// loanPercents are the loans that each class has not yet, in whole percentages. What it
-// has on loan is counted as of the beginning of the step. The order of the operations is
-// Scoot's: 29/100*100 is less than 29 in floating point.
+// loanPercents are the further loans that each class may have, in whole percentages. Present loans are counted as
+// of the beginning of the step. The order of the operations is Scoot's: 29/100*100 is less than 29 in floating
+// point.
 func (a *scootRounds) loanPercents() []float64 {
 	out, loads, sum := a.room, a.waitingLoads(), 0.0
 	for i, c := range a.classes {

@@ -2,8 +2,8 @@ package sched
 
 import "time"
 
-// Advance moves the scheduler's time to t, which never goes back; later reads are as of t. Changes that are
-// due at an instant before t count as of that instant, however late they are noticed.
+// Advance moves the scheduler's time to t; time never goes back, and later reads are as of t. Changes due at an
+// instant before t take effect as of that instant, however late they are noticed.
 func (s *Scheduler) Advance(t time.Time) {
 	for next := s.nextChange(); !next.IsZero() && !next.After(t); next = s.nextChange() {
 		s.moveTo(next)
@@ -15,7 +15,7 @@ func (s *Scheduler) Advance(t time.Time) {
 	s.moveTo(t)
 }
 
-// moveTo moves the time to t, and lets the jobs in whose begin time has come.
+// moveTo moves the time to t, and adds the jobs whose begin time has come.
 func (s *Scheduler) moveTo(t time.Time) {
 	if !t.After(s.site.at) {
 		return
@@ -39,7 +39,7 @@ func (s *Scheduler) moveTo(t time.Time) {
 	}
 }
 
-// nextChange is when something changes at an instant of its own; zero if nothing does.
+// nextChange is the next instant at which time alone changes something; zero if there is none.
 func (s *Scheduler) nextChange() time.Time {
 	return earlier(earlier(s.overrides.boosts.next(), s.intake.nextAged()), earlier(earlier(s.site.nextEdge(),
 		s.departures.nextHoldDown()), s.overrides.pauses.next))

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// whole is how many slots a pool divides: the cluster, or what it is entitled to of it.
+// whole is the number of slots that a pool divides: the cluster, or the share of the pool in it.
 func (ord *orders) whole(id int32) int64 {
 	whole := ord.tariff.capacity
 	for ; id > 0; id = ord.tree.pools[id].parent {
@@ -20,8 +20,8 @@ func (ord *orders) whole(id int32) int64 {
 	return int64(math.Round(whole))
 }
 
-// retarget brings the targets of a pool's children up to date. All children count, with
-// or without work: what one does not use of its target is loaned.
+// retarget updates the targets of a pool's children. All children count, with or without work: the unused part of a
+// target is loaned to others.
 func (e *choice) retarget(in *inner) {
 	if in.as.allot == nil {
 		e.orders.reorder(in)
@@ -51,8 +51,8 @@ func (e *choice) retarget(in *inner) {
 	}
 }
 
-// chooseAllotted follows the plan, which is made anew when it does not hold any more or
-// is used up.
+// chooseAllotted follows the plan. It makes a new plan if events have invalidated the old one, or if the old one is
+// used up.
 func (e *choice) chooseAllotted(in *inner, l *Level) int32 {
 	p, id := &in.allotting.plan, int32(-1)
 	if p.serial == e.site.events || p.pinned {
@@ -87,7 +87,7 @@ func (e *choice) nextPlanned(in *inner) int32 {
 	return -1
 }
 
-// classes are the children as an allotter sees them.
+// classes describes the children for an allotter.
 func (t *tree) classes(in *inner) []Claimant {
 	all := make([]Claimant, len(in.kids))
 	for i, kid := range in.kids {
@@ -104,8 +104,7 @@ func (e *choice) allot(in *inner) plan {
 	return e.planOf(in, in.as.allot.Allot(e.site.room(), e.tree.classes(in)))
 }
 
-// planOf puts allotments into the order in which they start: by key or, where a slot at a
-// time does not follow the keys, by weight.
+// planOf orders allotments by start: by key or, if the policy cannot serve single slots by key, by weight.
 func (e *choice) planOf(in *inner, slots []int64) plan {
 	p := plan{serial: e.site.events, left: slots}
 	type place struct {
@@ -134,7 +133,7 @@ func (e *choice) planOf(in *inner, slots []int64) plan {
 	return p
 }
 
-// useUp counts a start, which takes width slots, against the plan of the pool above.
+// useUp counts a start of width slots against the plan of the pool above.
 func (t *tree) useUp(id int32, width float64) {
 	if !t.allots || id == int32(Root) {
 		return

@@ -4,11 +4,11 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// Backfill: the policy gives the order, placement finds the holes. Room in the future is
-// planned by the time limits of running tasks (Lifka, "The ANL/IBM SP scheduling system",
-// JSSPP 1995, for EASY; Feitelson and Weil, IPPS 1998, for conservative backfilling).
+// In backfilling, the policy gives the order and placement finds the holes. Future room is planned by the time
+// limits of running tasks (Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995, for EASY; Feitelson and Weil,
+// IPPS 1998, for conservative backfilling).
 
-// beginBackfill brings the plan up to date before a step looks for room.
+// beginBackfill updates the plan before a step looks for room.
 func (e *departures) beginBackfill() {
 	b, now := &e.reserve.backfill, e.site.instantOf()
 	if e.site.cfg.Placement == EASY && e.plansNothing() {
@@ -19,7 +19,7 @@ func (e *departures) beginBackfill() {
 	}
 	b.plan.Advance(now)
 	if b.unfinished && b.events == e.site.events {
-		return // the lines seen in the last step need no second look
+		return // no need to search again the lines that the last step searched
 	}
 	if e.site.cfg.Placement == Conservative && e.reserve.planStays() {
 		return
@@ -43,9 +43,9 @@ func (e *departures) beginBackfill() {
 	e.gates.lookAgain()
 }
 
-// plansNothing reports whether there is nothing to plan for, as all that waits and runs asks for the
-// same. A plan that there is is dropped only when that has been so for a while, as it takes time in the
-// number of tasks that run to make another.
+// plansNothing reports whether no plan is needed, because all waiting and running tasks have the same key. An
+// existing plan is dropped only after a while, because a new plan takes time proportional to the number of running
+// tasks.
 func (e *departures) plansNothing() bool {
 	const aWhile = 64
 	b := &e.reserve.backfill
@@ -59,14 +59,14 @@ func (e *departures) plansNothing() bool {
 	b.uniform, b.plan, b.firsts, b.patience = true, nil, b.firsts[:0], patience{}
 	cluster.KeptOf(e.site.cluster).Release()
 	if b.unfinished && b.events == e.site.events {
-		return true // the lines seen in the last step need no second look
+		return true // no need to search again the lines that the last step searched
 	}
 	b.events = e.site.events
 	e.gates.lookAgain()
 	return true
 }
 
-// uniform reports whether all that waits, and may start, and all that runs asks for the same.
+// uniform reports whether all running tasks, and all waiting tasks that may start, have the same key.
 func (h *gates) uniform() bool {
 	one := cluster.Key(-1)
 	for _, shapes := range [...][]cluster.Key{h.running.keys.active, h.lines.readyKeys.active, h.noRoom.active} {
@@ -80,7 +80,7 @@ func (h *gates) uniform() bool {
 	return true
 }
 
-// replan makes the plan of the running tasks anew.
+// replan makes a new plan of the running tasks.
 func (e *departures) replan() {
 	b, now := &e.reserve.backfill, e.site.instantOf()
 	b.plan, b.ends, b.firsts, b.keep = e.site.cluster.NewPlan(now, e.quotas.licenseTotals()), b.ends[:0],
@@ -104,17 +104,16 @@ func (e *departures) replan() {
 	}
 }
 
-// keepsRoom reports whether room that was kept for a job that waits is right until it starts, where jobs go in order
-// of arrival. Under [Conservative] it is not while a task runs without a limit: by wrong predictions the room would
-// move to later again and again, so that the first job has to be found, and nodes to be held for it.
+// keepsRoom reports whether the planned start of a waiting job stays right until the job starts, if jobs go in
+// order of arrival. Under [Conservative] it does not while a task without a time limit runs: wrong predictions
+// would delay the planned start again and again. The first job then has to be found anew, and nodes held for it.
 func (e *departures) keepsRoom() bool {
 	return e.site.cfg.Placement != Conservative || e.running.endless == 0
 }
 
-// lookAgain lets lines try again that found no room, if there is room for any task now. In
-// general all of them may: which goes first has to be seen, as room is kept for that. Where
-// the order never changes it is the same job as before, and only those need try that will
-// find room.
+// lookAgain lets lines that found no room try again, if there is room for any task now. In general all of them may
+// try: the first one has to be found, because room is kept for it. If the order never changes, the first job is the
+// same as before, and only lines that will find room need to try.
 func (h *gates) lookAgain() {
 	w := &h.noRoom
 	if len(w.active) == 0 {
@@ -133,8 +132,8 @@ func (h *gates) lookAgain() {
 	h.tryAgain(all)
 }
 
-// firstAgain keeps room for the job for which it was kept in the last step, and reports
-// that this is right: it still waits, finds none, and nobody has come before it.
+// firstAgain keeps room for the same job as in the last step, if that is still right: the job still waits and finds
+// no room, and no job has come before it. It reports whether it did.
 func (h *gates) firstAgain() bool {
 	b := &h.reserve.backfill
 	last := b.last
@@ -156,7 +155,7 @@ func (h *gates) firstAgain() bool {
 	return true
 }
 
-// unreserve gives back the room that was kept: the next step may keep it for another.
+// unreserve gives the kept room back: the next step may keep it for another job.
 func (f *reserve) unreserve() {
 	b := &f.backfill
 	if b.last = (reserved{}); len(b.firsts) == 1 && b.patience.held.job == 0 {

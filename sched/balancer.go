@@ -5,19 +5,18 @@ import (
 	"time"
 )
 
-// balancer chooses which tasks a rebalancing stops, with the planner of [Reclaim]: it
-// looks at the tasks that are to start, one after another, and makes room for a task if the
-// core would start it there. Nothing is stopped that nobody may have or can use. A child
+// balancer chooses the tasks that a rebalancing stops, with the planner of [Reclaim]. For one task after another,
+// it makes room if the core would start the task there. It stops no task whose room could not be used. A child
 // gives no more than its allotter says, and it and the pools below it keep their minima.
 type balancer struct {
 	planner
 	in     *inner
-	plan   plan    // slots that each child is to start
-	starts []int32 // the children of the tasks that start in the world, one after another
+	plan   plan    // number of slots that each child starts
+	starts []int32 // the children of the tasks started in the world, in order
 	choice string
 }
 
-// newBalancer plans what the children of a pool are to start and to give.
+// newBalancer plans the starts and stops of the children of a pool.
 func newBalancer(s *Scheduler, in *inner, classes []Claimant, d *Decision) *balancer {
 	starts, stops := in.as.allot.Rebalance(roomFor(s, in), classes)
 	b := &balancer{in: in, plan: s.choice.planOf(in, starts)}
@@ -30,14 +29,14 @@ func newBalancer(s *Scheduler, in *inner, classes []Claimant, d *Decision) *bala
 			return kid >= 0 && stops[s.tree.pools[kid].seat.kid] > 0
 		},
 	}
-	for i, kid := range in.kids { // a child keeps what it need not give
+	for i, kid := range in.kids { // a child keeps all but its stops
 		b.entitled[kid].Now = float64(classes[i].Running - stops[i])
 	}
 	return b
 }
 
-// roomFor is how much room the children of a pool have for starts when all tasks have ended that have to. A
-// pool at its maximum has only the room that its own tasks leave.
+// roomFor is the room for starts in the children of a pool once all leaving tasks have ended. A pool at its maximum
+// has only the room that its own tasks leave.
 func roomFor(s *Scheduler, in *inner) (room int64) {
 	if !s.tree.pathFull(in.id) {
 		return s.site.room() + s.running.leavingUnits()
@@ -50,8 +49,7 @@ func roomFor(s *Scheduler, in *inner) (room int64) {
 	return room
 }
 
-// serve makes room for the children that are to start tasks, in the order of the plan, and
-// gives it to them.
+// serve makes room for the starting children, in the order of the plan, and gives the room to them.
 func (b *balancer) serve() {
 	if len(b.plan.order) == 0 {
 		return
@@ -66,12 +64,12 @@ func (b *balancer) serve() {
 			b.planned++
 		}
 	}
-	if b.planned > 0 { // not slots of each: in those of a narrow task, a child would begin with a wide one
+	if b.planned > 0 { // not slots per child: a child might begin with a wide task in a narrow task's slots
 		b.in.allotting.plan = plan{serial: b.s.site.events, pinned: true, turns: b.starts}
 	}
 }
 
-// begin makes the world, in which the plan holds.
+// begin creates the world, where the plan applies.
 func (b *balancer) begin() {
 	b.starts = nil
 	b.copyWorld()
@@ -79,9 +77,9 @@ func (b *balancer) begin() {
 	b.start(int32(Root))
 }
 
-// start starts in the world all that can start, and returns the first job of a pool that did. The
-// world may have pools that the scheduler does not have: the priorities of a leaf in which a task
-// waits again that was ended there.
+// start starts all tasks in the world that can start, and returns the first started job of the given pool. The
+// world may have pools that the scheduler lacks: priority classes of a leaf pool in which a stopped task waits
+// again.
 func (b *balancer) start(pool int32) (job int64, ok bool) {
 	w := b.world
 	b.startAll(func(st Start) {
@@ -95,7 +93,7 @@ func (b *balancer) start(pool int32) (job int64, ok bool) {
 	return job, ok
 }
 
-// one makes room for one more task of a child, if it is to have one.
+// one makes room for one more task of a child, if the plan has slots for it.
 func (b *balancer) one(kid int32) bool {
 	next, job, ok := b.world.placement.nextIn(kid)
 	left := b.world.tree.inners[b.s.tree.pools[b.in.id].inner].allotting.plan.left
@@ -120,7 +118,7 @@ func (b *balancer) one(kid int32) bool {
 	return true
 }
 
-// reasons says why each of the chosen tasks is stopped.
+// reasons explains the stop of each chosen task.
 func (b *balancer) reasons(kid int32, chosen []RunID) []stopReason {
 	all, p := make([]stopReason, len(chosen)), &b.s.tree.pools[kid]
 	since := b.in.allotting.over
@@ -136,9 +134,8 @@ func (b *balancer) reasons(kid int32, chosen []RunID) []stopReason {
 	return all
 }
 
-// rebalance stops tasks of children that are above their targets, in pools whose
-// allotter finds that its children have been too far apart for too long, and plans what
-// is to start instead.
+// rebalance stops tasks of children above their targets, in pools whose allotter has found its children too far
+// apart for too long, and plans the starts that replace them.
 func (s *Scheduler) rebalance(d *Decision) {
 	s.rebalancer.next = time.Time{}
 	for _, id := range s.tree.rebalancers {

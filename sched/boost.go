@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// EndedBoosts returns the boosts that ended since it was called last.
+// EndedBoosts returns the boosts that ended since the last call.
 func (v *overrides) EndedBoosts() []Boost {
 	ended := v.boosts.ended
 	v.boosts.ended = nil
@@ -22,7 +22,7 @@ func (v *overrides) boostNow(b *boost) Boost {
 	return now
 }
 
-// had is what the boosted pool has received by now.
+// had is the service that the boosted pool has received by now.
 func (v *overrides) had(b *boost) float64 {
 	if b.pool < 0 {
 		return b.Had
@@ -30,7 +30,7 @@ func (v *overrides) had(b *boost) float64 {
 	return b.Had + v.tree.pools[b.pool].Rate*v.site.at.Sub(b.since).Seconds()
 }
 
-// enter takes a boost in without touching the weight of its pool.
+// enter adds a boost without changing the weight of its pool.
 func (v *overrides) enter(b Boost, pool int32) (slot int32) {
 	slot = v.boosts.free.take(len(v.boosts.slots))
 	if int(slot) == len(v.boosts.slots) {
@@ -42,7 +42,7 @@ func (v *overrides) enter(b Boost, pool int32) (slot int32) {
 	return slot
 }
 
-// bind ties a boost to its pool.
+// bind attaches a boost to its pool.
 func (v *overrides) bind(slot, pool int32) {
 	b := &v.boosts.slots[slot]
 	if pool >= 0 {
@@ -55,7 +55,7 @@ func (v *overrides) bind(slot, pool int32) {
 	b.end = v.endOf(b)
 }
 
-// bindNew ties the boosts that wait for a pool to it.
+// bindNew attaches the boosts that wait for a new pool to it.
 func (v *overrides) bindNew(id int32) {
 	if len(v.boosts.absent) == 0 {
 		return
@@ -69,7 +69,7 @@ func (v *overrides) bindNew(id int32) {
 	v.tree.pools[id].Weight = v.weightOf(id)
 }
 
-// drop takes a boost out without touching the weight of its pool.
+// drop removes a boost without changing the weight of its pool.
 func (v *overrides) drop(slot int32) {
 	b := &v.boosts.slots[slot]
 	heap.Remove(boostHeap{&v.boosts}, int(b.place))
@@ -85,8 +85,7 @@ func (v *overrides) drop(slot int32) {
 	v.boosts.free = append(v.boosts.free, slot)
 }
 
-// weightOf is the weight of a pool with its boosts: without any, it is the one that is
-// configured, to the last bit.
+// weightOf is the weight of a pool with its boosts. Without boosts it is the configured weight, to the last bit.
 func (v *overrides) weightOf(id int32) float64 {
 	w := v.tree.labels[id].weight
 	for _, slot := range v.boosts.of[id] {
@@ -98,7 +97,7 @@ func (v *overrides) weightOf(id int32) float64 {
 	return math.Min(math.Max(w, 1/share.MaxWeight), share.MaxWeight)
 }
 
-// reweigh puts the weights of pools into force, as a new configuration does.
+// reweigh applies the weights of pools, as a new configuration does.
 func (v *overrides) reweigh(pools ...int32) {
 	pools = slices.DeleteFunc(pools, func(id int32) bool { return v.tree.pools[id].Weight == v.weightOf(id) })
 	if len(pools) == 0 {
@@ -113,7 +112,7 @@ func (v *overrides) reweigh(pools ...int32) {
 	v.turns.rebuild()
 }
 
-// endBoosts ends those whose end has come.
+// endBoosts ends the boosts that are due.
 func (v *overrides) endBoosts() {
 	var pools []int32
 	for next := v.boosts.next(); !next.IsZero() && !next.After(v.site.at); next = v.boosts.next() {
@@ -131,8 +130,8 @@ func (v *overrides) endBoosts() {
 	v.reweigh(pools...)
 }
 
-// endOf is when a boost ends as things are now: the running tasks of a pool receive service
-// at a constant rate until the next event.
+// endOf predicts the end of a boost from the present state: until the next event, the running tasks of a pool
+// receive service at a constant rate.
 func (v *overrides) endOf(b *boost) time.Time {
 	end := b.Until
 	if b.Usage <= 0 || b.pool < 0 || v.tree.pools[b.pool].Rate <= 0 {
@@ -149,8 +148,7 @@ func (v *overrides) endOf(b *boost) time.Time {
 	return end
 }
 
-// charge counts the service that a pool and the pools above it have received, before their
-// running tasks change.
+// charge counts the service of a pool and the pools above it, before their running tasks change.
 func (v *overrides) charge(leaf int32) {
 	if len(v.boosts.of) == 0 {
 		return
@@ -163,7 +161,7 @@ func (v *overrides) charge(leaf int32) {
 	}
 }
 
-// forecastEnds computes anew when the boosts end, after the running tasks have changed.
+// forecastEnds recomputes the ends of boosts after the running tasks have changed.
 func (v *overrides) forecastEnds(leaf int32) {
 	if len(v.boosts.of) == 0 {
 		return
@@ -179,7 +177,7 @@ func (v *overrides) forecastEnds(leaf int32) {
 	}
 }
 
-// refund takes back what a task received that did not start after all.
+// refund takes back the service of a task that did not start after all.
 func (v *overrides) refund(r *run) {
 	if len(v.boosts.of) == 0 {
 		return
@@ -193,7 +191,7 @@ func (v *overrides) refund(r *run) {
 	v.forecastEnds(r.pool)
 }
 
-// spend remembers what a pool had received when its starter was used up.
+// spend records the service of a pool when its starter is used up.
 func (v *overrides) spend(b *boost) {
 	if had := v.had(b); b.Starter && b.Usage > 0 && had >= b.Usage*(1-1e-9) {
 		if v.boosts.spent == nil {

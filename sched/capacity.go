@@ -2,16 +2,16 @@ package sched
 
 import "github.com/fairlead/fairlead/cluster"
 
-// Capacity is the amounts that the pools divide, and the free part of them. A bridge may take as much of
-// the unit as there is, which endless tells. Then only the tasks that run behind it count.
+// Capacity returns the amounts that the pools divide, and the free part of them. endless means that a bridge takes
+// any number of units; then, of the bridge's units, only those of tasks that run behind it count.
 func (v View) Capacity() (capacity, free cluster.Vector, endless bool) {
 	return divided(&v.s.site, &v.s.tree)
 }
 
-// divided is [View.Capacity]. Tasks that wait in the queues of bridges have nothing of the unit.
+// divided is [View.Capacity]. Tasks that wait in the queues of bridges hold no units.
 func divided(m *site, t *tree) (capacity, free cluster.Vector, endless bool) {
 	capacity, free = m.cluster.Capacity()
-	beyond := int64(0) // units in use where nobody counts
+	beyond := int64(0) // used units on nodes whose units nobody counts
 	nodes := m.cluster.Nodes()
 	for i := range nodes {
 		n := &nodes[i]

@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// Boost puts a boost into force. One that is over already changes nothing.
+// Boost applies a boost. A boost that is already over changes nothing.
 func (s *Scheduler) Boost(b Boost, t time.Time) {
 	s.Advance(t)
 	if b.over(s.site.at) {
@@ -24,7 +24,7 @@ func (s *Scheduler) Boost(b Boost, t time.Time) {
 	s.overrides.boosts.absent[b.Pool] = append(s.overrides.boosts.absent[b.Pool], slot)
 }
 
-// Unboost ends a boost before its time, and reports whether it was in force.
+// Unboost ends a boost early, and reports whether it was active.
 func (s *Scheduler) Unboost(id int64, t time.Time) bool {
 	s.Advance(t)
 	for slot := range s.overrides.boosts.slots {
@@ -40,8 +40,8 @@ func (s *Scheduler) Unboost(id int64, t time.Time) bool {
 	return false
 }
 
-// Pause puts a pause into force, in the place of one of the same pool. One that is over
-// already ends that, and itself.
+// Pause applies a pause; it replaces a pause of the same pool. A pause that is already over ends the present pause,
+// and itself.
 func (s *Scheduler) Pause(p Pause, t time.Time) {
 	s.Advance(t)
 	if p.over(s.site.at) {
@@ -61,20 +61,19 @@ func (s *Scheduler) Pause(p Pause, t time.Time) {
 	}
 }
 
-// Resume ends a pause before its time, and reports whether it was in force.
+// Resume ends a pause early, and reports whether it was active.
 func (s *Scheduler) Resume(pool string, t time.Time) bool {
 	s.Advance(t)
 	return s.gates.resume(pool)
 }
 
-// EndedBoosts returns the boosts that ended since it was called last.
+// EndedBoosts returns the boosts that ended since the last call.
 func (s *Scheduler) EndedBoosts() []Boost { return s.overrides.EndedBoosts() }
 
-// EndedPauses returns the pauses that ended by themselves since it was called last.
+// EndedPauses returns the pauses that ended by themselves since the last call.
 func (s *Scheduler) EndedPauses() []Pause { return s.overrides.EndedPauses() }
 
-// SetWindows replaces the windows. Their instants are in
-// nanoseconds of [time.Time.UnixNano].
+// SetWindows replaces the windows. Their instants are in nanoseconds, as of [time.Time.UnixNano].
 func (s *Scheduler) SetWindows(all []cluster.Window, t time.Time) {
 	s.Advance(t)
 	s.site.cluster.SetWindows(all, s.site.instantOf())

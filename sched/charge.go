@@ -8,27 +8,27 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// tariff says what tasks are charged for what they ask for.
+// tariff computes the charge of tasks from their requests.
 type tariff struct {
 	site *site
 
 	capacity float64 // units that the cluster has
 	prices   prices
-	totals   []float64 // what there is of each resource
-	totalled uint32    // changes with these
+	totals   []float64 // amount of each resource in the cluster
+	totalled uint32    // version of totals
 }
 
-// prices are what tasks that start now are charged.
+// prices are the charges of tasks that start now.
 type prices struct {
 	per      []float64 // for one of each resource
-	of       []float64 // by key; 0 is not known yet
-	totalled uint32    // what there is when these were found
+	of       []float64 // by key; 0 is not computed yet
+	totalled uint32    // version of the totals that they were computed from
 }
 
-// least is the step of all prices: a power of two, so that they add up without rounding.
+// least is the unit of all prices: a power of two, so that they add up without rounding.
 const least = 1.0 / (1 << 20)
 
-// reprice finds what the resources cost under a new configuration.
+// reprice computes the prices of the resources under a new configuration.
 func (c *tariff) reprice() {
 	c.prices = prices{}
 	for _, name := range slices.Sorted(maps.Keys(c.site.cfg.Charge.Per)) {
@@ -41,7 +41,7 @@ func (c *tariff) reprice() {
 	c.site.instant.Capacity = c.worth()
 }
 
-// price is what a task with the key is charged each second if it starts now.
+// price is the charge per second of a task with the key that starts now.
 func (c *tariff) price(key cluster.Key) float64 {
 	if c.site.cfg.Charge.IsZero() {
 		return c.site.cluster.Width(key)
@@ -75,13 +75,13 @@ func (c *tariff) newPrice(key cluster.Key) float64 {
 		}
 		price = part * c.capacity
 	}
-	if price <= 0 { // nothing is known of what it takes
+	if price <= 0 { // none of its resources has a price
 		return c.site.cluster.Width(key)
 	}
 	return max(least, math.Round(price/least)*least)
 }
 
-// sumUp is what amounts of the resources cost.
+// sumUp is the price of amounts of the resources.
 func (c *tariff) sumUp(amounts []float64) float64 {
 	sum := 0.0
 	for r, n := range amounts[:min(len(amounts), len(c.prices.per))] {
@@ -95,7 +95,7 @@ func (c *tariff) sumUp(amounts []float64) float64 {
 	return sum
 }
 
-// worth is what all there is would be charged each second.
+// worth is the charge per second of the whole cluster.
 func (c *tariff) worth() float64 {
 	if len(c.site.cfg.Charge.Per) == 0 {
 		return c.capacity
@@ -103,8 +103,8 @@ func (c *tariff) worth() float64 {
 	return c.sumUp(c.totals)
 }
 
-// total notes what there is of each resource, for the policies that compare parts of it.
-// Their orders follow at the next choice: nodes come and go in numbers.
+// total records the amount of each resource, for policies that compare fractions of it. Their orders are updated at
+// the next choice, because nodes come and go in large numbers.
 func (c *tariff) total(capacity cluster.Vector) {
 	totals := make([]float64, len(capacity))
 	for r, n := range capacity {

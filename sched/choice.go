@@ -21,10 +21,10 @@ type choice struct {
 	rng rand.PCG
 }
 
-// random is a number from 0 up to but not 1.
+// random returns a number in [0, 1).
 func (e *choice) random() float64 { return float64(e.rng.Uint64()>>11) / (1 << 53) }
 
-// chooseFirst takes the child that goes first by its key.
+// chooseFirst returns the child that goes first by its key.
 func (e *choice) chooseFirst(in *inner, l *Level) int32 {
 	id := e.leading(in, &l.Terms)
 	if in.as.carrier != nil {
@@ -34,7 +34,7 @@ func (e *choice) chooseFirst(in *inner, l *Level) int32 {
 	return id
 }
 
-// leading is the child that goes first, with its terms; -1 if there is none.
+// leading returns the child that goes first, and its terms; -1 if there is none.
 func (e *choice) leading(in *inner, best *why.Terms) int32 {
 	if in.as.drifter == nil {
 		if len(in.keys.orders[0].entries) == 0 {
@@ -59,9 +59,8 @@ func (e *choice) leading(in *inner, best *why.Terms) int32 {
 	return leader
 }
 
-// freshen brings the key of the first child of an order up to date until it stays
-// first: what the order goes by only rises with time, so what stands behind it cannot
-// come before it.
+// freshen updates the key of the first child of an order until a child stays first. The number that sorts an order
+// only rises with time, so no child behind the first can overtake it.
 func (e *choice) freshen(in *inner, o *order, at *Setting, t *why.Terms) int32 {
 	for {
 		first := o.entries[0]
@@ -76,9 +75,8 @@ func (e *choice) freshen(in *inner, o *order, at *Setting, t *why.Terms) int32 {
 	}
 }
 
-// tied looks, among the entries below i of an order, for children whose keys are the
-// same to the last digit although what the order goes by is not, and returns the one
-// that goes first.
+// tied searches the entries below i of an order for children with exactly equal keys but different sort numbers,
+// and returns the one that goes first.
 func (e *choice) tied(in *inner, o *order, at *Setting, i int, best int32, t *why.Terms) int32 {
 	for c := arity*i + 1; c < min(arity*i+1+arity, len(o.entries)); c++ {
 		if o.entries[c].key == o.entries[i].key {
@@ -97,8 +95,8 @@ func (e *choice) tied(in *inner, o *order, at *Setting, i int, best int32, t *wh
 	return best
 }
 
-// goesBefore reports whether the first child goes before the second. What orders children
-// of the same drift says nothing about those of another.
+// goesBefore reports whether child A goes before child B. The numbers that order children of equal drift (same)
+// cannot compare children of different drift.
 func goesBefore(a *why.Terms, idA int32, b *why.Terms, idB int32, same bool) bool {
 	switch {
 	case a.Key != b.Key:
@@ -111,7 +109,7 @@ func goesBefore(a *why.Terms, idA int32, b *why.Terms, idB int32, same bool) boo
 	return idA < idB
 }
 
-// goesBeforeNow compares two children, by their terms, in a setting of this choice.
+// goesBeforeNow compares two children by their terms, in their present settings.
 func (e *choice) goesBeforeNow(in *inner, a *why.Terms, idA int32, b *why.Terms, idB int32) bool {
 	same := true
 	if in.as.drifter != nil {
@@ -121,8 +119,7 @@ func (e *choice) goesBeforeNow(in *inner, a *why.Terms, idA int32, b *why.Terms,
 	return goesBefore(a, idA, b, idB, same)
 }
 
-// rival is the closest behind the leading child that is looked at: the second of its
-// order, or the first of another.
+// rival finds the closest child behind the leading one: the second of its order, or the first of another order.
 func (e *choice) rival(in *inner, leader int32, l *Level) {
 	found, at := int32(-1), e.orders.settingNow(in)
 	if in.as.drifter == nil {
@@ -138,7 +135,7 @@ func (e *choice) rival(in *inner, leader int32, l *Level) {
 	}
 }
 
-// rivalIn is the child of an order that goes first beside the leading one, if it goes before the one found so far.
+// rivalIn returns the first child of an order beside the leading one, if it goes before the best one found so far.
 func (e *choice) rivalIn(in *inner, o *order, leader, found int32, at *Setting, l *Level) int32 {
 	k := 0
 	if o.entries[0].child == leader {
@@ -156,12 +153,12 @@ func (e *choice) rivalIn(in *inner, o *order, leader, found int32, at *Setting, 
 	return id
 }
 
-// Under a [Merger] children that tie, and have children of their own, go in the order of
-// these: the first of each is compared as if all were the children of one pool.
+// Under a [Merger], tied children that have children of their own go in the order of these: the first child of each
+// is compared as if all had the same parent.
 
-// merge looks for children that tie with the leading one, and returns the one whose own
-// first child goes first. Children that never received anything all tie, as do those
-// below them that have a weight: of these no leaf goes before another.
+// merge finds the children that tie with the leading one, and returns the one whose own first child goes first.
+// Children without any service all tie, and so do the children below them that have a weight: no leaf pool among
+// these goes before another.
 func (e *choice) merge(in *inner, leader int32, t *why.Terms) int32 {
 	if !e.tree.pools[leader].Divides() || t.Key == 0 && e.unbeaten(leader) {
 		return leader
@@ -177,8 +174,7 @@ func (e *choice) merge(in *inner, leader int32, t *why.Terms) int32 {
 	return leader
 }
 
-// unbeaten reports whether the first child of a pool that never received anything is a
-// leaf with a weight.
+// unbeaten reports whether the first child of a pool without any service is a leaf pool with a weight.
 func (e *choice) unbeaten(id int32) bool {
 	in := &e.tree.inners[e.tree.pools[id].inner]
 	if in.as.merger == nil || in.open == 0 {
@@ -189,8 +185,8 @@ func (e *choice) unbeaten(id int32) bool {
 	return !first.Divides() && first.Weight > 0
 }
 
-// leads reports whether the first child of one pool goes before that of another. A pool
-// whose own policy does not merge has no such child: it goes first, like a user.
+// leads reports whether the first child of pool a goes before that of pool b. A pool whose own policy does not
+// merge has no such child: it goes first, like a user.
 func (e *choice) leads(a, b int32) bool {
 	ina, inb := &e.tree.inners[e.tree.pools[a].inner], &e.tree.inners[e.tree.pools[b].inner]
 	if ma, mb := ina.merges(), inb.merges(); !ma || !mb {
@@ -226,7 +222,7 @@ func (e *choice) tiesOf(in *inner, o *order, i int, key float64, found []int32) 
 	return found
 }
 
-// rankRival does the same for the two children of a choice that was made.
+// rankRival is rankTies for the two children of a decision already made.
 func (e *choice) rankRival(in *inner, l *Level) {
 	if in.as.merger == nil || l.Terms.Key != l.RivalTerms.Key {
 		return
@@ -236,8 +232,8 @@ func (e *choice) rankRival(in *inner, l *Level) {
 	l.Terms, l.RivalTerms = pair[0].terms, pair[1].terms
 }
 
-// rankTies gives candidates that tie under a merger their places by their children, so
-// that the numbers shown are the numbers compared.
+// rankTies ranks tied candidates under a merger by their children, so that the numbers shown are the numbers
+// compared.
 func (e *choice) rankTies(in *inner, all []candidate) {
 	if in.as.merger == nil {
 		return
@@ -265,7 +261,7 @@ func (e *choice) rankTies(in *inner, all []candidate) {
 	}
 }
 
-// candidate is one child of a pool as it is compared.
+// candidate is one child of a pool with its compared numbers.
 type candidate struct {
 	id       int32
 	belowMin bool
@@ -297,15 +293,15 @@ func (c candidate) compare(d candidate) int {
 
 func (c candidate) before(d candidate) bool { return c.compare(d) < 0 }
 
-// compareParts orders children of different pools by what they used of what their
-// siblings used, for their part of the siblings' weights: smallest first, and exactly.
+// compareParts orders children of different pools by their fraction of their siblings' usage over their fraction of
+// the siblings' weights: smallest first, and exactly.
 func (t *tree) compareParts(x, y int32) int {
 	px, py := &t.pools[x], &t.pools[y]
 	inx, iny := t.parentOf(x), t.parentOf(y)
 	if px.Weight == 0 || py.Weight == 0 {
 		return cmp.Compare(py.Weight, px.Weight)
 	}
-	if ux, uy := px.Service(t.site.now), py.Service(t.site.now); ux <= 0 || uy <= 0 { // nor need the pools above have any
+	if ux, uy := px.Service(t.site.now), py.Service(t.site.now); ux <= 0 || uy <= 0 { // so may the pools above
 		return cmp.Compare(math.Max(0, ux), math.Max(0, uy))
 	}
 	left := usage.Product(px.Service(t.site.now), inx.counted.value(), py.Weight, t.pools[iny.id].Service(t.site.now))

@@ -6,20 +6,20 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// Under a [DeficitPolicy] a pool claims of each dominant resource the amount that its tasks use, and the
-// amount that its waiting tasks could use, as far as its own maximum and those of the pools below it leave
-// room. An ideal scheduler could not start more, either. If a pool claimed more than the pools below it can
-// take, it would be owed slots that it cannot use, and its siblings would not get their shares of the rest.
+// Under a [DeficitPolicy] a pool claims, of each dominant resource, the amount that its running tasks use and the
+// amount that its waiting tasks could use within its own maximum and the maxima of the pools below it. An ideal
+// scheduler could not start more, either. If a pool claimed more than the pools below it can take, it would be
+// entitled to slots that it cannot use, and its siblings would not get their shares of the rest.
 
-// claimed is what a pool claims of a dominant resource.
+// claimed is the claim of a pool on a dominant resource.
 type claimed struct {
 	running float64 // used by tasks in and below the pool
-	wanted  float64 // asked for by those of its waiting tasks that it wants, see queue.bar
-	below   float64 // could of the pools right below
-	could   float64 // part of wanted for which maxima leave room
+	wanted  float64 // requested by the waiting tasks that the pool wants, see queue.bar
+	below   float64 // sum of could over the child pools
+	could   float64 // part of wanted that the maxima allow
 }
 
-// could computes how much of a dominant resource the waiting tasks of a pool could use.
+// could computes the amount of a dominant resource that the waiting tasks of a pool could use.
 func (ord *orders) could(id int32, m int) float64 {
 	p, c := &ord.tree.pools[id], &ord.claims[m][id]
 	could := c.wanted
@@ -32,8 +32,7 @@ func (ord *orders) could(id int32, m int) float64 {
 	return could
 }
 
-// need counts running and wanted tasks with a key in, for a pool and those above it; wanted ones up to the
-// bar only.
+// need adds running and wanted tasks with a key to a pool and the pools above it; wanted tasks only up to the bar.
 func (ord *orders) need(id, bar int32, key cluster.Key, running, wanted float64) {
 	if !ord.owes || ord.deferred {
 		return
@@ -48,8 +47,8 @@ func (ord *orders) need(id, bar int32, key cluster.Key, running, wanted float64)
 	}
 }
 
-// needOf does it for a dominant resource. It goes on above the bar as long as the amount changes that the
-// pool below could use.
+// needOf does so for one dominant resource. It continues above the bar while the usable amount of the pool below
+// changes.
 func (ord *orders) needOf(m int, id, bar int32, running, wanted float64) {
 	for below := 0.0; id > 0; id = ord.tree.pools[id].parent {
 		if id == bar {
@@ -70,8 +69,8 @@ func (ord *orders) needOf(m int, id, bar int32, running, wanted float64) {
 	}
 }
 
-// needBelow counts the wants of a leaf that was given the waiting tasks of the pool above,
-// among its siblings; above them nothing changes.
+// needBelow counts the wanted tasks of a leaf pool that took over the waiting tasks of its parent, among its
+// siblings. Nothing changes above.
 func (w *lines) needBelow(leaf int32) {
 	p, in, ord := &w.tree.pools[leaf], w.tree.parentOf(leaf), w.orders
 	ord.dominants.stale = ord.dominants.stale || in.deficits != nil && !ord.deferred && !ord.owes
@@ -104,7 +103,7 @@ func (w *lines) needBelow(leaf int32) {
 	}
 }
 
-// claim counts running and wanted tasks, but not for how many of them there is room below the maxima.
+// claim counts running and wanted tasks, but not how many of them the maxima allow.
 func (ord *orders) claim(id, bar int32, key cluster.Key, running, wanted float64) {
 	request := ord.site.cluster.Request(key)
 	for ; id > 0; id = ord.tree.pools[id].parent {
@@ -149,7 +148,7 @@ func (g *running) countClaims() {
 	})
 }
 
-// growClaims makes room for the claims of all pools to each dominant resource.
+// growClaims makes room for the claims of all pools on each dominant resource.
 func (ord *orders) growClaims() {
 	for len(ord.claims) < len(ord.dominants.resources) {
 		ord.claims = append(ord.claims, nil)

@@ -8,131 +8,124 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// Config is what an administrator decides.
+// Config holds the decisions of an administrator.
 type Config struct {
 	Root share.Pool // the tree; Root.Policy must be set
-	// NewPolicy makes the policies that the tree names; it returns nil for unknown ones.
+	// NewPolicy returns the policy of a name in the tree, or nil if the name is unknown.
 	NewPolicy  func(name string, o share.Options) Policy
 	Priorities []Priority // highest first; a job's priority is an index
-	// PriorityWeights lets the priorities that wait in a leaf divide it by their weights.
-	// Otherwise the highest goes first.
+	// PriorityWeights divides a leaf pool among its waiting priorities by their weights. Otherwise the highest goes
+	// first.
 	PriorityWeights bool
 	Placement       Placement
-	// Depth bounds how many jobs a step looks at behind the first that finds no room, under
-	// [EASY], and how many have room kept for them, under [Conservative]; 0 is no bound.
+	// Depth is the maximum number of jobs that a step searches behind the first that finds no room, under [EASY],
+	// or of jobs with kept room, under [Conservative]; 0 is no limit.
 	Depth int
-	// Window is how far ahead room is kept, under [EASY] and [Conservative]; 0 is no bound.
+	// Window is how far ahead room is kept, under [EASY] and [Conservative]; 0 is no limit.
 	Window time.Duration
-	// Patience is for how long a job may wait, under [EASY] and, unless jobs go in order of arrival,
-	// [Conservative], from when room was first kept for it:
-	// then nodes are held for it. 0 is as long as the longest task that ran then had run, or was
-	// expected to run.
+	// Patience is how long a job may wait after room was first kept for it, before nodes are held for it. It
+	// applies under [EASY] and, unless jobs go in order of arrival, under [Conservative]. 0 is the run time, past
+	// or expected, of the longest task that ran when room was first kept.
 	Patience time.Duration
-	NewJobs  NewJobs       // a boost of jobs that came lately
+	NewJobs  NewJobs       // a boost of new jobs
 	HalfLife time.Duration // of decayed service; 0 is no decay
-	// TaskSeconds is how long a task is taken to run before any has ended.
+	// TaskSeconds is the expected run time of a task before any task has ended.
 	TaskSeconds float64
 	Unit        string // resource in which shares are counted; fixed by New
 	Charge      Charge // of tasks that start from now on
 	Reclaim     Reclaim
-	// Licenses are what tasks may hold beside a node, with their numbers; Rates are
-	// limits of starts.
+	// Licenses are the numbers of licenses that tasks may hold beside a node; Rates are limits on starts.
 	Licenses    map[string]int64
 	Rates       map[string]Rate
 	Multifactor Multifactor
 }
 
-// Priority is one priority within a leaf. Its weight divides what the leaf gets
-// among the priorities that wait in it, under [Config.PriorityWeights].
+// Priority is one priority within a leaf pool. Under [Config.PriorityWeights], its weight divides the leaf pool
+// among the waiting priorities.
 type Priority struct {
 	Name   string
 	Weight float64
 }
 
-// Placement says what happens when the job that goes first fits on no node.
+// Placement says how to continue if the job that goes first fits on no node.
 type Placement uint8
 
 const (
-	// FirstFit goes on with the next job that fits.
+	// FirstFit continues with the next job that fits.
 	FirstFit Placement = iota
-	// FCFS starts nothing until it fits.
+	// FCFS starts no other job until it fits.
 	FCFS
-	// EASY keeps room for the first job that finds none, at the earliest instant at which
-	// there will be some by the time limits of running tasks, and goes on with jobs that do not
-	// delay it by theirs.
+	// EASY keeps room for the first job that finds none, at the earliest instant at which there will be room by the
+	// time limits of running tasks. It continues with jobs that do not delay the first by their own time limits.
 	EASY
-	// Conservative keeps room for every job that waits: each may delay only those behind it in the
-	// order and, where that is the order of arrival, only jobs that came later.
+	// Conservative keeps room for every waiting job: a job may delay only the jobs behind it in the order and, in
+	// order of arrival, only jobs that came later.
 	Conservative
 )
 
-// Charge says what a running task is charged each second, which is what counts as usage.
-// The zero value charges what it takes of the unit.
+// Charge sets the charge of a running task per second, which counts as usage. The zero value charges the task's
+// units.
 //
-// What there is, and so what a resource is worth, may change while tasks run. A task is
-// charged at one rate from its start to its end, that of its start: a node that joins changes
-// nothing of the past, and the charge of a running task, the charge that a store books at its
-// end, and the charge known after a restart are the same number.
+// The totals, and so the value of a resource, may change while tasks run. A task is charged at one rate from start
+// to end, the rate at its start: a node that joins does not change the past, and the charge of a running task, the
+// charge that a store records at its end, and the charge after a restart are the same number.
 type Charge struct {
-	// Per is the charge for one of each resource; others cost nothing. The unit is one of
-	// them, as there is something of it in every task.
+	// Per is the charge for one of each resource; other resources cost nothing. The unit is among them, because
+	// every task takes some of it.
 	Per map[string]float64
-	// Largest has only the largest part count, instead of the sum.
+	// Largest counts only the largest part, instead of the sum.
 	Largest bool
-	// Dominant charges the largest part that a task takes of what the nodes have that take
-	// tasks, as a part of what they have of the unit: a task that takes all there is of
-	// something costs what the whole machine costs. Per does not count.
+	// Dominant charges the largest fraction that a task takes of any resource of the nodes that take tasks, times
+	// their units: a task that takes all of one resource costs as much as the whole cluster. Per is then ignored.
 	Dominant bool
 }
 
-// Multifactor says how the policy multifactor weighs what speaks for a job. Each weight
-// is the most that its factor, which is from 0 to 1, adds to a priority.
+// Multifactor has the weights of the policy multifactor. Each weight is the most that its factor, from 0 to 1, adds
+// to a priority.
 type Multifactor struct {
 	Age, Fairshare, Size, Pool, QOS, Assoc, Site float64
 	TRES                                         map[string]float64 // by resource
 
-	MaxAge         time.Duration // from which on a job's age counts in full
-	Small          bool          // small jobs are favoured instead of large ones
-	RelativeToTime bool          // the size counts in relation to the time limit
-	Recalculate    time.Duration // how often shares and usage are computed anew for all
+	MaxAge         time.Duration // age at which the age factor reaches 1
+	Small          bool          // favor small jobs instead of large ones
+	RelativeToTime bool          // divide the size by the time limit
+	Recalculate    time.Duration // interval at which shares and usage of all pools are recomputed
 	Levels         map[string]float64
 }
 
-// MaxFactorWeight bounds a weight, and MaxNice what a job may be nice or not, so that
-// priorities stay exact.
+// MaxFactorWeight is the largest weight, and MaxNice the largest absolute nice value, so that priorities stay
+// exact.
 const (
 	MaxFactorWeight = 1e7
 	MaxNice         = 10000
 	maxTerm         = 1e8
 )
 
-// NewJobs says by how much jobs that came lately count more than others of their pool:
-// for some time after they were submitted they stand in a priority class of their own, with the
-// weight of their priority times the factor.
+// NewJobs sets how much more new jobs count than other jobs of their pool: for some time after their submission
+// they are in a separate priority class, whose weight is the weight of their priority times the factor.
 type NewJobs struct {
 	Factor float64
-	For    time.Duration // 0: they do not
+	For    time.Duration // 0: off
 }
 
-// Reclaim says which tasks are stopped for pools that do not get what they should have;
-// the pools say when, see [share.Reclaim].
+// Reclaim says which tasks are stopped for pools that get less than their minimum or fair part; the pools say when,
+// see [share.Reclaim].
 //
-// A pool starves when tasks of it wait that would fit on some node, no limit but the lack
-// of room holds them back, and it has less than its minimum of what they ask for, or less
-// than the fraction Below of its fair part: what the ideal fluid scheduler would give it
-// at this moment. When it has starved for longer than its timeout, tasks are stopped so
-// that it reaches the minimum or the fair part, never more, under these rules:
+// A pool starves if some of its waiting tasks would fit on some node, only the lack of room holds them back, and
+// the pool has less than its minimum of the requested resources, or less than the fraction Below of its fair part:
+// the part that the ideal fluid scheduler would give it at this moment. When it has starved for longer than its
+// timeout, tasks are stopped so that it reaches the minimum or the fair part, never more, under these rules:
 //
-//   - A pool that gives, beside the starving one or beside a pool above it, keeps its fair
-//     part and its minimum. So do the pools below it as far as there are such tasks, else
-//     they keep the whole units of their parts. What protected tasks hold above the parts
-//     of their pools is missing to the others: their fair parts here are parts of the rest.
+//   - A pool that gives room is a sibling of the starving pool or of a pool above it, and keeps its fair part and
+//     its minimum. So do the pools below it if suitable tasks allow; otherwise they keep the whole units of their
+//     parts. Room that protected tasks hold above the parts of their pools is missing to the others: their fair
+//     parts here are parts of the rest.
 //   - A job is stopped at most once in a grace period; a gang as a whole or not at all.
-//   - Each stop is needed: without it the task that waits would not fit.
-//   - The core itself is asked what would start in the room. Nothing is stopped if that
-//     is not a task of the starving pool, as the order of the policies wants others first.
+//   - Each stop is needed: without it the waiting task would not fit.
+//   - The core itself is asked which task would start in the room. If it is not a task of the starving pool,
+//     because the order of the policies puts others first, no task is stopped.
 //
-// After stops for a pool, or when its turn has not come, its timeout begins anew.
+// After stops for a pool, or if its turn has not come, its timeout begins anew.
 type Reclaim struct {
 	Grace  time.Duration // no job is stopped twice within this time
 	Choose Choose
@@ -144,13 +137,13 @@ type Choose uint8
 func (c Choose) String() string { return [...]string{"newest", "cheapest"}[c] }
 
 const (
-	// Newest stops the tasks that began last.
+	// Newest stops the tasks that started last.
 	Newest Choose = iota
-	// Cheapest stops the tasks with which the fewest slot-seconds are lost.
+	// Cheapest stops the tasks that lose the fewest slot-seconds.
 	Cheapest
 )
 
-// IsZero reports whether tasks are charged what they take of the unit.
+// IsZero reports whether tasks are charged their units.
 func (c Charge) IsZero() bool { return len(c.Per) == 0 && !c.Dominant }
 
 func (p Placement) String() string {
@@ -162,7 +155,7 @@ func DefaultPriorities() []Priority {
 	return []Priority{{"very_high", 4}, {"high", 2}, {"normal", 1}, {"low", 0.5}, {"very_low", 0.25}}
 }
 
-// DefaultUnit is the resource in which shares are counted if a [Config] does not say.
+// DefaultUnit is the share resource of a [Config] that sets none.
 const DefaultUnit = "cpu"
 
 func (cfg *Config) check() error {
@@ -208,8 +201,7 @@ func (cfg *Config) check() error {
 	return nil
 }
 
-// zeroBelow reports whether the policy that divides among a pool and its siblings takes
-// the weight 0.
+// zeroBelow reports whether the policy that divides among a pool and its siblings supports the weight 0.
 func (cfg *Config) zeroBelow(path string) bool {
 	for path != "" {
 		path, _ = share.Cut(path)
@@ -221,7 +213,7 @@ func (cfg *Config) zeroBelow(path string) bool {
 	return false
 }
 
-// DefaultMultifactor is in force where nothing is configured.
+// DefaultMultifactor applies if none is configured.
 func DefaultMultifactor() Multifactor {
 	return Multifactor{
 		Age: 1000, Fairshare: 10000, Size: 1000, Pool: 1000, QOS: 1000, Assoc: 1000, Site: 1,

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/usage"
 )
 
-// Configure puts a configuration in force. On an error the old one stays. Pools that
-// the new tree does not name keep their jobs, under the weight 1 and without limits.
+// Configure applies a configuration. On an error the old one stays. Pools that the new tree does not name keep
+// their jobs, with weight 1 and without limits.
 func (s *Scheduler) Configure(cfg Config, t time.Time) error {
 	if err := cfg.check(); err != nil {
 		return err
@@ -52,7 +52,7 @@ func (s *Scheduler) Configure(cfg Config, t time.Time) error {
 	return nil
 }
 
-// renumberPriorities brings the numbers that are kept up to date.
+// renumberPriorities updates the stored numbers of priorities.
 func (a *intake) renumberPriorities(to []int8) {
 	for i := range a.tree.pools {
 		if p := &a.tree.pools[i]; p.priority >= 0 {
@@ -68,7 +68,7 @@ func (a *intake) renumberPriorities(to []int8) {
 	}
 }
 
-// forget drops what the old configuration said of the pools.
+// forget drops the settings that the old configuration gave the pools.
 func (t *tree) forget() {
 	t.ownNames()
 	for i := range t.pools {
@@ -85,7 +85,7 @@ func (t *tree) forget() {
 	t.limited, t.apart = nil, false
 }
 
-// apply takes over what the configuration says of a pool and those below it.
+// apply copies the configured settings of a pool and the pools below it.
 func (g *growth) apply(id int32, spec *share.Pool) {
 	g.tree.ownNames()
 	g.tree.labels[id].policy, g.tree.labels[id].reclaim = spec.Policy, spec.Reclaim
@@ -138,8 +138,8 @@ func (ord *orders) inheritBelow(id int32) {
 	}
 }
 
-// refill computes anew how much of the limits is in use, and the number of tasks of one job
-// that may run. All lines may try again.
+// refill recomputes the used part of all limits, and the number of tasks of one job that may run. All lines may try
+// again.
 func (h *gates) refill() {
 	for i := range h.running.runs {
 		if r := &h.running.runs[i]; r.used {
@@ -174,8 +174,7 @@ func (h *gates) refill() {
 	}
 }
 
-// New returns a scheduler without nodes and jobs. The same events and seed lead to
-// the same decisions.
+// New returns a scheduler without nodes and jobs. The same events and seed give the same decisions.
 func New(cfg Config, at time.Time, seed uint64) (*Scheduler, error) {
 	cfg.Unit = cmp.Or(cfg.Unit, DefaultUnit)
 	s := &Scheduler{}

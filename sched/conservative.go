@@ -7,14 +7,12 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// Conservative backfilling: every task that waits has room kept for it. Where the order of the
-// waiting tasks changes, all room is planned anew when something has happened, see inorder.go.
-// Where they go in order of arrival, a task that comes
-// takes the earliest room that is left, and moves nobody. When a task ended before its
-// time, or left, each moves to
-// the earliest room that there is for it while the others stay: none moves later.
+// Conservative backfilling keeps room for every waiting task. If the order of the waiting tasks can change, all
+// room is planned anew after each event, see inorder.go. If tasks go in order of arrival, a new task takes the
+// earliest room that is left, and moves no other. When a task ends early or leaves, each waiting task moves to the
+// earliest room that it finds while the others stay: none moves later.
 
-// stepConservative starts what room was kept for from now on.
+// stepConservative starts the tasks whose planned start has come.
 func (s *Scheduler) stepConservative(limit int, d *Decision) {
 	if !s.reserve.backfill.stable {
 		stepInOrder(s, limit, d)
@@ -38,8 +36,7 @@ func (s *Scheduler) stepConservative(limit int, d *Decision) {
 	}
 }
 
-// fill gives room to the jobs that have none, and, if some may move, looks for earlier room
-// for the others.
+// fill gives room to the jobs that have none and, if move is set, looks for earlier room for the others.
 func (f *reserve) fill(move bool) {
 	all, now := f.backfill.keep.all, f.site.instantOf()
 	for i := range all {
@@ -52,7 +49,7 @@ func (f *reserve) fill(move bool) {
 	}
 }
 
-// dropGone gives back the room of tasks that do not wait any more.
+// dropGone gives back the room of tasks that no longer wait.
 func (f *reserve) dropGone() {
 	b := &f.backfill
 	seen := map[int64]int32{}
@@ -68,7 +65,7 @@ func (f *reserve) dropGone() {
 	})
 }
 
-// listFresh puts the tasks that came into the list, in order of arrival.
+// listFresh adds new tasks to the list, in order of arrival.
 func (f *reserve) listFresh() {
 	k := &f.backfill.keep
 	for _, w := range k.fresh {
@@ -89,16 +86,15 @@ func (f *reserve) listFresh() {
 	}
 }
 
-// unlimited lets there be licences for all tasks that could ever have theirs.
+// unlimited pretends that there are enough licenses for all tasks that could ever get theirs.
 func (c *quotas) unlimited() {
 	for i := range c.licenses {
 		c.licenses[i].unlimited = true
 	}
 }
 
-// relist orders the waiting jobs that may start as the policy would start
-// them. Room that is kept stays kept, also for jobs that are further behind by now than room
-// is looked for.
+// relist orders the waiting jobs that may start as the policy would start them. Kept room stays kept, even for jobs
+// that are now further behind than room is searched.
 func (s *Scheduler) relist() {
 	k := &s.reserve.backfill.keep
 	kept := map[int64][]reserved{}
@@ -138,8 +134,8 @@ func (s *Scheduler) relist() {
 	k.held = s.site.tasksIn(k.all) < s.tree.pools[Root].Waiting
 }
 
-// startSome starts the tasks that may start, by the rules of the placement. It stops nothing, so that it can be
-// asked of a copy what would start in the room of tasks that are stopped.
+// startSome starts the tasks that may start, by the rules of the placement. It stops no task, so that a copy can be
+// asked which tasks would start in the room of stopped tasks.
 func (s *Scheduler) startSome(limit int, d *Decision) {
 	if s.placement.nothingNew() {
 		return
@@ -155,8 +151,8 @@ func (s *Scheduler) startSome(limit int, d *Decision) {
 	s.reserve.backfill.unfinished, s.placement.looked = d.More, s.site.events
 }
 
-// nextKept is when the next task has room, zero if there is none. One that should have it by
-// now, and did not start, waits for something to happen. So do all where the order changes.
+// nextKept is the next planned start, zero if there is none. A task that should have started by now waits for an
+// event. If the order can change, all tasks do.
 func (f *reserve) nextKept() time.Time {
 	if !f.backfill.stable {
 		return time.Time{}

@@ -2,10 +2,10 @@ package sched
 
 import "github.com/fairlead/fairlead/cluster"
 
-// bar is the lowest pool that does not want the tasks of a line; those above it do not, either. It is -1 if
-// all want them. No pool wants tasks that a gate of their own holds back: an ideal scheduler could not start
-// them, either. The maximum of a pool binds this pool and those above it. The pools below compete for the
-// room under the maximum: they want the tasks all the time, and their deficits go on.
+// bar is the lowest pool that does not want the tasks of a line; the pools above it do not, either. It is -1 if all
+// pools want them. No pool wants tasks that their own gate holds back: an ideal scheduler could not start them,
+// either. The maximum of a pool limits this pool and the pools above it. The pools below compete for the room under
+// the maximum: they always want the tasks, and their deficits continue to grow.
 func (q *queue) bar(l *line) int32 {
 	switch {
 	case l.gate == byMax:
@@ -28,7 +28,7 @@ func (w *lines) countWanted() {
 	}
 }
 
-// addWaiting counts tasks of a line in or out, up to the root.
+// addWaiting adds n waiting tasks to a line and to its pools, up to the root; n may be negative.
 func (w *lines) addWaiting(at lineRef, n int64) {
 	w.countWaiting(at, n)
 	q := &w.queues[at.queue]
@@ -36,7 +36,7 @@ func (w *lines) addWaiting(at lineRef, n int64) {
 	w.orders.need(q.pool, q.bar(l), l.key, 0, float64(n))
 }
 
-// countWaiting does it but for what pools are owed.
+// countWaiting is addWaiting without the claims.
 func (w *lines) countWaiting(at lineRef, n int64) {
 	q := &w.queues[at.queue]
 	l := q.line(int(at.line))
@@ -48,8 +48,8 @@ func (w *lines) countWaiting(at lineRef, n int64) {
 	w.addWanted(q.pool, q.bar(l), l.key, n)
 }
 
-// rebar follows when a line has another bar than it had: the pools between the two want its tasks now, or
-// want them no more.
+// rebar updates the pools between the old bar of a line, was, and the new one: they now want its tasks, or no
+// longer want them.
 func (w *lines) rebar(at lineRef, was int32) {
 	q := &w.queues[at.queue]
 	l := q.line(int(at.line))
@@ -65,7 +65,7 @@ func (w *lines) rebar(at lineRef, was int32) {
 	w.orders.need(from, to, l.key, 0, float64(n))
 }
 
-// addWanted counts tasks as wanted by a pool and those above it, up to the bar.
+// addWanted counts tasks as wanted by a pool and the pools above it, up to the bar.
 func (w *lines) addWanted(id, bar int32, key cluster.Key, n int64) {
 	if !w.tree.allots && !w.orders.owes {
 		return
@@ -76,7 +76,7 @@ func (w *lines) addWanted(id, bar int32, key cluster.Key, n int64) {
 	}
 }
 
-// change runs f on a line and keeps the counts of ready lines.
+// change applies f to a line and updates the counts of ready lines.
 func (w *lines) change(at lineRef, f func(l *line)) {
 	q := &w.queues[at.queue]
 	l := q.line(int(at.line))
@@ -85,7 +85,7 @@ func (w *lines) change(at lineRef, f func(l *line)) {
 	w.count(q, at.line, was)
 }
 
-// count keeps up what follows from a line that changed.
+// count updates the data that depends on a changed line.
 func (w *lines) count(q *queue, i int32, was bool) {
 	l := q.line(int(i))
 	w.orderLine(q, i)
@@ -102,8 +102,8 @@ func (w *lines) count(q *queue, i int32, was bool) {
 	}
 }
 
-// take starts one task of the job at the head of a line and returns the number of
-// the job in Scheduler.begun, -1 for a job of a single task.
+// take starts one task of the job at the head of a line, and returns the job's index in lines.begun; -1 for a job
+// of a single task.
 func (w *lines) take(at lineRef, h head) int32 {
 	q := &w.queues[at.queue]
 	l := q.line(int(at.line))

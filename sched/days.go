@@ -6,8 +6,7 @@ import (
 	"github.com/fairlead/fairlead/usage"
 )
 
-// keepDays gives the pools that are compared by days what they need for it, from now
-// on, and takes it from the others.
+// keepDays starts to count usage by days in the pools that need it, and stops in the others.
 func (t *tree) keepDays() {
 	for i := 1; i < len(t.pools); i++ {
 		t.keepDaysOf(int32(i))
@@ -17,10 +16,10 @@ func (t *tree) keepDays() {
 func (t *tree) keepDaysOf(id int32) {
 	p := &t.pools[id]
 	daily := t.parentOf(id).as.daily
-	if daily == nil && p.inner >= 0 { // those below it are compared by what it received
+	if daily == nil && p.inner >= 0 { // its children are compared by its usage
 		daily = t.inners[p.inner].as.daily
 	}
-	if daily == nil && t.labels[id].kind == priorityClass { // its leaf may get pools below it that are
+	if daily == nil && t.labels[id].kind == priorityClass { // its leaf pool may get child pools with a policy by days
 		if d, by := t.policyOf(p.parent).(Daily); by {
 			if n, _ := d.Days(); n > 0 {
 				daily = d
@@ -40,7 +39,7 @@ func (t *tree) keepDaysOf(id int32) {
 	p.Days.Run(p.Rate, t.site.instant.Unix)
 }
 
-// rollDays moves all days on when a day is over.
+// rollDays advances all day counts when a day is over.
 func (t *tree) rollDays() {
 	for i := range t.pools {
 		if d := t.pools[i].Days; d != nil {
@@ -49,9 +48,8 @@ func (t *tree) rollDays() {
 	}
 }
 
-// daysKept is how many days the policies count, 0 if none does, and whether there are
-// pools that began to be compared by days since the last call: they know nothing of the
-// days before.
+// daysKept returns the number of days that the policies count, 0 if none does. seed means that some pools began to
+// count by days since the last call: they know no earlier days.
 func (t *tree) daysKept() (n int, seed bool) {
 	for i := range t.inners {
 		if in := &t.inners[i]; in.as.daily != nil {
@@ -64,7 +62,7 @@ func (t *tree) daysKept() (n int, seed bool) {
 	return n, seed
 }
 
-// clearDays forgets what tasks that ended received on all days.
+// clearDays drops the service of ended tasks on all days.
 func (t *tree) clearDays() {
 	for i := range t.pools {
 		if d := t.pools[i].Days; d != nil {
@@ -74,7 +72,7 @@ func (t *tree) clearDays() {
 	}
 }
 
-// renewalOf takes the next instant of a pool's policy into account.
+// renewalOf includes the next instant of a pool's policy in the next renewal.
 func (t *tree) renewalOf(in *inner) {
 	var next time.Time
 	switch {

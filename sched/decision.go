@@ -7,14 +7,13 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// Decision is what a step says to do. It can be used again for the next step, which
-// then allocates nothing.
+// Decision is the answer of a step. The next step can reuse it, and then allocates nothing.
 type Decision struct {
 	Starts []Start
-	// Stops are tasks that are to end early. Their room is free when they have ended.
+	// Stops are tasks to end early. Their room is free once they have ended.
 	Stops []Stop
-	// More is set when the step stopped at its limits although more could start: the
-	// caller is to carry out this decision and step again.
+	// More means that the step stopped at its limits although more tasks could start: the caller should carry out
+	// this decision and step again.
 	More bool
 	// Next is the instant at which time alone could change the answer; zero if none.
 	Next time.Time
@@ -24,70 +23,69 @@ type Decision struct {
 
 // Start is one task to start.
 type Start struct {
-	Run  RunID // to be given back to Finish or Abort
+	Run  RunID // pass it to Finish or Abort
 	Job  int64
-	Pool PoolID // the leaf that is charged
+	Pool PoolID // the leaf pool that is charged
 	Node cluster.NodeID
-	// Ahead is the job for which room was kept, and before which this one starts because it
-	// does not need that room; 0 if there is none.
+	// Ahead is a job with kept room that this start overtakes, because it does not need that room; 0 if there is
+	// none.
 	Ahead int64
 
 	from, to int32
 }
 
-// Level is the choice that was made at one pool on the way down.
+// Level is the choice in one pool on the path down.
 type Level struct {
-	Pool       PoolID // that divided
-	Child      PoolID // that was chosen
-	Rival      PoolID // the closest behind it that was looked at; 0 if there is none
+	Pool       PoolID // the pool that divides
+	Child      PoolID // the chosen child
+	Rival      PoolID // the closest child behind it; 0 if there is none
 	Open       int32  // children with work that might start
-	BelowMin   bool   // chosen among the children below their minimum
+	BelowMin   bool   // chosen among children below their minimum
 	Terms      why.Terms
 	RivalTerms why.Terms
 
-	byKey bool // the rival is the next by key, and is looked for when a task starts
+	byKey bool // the rival is the next by key; it is searched for when a task starts
 }
 
-// Stop is one running task that is to be ended early so that others get its room. It
-// runs, and is counted, until the caller says that it ended: by Finish, after which its
-// job's task is added again, or by Spare if it was not stopped after all.
+// Stop is one running task to end early so that others get its room. It runs, and counts, until the caller reports
+// its end: by Finish, after which the caller adds the job's task again, or by Spare if it was not stopped after
+// all.
 type Stop struct {
 	Run  RunID
 	Job  int64
-	Pool PoolID // the leaf that it runs in
+	Pool PoolID // its leaf pool
 	Node cluster.NodeID
 
 	stopReason
 
-	Together int           // tasks that are stopped for the same room
+	Together int           // number of tasks stopped for the same room
 	Width    float64       // units that it frees
-	Elapsed  time.Duration // that it ran
-	Lost     float64       // slot-seconds that it received, and that are lost: the price
-	Safe     time.Time     // its job is not stopped again before
+	Elapsed  time.Duration // how long it ran
+	Lost     float64       // the price: its slot-seconds, which are lost
+	Safe     time.Time     // its job is not stopped again before this instant
 }
 
 // stopReason names the rule that stopped a task, and holds the numbers that it compared.
 type stopReason struct {
 	Rule StopRule
-	// For is the pool that gets the room, and Goal the least that it should have by
-	// the rule: its minimum or its fair part. Resource is what they are counted in, the
-	// unit of shares if it is 0.
+	// For is the pool that gets the room, and Goal the least that the rule grants it: its minimum or its fair part.
+	// Resource is the resource of these numbers; 0 is the unit of shares.
 	For      PoolID
 	Running  float64
 	Goal     float64
 	Resource int
-	Since    time.Time // from when on it was seen below
-	Owed     float64   // what it lacked meanwhile, in slot-seconds
-	Next     int64     // job that is to start in the room; 0: not known
-	Choice   string    // in words: why this task and not another
-	// From is the pool that gives the room: the one that stands beside For, or beside
-	// a pool above it. It has FromRunning units, and its fair part is FromGoal.
+	Since    time.Time // when it was first seen below Goal
+	Owed     float64   // its lack since then, in slot-seconds
+	Next     int64     // job that will start in the room; 0: unknown
+	Choice   string    // why this task and not another, in words
+	// From is the pool that gives the room: a sibling of For, or of a pool above it. It runs FromRunning units, and
+	// its fair part is FromGoal.
 	From        PoolID
 	FromRunning float64
 	FromGoal    float64
 }
 
-// StopRule says why tasks are stopped.
+// StopRule is the rule that stops a task.
 type StopRule string
 
 // The rules.
@@ -97,8 +95,7 @@ const (
 	StopRebalance StopRule = "rebalance"  // the policy load found its children too far apart
 )
 
-// Why returns the choices that led to a start, from the root down. They are valid
-// until the decision is used again.
+// Why returns the choices that led to a start, from the root down. They are valid until the decision is reused.
 func (d *Decision) Why(s Start) []Level { return d.levels[s.from:s.to] }
 
 func (d *Decision) reset() {

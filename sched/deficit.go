@@ -7,11 +7,10 @@ import (
 	"github.com/fairlead/fairlead/usage"
 )
 
-// Under a [DeficitPolicy] each dominant resource has deficits of its own. (A resource is
-// dominant if some task takes a larger part of it than of any other resource.) Map and
-// reduce slots do not stand in for one another (HADOOP-3746). A child is compared in the main
-// resource of what it could start: where there is room for one of them only, in this one,
-// else in the first of them.
+// Under a [DeficitPolicy] each dominant resource has its own deficits. (A resource is dominant if some task takes a
+// larger fraction of it than of any other resource.) Map slots cannot replace reduce slots (HADOOP-3746). A child
+// is compared in the dominant resource of the tasks that it could start: if there is room for tasks of one resource
+// only, in that one, otherwise in its first one.
 
 // mainOf is the index of a key's dominant resource.
 func (ord *orders) mainOf(key cluster.Key) int8 {
@@ -38,8 +37,8 @@ func (ord *orders) findMain(key cluster.Key) int8 {
 	return int8(i)
 }
 
-// measureDominant finds the dominant resources anew after the cluster changed. Where one is
-// another now, the ready tasks must be counted anew.
+// measureDominant recomputes the dominant resources after the cluster changed. If one changed, the ready tasks must
+// be counted again.
 func (ord *orders) measureDominant() {
 	were := ord.dominants.of
 	ord.dominants.of = nil
@@ -64,7 +63,7 @@ func (ord *orders) measureDominant() {
 	}
 }
 
-// rateDeficits sets what a pool divides, of each dominant resource.
+// rateDeficits sets the rate that a pool divides, in each dominant resource.
 func (ord *orders) rateDeficits(in *inner) {
 	if in.deficits == nil {
 		return
@@ -76,8 +75,8 @@ func (ord *orders) rateDeficits(in *inner) {
 	ord.redrift(in)
 }
 
-// divided is what a pool divides of a dominant resource: the root all there is, others what
-// they have.
+// divided is the amount of a dominant resource that a pool divides: the root divides the capacity, other pools the
+// amount that they run.
 func (ord *orders) divided(in *inner, m int) float64 {
 	if in.id == int32(Root) && m < len(ord.dominants.capacity) {
 		return ord.dominants.capacity[m]
@@ -85,7 +84,8 @@ func (ord *orders) divided(in *inner, m int) float64 {
 	return in.deficits.runs[m]
 }
 
-// settleClaim tells the deficits what a child claims of a dominant resource, and how much more runs.
+// settleClaim passes the claim of a child on a dominant resource, and the change of its running amount, to the
+// deficits.
 func (ord *orders) settleClaim(in *inner, id int32, m int, running float64) {
 	in.deficits.grow(len(ord.dominants.resources), ord.site.seconds())
 	d := in.deficits.of[m]
@@ -98,7 +98,7 @@ func (ord *orders) settleClaim(in *inner, id int32, m int, running float64) {
 	ord.redrift(in)
 }
 
-// setDeficit tells the deficits what a child is guaranteed and can use.
+// setDeficit passes the minimum of a child, and the most that it can use, to the deficits.
 func (ord *orders) setDeficit(in *inner, id int32, m int) {
 	p, r := &ord.tree.pools[id], ord.dominants.resources[m]
 	c := &ord.claims[m][id]
@@ -116,9 +116,8 @@ func (ord *orders) setDeficit(in *inner, id int32, m int) {
 	d.SetRate(ord.divided(in, m))
 }
 
-// redrift puts the children into their places whose deficits grow differently now, the
-// one that the event is about included: further work for a pool that waits already is not
-// settled.
+// redrift moves children whose deficits now grow differently to their new places. This includes the child of the
+// present event, because additional work for a pool that already waits is not settled.
 func (ord *orders) redrift(in *inner) {
 	for _, d := range in.deficits.of {
 		for _, kid := range d.Changed() {
@@ -151,7 +150,7 @@ func (o *deficits) fork() *deficits {
 	return f
 }
 
-// countDeficits computes from scratch what children need; what they are owed stays.
+// countDeficits recomputes the claims of children from scratch; their deficits stay.
 func (g *running) countDeficits() {
 	g.orders.owes, g.orders.dominants.stale = false, false
 	for i := range g.tree.inners {
@@ -185,7 +184,7 @@ func (ord *orders) recountDeficits(in *inner) {
 		d.Advance(ord.site.seconds())
 		for kid, id := range in.kids {
 			in.deficits.runs[m] += ord.claims[m][id].running
-			// What is as it was is left alone: counting must not change an order by rounding.
+			// An unchanged child is left alone: counting must not change an order by rounding.
 			if change := ord.claims[m][id].running - d.Running(kid); change != 0 {
 				d.Run(kid, change)
 			}
@@ -197,8 +196,7 @@ func (ord *orders) recountDeficits(in *inner) {
 	}
 }
 
-// countReady counts, for pools that are compared in more than one resource, the lines
-// that are ready by their dominant one.
+// countReady counts ready lines by dominant resource, for pools that are compared in more than one resource.
 func (w *lines) countReady() {
 	for i := range w.tree.pools {
 		w.tree.pools[i].readyBy, w.tree.pools[i].seat.dominant = nil, 0
@@ -216,8 +214,7 @@ func (w *lines) countReady() {
 	}
 }
 
-// soleMain finds the dominant resource of all that could start now; -1 if there are several, or
-// none.
+// soleMain returns the dominant resource of all tasks that could start now; -1 if there are several, or none.
 func (w *lines) soleMain() int {
 	if !w.orders.byMain() {
 		return -1
@@ -236,7 +233,7 @@ func (w *lines) soleMain() int {
 	return sole
 }
 
-// readied notes that a line became ready, or is no more.
+// readied counts a line that became ready, or is no longer ready.
 func (ord *orders) readied(id int32, key cluster.Key, n int32) {
 	if !ord.owes || len(ord.dominants.resources) < 2 || ord.deferred && n < 0 {
 		return

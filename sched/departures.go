@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// departures take tasks off their nodes, and know the tasks that have to end.
+// departures removes tasks from their nodes, and knows the tasks that have to end.
 type departures struct {
 	site      *site
 	tree      *tree
@@ -25,15 +25,15 @@ type departures struct {
 	heldDown map[int64]holdDown // by job
 }
 
-// stopping holds the tasks that have to end early.
+// stopping holds the tasks that must end early.
 type stopping struct {
-	safe  map[int64]time.Time // by job: not stopped before
+	safe  map[int64]time.Time // by job: not stopped before this instant
 	sweep int                 // size of safe at which old entries are dropped
-	grace time.Duration       // for which a job is safe after it was stopped
-	// together holds the groups of tasks that make room together, see stopTogether.
+	grace time.Duration       // how long a job is safe after a stop
+	// together holds the groups of tasks that make room jointly, see stopTogether.
 	together map[int32]*together
 	serial   int32 // of the last group
-	left     bool  // to another scheduler, see LeaveStops
+	left     bool  // another scheduler stops tasks, see LeaveStops
 }
 
 func (st *stopping) fork() {
@@ -45,8 +45,8 @@ func (st *stopping) fork() {
 	}
 }
 
-// together is a group of tasks whose room is given back when the last of them has ended:
-// room for one wide task must not be taken bit by bit by narrow ones that go later.
+// together is a group of tasks whose room is given back when the last of them has ended. Otherwise narrow tasks
+// that go later would take the room of a wide task bit by bit.
 type together struct {
 	left int
 	held []heldRoom
@@ -58,13 +58,13 @@ type heldRoom struct {
 	until int64 // planned end
 }
 
-// holdDown holds the room of tasks of a gang that ended a moment ago. In the plan they still run.
+// holdDown holds the room of tasks of a gang that just ended. In the plan they still run.
 type holdDown struct {
 	held  []heldRoom
 	until time.Time
 }
 
-// end takes a task off its node and its pools; settle is called for each of these.
+// end removes a task from its node and its pools; it calls settle for each pool.
 func (e *departures) end(id RunID, settle func(p *Pool, width float64)) {
 	r := e.running.run(id)
 	width, leaf := e.site.cluster.Width(r.key), r.pool
@@ -115,8 +115,8 @@ func (e *departures) end(id RunID, settle func(p *Pool, width float64)) {
 	e.gates.openFits()
 }
 
-// stopTogether has running tasks stopped whose room is needed as a whole. They are not chosen
-// again while they run, and their jobs are safe for the grace period.
+// stopTogether stops running tasks whose room is needed as a whole. They are not chosen again while they run, and
+// their jobs are safe for the grace period.
 func (e *departures) stopTogether(ids []RunID, why []stopReason, d *Decision) {
 	group := int32(0)
 	if len(ids) > 1 {
@@ -140,14 +140,14 @@ func (e *departures) stopTogether(ids []RunID, why []stopReason, d *Decision) {
 	}
 }
 
-// stoppable reports whether a task may be stopped now: it began before this step, runs
-// where its room is of use, was not told to end, and its job is not safe.
+// stoppable reports whether a task may be stopped now: it started before this step, its node takes tasks, it is not
+// leaving already, and its job is not safe.
 func (e *departures) stoppable(r *run) bool {
 	return r.used && !r.leaving && r.started.Before(e.site.at) && e.site.cluster.Nodes()[r.node].State.Counts() &&
 		!e.stops.safe[r.job].After(e.site.at)
 }
 
-// protect says that no task of a job is stopped before an instant.
+// protect keeps the tasks of a job from being stopped before an instant.
 func (e *departures) protect(job int64, until time.Time) {
 	if !until.After(e.site.at) {
 		return
@@ -164,7 +164,7 @@ func (e *departures) protect(job int64, until time.Time) {
 	}
 }
 
-// giveBack frees the room of a task that ended, or holds it for the tasks that end with it.
+// giveBack frees the room of a task that ended, or holds it for the tasks that end together with it.
 func (e *departures) giveBack(r *run) {
 	switch {
 	case r.group != 0:
@@ -180,7 +180,7 @@ func (e *departures) giveBack(r *run) {
 	e.reserve.planEnd(r.node, r.key, r.until)
 }
 
-// giveTogether counts a task out of its group, with the room that it leaves, if any.
+// giveTogether removes a task from its group, and adds the room that it leaves, if any, to the room of the group.
 func (e *departures) giveTogether(group int32, room *heldRoom) {
 	g := e.stops.together[group]
 	if g == nil {
@@ -198,15 +198,15 @@ func (e *departures) giveTogether(group int32, room *heldRoom) {
 	delete(e.stops.together, group)
 }
 
-// The tasks of a gang end at nearly the same time. If their room were given back one by one,
-// a narrow task could take the first of it, and a gang that waits would find the rest a moment
-// too late. So the room of the first is held until the last has ended, but not for long: there
-// are gangs in which one task does more than the others. (Slurm's CompleteWait is for the same.)
+// The tasks of a gang end at nearly the same time. If their room were given back piece by piece, a narrow task
+// could take the first part, and a waiting gang would find the rest a moment too late. So the room of the first
+// task is held until the last has ended, but not for long, because in some gangs one task runs longer than the
+// others. (Slurm's CompleteWait serves the same purpose.)
 
-// maxHoldDown is for how long the room of a task is held for the others of its gang.
+// maxHoldDown is how long the room of a task is held for the other tasks of its gang.
 const maxHoldDown = time.Second
 
-// holdsDown reports whether the room of a task that ends is held, because others of its gang run.
+// holdsDown reports whether the room of an ending task is held, because other tasks of its gang run.
 func (w *lines) holdsDown(r *run) bool {
 	return w.site.gangOf(r.key) > 0 && w.begun[r.begun].running > 1
 }
@@ -224,7 +224,7 @@ func (e *departures) holdDown(r *run) {
 	e.heldDown[r.job] = x
 }
 
-// giveHeld gives back the room that is held for a gang.
+// giveHeld gives back the held room of a gang.
 func (e *departures) giveHeld(job int64) {
 	for _, room := range e.heldDown[job].held {
 		e.site.cluster.Give(room.node, room.key)
@@ -233,7 +233,7 @@ func (e *departures) giveHeld(job int64) {
 	delete(e.heldDown, job)
 }
 
-// endHoldDowns gives back the room that was held for long enough.
+// endHoldDowns gives back the room that has been held long enough.
 func (e *departures) endHoldDowns() {
 	if len(e.heldDown) == 0 {
 		return
@@ -250,9 +250,9 @@ func (e *departures) endHoldDowns() {
 	}
 }
 
-// nextHoldDown is when the next room is given back that is held; zero if there is none.
+// nextHoldDown is the end of the next hold-down; zero if there is none.
 func (e *departures) nextHoldDown() (next time.Time) {
-	if len(e.heldDown) == 0 { // to begin a walk over an empty map costs, too
+	if len(e.heldDown) == 0 { // even ranging over an empty map costs time
 		return next
 	}
 	for _, x := range e.heldDown {

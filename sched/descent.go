@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// choose walks down from the root to a leaf and records the choices.
+// choose walks from the root down to a leaf pool and records the choices.
 func (e *choice) choose(d *Decision) int32 {
 	id := int32(Root)
 	for e.tree.pools[id].inner >= 0 {
@@ -38,7 +38,7 @@ func (e *choice) chooseChild(in *inner, l *Level) int32 {
 	return e.chooseFirst(in, l)
 }
 
-// chooseBelowMin orders the few children below their minimum by the same policy.
+// chooseBelowMin chooses among the few children below their minimum, by the same policy.
 func (e *choice) chooseBelowMin(in *inner, l *Level) int32 {
 	if in.as.keyed == nil && in.as.ranker == nil {
 		return e.drawBelowMin(in, l)
@@ -56,7 +56,7 @@ func (e *choice) chooseBelowMin(in *inner, l *Level) int32 {
 	return best
 }
 
-// terms are what a child is compared by under a policy that has keys.
+// terms returns the terms of a child under a policy with keys.
 func (e *choice) terms(in *inner, id int32) why.Terms {
 	if in.as.ranker != nil {
 		return e.rankTerms(in, id)
@@ -64,7 +64,7 @@ func (e *choice) terms(in *inner, id int32) why.Terms {
 	return in.as.keyed.Terms(&e.tree.pools[id], e.orders.settingOf(in, id))
 }
 
-// drawBelowMin draws among the children below their minimum, by weight.
+// drawBelowMin draws one of the children below their minimum, by weight.
 func (e *choice) drawBelowMin(in *inner, l *Level) int32 {
 	total := 0.0
 	for _, id := range in.belowMin {
@@ -89,8 +89,8 @@ func (e *choice) drawChild(in *inner, l *Level) int32 {
 	return id
 }
 
-// chooseIn returns the child that goes first. Policies that allot free room allot nothing
-// while nothing is free: then the oldest open child goes first.
+// chooseIn returns the child that goes first. Policies that allot free room allot none while no room is free: then
+// the oldest open child goes first.
 func (e *choice) chooseIn(in *inner) int32 {
 	var l Level
 	if id := e.chooseChild(in, &l); id >= 0 {
@@ -99,8 +99,8 @@ func (e *choice) chooseIn(in *inner) int32 {
 	return in.kids[slices.IndexFunc(in.kids, func(kid int32) bool { return e.tree.pools[kid].seat.in })]
 }
 
-// findRivals looks for the rivals of choices by key. Most choices come to nothing, as there is no
-// room for the pool's requests: those need none.
+// findRivals finds the rivals of choices by key. Most choices do not lead to a start, because there is no room for
+// the pool's requests; these need no rivals.
 func (e *choice) findRivals(way []Level) {
 	for i := range way {
 		if l := &way[i]; l.byKey {
@@ -109,8 +109,8 @@ func (e *choice) findRivals(way []Level) {
 	}
 }
 
-// metMinimum reports whether a child that was chosen for being below its minimum has it now,
-// so that the next choice is open again.
+// metMinimum reports whether a child that was chosen because it was below its minimum has reached it, so that the
+// next choice is open again.
 func (e *choice) metMinimum(way []Level) bool {
 	for i := range way {
 		if way[i].BelowMin && !e.tree.pools[way[i].Child].seat.belowMin {
@@ -120,7 +120,7 @@ func (e *choice) metMinimum(way []Level) bool {
 	return false
 }
 
-// shortlist returns the limits that the root's policy sets to one step.
+// shortlist returns the limits that the root's policy sets for one step.
 func (e *choice) shortlist() (pools, jobs int) {
 	if p, ok := e.tree.inners[e.tree.pools[Root].inner].policy.(Shortlister); ok {
 		pools, jobs = p.Shortlist()
@@ -128,7 +128,7 @@ func (e *choice) shortlist() (pools, jobs int) {
 	return pools, max(1, jobs)
 }
 
-// wayTo records the way from the root to a leaf that was not compared with others.
+// wayTo records the path from the root to a leaf pool that was not compared with others.
 func (e *choice) wayTo(leaf int32, d *Decision) {
 	from := len(d.levels)
 	for id := leaf; id != int32(Root); id = e.tree.pools[id].parent {
@@ -145,8 +145,8 @@ func (e *choice) wayTo(leaf int32, d *Decision) {
 	slices.Reverse(d.levels[from:])
 }
 
-// planned moves clocks and uses up random numbers on the way to a leaf that a plan has chosen, as a choice
-// does here.
+// planned advances clocks and random numbers on the path to a leaf pool that a plan chose, as a regular choice
+// would.
 func (e *choice) planned(leaf int32) {
 	for id := leaf; id != int32(Root); id = e.tree.pools[id].parent {
 		in := e.tree.parentOf(id)

@@ -2,7 +2,7 @@ package sched
 
 import "github.com/fairlead/fairlead/cluster"
 
-// reorder brings the children into the order that follows from what there is now.
+// reorder sorts the children again after the totals of the cluster changed.
 func (ord *orders) reorder(in *inner) {
 	if in.held == nil || in.held.serial == ord.tariff.totalled {
 		return
@@ -16,7 +16,7 @@ func (ord *orders) reorder(in *inner) {
 	}
 }
 
-// holdTask counts a running task in or out of what pools hold, from a leaf up.
+// holdTask adds a running task to the holdings of its pools, from a leaf pool up, or removes it.
 func (ord *orders) holdTask(id int32, key cluster.Key, sign int64) {
 	if !ord.holds {
 		return
@@ -33,7 +33,7 @@ func (ord *orders) holdTask(id int32, key cluster.Key, sign int64) {
 	}
 }
 
-// countHoldings computes from scratch what pools hold; their turns stay.
+// countHoldings recomputes the holdings of pools from scratch; their turns stay.
 func (g *running) countHoldings() {
 	g.orders.holds = false
 	for i := range g.tree.inners {

@@ -6,12 +6,12 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// Several schedulers may share the waiting jobs: each starts tasks on nodes of its own, and
-// hears which tasks the others start. Each counts the running tasks of all.
+// Several schedulers may share the waiting jobs: each starts tasks on its own nodes, and is told which tasks the
+// others start. Each counts the running tasks of all.
 
-// Take says that somebody started a task of a job on a node: it waits no more, if it did, and
-// runs since started. Unlike [Scheduler.Adopt] it is no matter of the past: the start counts
-// under its rates, unless it is among what SetRate has told of them.
+// Take records that another scheduler started a task of a job on a node: the task no longer waits, and has run
+// since started. Unlike after [Scheduler.Adopt], the start counts under its rates, unless SetRate has already
+// counted it.
 func (s *Scheduler) Take(j Job, node cluster.NodeID, started, t time.Time) RunID {
 	s.Advance(t)
 	if l := s.quotas.needsOf(j.Key); l != nil {
@@ -36,8 +36,8 @@ func (s *Scheduler) Take(j Job, node cluster.NodeID, started, t time.Time) RunID
 	return id
 }
 
-// countElsewhere takes the tokens of a start that somebody else made. Where a rate stands was
-// told as of an instant of the clock that start times are of, too.
+// countElsewhere takes the rate tokens of a start that another scheduler made. The state of a rate and start times
+// refer to the same clock.
 func (c *quotas) countElsewhere(t *quotaNeeds, started time.Time) {
 	for _, n := range t.rates {
 		if r := &c.rates[n]; r.Limit.Count > 0 && started.After(r.setAt) {
@@ -46,19 +46,19 @@ func (c *quotas) countElsewhere(t *quotaNeeds, started time.Time) {
 	}
 }
 
-// Line names the line from which a job of one task was started.
+// Line names the line that a job of one task was started from.
 type Line struct {
 	leaf int32
 	of   ask
 }
 
-// LineOf is the line from which a task was started, if it is the only one of its job.
+// LineOf returns the line that a task was started from. only means that it is the only task of its job.
 func (v View) LineOf(id RunID) (l Line, only bool) {
 	r := v.s.running.run(id)
 	return Line{r.pool, r.ask()}, r.begun < 0
 }
 
-// Alike are up to most jobs of one task each that go next in a line, in order.
+// Alike returns the first jobs of a line that have one task each, in order, but no more than most.
 func (v View) Alike(of Line, most int) (ids []int64) {
 	n := v.s.tree.pools[of.leaf].queue
 	if n < 0 {
@@ -83,7 +83,7 @@ func (v View) Alike(of Line, most int) (ids []int64) {
 	return ids
 }
 
-// JobOf is the job of a task that runs, as one task of it that waits was added.
+// JobOf returns the job of a running task, as if one waiting task of it had been added.
 func (v View) JobOf(id RunID) Job {
 	r := v.s.running.run(id)
 	return Job{ID: r.job, Pool: v.s.growth.Pool(v.s.tree.Path(PoolID(r.pool))), Key: r.key,

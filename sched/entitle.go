@@ -6,18 +6,18 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// Entitlement is what a pool is entitled to.
+// Entitlement is the share and the entitlement of a pool.
 type Entitlement struct {
-	Share float64 // of the whole, when all pools that count are busy
-	Here  float64 // the same of the pool above
-	// Now is what the ideal fluid scheduler would give it at this instant, in units. It
-	// depends on weights, minima, maxima and what could run, not on the policy.
+	Share float64 // of the cluster, when all pools that count are busy
+	Here  float64 // the same, of the pool above
+	// Now is the number of units that the ideal fluid scheduler would give it at this instant. It depends on
+	// weights, minima, maxima and usable demand, not on the policy.
 	Now float64
-	// Demand is the number of units that its running and waiting tasks take.
+	// Demand is the number of units of its running and waiting tasks.
 	Demand float64
 }
 
-// rounding is what sums of parts may be off by.
+// rounding is the largest rounding error of sums of parts.
 const rounding = 1e-6
 
 // entitle computes all entitlements.
@@ -38,11 +38,11 @@ type filling struct {
 
 	e            []Entitlement
 	demand, able []float64 // see addUp
-	could        []int8    // by key: 1 if a task would fit if nothing else ran, -1 if not, 0: not asked yet
+	could        []int8    // by key: 1 if a task would fit if no other task ran, -1 if not, 0: not computed
 	bounds       []bounds
 	claims       []share.Claim
-	kept         []float64 // units that a pool has whatever its part, see running.spared; nil: none
-	packed       []float64 // units that the widths of its tasks can use; nil: not asked for
+	kept         []float64 // units that a pool has in any case, see running.spared; nil: none
+	packed       []float64 // units that the widths of its tasks can fill; nil: not requested
 }
 
 func newFilling(m *site, t *tree, w *lines) *filling {
@@ -51,10 +51,10 @@ func newFilling(m *site, t *tree, w *lines) *filling {
 	return f
 }
 
-// bounds are what a pool is sure of, as far as it can use it, and what it can use.
+// bounds are the guaranteed units of a pool, as far as it can use them, and the most that it can use.
 type bounds struct{ least, max float64 }
 
-// bound computes the bounds of a pool and of those below it.
+// bound computes the bounds of a pool and of the pools below it.
 func (f *filling) bound(id int32) {
 	p := &f.tree.pools[id]
 	least, most := 0.0, f.able[id]
@@ -66,7 +66,7 @@ func (f *filling) bound(id int32) {
 			below.max += f.bounds[kid].max
 			able += f.able[kid]
 		}
-		// Tasks that started when the pool was a leaf are in none of those below.
+		// Tasks that started when the pool was a leaf pool are in none of its children.
 		least, most = below.least, below.max+math.Max(0, f.able[id]-able)
 	}
 	if l := f.tree.limits(id); l != nil {
@@ -89,7 +89,7 @@ func (f *filling) bound(id int32) {
 	f.bounds[id] = bounds{math.Min(least, most), most}
 }
 
-// divide divides what a pool has among those below it.
+// divide divides the entitlement of a pool among the pools below it.
 func (f *filling) divide(id int32) {
 	if f.tree.pools[id].inner < 0 {
 		return
@@ -116,10 +116,9 @@ func (f *filling) divide(id int32) {
 	}
 }
 
-// addUp adds up the demand of each pool, in units: its running and waiting tasks. It also adds up
-// the usable part, which leaves out tasks that would not fit even if nothing else ran, tasks that
-// wait for something else than room, and tasks that the limits of their jobs hold back. A pool
-// is not owed what it could not use.
+// addUp adds up the demand of each pool, in units: its running and waiting tasks. It also adds up the usable part,
+// without tasks that would not fit even if no other task ran, tasks that wait for something other than room, and
+// tasks that the limits of their jobs hold back. A pool is not entitled to units that it could not use.
 func (f *filling) addUp() (all, able []float64) {
 	all, able = make([]float64, len(f.tree.pools)), make([]float64, len(f.tree.pools))
 	for i := range f.lines.queues {
@@ -150,7 +149,7 @@ func (f *filling) addUp() (all, able []float64) {
 	return all, able
 }
 
-// usable reports whether a line waits for room only, and could have it if nothing else ran.
+// usable reports whether a line waits for room only, and would find it if no other task ran.
 func (f *filling) usable(l *line) bool {
 	for len(f.could) <= int(l.key) {
 		f.could = append(f.could, 0)
@@ -164,7 +163,7 @@ func (f *filling) usable(l *line) bool {
 	return f.could[l.key] > 0 && (l.gate == noGate || l.gate == byFit || l.gate == byMax)
 }
 
-// overLimits calls f for the waiting tasks of usable lines that the limits of their jobs hold back.
+// overLimits calls each for the waiting tasks of usable lines that the limits of their jobs hold back.
 func (f *filling) overLimits(each func(l *line, pool int32, tasks int64)) {
 	for i := range f.lines.begun {
 		b := &f.lines.begun[i]

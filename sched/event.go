@@ -6,8 +6,8 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// Add says that Tasks more tasks of the job wait. A job is added when it is
-// submitted, and again when tasks of it come back after they ran.
+// Add adds j.Tasks waiting tasks of a job. A job is added when it is submitted, and again when tasks of it return
+// after they ran.
 func (s *Scheduler) Add(j Job, t time.Time) {
 	s.Advance(t)
 	if j.Begin.After(s.site.at) {
@@ -17,9 +17,8 @@ func (s *Scheduler) Add(j Job, t time.Time) {
 	s.intake.add(j)
 }
 
-// Withdraw says that no task of the job waits any more: it was cancelled or held.
-// It needs the same Pool, Key and Priority with which the job was added, and
-// returns how many tasks waited. Tasks that run are left alone.
+// Withdraw removes all waiting tasks of a job, because it was canceled or held. It needs the Pool, Key and
+// Priority that the job was added with, and returns the number of tasks removed. Running tasks continue.
 func (s *Scheduler) Withdraw(j Job, t time.Time) int {
 	s.Advance(t)
 	s.site.events++
@@ -36,11 +35,11 @@ func (s *Scheduler) Withdraw(j Job, t time.Time) int {
 	return n + int(s.intake.withdrawFresh(at, j.ID))
 }
 
-// Finish says that a task ended at t: its capacity is free, its service is settled,
-// and its length counts into the mean of its pool if learn is set.
+// Finish records that a task ended at t: its room is free and its service is settled. If learn is set, its length
+// counts into the mean of its pool.
 func (s *Scheduler) Finish(id RunID, t time.Time, learn bool) { s.FinishAt(id, t, t, learn) }
 
-// FinishAt is Finish for a task that ended before t; the scheduler learns it only at t.
+// FinishAt is Finish for a task that ended before t, when the scheduler learns of it.
 func (s *Scheduler) FinishAt(id RunID, ended, t time.Time, learn bool) {
 	s.Advance(t)
 	r, end := s.running.run(id), s.site.now
@@ -64,8 +63,8 @@ func (s *Scheduler) FinishAt(id RunID, ended, t time.Time, learn bool) {
 	})
 }
 
-// Abort says that a task did not start after all, as if it had never been chosen: it does
-// not count under its rates. If back is set it waits again.
+// Abort records that a task did not start after all, as if it had never been chosen: it does not count under its
+// rates. If back is set, it waits again.
 func (s *Scheduler) Abort(id RunID, t time.Time, back bool) {
 	s.Advance(t)
 	r, most := *s.running.run(id), int32(0)
@@ -82,8 +81,8 @@ func (s *Scheduler) Abort(id RunID, t time.Time, back bool) {
 	}
 }
 
-// Adopt takes over a task that ran already when the scheduler was made: it started
-// at started, on the node. The job's other tasks are added by themselves.
+// Adopt adds a task that already ran on the node, since started, when the scheduler was created. The job's other
+// tasks are added separately.
 func (s *Scheduler) Adopt(j Job, node cluster.NodeID, started, t time.Time) RunID {
 	s.site.events++
 	s.Advance(t)
@@ -114,8 +113,8 @@ func (s *Scheduler) JoinLabelled(name string, capacity cluster.Amounts, labels c
 	return id
 }
 
-// SetNode changes whether a node takes tasks. What runs on a node that is down ends
-// by Finish, when the caller knows that it does not run any more.
+// SetNode changes whether a node takes tasks. Tasks on a node that is down end by Finish, once the caller knows
+// that they no longer run.
 func (s *Scheduler) SetNode(id cluster.NodeID, state cluster.State, t time.Time) {
 	s.Advance(t)
 	s.site.cluster.SetState(id, state)
@@ -125,8 +124,8 @@ func (s *Scheduler) SetNode(id cluster.NodeID, state cluster.State, t time.Time)
 	s.gates.openFits()
 }
 
-// Queue says that a task that started waits in a queue of its node: it has received nothing,
-// and receives nothing until [Scheduler.Begin].
+// Queue records that a started task waits in a queue of its node: it has received no service, and receives none
+// until [Scheduler.Begin].
 func (s *Scheduler) Queue(id RunID, t time.Time) {
 	s.Advance(t)
 	r := s.running.run(id)
@@ -140,8 +139,8 @@ func (s *Scheduler) Queue(id RunID, t time.Time) {
 	s.turns.settle(r.pool)
 }
 
-// Begin says that a task that waited in a queue of its node began at an instant, which counts
-// as its start. Before its start, or after t, it cannot have been.
+// Begin records when a task that waited in a queue of its node began; that instant counts as its start. It is
+// limited to the time from the former start to t.
 func (s *Scheduler) Begin(id RunID, began, t time.Time) {
 	s.Advance(t)
 	r := s.running.run(id)
@@ -162,9 +161,8 @@ func (s *Scheduler) Begin(id RunID, began, t time.Time) {
 	s.turns.settle(r.pool)
 }
 
-// SetRate says where a rate stands at t. Only the limit is that of the scheduler. What is
-// full by another clock is full here as long before t as it was there before the state was
-// read, so that clocks which differ do no harm.
+// SetRate sets the state of a rate at t; the limit stays the scheduler's own. The time at which the rate is full
+// again is shifted from the clock of the state to this clock, so that differing clocks do no harm.
 func (s *Scheduler) SetRate(state RateState, t time.Time) {
 	s.Advance(t)
 	r := &s.quotas.rates[s.quotas.rateNumber(state.Name)]
@@ -180,16 +178,15 @@ func (s *Scheduler) SetRate(state RateState, t time.Time) {
 	s.gates.openRate(r)
 }
 
-// LeaveStops says whether it is left to another scheduler to stop tasks so that others get
-// their room. Where several share the waiting jobs, one of them does it for all: each would stop
-// for the same pools.
+// LeaveStops sets whether another scheduler stops tasks to make room. If several schedulers share the waiting jobs,
+// one of them does it for all; otherwise each would stop tasks for the same pools.
 func (s *Scheduler) LeaveStops(left bool) { s.departures.stops.left = left }
 
-// Leave says that a task was told to end, for whatever reason: its room counts as on its
-// way to be free, and it is not stopped once more.
+// Leave records that a task was told to end, for whatever reason: its room counts as about to be free, and it is
+// not stopped again.
 func (s *Scheduler) Leave(id RunID) { s.running.run(id).leaving = true }
 
-// Spare says that a task of a decision is not stopped after all.
+// Spare records that a task of a decision is not stopped after all.
 func (s *Scheduler) Spare(id RunID) {
 	r := s.running.run(id)
 	s.departures.giveTogether(r.group, nil)

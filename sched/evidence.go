@@ -8,9 +8,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// Evidence lists the state from which the order of the next starts follows, as
-// [Scheduler.Preview] tells it: the pools in which something waits when there is room
-// without bounds, and up to most of their jobs.
+// Evidence returns the state that determines the order of the next starts, as [Scheduler.Preview] gives it: the
+// pools with waiting jobs, if room is unlimited, and no more than most of their jobs.
 func (v Explainer) Evidence(most int) *why.Evidence {
 	v.s = v.s.Fork()
 	v.s.gates.boundless()
@@ -64,7 +63,7 @@ func (v Explainer) evidence(id, parent int32, most int, e *why.Evidence) {
 	}
 }
 
-// evidenceOfPolicy states how a pool divides.
+// evidenceOfPolicy adds the rule that divides a pool.
 func (v Explainer) evidenceOfPolicy(in *inner, x *why.PoolEvidence, e *why.Evidence) {
 	f := in.policy.Formula()
 	x.Policy, x.Formula, x.Order, x.Clock = f.Policy, f.Text, f.Order, in.clock
@@ -86,8 +85,8 @@ func (v Explainer) evidenceOfPolicy(in *inner, x *why.PoolEvidence, e *why.Evide
 	}
 }
 
-// requests reports whether the order follows from what tasks ask for of each resource: pools are
-// compared in that, or limited.
+// requests reports whether the order depends on the requested amount of each resource, because pools are compared
+// or limited by these amounts.
 func (v Explainer) requests() bool {
 	return v.s.orders.holds || slices.ContainsFunc(v.s.tree.limited, func(l limit) bool {
 		return len(l.max) > 1 ||
@@ -95,7 +94,7 @@ func (v Explainer) requests() bool {
 	})
 }
 
-// evidenceOfResources names the resources.
+// evidenceOfResources adds the names of the resources.
 func (v Explainer) evidenceOfResources(e *why.Evidence) {
 	capacity, _ := v.s.site.cluster.Capacity()
 	for r := range capacity {
@@ -103,7 +102,7 @@ func (v Explainer) evidenceOfResources(e *why.Evidence) {
 	}
 }
 
-// requestFor is what a task with the key asks for, where the order follows from that.
+// requestFor is the request of a task with the key, if the order depends on it.
 func (v Explainer) requestFor(key cluster.Key, e *why.Evidence) []int64 {
 	if e.Resources == nil {
 		return nil
@@ -111,7 +110,8 @@ func (v Explainer) requestFor(key cluster.Key, e *why.Evidence) []int64 {
 	return slices.Clone(v.s.site.cluster.Request(key))
 }
 
-// evidenceOfQuotas states what tasks with a key ask for beside a node, and how much of it there is.
+// evidenceOfQuotas returns the licenses and rates that tasks with a key need, and adds their free amounts to the
+// evidence.
 func (v Explainer) evidenceOfQuotas(key cluster.Key, e *why.Evidence) (licenses map[string]int64, rates []string) {
 	t := v.s.quotas.needsOf(key)
 	if t == nil {
@@ -131,7 +131,7 @@ func (v Explainer) evidenceOfQuotas(key cluster.Key, e *why.Evidence) (licenses 
 	return licenses, rates
 }
 
-// put puts a value into a map, which it makes if there is none.
+// put sets an entry of a map, and creates the map if it is nil.
 func put[V any](m map[string]V, name string, v V) map[string]V {
 	if m == nil {
 		m = map[string]V{}
@@ -140,7 +140,7 @@ func put[V any](m map[string]V, name string, v V) map[string]V {
 	return m
 }
 
-// evidenceOfPlace states what the policy above reads of a pool besides its account.
+// evidenceOfPlace adds the numbers, other than its account, that the parent's policy reads of a pool.
 func (v Explainer) evidenceOfPlace(id int32, x *why.PoolEvidence) {
 	p, in := &v.s.tree.pools[id], v.s.tree.parentOf(id)
 	at := v.s.orders.setting(in)
@@ -162,7 +162,7 @@ func (v Explainer) evidenceOfPlace(id int32, x *why.PoolEvidence) {
 	}
 }
 
-// evidenceOfLimit states the limits.
+// evidenceOfLimit adds the limits of a pool.
 func (v Explainer) evidenceOfLimit(l *limit, p *Pool, x *why.PoolEvidence) {
 	x.GangMax = int64(l.jobRunning)
 	if l.tasks > 0 {
@@ -219,7 +219,7 @@ func (v Explainer) evidenceOfJobs(p *Pool, most int, e *why.Evidence) []why.JobE
 	return jobs
 }
 
-// evidenceOfLine is what the jobs of a line have in common.
+// evidenceOfLine has the values common to all jobs of a line.
 func (v Explainer) evidenceOfLine(p *Pool, l *line, i int32, e *why.Evidence) why.JobEvidence {
 	j := why.JobEvidence{
 		Line: i, Width: int64(v.s.site.cluster.Width(l.key)), Rate: v.s.tariff.price(l.key),
@@ -230,7 +230,7 @@ func (v Explainer) evidenceOfLine(p *Pool, l *line, i int32, e *why.Evidence) wh
 	return j
 }
 
-// mainFor is a key's dominant resource where deficits are counted.
+// mainFor is the index of a key's dominant resource, if deficits are counted.
 func (v Explainer) mainFor(key cluster.Key) int {
 	if !v.s.orders.owes {
 		return 0

@@ -2,11 +2,9 @@ package sched
 
 import "time"
 
-// Exchange says that a job which waits is another one from now on: of another priority or
-// class, or with other instants at which its tasks may begin. Each of the second list are
-// tasks of it that wait. It is a withdrawal of the first and an addition of the others
-// under which no pool seems to have nothing to do for a moment: one that had would come
-// back as from an absence, behind the place that it waited for.
+// Exchange replaces a waiting job: with another priority or class, or with other begin times of its tasks. Each job
+// in is stands for some of its waiting tasks. It withdraws was and adds is, but so that no pool seems idle for a
+// moment: an idle pool would return as from an absence, and lose the place that it waited for.
 func (s *Scheduler) Exchange(was Job, is []Job, t time.Time) {
 	s.Advance(t)
 	b, begun := s.lines.begunOf[was.ID]
@@ -35,7 +33,7 @@ func (s *Scheduler) Exchange(was Job, is []Job, t time.Time) {
 	}
 	k := &s.reserve.backfill.keep
 	relist := k.relist
-	k.relist = true // nobody comes
+	k.relist = true // no job comes
 	if begun {
 		at = s.lines.begun[b].at
 		s.intake.exchangeBegun(b, now)
@@ -46,8 +44,8 @@ func (s *Scheduler) Exchange(was Job, is []Job, t time.Time) {
 	s.reserve.keepRoomOf(at, now)
 }
 
-// keepRoomOf leaves a job the room that is kept for it when it goes to another line: it was
-// promised room at an instant, whatever its priority becomes.
+// keepRoomOf lets a job keep its planned start when it moves to another line: room was promised for an instant,
+// whatever the priority becomes.
 func (f *reserve) keepRoomOf(was lineRef, now Job) {
 	k := &f.backfill.keep
 	if f.backfill.plan == nil {
@@ -70,7 +68,7 @@ func (f *reserve) keepRoomOf(was lineRef, now Job) {
 	}
 }
 
-// exchangeBegun does it for a job some of whose tasks run.
+// exchangeBegun is Exchange for a job with running tasks.
 func (a *intake) exchangeBegun(b int32, now Job) {
 	if now.Tasks == 0 {
 		a.withdrawBegun(b)
@@ -84,7 +82,7 @@ func (a *intake) exchangeBegun(b int32, now Job) {
 	a.turns.settle(a.lines.queues[at.queue].pool)
 }
 
-// exchangeFresh does it for a job none of whose tasks has started.
+// exchangeFresh is Exchange for a job without started tasks.
 func (a *intake) exchangeFresh(at lineRef, now Job) {
 	ci, i, _ := a.lines.line(at).fresh.find(now.ID)
 	had := a.lines.line(at).fresh.chunk(ci).entries[i].tasks

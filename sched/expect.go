@@ -1,20 +1,19 @@
 package sched
 
-// What the running tasks of a pool are expected to receive follows from two numbers: what they
-// are charged each second, and the mean length of the tasks of their leaf. The first is the sum
-// of the prices with which the tasks were counted in, whether or not they have begun; the second
-// changes whenever a task ends. So the product is computed anew after each change of either, and
-// is counted in the pools above in place of the one before: no change of the mean, however many
-// tasks it concerns, is counted more or less often than they are.
+// The service that the running tasks of a pool are expected to receive is the product of two numbers: their charge
+// per second, and the mean length of the tasks of their leaf pool. The first is the sum of the prices that the
+// tasks were counted with, whether or not they have begun; the second changes whenever a task ends. The product is
+// recomputed after each change of either, and replaces the previous one in the pools above. A change of the mean is
+// thus counted exactly once for each task that it affects.
 
-// expect counts tasks of a pool itself in, or out if the number is below 0, with what they are
-// charged each second. Without a task it follows a change of the mean.
+// expect adds tasks of the pool itself, with their charge per second, or removes them if the number is negative.
+// With 0 tasks it only follows a change of the mean.
 func (t *tree) expect(id, tasks int32, price float64) {
 	e := &t.pools[id].expectation
 	was := e.own
 	e.tasks += tasks
 	if e.price += price; e.tasks == 0 {
-		e.price = 0 // what rounding left of prices that were not made here
+		e.price = 0 // drop the rounding error of prices from elsewhere
 	}
 	e.own = e.price * t.ownMean(id)
 	for at, own := id, e.own; at >= 0; at = t.pools[at].parent {
@@ -28,8 +27,8 @@ func (t *tree) expect(id, tasks int32, price float64) {
 	}
 }
 
-// ownMean is the mean length that is expected of the tasks of a pool itself. For a leaf it is the mean
-// of its tasks so far; for tasks that started before the pool had children it is the mean of that time.
+// ownMean is the expected mean length of the pool's own tasks: for a leaf pool the mean of its tasks so far; for
+// tasks that started before the pool had children, the mean of that time.
 func (t *tree) ownMean(id int32) float64 {
 	id = t.learner(id)
 	if in := t.pools[id].inner; in >= 0 && !t.pools[id].classed {
@@ -38,10 +37,9 @@ func (t *tree) ownMean(id int32) float64 {
 	return t.pools[id].Mean
 }
 
-// learner is the pool from whose tasks is learned how long those of a leaf run: the leaf, or
-// for a priority class the leaf that it is part of. A mean for each priority would know more of jobs that
-// are alike in it; but then a job that is given another priority would change the expectation
-// of its pool, and with it when the pool goes first.
+// learner is the pool whose mean length applies to a leaf pool: the leaf pool itself, or for a priority class the
+// leaf pool that it is part of. Separate means per priority would fit similar jobs better; but then changing the
+// priority of a job would change the expectation of its pool, and so the order of the pools.
 func (t *tree) learner(leaf int32) int32 {
 	if above := t.pools[leaf].parent; above >= 0 && t.pools[above].classed {
 		return above
@@ -49,8 +47,8 @@ func (t *tree) learner(leaf int32) int32 {
 	return leaf
 }
 
-// meanOf is the mean length of a leaf's tasks, in seconds. Before the first of them
-// ended it is that of the nearest pool above, and at the very first a configured one.
+// meanOf is the mean length of a leaf pool's tasks, in seconds. Until the first of them has ended, it is the mean
+// of the nearest pool above, or else the configured length.
 func (t *tree) meanOf(leaf int32) float64 {
 	id := t.learner(leaf)
 	if p := &t.pools[id]; p.Seen > 0 || p.Tasks > 0 {

@@ -7,15 +7,15 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// Explainer returns the numbers that put jobs and pools before one another.
+// Explainer returns the numbers that order jobs and pools.
 type Explainer struct{ s *Scheduler }
 
-// Explain returns what explains the scheduler's order.
+// Explain returns an Explainer of the scheduler's order.
 func (s *Scheduler) Explain() Explainer { return Explainer{s} }
 
-// Comparisons returns, for each pool on the way from the root down to a leaf, how
-// its children compare: by the terms that the next step would compare. At most most
-// children before the one on the way are listed, all if most is 0.
+// Comparisons returns, for each pool on the path from the root to a leaf pool, how its children compare, by the
+// terms that the next step would compare. Of the children that go before the child on the path it lists no more
+// than most; 0 means all children.
 func (v Explainer) Comparisons(leaf PoolID, most int) []why.Level {
 	way := v.way(int32(leaf))
 	levels := make([]why.Level, 0, len(way)-1)
@@ -105,8 +105,7 @@ func (v Explainer) describe(c candidate, weights, received float64) why.Child {
 	return d
 }
 
-// lack is what a pool has less of than its minimum, or the first of those below it that
-// has less.
+// lack returns the resource that a pool has less of than its minimum, or the lack of the first such pool below it.
 func (v Explainer) lack(id int32) *why.Lack {
 	for {
 		p := &v.s.tree.pools[id]
@@ -125,8 +124,8 @@ func (v Explainer) lack(id int32) *why.Lack {
 	}
 }
 
-// Waits reports whether tasks of the job wait that could start if there were room: it
-// was added, and they have neither started nor to wait for a begin time.
+// Waits reports whether waiting tasks of the job could start if there were room: the job was added, and the tasks
+// have neither started nor to wait for a begin time.
 func (v View) Waits(j Job) bool {
 	if b, ok := v.s.lines.begunOf[j.ID]; ok {
 		return v.s.lines.begun[b].waiting > 0
@@ -143,9 +142,9 @@ func (v View) Waits(j Job) bool {
 	return false
 }
 
-// Turn is by what a leaf compares a job that waits with others: how many of its tasks run, and when one
-// started or ended last; the submission if none has. It reports false if the leaf serves its jobs in order of arrival
-// and nothing else.
+// Turn returns the numbers that compare a waiting job with other jobs of its leaf pool: the number of its running
+// tasks, and when one last started or ended (the submission time if none has). It returns false if the leaf pool
+// serves its jobs strictly in order of arrival.
 func (v View) Turn(leaf PoolID, j Job) (running int, since time.Time, takes bool) {
 	if v.s.tree.strict(int32(leaf)) {
 		return 0, j.Submitted, false
@@ -157,8 +156,7 @@ func (v View) Turn(leaf PoolID, j Job) (running int, since time.Time, takes bool
 	return 0, j.Submitted, true
 }
 
-// telling is what the first line asks for that is ready, or else the first in which
-// something waits.
+// telling returns the request of the first ready line, or else of the first line with waiting tasks.
 func (q *queue) telling() ask {
 	first, found := q.first.ask, false
 	for i := range q.lines() {
@@ -173,8 +171,8 @@ func (q *queue) telling() ask {
 	return first
 }
 
-// Parting returns the comparison at the pool in which the ways to two leaves part,
-// with just these two children in order. It reports false if the leaves are the same.
+// Parting returns the comparison in the pool where the paths to two leaf pools part, with just these two children,
+// in order. It returns false if the leaf pools are the same.
 func (v Explainer) Parting(a, b PoolID) (l why.Level, parts bool) {
 	wayA, wayB := v.way(int32(a)), v.way(int32(b))
 	i := 0
@@ -206,7 +204,7 @@ func (v Explainer) Parting(a, b PoolID) (l why.Level, parts bool) {
 	return l, true
 }
 
-// way lists the pools from the root down to one.
+// way lists the pools on the path from the root to a pool.
 func (v Explainer) way(id int32) []int32 {
 	var way []int32
 	for ; id >= 0; id = v.s.tree.pools[id].parent {
@@ -216,7 +214,7 @@ func (v Explainer) way(id int32) []int32 {
 	return way
 }
 
-// firstOf is the child of a pool that goes first.
+// firstOf returns the child of a pool that goes first.
 func (v Explainer) firstOf(in *inner) int32 {
 	if in.as.ranker != nil {
 		return v.s.choice.firstRanked(in)
@@ -225,10 +223,9 @@ func (v Explainer) firstOf(in *inner) int32 {
 	return v.s.choice.leading(in, &t)
 }
 
-// BehindAt returns the first pool on the way to a leaf at which another child goes
-// before the one on the way, looking at the first in order only. Children of an [Allotter]
-// that run something and stand level do not go before one another here. It reports false if the leaf is next
-// everywhere.
+// BehindAt returns the first pool on the path to a leaf pool in which another child goes before the one on the
+// path. It checks only the first child in order. Children of an [Allotter] that run tasks and have equal keys do
+// not count as going before one another. It returns false if the leaf pool is next everywhere.
 func (v Explainer) BehindAt(leaf PoolID) (pool PoolID, behind bool) {
 	way := v.way(int32(leaf))
 	for i := 1; i < len(way); i++ {
@@ -243,7 +240,7 @@ func (v Explainer) BehindAt(leaf PoolID) (pool PoolID, behind bool) {
 		}
 		x, y := v.candidate(in, first), v.candidate(in, way[i])
 		if in.as.allot != nil && x.terms.Key == y.terms.Key && x.belowMin == y.belowMin && v.s.tree.pools[way[i]].Tasks > 0 {
-			continue // both have what they are entitled to, and a slot that either frees comes back to it
+			continue // both have their entitlement, and a slot that one frees returns to it
 		}
 		if x.before(y) {
 			return PoolID(way[i-1]), true
@@ -252,7 +249,7 @@ func (v Explainer) BehindAt(leaf PoolID) (pool PoolID, behind bool) {
 	return Root, false
 }
 
-// whyBoosts says what multiplies the weight of a pool, and what it is without that.
+// whyBoosts returns the boosts of the weight of a pool, and its weight without them.
 func (v Explainer) whyBoosts(id int32) (base float64, all []why.Boost) {
 	base = v.s.tree.labels[id].weight
 	for _, b := range v.s.Read().BoostsOf(PoolID(id)) {
@@ -276,9 +273,8 @@ func (v Explainer) whyBoosts(id int32) (base float64, all []why.Boost) {
 	return base, all
 }
 
-// showFixed keeps what orders children of one drift only where that decides: where keys
-// and ties are equal, and the younger pool goes first all the same. As children of several
-// drifts may be among those, it is their place.
+// showFixed keeps Fixed only where it decides: if keys and ties are equal, and a younger pool goes before an older
+// one. It is replaced by the place in order, because children of several drifts may be among these.
 func showFixed(all []why.Child) {
 	for from := 0; from < len(all); {
 		to, old := from+1, true

@@ -6,35 +6,33 @@ import (
 	"time"
 )
 
-// entry is the header of a waiting job none of whose tasks runs.
+// entry is the header of a waiting job without running tasks.
 type entry struct {
 	id    int64
-	since time.Duration // submission, from agesFrom; no earlier than that of the entries before it
-	tasks int32         // that wait
-	max   int32         // of the job at once; 0 is no limit
+	since time.Duration // submission, from agesFrom; not before that of earlier entries
+	tasks int32         // waiting tasks
+	max   int32         // tasks of the job at the same time; 0 is no limit
 }
 
-// chunkSize is a compromise between the cost of an insertion in the middle and the
-// number of chunks.
+// chunkSize balances the cost of an insertion in the middle against the number of chunks.
 const chunkSize = 64
 
-// chunk is a run of entries in order of id. A chunk of an older epoch is shared
-// with a fork of the scheduler and copied before it is changed.
+// chunk is a run of entries in order of id. A chunk of an older epoch is shared with a fork of the scheduler and
+// must be copied before a change.
 type chunk struct {
 	entries []entry
 	epoch   uint32
 }
 
-// fifo holds waiting jobs in order of id, which is the order of submission. Adding
-// at the end and taking from the front take constant time; a job that comes back
-// with an old id, and one withdrawn from the middle, take O(log n). The first chunk
-// is held in place, because for most pools it is the only one.
+// fifo holds waiting jobs in order of id, the order of submission. Adding at the end and taking from the front take
+// constant time; adding a job with an old id and removing one from the middle take O(log n). The first chunk is
+// stored inline, because most pools have no other.
 type fifo struct {
 	first chunk
 	more  []chunk
-	head  int   // entries taken from the first chunk
-	jobs  int   // entries left
-	last  int64 // largest id that was ever added
+	head  int   // number of entries taken from the first chunk
+	jobs  int   // number of entries left
+	last  int64 // largest id ever added
 }
 
 func (f *fifo) front() entry { return f.first.entries[f.head] }
@@ -49,7 +47,7 @@ func (f *fifo) pop() entry {
 	return e
 }
 
-// take takes out the job, which is the first in most cases.
+// take removes and returns the job, which is usually the first.
 func (f *fifo) take(id int64, epoch uint32) entry {
 	if f.front().id == id {
 		return f.pop()
@@ -60,8 +58,7 @@ func (f *fifo) take(id int64, epoch uint32) entry {
 	return e
 }
 
-// dropFirst lets go of the exhausted first chunk, but keeps the memory of the last
-// one for what comes next.
+// dropFirst drops the exhausted first chunk, but keeps the memory of the last chunk for later entries.
 func (f *fifo) dropFirst() {
 	f.head = 0
 	if len(f.more) > 0 {
@@ -72,7 +69,7 @@ func (f *fifo) dropFirst() {
 	f.first.entries = f.first.entries[:0]
 }
 
-// while calls for one job after the other, by id, as long as that returns true.
+// while calls more for one job after the other, by id, until it returns false.
 func (f *fifo) while(more func(id int64) bool) {
 	for ci := range f.chunks() {
 		for _, e := range f.chunk(ci).entries[f.start(ci):] {
@@ -92,7 +89,7 @@ func (f *fifo) chunk(i int) *chunk {
 	return &f.more[i-1]
 }
 
-// start is the index of the first entry of a chunk that is left.
+// start is the index of the first remaining entry of a chunk.
 func (f *fifo) start(i int) int {
 	if i == 0 {
 		return f.head
@@ -109,7 +106,7 @@ func (f *fifo) own(i int, epoch uint32) *chunk {
 	return c
 }
 
-// find returns where id stands or would stand: the chunk and the index within it.
+// find returns the position of id, or its insertion point: the chunk and the index in it.
 func (f *fifo) find(id int64) (ci, i int, found bool) {
 	ci = sort.Search(f.chunks(), func(k int) bool {
 		e := f.chunk(k).entries
@@ -127,9 +124,9 @@ func (f *fifo) find(id int64) (ci, i int, found bool) {
 	return ci, i, i < len(e) && e[i].id == id
 }
 
-// add puts a job in its place. A job that is there gets the further tasks. Where the
-// clock went back between submissions, the jobs count as old as the jobs
-// beside them: the order by number is also that by age.
+// add inserts a job at its place, or adds the tasks to a job that is there. If the clock went back between
+// submissions, the ages are adjusted to those of the neighbors, so that the order by number is also the order by
+// age.
 func (f *fifo) add(e entry, epoch uint32) {
 	if e.id > f.last {
 		f.append(e, epoch)
@@ -187,7 +184,7 @@ func (f *fifo) split(ci int, epoch uint32) {
 	f.more = slices.Insert(f.more, ci, chunk{slices.Clone(all[half:]), epoch})
 }
 
-// remove takes a job out and returns how many of its tasks waited.
+// remove removes a job and returns the number of its waiting tasks.
 func (f *fifo) remove(id int64, epoch uint32) int32 {
 	ci, i, found := f.find(id)
 	if !found {
@@ -206,7 +203,7 @@ func (f *fifo) remove(id int64, epoch uint32) int32 {
 	return tasks
 }
 
-// clone shares the chunks; both sides copy them before a change.
+// clone returns a copy that shares the chunks; both sides copy a chunk before they change it.
 func (f *fifo) clone() fifo {
 	g := *f
 	g.more = slices.Clone(f.more)

@@ -6,71 +6,69 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// Task is a task that runs, as a forecast asks about it.
+// Task is a running task, as passed to the end function of a forecast.
 type Task struct {
 	Job     int64
 	Pool    PoolID
-	Limit   time.Duration // 0: none, or nobody knows when the task ends
+	Limit   time.Duration // 0: no limit, or the end is unknown
 	Started time.Time
 }
 
-// Forecast is what a replay of the future says about a job.
+// Forecast is the result of a replay of the future for a job.
 type Forecast struct {
-	// At is when the first waiting task of the job starts; if Found is not set, how far
-	// the replay came.
+	// At is when the first waiting task of the job starts or, unless Found is set, the instant that the replay
+	// reached.
 	At    time.Time
 	Found bool
-	Nodes []string // on which; several for a gang
-	// Starts is how many tasks the replay started.
+	Nodes []string // where it starts; several nodes for a gang
+	// Starts is the number of tasks that the replay started.
 	Starts int
 }
 
-// Future is a copy of a scheduler in which time can pass ahead. It may be used while the
-// scheduler goes on, by one goroutine.
+// Future is a copy of a scheduler whose time can run ahead. One goroutine may use it while the scheduler continues.
 type Future struct {
 	s    *Scheduler
 	once bool
 }
 
-// Future returns the future as it begins now: nothing new is submitted in it.
+// Future returns a future that begins now. No new jobs are submitted in it.
 func (s *Scheduler) Future() *Future {
 	return s.Fork().AsFuture()
 }
 
-// AsFuture makes a copy the future: it is not to be used otherwise any more.
+// AsFuture turns a copy into a future. The copy must not be used in any other way afterwards.
 func (s *Scheduler) AsFuture() *Future {
 	s.tree.rebalancers = nil
 	s.gates.everywhere()
 	return &Future{s: s}
 }
 
-// Once is the future for the one question that is put to it last: no copy is made for that.
+// Once returns the future for a last question, which then needs no copy.
 func (u *Future) Once() *Future { return &Future{u.s, true} }
 
-// took is the scheduler in which time passes to answer a question.
+// took returns the scheduler that time passes in to answer a question.
 func (u *Future) took() *Scheduler {
 	if !u.once {
 		return u.s.Fork()
 	}
 	s := u.s
-	u.s = nil // another question would find time passed
+	u.s = nil // time has passed in it: it cannot answer another question
 	return s
 }
 
-// idlePasses bounds how often a forecast looks at an instant at which nothing starts or
-// ends: orders that follow the clock may change for ever while a job cannot start at all.
+// idlePasses is the largest number of consecutive instants without a start or an end in a forecast: orders that
+// follow the clock may change for ever while a job cannot start at all.
 const idlePasses = 1000
 
-// Forecast plays what will happen if each task, running or still to start, is over when end
-// says. It drives the machine that decides, until a task of the
-// job starts, or goOn reports that it is to come no further: it is asked after each instant
-// at which something happened.
+// Forecast replays the future, in which each task, running or still to start, ends when end says. It drives the
+// scheduler itself, until a task of the job starts or goOn returns false. goOn is called after each instant with an
+// event.
 func (u *Future) Forecast(job int64, goOn func(Forecast) bool, end func(Task) time.Time) Forecast {
 	return u.Play(goOn, end, func(st Start, _ time.Time) bool { return st.Job != job })
 }
 
-// Play is Forecast for all jobs: visit is called for each start, with its instant, until it
-// returns false. That start is then what the forecast found.
+// Play is Forecast for all jobs: it calls visit for each start, with its instant, until visit returns false. That
+// start is the result.
 func (u *Future) Play(goOn func(Forecast) bool, end func(Task) time.Time, visit func(Start, time.Time) bool) Forecast {
 	f := &forecast{s: u.took(), end: end, visit: visit}
 	for i := range f.s.running.runs {
@@ -90,7 +88,7 @@ func (u *Future) Play(goOn func(Forecast) bool, end func(Task) time.Time, visit 
 	return out
 }
 
-// forecast is a scheduler in a time of its own.
+// forecast is a scheduler with its own time.
 type forecast struct {
 	s     *Scheduler
 	d     Decision
@@ -99,7 +97,7 @@ type forecast struct {
 	visit func(Start, time.Time) bool
 }
 
-// step starts what starts now, and reports whether that is as far as it is to come.
+// step starts all tasks that can start now, and reports whether the forecast ends here.
 func (f *forecast) step(out *Forecast) bool {
 	out.At = f.s.site.at
 	for f.d.More = true; f.d.More; {
@@ -115,15 +113,16 @@ func (f *forecast) step(out *Forecast) bool {
 	return false
 }
 
-// follow lets a task that runs end when it is to.
+// follow schedules the end of a running task.
 func (f *forecast) follow(i int32) {
 	r := &f.s.running.runs[i]
 	over := f.end(Task{Job: r.job, Pool: PoolID(r.pool), Limit: f.limitOf(r), Started: f.s.site.startOf(r)})
 	f.ends.push(ending{max(over.UnixNano(), f.s.site.instantOf()+1), i, r.serial})
 }
 
-// limitOf is the limit of a task that runs, if one knows when it ends by that. A task that waits in another queue
-// has not begun, and nobody hears of the end of one that is over its limit on a node that is down.
+// limitOf is the time limit of a running task, if the end of the task follows from it. It does not for a task that
+// waits in another queue and has not begun, nor for a task over its limit on a node that is down, because its end
+// is not reported.
 func (f *forecast) limitOf(r *run) time.Duration {
 	lost := f.s.site.cluster.Nodes()[r.node].State == cluster.Down && !f.s.site.startOf(r).Add(r.limit).After(f.s.site.at)
 	if r.queued || lost {
@@ -132,7 +131,7 @@ func (f *forecast) limitOf(r *run) time.Duration {
 	return r.limit
 }
 
-// next lets the time pass until something happens, and reports whether anything does.
+// next advances the time to the next event, and reports whether there is one.
 func (f *forecast) next() bool {
 	at := f.d.Next
 	if len(f.ends) > 0 {
@@ -149,23 +148,23 @@ func (f *forecast) next() bool {
 	return true
 }
 
-// Fork returns a copy of the scheduler as the future begins, to be changed before
-// [Scheduler.Future] is asked of it.
+// Fork returns a copy of the scheduler at the beginning of the future. It may be changed before [Scheduler.Future]
+// is called on it.
 func (u *Future) Fork() *Scheduler {
 	f := u.s.Fork()
 	f.tree.rebalancers = nil
 	return f
 }
 
-// Rest starts what starts now, all of it.
+// Rest starts all tasks that can start now.
 func (s *Scheduler) Rest() {
 	for d := (Decision{More: true}); d.More; {
 		s.Step(s.site.at, 0, &d)
 	}
 }
 
-// Opening reports whether a node has room for a task now that keeps its time limit, behind
-// the room that the last step kept for others.
+// Opening reports whether a node has room now for a task with that time limit, behind the room that the last step
+// kept for others.
 func (v View) Opening(key cluster.Key, limit time.Duration) bool {
 	if v.s.reserve.backfill.plan == nil {
 		_, fits := v.s.reserve.find(key, limit)
@@ -175,14 +174,14 @@ func (v View) Opening(key cluster.Key, limit time.Duration) bool {
 	return fits
 }
 
-// Window is the longest time limit in whole seconds, shorter than one that is too long, with
-// which a task would find room now; 0 if there is none.
+// Window is the longest time limit, in whole seconds and below tooLong, that would let a task find room now; 0 if
+// there is none.
 func (v View) Window(key cluster.Key, tooLong time.Duration) time.Duration {
 	if (!v.s.site.backfills() || v.s.reserve.backfill.plan == nil) && !v.s.site.cluster.Windows().Any() {
 		return 0
 	}
 	long := int64(planned(tooLong)) / int64(time.Second)
-	fits, not := int64(0), long // with fits there is room, if it is above 0; with not there is none
+	fits, not := int64(0), long // fits has room, if it is above 0; not has none
 	for not-fits > 1 {
 		if mid := (fits + not) / 2; v.Opening(key, time.Duration(mid)*time.Second) {
 			fits = mid

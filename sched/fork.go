@@ -5,12 +5,10 @@ import (
 	"slices"
 )
 
-// Fork returns a copy that goes its own way from here: what-if questions are put to
-// a fork, so that they are answered by the same code that decides. The waiting jobs
-// themselves are shared until one side changes them, so that a fork costs a copy of
-// the pools, not of the jobs. The two are not safe for use by two goroutines at the
-// same time unless the fork only steps and finishes. A fork stops nothing for pools that
-// starve until it is configured: it answers what starts.
+// Fork returns an independent copy. What-if questions run on a fork, so the code that decides also answers them.
+// The two share waiting jobs until one of them changes these, so a fork costs a copy of the pools, not of the jobs.
+// Two goroutines may not use the two at the same time unless the fork only steps and finishes. A fork does not stop
+// tasks for starving pools until it is configured: it only answers which tasks start.
 func (s *Scheduler) Fork() *Scheduler {
 	f := s.forkNow()
 	f.reserve.backfill = s.reserve.backfill.fork(f.site.cluster)
@@ -26,8 +24,8 @@ func (s *Scheduler) forkNow() *Scheduler {
 	return f
 }
 
-// forkToList is forkNow for a copy that only starts tasks, and is over before the next one is made: it
-// shares the queues in which nothing waits, and room stays with the scheduler for the next one.
+// forkToList is forkNow for a copy that only starts tasks, and is dropped before the next one is made. It shares
+// queues without waiting tasks, and room stays with the scheduler for the next copy.
 func (s *Scheduler) forkToList(room *forkRoom) *Scheduler {
 	f := s.forkPools()
 	room.empty()
@@ -128,9 +126,8 @@ func (in *inner) fork() {
 	}
 }
 
-// lendNames lets a copy read what the pools are called and how they are configured: that changes
-// seldom, and is a third of what a copy would take. Whoever changes it first takes a copy, see
-// ownNames.
+// lendNames shares the names and settings of the pools with a copy: they rarely change, and would be a third of the
+// copy. Before changing them, either side copies them, see ownNames.
 func (t *tree) lendNames(f *Scheduler) {
 	t.lent, f.tree.lent = true, true
 	f.tree.labels, f.tree.index = slices.Clip(t.labels), t.index

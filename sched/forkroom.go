@@ -2,8 +2,8 @@ package sched
 
 import "slices"
 
-// forkRoom is where the copies of small slices stand, many in one piece of memory: of a hundred
-// thousand of them each would be an object to be made and to be collected.
+// forkRoom stores the copies of small slices, many in one piece of memory. A hundred thousand separate slices would
+// be as many objects to allocate and collect.
 type forkRoom struct {
 	lines []line
 	heads []lineHead
@@ -11,12 +11,12 @@ type forkRoom struct {
 	order []heads
 }
 
-// empty lets the room be used again.
+// empty makes the memory available for reuse.
 func (r *forkRoom) empty() {
 	r.lines, r.heads, r.pos, r.order = r.lines[:0], r.heads[:0], r.pos[:0], r.order[:0]
 }
 
-// idle reports whether nothing waits in a queue, and no line of it is held back.
+// idle reports whether a queue has no waiting tasks, and no line with a closed gate.
 func (q *queue) idle() bool {
 	for i := range q.lines() {
 		if l := q.line(i); l.tasks > 0 || l.gate != noGate {
@@ -26,7 +26,7 @@ func (q *queue) idle() bool {
 	return true
 }
 
-// copied is a copy of a slice, in the rest of a piece or in a new one. It cannot grow into the next.
+// copied copies a slice into the rest of a piece or into a new piece. The copy cannot grow into the next one.
 func copied[T any](room *[]T, s []T) []T {
 	const piece = 1024
 	if len(s) == 0 {

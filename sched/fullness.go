@@ -1,15 +1,15 @@
 package sched
 
-// fullness says how much has to end in a pool that is at its maximum before a pool below it can start its next
-// task. Only tasks of that pool make room then.
+// fullness is how much must end in a pool at its maximum before a pool below it can start its next task. Only tasks
+// of the full pool make room then.
 type fullness struct {
 	pool  int32   // the lowest such pool; -1: none
 	over  []int64 // units of each resource
 	tasks int64
 }
 
-// fullAbove finds the pools above a starving one that are at their maximum for its next task. Whatever
-// ends in the lowest of them ends in all.
+// fullAbove finds the pools above a starving pool that are at their maximum for its next task. A task that ends in
+// the lowest of them ends in all.
 func fullAbove(w *Scheduler, starving int32, next ask) fullness {
 	f := fullness{pool: w.tree.fullFor(starving, next.key)}
 	if f.pool < 0 {

@@ -22,8 +22,8 @@ type gates struct {
 	windowing windowing
 }
 
-// admit looks for a node for the job at the head of a line. A line that no node, no
-// maximum, no licence or no rate has room for is parked until that may have changed.
+// admit finds a node for the job at the head of a line. If a node, maximum, license or rate lacks room for the
+// line, it parks the line until that may have changed.
 func (h *gates) admit(leaf int32, at lineRef, job int64) (cluster.NodeID, bool) {
 	if !h.passes(leaf, at) {
 		return 0, false
@@ -35,14 +35,13 @@ func (h *gates) admit(leaf int32, at lineRef, job int64) (cluster.NodeID, bool) 
 	return node, fits
 }
 
-// parkNoRoom parks a line that no node has room for.
+// parkNoRoom parks a line that fits on no node.
 func (h *gates) parkNoRoom(leaf int32, at lineRef) {
 	h.noRoom.add(h.lines.line(at).key, at)
 	h.park(leaf, at, byFit)
 }
 
-// passes reports whether no gate but the want of room holds a line back. One that does
-// parks it.
+// passes reports whether no gate other than lack of room holds a line back. If a gate does, it parks the line.
 func (h *gates) passes(leaf int32, at lineRef) bool {
 	l := h.lines.line(at)
 	for id := leaf; id >= 0; id = h.tree.pools[id].parent {
@@ -58,7 +57,7 @@ func (h *gates) passes(leaf int32, at lineRef) bool {
 	return t == nil || h.pay(leaf, at, t)
 }
 
-// nodeFor finds a node for a task of a line, as the placement has it.
+// nodeFor finds a node for a task of a line, by the rules of the placement.
 func (h *gates) nodeFor(at lineRef, job int64) (cluster.NodeID, bool) {
 	if h.site.cfg.Placement == EASY {
 		return h.backfillOn(at, job)
@@ -72,7 +71,7 @@ func (h *gates) park(leaf int32, at lineRef, g gate) {
 	h.regated(leaf)
 }
 
-// parkFull parks a line that the maximum of a pool holds back.
+// parkFull parks a line at the maximum of a pool.
 func (h *gates) parkFull(leaf int32, at lineRef, full int32) {
 	lim := h.tree.limits(full)
 	lim.parked = append(lim.parked, at)
@@ -80,8 +79,8 @@ func (h *gates) parkFull(leaf int32, at lineRef, full int32) {
 	h.regated(leaf)
 }
 
-// regated brings the place of a leaf up to date after the gate of a line changed. One that
-// goes by its account only, and has other lines, stands where it stood.
+// regated updates the place of a leaf pool after the gate of a line changed. A leaf pool that is compared by its
+// account only, and has other ready lines, keeps its place.
 func (h *gates) regated(leaf int32) {
 	if p := &h.tree.pools[leaf]; p.seat.in && h.lines.queues[p.queue].ready > 0 && h.orders.byAccount(leaf) {
 		return
@@ -89,15 +88,14 @@ func (h *gates) regated(leaf int32) {
 	h.turns.settle(leaf)
 }
 
-// byAccount reports whether it makes no difference to the place of a leaf for which of its
-// jobs there is room.
+// byAccount reports whether the place of a leaf pool is the same whichever of its jobs find room.
 func (ord *orders) byAccount(leaf int32) bool {
 	in := ord.tree.parentOf(leaf)
 	return in.as.keyed != nil && in.as.allot == nil && !in.first && !in.ranks && !ord.byResource()
 }
 
-// againFirst reports whether a chosen leaf, one of whose lines turned out to have no
-// room, would be chosen again for another line.
+// againFirst reports whether a chosen leaf pool would be chosen again for another line, after one of its lines
+// found no room.
 func (ord *orders) againFirst(leaf int32) bool {
 	if !ord.byAccount(leaf) {
 		return false
@@ -110,7 +108,7 @@ func (ord *orders) againFirst(leaf int32) bool {
 	return true
 }
 
-// setGate changes the gate of a line to another than byMax.
+// setGate sets the gate of a line, to any gate other than byMax.
 func (h *gates) setGate(at lineRef, g gate) {
 	if g == noGate {
 		g = h.overrides.openGate(h.lines.queues[at.queue].pool)
@@ -129,7 +127,7 @@ func (h *gates) putGate(at lineRef, g gate, full int32) {
 	}
 }
 
-// unpark lets lines try again.
+// unpark lets parked lines try again.
 func (h *gates) unpark(parked *[]lineRef) {
 	refs := *parked
 	*parked = nil
@@ -143,8 +141,7 @@ func (h *gates) unpark(parked *[]lineRef) {
 	}
 }
 
-// parkRoomless parks all lines of a leaf for which there is no room, where nothing else
-// could hold them back.
+// parkRoomless parks all lines of a leaf pool without room, if no other gate could hold them back.
 func (h *gates) parkRoomless(leaf int32) {
 	for id := leaf; id >= 0; id = h.tree.pools[id].parent {
 		if h.tree.limits(id) != nil {
@@ -163,7 +160,7 @@ func (h *gates) parkRoomless(leaf int32) {
 	h.regated(leaf)
 }
 
-// openFits unparks the lines whose request fits somewhere again.
+// openFits unparks the lines whose request fits on some node again.
 func (h *gates) openFits() {
 	if h.site.backfills() {
 		return // see lookAgain
@@ -183,8 +180,8 @@ func (h *gates) openFits() {
 	}
 }
 
-// openPossible unparks the lines whose request would fit by now if nothing ran: under [FCFS] only those are parked
-// that would not.
+// openPossible unparks the lines whose request would now fit if no task ran: under [FCFS] only impossible requests
+// are parked.
 func (h *gates) openPossible() {
 	if len(h.noRoom.active) == 0 {
 		return
@@ -195,13 +192,12 @@ func (h *gates) openPossible() {
 	h.returning(&refs, byFit)
 }
 
-// backfillOn looks for a node for a task of a line. The first one that finds no room has
-// room kept for it at the earliest instant at which there will be some; after that only
-// those fit that do not need it.
+// backfillOn finds a node for a task of a line. For the first task that finds no room, it keeps room at the
+// earliest instant at which there will be some; after that, only tasks fit that do not need this room.
 func (h *gates) backfillOn(at lineRef, job int64) (cluster.NodeID, bool) {
 	l, b := h.lines.line(at), &h.reserve.backfill
 	if job == b.patience.held.job {
-		return 0, false // it had its turn, see startHeld
+		return 0, false // its turn has passed, see startHeld
 	}
 	if b.uniform {
 		return h.reserve.findPaid(l.key, l.limit)
@@ -223,9 +219,8 @@ func (h *gates) backfillOn(at lineRef, job int64) (cluster.NodeID, bool) {
 	return node, fits
 }
 
-// pay reports whether the licences and rates of a line let a task start. If not, the line
-// is parked on the first that does not. Where room in the future is planned, licences are a
-// part of the room.
+// pay reports whether the licenses and rates of a line let a task start. If not, it parks the line at the first one
+// that does not. If future room is planned, licenses are part of the room.
 func (h *gates) pay(leaf int32, at lineRef, t *quotaNeeds) bool {
 	tasks := h.site.atOnce(h.lines.line(at).key)
 	if !h.site.backfills() {
@@ -246,7 +241,7 @@ func (h *gates) pay(leaf int32, at lineRef, t *quotaNeeds) bool {
 	return true
 }
 
-// uncountStart gives them back: the task never ran.
+// uncountStart gives the rate tokens of a start back: the task never ran.
 func (h *gates) uncountStart(t *quotaNeeds) {
 	for _, n := range t.rates {
 		h.quotas.rates[n].give()
@@ -254,7 +249,7 @@ func (h *gates) uncountStart(t *quotaNeeds) {
 	}
 }
 
-// openLicenses lets lines try again that wait for a license if some of it are free.
+// openLicenses lets lines that wait for a license try again if some are free.
 func (h *gates) openLicenses(t *quotaNeeds) {
 	for _, need := range t.licenses {
 		if l := &h.quotas.licenses[need.license]; l.free() > 0 {
@@ -263,7 +258,7 @@ func (h *gates) openLicenses(t *quotaNeeds) {
 	}
 }
 
-// openRates lets the lines try again that wait for a rate with tokens.
+// openRates lets lines that wait for a rate try again if it has tokens.
 func (h *gates) openRates() {
 	if h.quotas.parkedRates == 0 {
 		return
@@ -280,10 +275,9 @@ func (h *gates) openRate(r *rate) {
 	}
 }
 
-// returning unparks lines that a gate held back. Their pools were not away: they come in
-// where they stood. If they were lifted to where the others are, like pools that come back
-// from an absence, all that wait for the same licence, for the same maximum or for a whole node
-// would stand level again and again, and always the same would go first.
+// returning unparks lines that a gate held back. Their pools were not absent, so they keep their old places. If
+// they were moved up to the others, like pools that return from an absence, all pools that wait for the same
+// license, the same maximum or a whole node would tie again and again, and the same pool would always go first.
 func (h *gates) returning(parked *[]lineRef, g gate) {
 	h.turns.keeping = g
 	h.unpark(parked)
@@ -297,7 +291,7 @@ func (h *gates) passWindows() {
 	}
 }
 
-// windowsChanged lets those try again that windows held back.
+// windowsChanged lets the lines that windows held back try again.
 func (h *gates) windowsChanged() {
 	h.site.events++
 	h.turns.measure()
@@ -306,8 +300,8 @@ func (h *gates) windowsChanged() {
 	h.openFits()
 }
 
-// untilOpen parks a line whose window is not open, and reports whether it is open. A preview
-// shows the jobs that wait for a window, too.
+// untilOpen reports whether the window of a line is open, and parks the line if not. A preview also shows jobs that
+// wait for a window.
 func (h *gates) untilOpen(leaf int32, at lineRef) bool {
 	if h.site.oneByOne || h.site.cluster.Windows().HasBegun(h.site.cluster.Window(h.lines.line(at).key)) {
 		return true
@@ -317,14 +311,14 @@ func (h *gates) untilOpen(leaf int32, at lineRef) bool {
 	return false
 }
 
-// fitting removes from the lines that wait for room those for which there is some.
+// fitting removes and returns the lines that waited for room and now have it.
 func (h *gates) fitting() []lineRef {
 	return h.noRoom.takeIf(h.noRoom.fitting(h.site.cluster), nil,
 		func(at lineRef) bool { return h.reserve.hasRoom(h.lines.line(at)) })
 }
 
-// somethingFits reports whether some job that no gate holds back would fit on some
-// node, so that a step with nothing to do ends at once.
+// somethingFits reports whether some job without a closed gate would fit on some node, so that a step without
+// starts ends at once.
 func (w *lines) somethingFits() bool {
 	if r := &w.readyKeys; int(r.last) < len(r.n) && r.n[r.last] != 0 && w.site.cluster.Room(r.last) {
 		return true

@@ -12,10 +12,10 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// GateView returns the view of what holds jobs back.
+// GateView returns a view of the gates that hold jobs back.
 func (s *Scheduler) GateView() GateView { return GateView{s} }
 
-// Gates lists the restrictions on the way of a job, closed or open.
+// Gates lists the gates on a job's path, closed or open.
 func (v GateView) Gates(j Job) []why.Gate {
 	gates := append(v.limitsOnTheWay(v.s.growth.Leaf(j), j.Key), v.QuotaGates(j.Key)...)
 	if b, ok := v.s.lines.begunOf[j.ID]; ok && v.s.lines.begun[b].max > 0 {
@@ -27,11 +27,11 @@ func (v GateView) Gates(j Job) []why.Gate {
 	return append(gates, v.windowGate(&j, v.holeGate(&j, v.nodeGate(j.Key))))
 }
 
-// noKey stands for a request of nothing.
+// noKey stands for an empty request.
 const noKey = cluster.Key(-1)
 
-// PoolGates lists the restrictions on the way of the jobs of a leaf that may start first:
-// those of a line that no gate holds back, if there is one.
+// PoolGates lists the gates on the path of the jobs of a leaf pool that may start first: of a line without a closed
+// gate, if there is one.
 func (v GateView) PoolGates(leaf PoolID) []why.Gate {
 	first, found := v.tellingBelow(int32(leaf))
 	if !found {
@@ -40,8 +40,8 @@ func (v GateView) PoolGates(leaf PoolID) []why.Gate {
 	return v.LineGates(leaf, first.key)
 }
 
-// FirstGates is [GateView.PoolGates] with what reservations have to do with those jobs, for which
-// all nodes are looked at, and the limit of these jobs.
+// FirstGates is [GateView.PoolGates] plus the effects of reservations on these jobs, for which it checks all nodes.
+// It also returns the time limit of these jobs.
 func (v GateView) FirstGates(leaf PoolID) (gates []why.Gate, limit time.Duration) {
 	first, found := v.tellingBelow(int32(leaf))
 	if !found {
@@ -54,8 +54,8 @@ func (v GateView) FirstGates(leaf PoolID) (gates []why.Gate, limit time.Duration
 	return append(gates, v.windowGate(&Job{Key: first.key, Limit: first.limit}, v.nodeGate(first.key))), first.limit
 }
 
-// tellingBelow is what the first job asks for that waits in a pool or below it, of a line that
-// is ready if there is one.
+// tellingBelow returns the request of the first job that waits in or below a pool, from a ready line if there is
+// one.
 func (v GateView) tellingBelow(id int32) (first ask, found bool) {
 	if q := v.s.tree.pools[id].queue; q >= 0 {
 		return v.s.lines.queues[q].telling(), v.s.tree.pools[id].Waiting > 0
@@ -75,7 +75,7 @@ func (v GateView) tellingBelow(id int32) (first ask, found bool) {
 	return first, found
 }
 
-// LineGates lists the restrictions on the way of the jobs of a pool that ask for a key.
+// LineGates lists the gates on the path of the jobs of a pool with a key.
 func (v GateView) LineGates(leaf PoolID, key cluster.Key) []why.Gate {
 	gates := append(v.limitsOnTheWay(leaf, key), v.QuotaGates(key)...)
 	return append(gates, v.nodeGate(key))
@@ -97,7 +97,7 @@ func (v GateView) limitsOnTheWay(leaf PoolID, key cluster.Key) []why.Gate {
 	return gates
 }
 
-// servedGate says that a pool is entitled to nothing, where its policy then never serves it.
+// servedGate returns a closed gate if a pool is entitled to nothing and its policy never serves such pools.
 func (v GateView) servedGate(id int32) (g why.Gate, closed bool) {
 	if in := v.s.tree.inAbove(id); in == nil || in.as.allot == nil || in.as.allot.Serves(v.s.tree.pools[id].Weight) {
 		return g, false
@@ -150,7 +150,7 @@ func (v GateView) limitGates(id PoolID, l Limits, key cluster.Key) []why.Gate {
 	return append(gates, v.gangLimit(id, path, key)...)
 }
 
-// nodeGate says on how many nodes a request would fit, and fits now.
+// nodeGate says how many nodes could take a request, and how many could take it now.
 func (v GateView) nodeGate(key cluster.Key) why.Gate {
 	could, now, up := 0, 0, 0
 	for i, n := range v.s.site.cluster.Nodes() {
@@ -194,8 +194,8 @@ func (v GateView) nodeGate(key cluster.Key) why.Gate {
 	return g
 }
 
-// suitingAway says which nodes could take tasks with a key if they took any, and why they do
-// not, and for how many tasks there would be room on them.
+// suitingAway names the nodes that could take tasks with a key if they took any, says why they do not, and returns
+// the number of tasks that they have room for.
 func (v GateView) suitingAway(key cluster.Key) (text string, tasks int) {
 	var names []string
 	all := "down"
@@ -216,7 +216,7 @@ func (v GateView) suitingAway(key cluster.Key) (text string, tasks int) {
 	return all + ": " + strings.Join(names, ", "), tasks
 }
 
-// gangGate says for how many tasks of a gang there is room, and how many there could be.
+// gangGate says how many tasks of a gang have room now, and how many could have.
 func (v GateView) gangGate(key cluster.Key) why.Gate {
 	n, spread := v.s.site.cluster.Gang(key)
 	could, now := v.s.site.cluster.Empty().GangRoom(key)
@@ -240,8 +240,7 @@ func (v GateView) gangGate(key cluster.Key) why.Gate {
 	return g
 }
 
-// gangLimit is the gate of a limit to the tasks of one job at once, which a gang that is
-// larger never passes.
+// gangLimit is the gate of a limit on simultaneous tasks of one job, which a larger gang never passes.
 func (v GateView) gangLimit(id PoolID, path string, key cluster.Key) []why.Gate {
 	if key == noKey {
 		return nil
@@ -260,7 +259,7 @@ func (v GateView) gangLimit(id PoolID, path string, key cluster.Key) []why.Gate 
 	return []why.Gate{g}
 }
 
-// pauseGate says that a pool is paused.
+// pauseGate returns the closed gate of a paused pool.
 func (v GateView) pauseGate(id int32) (g why.Gate, paused bool) {
 	path, paused := v.s.overrides.pauses.of[id]
 	if !paused {

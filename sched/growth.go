@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// growth makes pools, priority classes and lines when a job is the first to need them.
+// growth creates pools, priority classes and lines for the first job that needs them.
 type growth struct {
 	site       *site
 	tree       *tree
@@ -19,12 +19,11 @@ type growth struct {
 	turns      *turns
 	overrides  *overrides
 
-	applying bool // pools are made because the configuration names them
+	applying bool // the configuration names the new pools
 }
 
-// Pool returns the number of the pool at path, which is created if need be, under
-// the weight 1. Jobs are held by leaves only: for a path that has children it is the
-// number of the child for the rest, path/default.
+// Pool returns the pool at path, and creates it with weight 1 if it does not exist. Only leaf pools hold jobs: for
+// a path with children it returns the child path/default.
 func (g *growth) Pool(path string) PoolID {
 	id := int32(Root)
 	if path != "" {
@@ -39,7 +38,7 @@ func (g *growth) Pool(path string) PoolID {
 	return PoolID(id)
 }
 
-// child returns the child of that name, which is created if need be.
+// child returns the child of that name, and creates it if it does not exist.
 func (g *growth) child(parent int32, name string, k kind) int32 {
 	if id, ok := g.tree.index[childKey{parent, name, k}]; ok {
 		return id
@@ -99,8 +98,7 @@ func (g *growth) newPool(parent int32, name string, k kind) int32 {
 	return id
 }
 
-// inherit sets the policy of an inner pool: its own, or that of the nearest pool
-// above that names one.
+// inherit sets the policy of an inner pool: its own, or that of the nearest pool above that names one.
 func (ord *orders) inherit(id int32) {
 	in := &ord.tree.inners[ord.tree.pools[id].inner]
 	if p := ord.tree.policyOf(id); ord.tree.pools[id].classed {
@@ -111,7 +109,7 @@ func (ord *orders) inherit(id int32) {
 	ord.tree.renewalOf(in)
 	ord.holds = ord.holds || in.held != nil
 	if in.as.allot != nil && !ord.tree.allots {
-		ord.tree.allots, ord.dominants.stale = true, true // the demand was not counted so far
+		ord.tree.allots, ord.dominants.stale = true, true // the demand was not counted before
 	}
 	if in.as.allot != nil && !ord.tree.pools[id].classed {
 		if threshold, after := in.as.allot.Rebalances(); threshold > 0 && after > 0 &&
@@ -127,11 +125,11 @@ func (ord *orders) inherit(id int32) {
 	}
 }
 
-// branch lets a pool have children. The jobs that it held go to one of them: the
-// priority class of their priority, or the child for the rest.
+// branch turns a leaf pool into an inner pool. Its jobs move to a new child: the priority class of their priority,
+// or the child "default".
 func (g *growth) branch(id int32, k kind) {
 	g.orders.takeOut(id)
-	g.turns.rebuilding = true // it comes in again where it stood
+	g.turns.rebuilding = true // the pool returns to its old place
 	defer func() { g.turns.rebuilding = false }()
 	p := &g.tree.pools[id]
 	queue := p.queue
@@ -153,8 +151,8 @@ func (g *growth) branch(id int32, k kind) {
 	g.turns.handOver(queue, g.newPool(id, name, k))
 }
 
-// unband makes room for named children in a leaf with priority classes: the leaf becomes an
-// inner pool, and the priority classes those of its child for the rest.
+// unband makes room for named children in a leaf pool with priority classes: the leaf pool becomes an inner pool,
+// and its new child "default" takes over the priority classes.
 func (g *growth) unband(id int32) {
 	g.orders.takeOut(id)
 	g.orders.deferred = true
@@ -184,7 +182,7 @@ func (g *growth) unband(id int32) {
 	g.turns.rebuild()
 }
 
-// Leaf returns the pool that holds a job, priority classes included, without making it.
+// Leaf returns the pool that holds a job, or would hold it, priority classes included. It creates none.
 func (g *growth) Leaf(j Job) PoolID {
 	id := int32(j.Pool)
 	if !g.tree.banded(id) {
@@ -204,8 +202,8 @@ func (g *growth) Leaf(j Job) PoolID {
 	return PoolID(id)
 }
 
-// leaf returns the leaf that holds the job: the job's pool, or the priority class of its
-// priority where the pool holds jobs of several, or new ones besides others.
+// leaf returns the leaf pool for a job: the job's pool or, if that holds jobs of several priorities or new jobs
+// beside others, the priority class of the job. It creates a missing one.
 func (g *growth) leaf(j Job, isNew bool) int32 {
 	id := int32(j.Pool)
 	for {
@@ -220,13 +218,13 @@ func (g *growth) leaf(j Job, isNew bool) int32 {
 			return id
 		case p.inner < 0 || g.tree.banded(id):
 			id = g.child(id, g.site.className(j.Priority, isNew), priorityClass)
-		default: // the pool got children since its number was asked for
+		default: // the pool got children after its number was handed out
 			id = int32(g.Pool(g.tree.Path(PoolID(id))))
 		}
 	}
 }
 
-// lineFor returns the line of a leaf for jobs that ask for the same.
+// lineFor returns the line of a leaf pool for jobs with the same request, and creates it if it does not exist.
 func (g *growth) lineFor(leaf int32, of ask) lineRef {
 	p := &g.tree.pools[leaf]
 	if p.queue < 0 {
@@ -259,7 +257,7 @@ func (g *growth) lineFor(leaf int32, of ask) lineRef {
 	return lineRef{p.queue, int32(len(q.more))}
 }
 
-// waitingHead finds the line in which a task of a job waits.
+// waitingHead finds the line with a waiting task of a job.
 func (g *growth) waitingHead(j Job) (at lineRef, h head, found bool) {
 	if b, begun := g.lines.begunOf[j.ID]; begun {
 		x := &g.lines.begun[b]
@@ -288,7 +286,7 @@ func (g *growth) held(j Job) (at lineRef, found bool) {
 	leaves := []int32{id}
 	switch {
 	case g.tree.pools[id].inner < 0:
-	case !g.tree.banded(id): // it got children since its number was asked for
+	case !g.tree.banded(id): // it got children after its number was handed out
 		leaves[0] = int32(g.Pool(g.tree.Path(j.Pool)))
 	default:
 		leaves = leaves[:0]

@@ -2,13 +2,12 @@ package sched
 
 import "time"
 
-// heads orders the lines of a leaf that are ready by their first jobs, so that a leaf in
-// which many different requests wait finds the next job without a look at each. It is
-// kept for leaves with more than few lines, and for the order of lines without lacking
-// minima and priorities of jobs.
+// heads orders the ready lines of a leaf pool by their first jobs, so that a leaf pool with many different requests
+// finds its next job without visiting every line. Leaf pools with more than few lines have it. It does not cover
+// lacking minima and job priorities.
 type heads struct {
 	heap []lineHead
-	pos  []int32 // by line: place in the heap, -1: not in it
+	pos  []int32 // by line: index in the heap, -1: not in it
 }
 
 type lineHead struct {
@@ -16,7 +15,7 @@ type lineHead struct {
 	line int32
 }
 
-// head is the next job of a line: begun is -1 for a fresh one.
+// head is the next job of a line: begun is -1 for a fresh job.
 type head struct {
 	id      int64
 	since   time.Duration
@@ -25,9 +24,9 @@ type head struct {
 	turn    time.Duration // see [begun]
 }
 
-// before reports whether a leaf serves one job before another: in order of submission if it is strict, else
-// that with fewer running tasks, and of those alike the one that has waited longer since a task of it started or
-// ended. So jobs of one task take turns with arrays.
+// before reports whether a leaf pool serves job h before job g: in order of submission if it is strict; otherwise
+// the one with fewer running tasks and, if equal, the one whose tasks last started or ended longer ago. So
+// single-task jobs take turns with arrays.
 func (h head) before(g head, strict bool) bool {
 	switch {
 	case strict:
@@ -39,7 +38,7 @@ func (h head) before(g head, strict bool) bool {
 	return h.id < g.id
 }
 
-// clear takes all lines out.
+// clear removes all lines.
 func (h *heads) clear() {
 	h.heap = h.heap[:0]
 	for k := range h.pos {

@@ -1,6 +1,6 @@
 package sched
 
-// orders are the orders in which the children of each pool stand.
+// orders holds the orders of the children of each pool.
 type orders struct {
 	site       *site
 	tariff     *tariff
@@ -9,10 +9,10 @@ type orders struct {
 
 	dominants dominants
 	owes      bool        // some pool counts deficits
-	claims    [][]claimed // by dominant resource and pool, where some pool counts deficits
-	holds     bool        // some pool compares what its children hold
+	claims    [][]claimed // by dominant resource and pool, if some pool counts deficits
+	holds     bool        // some pool compares the holdings of its children
 	places    places
-	deferred  bool // the orders are not kept up: rebuild follows
+	deferred  bool // the orders are out of date until the next rebuild
 }
 
 func (o *order) less(a, b rank, ord *orders) bool {
@@ -25,7 +25,7 @@ func (o *order) less(a, b rank, ord *orders) bool {
 	return a.child < b.child
 }
 
-// tie decides where keys are equal.
+// tie decides between equal keys.
 func (ord *orders) tie(by int8, id int32) float64 {
 	switch by {
 	case inRisingOrder:
@@ -98,7 +98,7 @@ func (o *order) down(i int, ord *orders) bool {
 	return i != start
 }
 
-// leastChild is the first in order among the entries below i, or -1.
+// leastChild is the index of the first in order among the heap children of i, or -1.
 func (o *order) leastChild(i int, ord *orders) int {
 	first := arity*i + 1
 	if first >= len(o.entries) {

@@ -6,29 +6,28 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// holdings is what a pool under a [Holding] policy keeps: how much of each resource the
-// running tasks of its children have. It is kept for these pools only, so that the others
-// pay nothing for it.
+// holdings is the state of a pool under a [Holding] policy: the amount of each resource that the running tasks of
+// its children hold. Other pools do not have it, so they pay nothing for it.
 type holdings struct {
-	rows   []int64 // by child, width numbers each: amounts by resource
+	rows   []int64 // width numbers per child: amounts by resource
 	width  int
-	turns  []float64 // by child: grows with each of its starts, see turn
-	clock  float64   // largest turn of a child that started, before it did
-	totals []float64 // the children are ordered by them; see tariff.total
-	serial uint32    // of these
+	turns  []float64 // by child: grows with each start, see turn
+	clock  float64   // largest turn of a child before its last start
+	totals []float64 // used to order the children; see tariff.total
+	serial uint32    // version of totals
 }
 
-// dominant is the dominant resource of a child, and how much of it the child holds: it holds
-// a larger part of this resource than of any other.
+// dominant is the dominant resource of a child, and its amount: the child holds a larger fraction of this resource
+// than of any other.
 type dominant struct {
 	Used, Total float64
 	Resource    int32   // counted from 1; 0 if it holds nothing
-	Turn        float64 // decides between children that hold the same part, smallest first
+	Turn        float64 // decides between equal fractions, smallest first
 }
 
 func (h *holdings) row(kid int) []int64 { return h.rows[kid*h.width : (kid+1)*h.width] }
 
-// add counts a request in or out of what a child holds.
+// add adds a request to the holdings of a child, or subtracts it.
 func (h *holdings) add(kid int, request cluster.Vector, sign int64) {
 	if len(request) > h.width {
 		h.widen(len(request))
@@ -45,16 +44,16 @@ func (h *holdings) add(kid int, request cluster.Vector, sign int64) {
 	}
 }
 
-// turn counts a start of a child of the weight, to order children that hold the same part, often
-// nothing: they take turns by their weights, as if each start were a unit of service. Without,
-// two that share one slot or one licence would stand level each time it is free, and the
-// older one would have it for ever. A child that was away is not owed turns.
+// turn counts a start of a child, to order children with equal holdings, often none: they take turns by their
+// weights, as if each start were a unit of service. Otherwise, if two children share one slot or one license, they
+// would tie each time it is free, and the older one would get it for ever. A child does not earn turns while it is
+// away.
 func (h *holdings) turn(kid int, weight float64) {
 	h.clock = max(h.clock, h.turns[kid])
 	h.turns[kid] = h.clock + 1/weight
 }
 
-// widen makes room for further resources.
+// widen makes room for more resources.
 func (h *holdings) widen(width int) {
 	rows := make([]int64, len(h.turns)*width)
 	for kid := range h.turns {

@@ -10,13 +10,12 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// inner is what a pool with children has besides. "Open" children are those with
-// work that may start.
+// inner is the additional state of a pool with children. "Open" children have work that may start.
 type inner struct {
 	id   int32 // of the pool
 	kids []int32
 	open int
-	mean float64 // of the tasks' lengths when the pool became an inner one, expected of tasks that ran then
+	mean float64 // mean task length when the pool became an inner pool, for tasks that ran then
 
 	policy Policy
 	as     roles // the same policy
@@ -30,10 +29,10 @@ type inner struct {
 	first    bool    // a policy here or above reads the children's First
 	ranks    bool    // a policy here or above is a ranker
 	rising   order   // open children by their first job below the maximum age, if ranks is set
-	full     order   // the same of jobs above it
-	belowMin []int32 // open children that are below their minimum
+	full     order   // the same for jobs above the maximum age
+	belowMin []int32 // open children below their minimum
 	counted  sum     // of the weights of the children that count for shares
-	clock    float64 // largest level of a child that was chosen, under a carrier
+	clock    float64 // largest level of a chosen child, under a carrier
 }
 
 func newInner(id int32) inner {
@@ -77,7 +76,7 @@ func (in *inner) setPolicy(p Policy) {
 	in.keys = newKeys(in.as.drifter != nil)
 }
 
-// ranked is by what a child stands in its order.
+// ranked is the number that sorts a child in its order.
 func (in *inner) ranked(t *why.Terms) float64 {
 	if in.as.drifter != nil {
 		return t.Fixed
@@ -85,7 +84,7 @@ func (in *inner) ranked(t *why.Terms) float64 {
 	return t.Key
 }
 
-// standsIn reports whether a child stands in an order of a dominant resource.
+// standsIn reports whether some child is in an order of a dominant resource.
 func (in *inner) standsIn(m int8) bool {
 	for i, drift := range in.keys.drifts {
 		if drift[1] == float64(m) && len(in.keys.orders[i].entries) > 0 {
@@ -95,8 +94,8 @@ func (in *inner) standsIn(m int8) bool {
 	return m > 0 && int(m) <= len(in.deficits.keys) && in.deficits.keys[m-1].len() > 0
 }
 
-// orders yields the orders whose children are compared in a setting; a choice compares their
-// first children. It leaves out empty orders.
+// orders yields the orders whose children are compared in a setting, except empty ones; a choice compares their
+// first children.
 func (in *inner) orders(at *Setting) iter.Seq[*order] {
 	return func(yield func(*order) bool) {
 		for i := range in.keys.orders {
@@ -122,7 +121,7 @@ func (in *inner) orders(at *Setting) iter.Seq[*order] {
 
 func (in *inner) merges() bool { return in.as.merger != nil && in.open > 0 }
 
-// roles are the interfaces that a policy satisfies; nil are the others.
+// roles are the interfaces that a policy implements; the others are nil.
 type roles struct {
 	keyed   Keyed
 	weigher Weigher
@@ -135,28 +134,28 @@ type roles struct {
 	ranker  Ranker
 }
 
-// label is what a pool is called and how it was configured; decisions do without.
+// label is the name and the configuration of a pool, which decisions do not need.
 type label struct {
 	name    string
 	kind    kind
 	weight  float64       // without boosts
-	first   time.Time     // since when the pool is there
-	starter share.Starter // for pools below that are made on demand
-	policy  string        // "" is the parent's
-	made    Policy        // of that name, nil without one
+	first   time.Time     // when the pool was created
+	starter share.Starter // for pools below it that are created on demand
+	policy  string        // "" inherits
+	made    Policy        // the policy of that name, nil without one
 	factor  *float64      // of its jobs under a ranker, nil without one
 	assoc   *float64
 	reclaim share.Reclaim
 }
 
-// keys orders the open children of a pool under a keyed policy: one order for each
-// drift, see [Drifter]. Policies whose keys do not drift have one.
+// keys orders the open children of a pool under a keyed policy: one order per drift, see [Drifter]. Policies whose
+// keys do not drift have one order.
 type keys struct {
-	by     int8 // of the orders
+	by     int8 // passed to the orders
 	orders []order
-	number map[[2]float64]int32 // of each drift's order; nil if keys do not drift
+	number map[[2]float64]int32 // index of each drift's order; nil if keys do not drift
 	drifts [][2]float64         // of each order
-	free   freeList             // orders that are empty, to be used again
+	free   freeList             // empty orders, for reuse
 }
 
 func newKeys(drifts bool) keys {
@@ -169,7 +168,7 @@ func newKeys(drifts bool) keys {
 	return k
 }
 
-// len is how many children are in the orders.
+// len is the number of children in the orders.
 func (k *keys) len() int {
 	n := 0
 	for i := range k.orders {
@@ -178,12 +177,11 @@ func (k *keys) len() int {
 	return n
 }
 
-// order is an indexed heap of a pool's children by key, smallest first: each node
-// has four children of its own, which lie side by side in memory. Equal keys are
-// ordered by tie, then by the pools' numbers, i.e. by age.
+// order is an indexed heap of a pool's children by key, smallest first. Each heap node has four children, which are
+// adjacent in memory. Equal keys are ordered by tie, then by pool number, that is by age.
 type order struct {
 	entries []rank
-	by      int8 // inKeyOrder or one of the others; inMainOrder and those behind it are by dominant resource
+	by      int8 // inKeyOrder or another constant; from inMainOrder on by dominant resource
 }
 
 // A pool stands in up to four orders of its parent, and in one of all leaves.
@@ -201,13 +199,13 @@ type rank struct {
 	child int32
 }
 
-// places says where each pool stands in its parent's orders, -1 if it does not. It
-// is kept apart from the pools so that moving through a heap touches little memory.
+// places is the index of each pool in its parent's orders, -1 if it is not there. It is separate from the pools, so
+// that moving through a heap touches little memory.
 type places [][]int32
 
 const arity = 4
 
-// freeList hands out numbers again that were given back.
+// freeList reuses released numbers.
 type freeList []int32
 
 // take returns a free number, or next if there is none.
@@ -220,43 +218,43 @@ func (f *freeList) take(next int) int32 {
 	return int32(next)
 }
 
-// deficits is what a pool under a deficit policy keeps: for each dominant resource what its
-// children are owed, and how much of it they use.
+// deficits is the state of a pool under a deficit policy: for each dominant resource, the deficits of its children
+// and the amount that they use.
 type deficits struct {
 	of   []*usage.Deficits
-	runs []float64 // of all children
-	keys []keys    // orders of the dominant resources from the second on, see standApart
+	runs []float64 // used by all children together
+	keys []keys    // orders of the dominant resources after the first, see standApart
 }
 
-// dominants are the resources that are the dominant one of some key.
+// dominants are the resources that dominate some key.
 type dominants struct {
 	resources []int     // the first is the unit
 	capacity  []float64 // of each
 	of        []int8    // by key: index into resources
-	stale     bool      // the deficits are to be counted from scratch
-	drifts    [][]int32 // by dominant resource from the second on, and pool: number of its order
-	sole      int8      // the one that is free in the choice under way, from 1; 0: several, or there is none
+	stale     bool      // the deficits must be recounted from scratch
+	drifts    [][]int32 // by dominant resource after the first, and pool: index of its order
+	sole      int8      // the only free one in the present choice, from 1; 0: several, or none
 }
 
-// allotting is what a pool under an allotter keeps besides.
+// allotting is the additional state of a pool under an allotter.
 type allotting struct {
 	whole  int64 // slots that were divided into targets
-	fresh  bool  // the targets are those of the children and weights that there are
+	fresh  bool  // the targets match the present children and weights
 	open   sum   // weights of the children with work that may start
 	loaned sum   // slots that children have above their targets
 	plan   plan
-	over   time.Time // since when the spread is above the threshold; zero if it is not
-	tried  time.Time // when nothing was found that could be stopped
+	over   time.Time // since when the spread exceeds the threshold; zero if it does not
+	tried  time.Time // when no task was found that could be stopped
 }
 
-// plan is how many slots an allotter allotted to each child. It holds until something
-// happens that is not one of its own starts.
+// plan is the number of slots that an allotter allotted to each child. It is valid until an event other than one of
+// its own starts.
 type plan struct {
-	serial uint64  // of the events at which it was made; 0: none
-	pinned bool    // it follows a rebalancing, and holds until it is used up
-	turns  []int32 // the children whose tasks start first, one for each task; those of a rebalancing
-	order  []int32 // children with slots, in the order in which they start
-	left   []int64 // slots that are not used up, by position among the children
+	serial uint64  // event number when it was made; 0: none
+	pinned bool    // made by a rebalancing, and valid until it is used up
+	turns  []int32 // from a rebalancing: the children whose tasks start first, one entry per task
+	order  []int32 // children with slots, in order of start
+	left   []int64 // unused slots, by position among the children
 }
 
 func (p plan) clone() plan {
@@ -264,18 +262,18 @@ func (p plan) clone() plan {
 	return p
 }
 
-// standing is what a pool under a carrier had before a change.
+// standing is the place of a pool under a carrier before a change.
 type standing struct {
 	formula *why.Formula // of the policy
 	weight  float64
 	level   float64
 }
 
-// renewal knows when a [Renewer] wants the keys of its children computed anew. A pool
-// that has one is asked again only then, so that an event costs one comparison.
+// renewal is the next instant at which a [Renewer] wants the keys of its children recomputed. Renewers are asked
+// again only then, so that an event costs one comparison.
 type renewal struct{ at time.Time } // the earliest of all pools; zero if there is none
 
-// inQueue is what of a pool waits in queues of nodes.
+// inQueue counts the tasks of a pool that wait in queues of nodes.
 type inQueue struct {
 	tasks int32
 	units float64

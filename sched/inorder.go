@@ -2,12 +2,12 @@ package sched
 
 import "github.com/fairlead/fairlead/cluster"
 
-// Conservative backfilling where the order of the waiting tasks changes: whenever something has
-// happened, the policy orders the waiting tasks, and each takes the earliest room that those before it
-// leave. So nobody owns the future because of coming early: a planned start moves to later if others have
-// come before the task in the order. (Slurm's sched/backfill plans its queue anew in this way.)
+// This file does conservative backfilling if the order of the waiting tasks can change: after each event, the
+// policy orders the waiting tasks, and each takes the earliest room that the tasks before it leave. So no task owns
+// future room because it came early: its planned start is delayed if other tasks have overtaken it in the order.
+// (Slurm's sched/backfill replans its queue in this way.)
 
-// stepInOrder plans anew, if something has happened, and starts the tasks that have room now.
+// stepInOrder plans anew after an event, and starts the tasks that have room now.
 func stepInOrder(s *Scheduler, limit int, d *Decision) {
 	k := &s.reserve.backfill.keep
 	if k.inOrder.newcomer.job != 0 {
@@ -23,8 +23,8 @@ func stepInOrder(s *Scheduler, limit int, d *Decision) {
 	}
 }
 
-// visitInOrder visits the waiting tasks that may start as the policy would start them, each gang once, until
-// visit returns false.
+// visitInOrder visits the waiting tasks that may start, in the order in which the policy would start them, each
+// gang once, until visit returns false.
 func visitInOrder(s *Scheduler, visit func(job int64, at lineRef) bool) {
 	f := s.forkToList(&s.reserve.backfill.keep.inOrder.room)
 	f.quotas.unlimited()
@@ -41,7 +41,7 @@ func visitInOrder(s *Scheduler, visit func(job int64, at lineRef) bool) {
 	})
 }
 
-// listAnew lists the tasks that room is to be planned for.
+// listAnew lists the tasks to plan room for.
 func listAnew(s *Scheduler) {
 	k := &s.reserve.backfill.keep
 	k.relist, k.freed, k.left = false, false, false
@@ -54,8 +54,7 @@ func listAnew(s *Scheduler) {
 	k.held = s.site.tasksIn(k.all) < s.tree.pools[Root].Waiting
 }
 
-// planInOrder plans the tasks of the list that are not planned yet, one after the other, and starts those
-// that have room now.
+// planInOrder plans the unplanned tasks of the list, one after the other, and starts the tasks that have room now.
 func (m *placement) planInOrder(limit int, d *Decision) {
 	k := &m.reserve.backfill.keep
 	left, i := k.inOrder.next, k.inOrder.next
@@ -73,8 +72,7 @@ func (m *placement) planInOrder(limit int, d *Decision) {
 	k.all = append(k.all[:left], k.all[i:]...)
 }
 
-// planNext plans the next task, and starts it if it has room now. It reports whether the task stays in the
-// list.
+// planNext plans the next task, and starts it if it has room now. It reports whether the task stays in the list.
 func (m *placement) planNext(r *reserved, d *Decision) bool {
 	b := &m.reserve.backfill
 	switch {
@@ -91,13 +89,13 @@ func (m *placement) planNext(r *reserved, d *Decision) bool {
 	case m.startKept(r, d):
 		return false
 	}
-	clear(b.keep.inOrder.soonest) // it may have given room back
+	clear(b.keep.inOrder.soonest) // startKept may have given room back
 	return r.job != 0
 }
 
-// keepSoonest keeps the earliest room behind all that is planned, and reports whether there is any. A
-// task finds none before the last one that asked for the same. While nodes are held for a job, tasks
-// without a limit have no room planned but from now on: see lengthAt.
+// keepSoonest keeps the earliest room behind all planned tasks, and reports whether there is any. A task never
+// finds earlier room than the previous task with the same request. While nodes are held for a job, tasks without a
+// time limit can only be planned to start now: see lengthAt.
 func (f *reserve) keepSoonest(r *reserved) bool {
 	p, now := &f.backfill.keep.inOrder, f.site.instantOf()
 	length, before := f.lengthAt(r.at), f.keepsBefore()
@@ -117,7 +115,7 @@ func (f *reserve) keepSoonest(r *reserved) bool {
 	return true
 }
 
-// tasksIn is how many tasks are in a list.
+// tasksIn is the number of tasks in a list.
 func (m *site) tasksIn(all []reserved) (tasks int64) {
 	for i := range all {
 		tasks += m.atOnce(all[i].key)
@@ -125,8 +123,7 @@ func (m *site) tasksIn(all []reserved) (tasks int64) {
 	return tasks
 }
 
-// parkUnpaid parks the lines that no licence or token is left for, so that they are heard
-// of again when there is one.
+// parkUnpaid parks the lines without a free license or token, so that they try again when there is one.
 func (h *gates) parkUnpaid() {
 	for i := range h.lines.queues {
 		q := &h.lines.queues[i]
@@ -140,8 +137,8 @@ func (h *gates) parkUnpaid() {
 	}
 }
 
-// planShown is all room as it would be planned with the jobs that came since the plan was made: who asks is
-// told when these are to start, too.
+// planShown returns the plan as it would be with the jobs that came since it was made, so that users also see
+// planned starts of these.
 func planShown(s *Scheduler) []reserved {
 	p := &s.reserve.backfill.keep.inOrder
 	if at := (moment{s.site.events, s.site.instantOf()}); p.shown == nil || p.shownAt != at {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// intake lets jobs in, at their time, and out again.
+// intake adds jobs, when their time has come, and removes them.
 type intake struct {
 	site    *site
 	tree    *tree
@@ -23,7 +23,7 @@ type intake struct {
 
 func (a *intake) add(j Job) { a.addAs(j, a.site.isNew(j)) }
 
-// addAs adds a job to the priority class of the new ones, or to that of the others.
+// addAs adds a job to the priority class of new jobs, or to that of the other jobs.
 func (a *intake) addAs(j Job, isNew bool) {
 	a.site.events++
 	leaf := a.growth.leaf(j, isNew)
@@ -58,15 +58,14 @@ func (a *intake) addAs(j Job, isNew bool) {
 	a.turns.meetDominant()
 }
 
-// addBegun gives a job some of whose tasks run further tasks that wait, perhaps in
-// another line than before.
+// addBegun adds waiting tasks to a job with running tasks, perhaps in another line than before.
 func (a *intake) addBegun(b int32, at lineRef, tasks, most int32) {
 	j := &a.lines.begun[b]
 	j.own, j.max, j.gang = most, tighter(most, a.lines.queues[at.queue].max), a.site.gangOf(a.lines.line(at).key)
 	was := j.at
 	if was != at {
 		moved := j.waiting
-		a.lines.addWaiting(at, int64(moved)) // first, so that no pool seems to have nothing to do
+		a.lines.addWaiting(at, int64(moved)) // first, so that no pool seems idle
 		a.lines.change(was, func(*line) { j.waiting = 0; a.lines.reheap(b) })
 		a.lines.addWaiting(was, -int64(moved))
 		a.lines.line(was).refs--
@@ -100,7 +99,7 @@ func (a *intake) withdrawBegun(b int32) int {
 	return n
 }
 
-// waitAgain adds the task of a run that is over.
+// waitAgain adds the task of an ended run again.
 func (a *intake) waitAgain(r *run, most int32) {
 	path := a.tree.Path(PoolID(r.pool))
 	// A job that is still new has its entry among the new jobs.
@@ -109,12 +108,12 @@ func (a *intake) waitAgain(r *run, most int32) {
 		r.isNew && a.newJobs.has(r.job))
 }
 
-// anyWaits reports whether a task waits, or will.
+// anyWaits reports whether a task waits, or will wait from its begin time on.
 func (a *intake) anyWaits() bool {
 	return a.tree.pools[Root].Waiting > 0 || !a.later.next().IsZero()
 }
 
-// nextAged is when the next job is new no longer; zero if there is none.
+// nextAged is when the next new-job window ends; zero if there is none.
 func (a *intake) nextAged() time.Time {
 	if len(a.newJobs) == 0 {
 		return time.Time{}
@@ -122,12 +121,12 @@ func (a *intake) nextAged() time.Time {
 	return a.newJobs[0].submitted.Add(a.site.cfg.NewJobs.For)
 }
 
-// watch remembers where a new job is.
+// watch records the line of a new job.
 func (a *intake) watch(j Job, at lineRef) {
 	heap.Push(&a.newJobs, newJob{j.Submitted, j.ID, at})
 }
 
-// ageNewJobs moves jobs whose new-job window is over to the priority classes of the others.
+// ageNewJobs moves jobs whose new-job window is over to the regular priority classes.
 func (a *intake) ageNewJobs() {
 	for len(a.newJobs) > 0 && !a.nextAged().After(a.site.at) {
 		x := heap.Pop(&a.newJobs).(newJob)
@@ -158,7 +157,7 @@ func (a *intake) ageNewJobs() {
 	}
 }
 
-// moveFresh moves a job that still waits and none of whose tasks has started.
+// moveFresh moves a waiting job without started tasks.
 func (a *intake) moveFresh(j Job, leaf int32, at lineRef) {
 	fresh := &a.lines.line(at).fresh
 	ci, i, found := fresh.find(j.ID)
@@ -173,7 +172,7 @@ func (a *intake) moveFresh(j Job, leaf int32, at lineRef) {
 	a.add(j)
 }
 
-// newJobs holds the jobs in priority classes for new ones, by the time of their submission.
+// newJobs holds the jobs in priority classes of new jobs, by submission time.
 type newJobs []newJob
 
 func (r newJobs) Len() int { return len(r) }
@@ -205,7 +204,7 @@ func (r newJobs) has(job int64) bool {
 	return false
 }
 
-// newJob is where a job was put when it was new.
+// newJob is the line that a new job was added to.
 type newJob struct {
 	submitted time.Time
 	id        int64

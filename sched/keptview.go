@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// holeGate closes the gate of the nodes for a job that would fit on some now, but not for
-// as long as it may run.
+// holeGate closes the gate of the nodes for a job that would fit on some node now, but not for as long as it may
+// run.
 func (v GateView) holeGate(j *Job, g why.Gate) why.Gate {
 	if !g.Open {
 		return g
@@ -37,8 +37,8 @@ func (v GateView) InTheWay(j Job) *why.Kept {
 	return nil
 }
 
-// foundNoRoom reports whether the last step found no room for a job. The plan may be of an older instant: it has room
-// that is not there if tasks run for longer than it assumed.
+// foundNoRoom reports whether the last step found no room for a job. The plan may be older: it shows room that does
+// not exist if tasks run longer than it assumed.
 func (v GateView) foundNoRoom(j *Job) bool {
 	q := v.s.tree.pools[v.s.growth.Leaf(*j)].queue
 	if q < 0 {
@@ -53,14 +53,14 @@ func (v GateView) foundNoRoom(j *Job) bool {
 	return false
 }
 
-// lengthOf is how long tasks of a job are planned to run if they start now.
+// lengthOf is the planned run time of tasks of a job that start now.
 func (v GateView) lengthOf(j *Job) int64 {
 	a := askOf(j)
 	return v.s.reserve.lengthNow(int32(v.s.Leaf(*j)), &a)
 }
 
-// inTheWay is the earliest room that is kept for another job on a node on which the job
-// would fit now, and that it would delay; nil if there is none.
+// inTheWay returns the earliest planned start of another job that the job would delay, on a node where the job
+// would fit now; nil if there is none.
 func (v GateView) inTheWay(j *Job) *reserved {
 	end := v.s.site.instantOf() + v.lengthOf(j)
 	var first *reserved
@@ -77,7 +77,7 @@ func (v GateView) fitsOnOne(nodes []cluster.NodeID, key cluster.Key) bool {
 	return slices.ContainsFunc(nodes, func(id cluster.NodeID) bool { return v.s.site.cluster.Fits(id, key) })
 }
 
-// keptRoom is all room that is kept, in order.
+// keptRoom yields all planned starts, in order.
 func (v View) keptRoom() iter.Seq[*reserved] {
 	return func(yield func(*reserved) bool) {
 		b := &v.s.reserve.backfill
@@ -95,7 +95,7 @@ func (v View) keptRoom() iter.Seq[*reserved] {
 	}
 }
 
-// keptOf is the earliest room that is kept for a job, nil if there is none.
+// keptOf returns the earliest planned start of a job, nil if there is none.
 func (v View) keptOf(job int64) *reserved {
 	var first *reserved
 	for r := range v.keptRoom() {
@@ -106,7 +106,7 @@ func (v View) keptOf(job int64) *reserved {
 	return first
 }
 
-// Kept is the earliest room that is kept for each job, by the last step.
+// Kept returns the earliest planned start of each job, as of the last step.
 func (v View) Kept() map[int64]why.Kept {
 	if v.s.reserve.backfill.plan == nil {
 		return nil
@@ -120,7 +120,7 @@ func (v View) Kept() map[int64]why.Kept {
 	return all
 }
 
-// KeptFor is the room that is kept for a job, by the last step; nil if there is none.
+// KeptFor returns the earliest planned start of a job, as of the last step; nil if there is none.
 func (v View) KeptFor(job int64) *why.Kept {
 	if v.s.reserve.backfill.plan == nil {
 		return nil
@@ -132,9 +132,9 @@ func (v View) KeptFor(job int64) *why.Kept {
 	return v.whyKept(r, v.endlessOn())
 }
 
-// whyKept is room as it is shown. endless are the nodes on which tasks without a time limit run.
+// whyKept describes a planned start for an answer. endless are the nodes with running tasks without a time limit.
 func (v View) whyKept(r *reserved, endless map[cluster.NodeID]bool) *why.Kept {
-	from := max(r.from, v.s.site.instantOf()) // a task that runs over its limit may be there still
+	from := max(r.from, v.s.site.instantOf()) // a task over its limit may still be there
 	k := &why.Kept{Job: r.job, Nodes: v.s.site.nodeNames(r.nodes), From: time.Unix(0, from), To: time.Unix(0, r.to)}
 	k.Held, k.MayMove = r.held, v.s.site.cfg.Placement == Conservative && !v.s.reserve.backfill.stable
 	k.Predicted = slices.ContainsFunc(r.nodes, func(id cluster.NodeID) bool { return endless[id] })
@@ -146,7 +146,7 @@ func (v View) whyKept(r *reserved, endless map[cluster.NodeID]bool) *why.Kept {
 	return k
 }
 
-// endlessOn are the nodes on which tasks run that are planned by predictions.
+// endlessOn returns the nodes with running tasks that are planned by predictions.
 func (v View) endlessOn() map[cluster.NodeID]bool {
 	if v.s.running.endless == 0 || v.s.site.cluster.Windows().Any() {
 		return nil
@@ -160,7 +160,7 @@ func (v View) endlessOn() map[cluster.NodeID]bool {
 	return on
 }
 
-// isFirst reports whether room is kept for a job that goes before all others.
+// isFirst reports whether the job is one with kept room that goes before all other jobs.
 func (v GateView) isFirst(j Job) bool {
 	r := v.s.reserve.keptAhead(j.Key)
 	return r != nil && r.job == j.ID

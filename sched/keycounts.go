@@ -6,15 +6,15 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// A scheduler may have seen thousands of keys while jobs with only a few of them wait. A decision
-// looks at those few only.
+// A scheduler may have seen thousands of keys while waiting jobs have only a few of them. A decision visits only
+// these few.
 
 // keyCounts counts something by key, and lists the keys whose count is not 0.
 type keyCounts struct {
 	n      []int32
 	place  []int32 // in active
 	active []cluster.Key
-	last   cluster.Key // that had room when it was last looked for
+	last   cluster.Key // found room at the last search
 }
 
 func (c *keyCounts) add(key cluster.Key, by int32) {
@@ -62,7 +62,7 @@ func (w *keyLines) add(key cluster.Key, at lineRef) {
 	w.lines++
 }
 
-// fitting lists the keys for which there is room, by number.
+// fitting lists the keys that have room, by number.
 func (w *keyLines) fitting(c *cluster.Cluster) []cluster.Key {
 	w.fit = w.fit[:0]
 	for _, key := range w.active {
@@ -74,7 +74,7 @@ func (w *keyLines) fitting(c *cluster.Cluster) []cluster.Key {
 	return w.fit
 }
 
-// take removes and returns the lines of a key. They are valid until one is added.
+// take removes and returns the lines of a key. The result is valid until a line is added.
 func (w *keyLines) take(key cluster.Key) []lineRef {
 	refs := w.of[key]
 	w.of[key] = refs[:0]
@@ -83,7 +83,7 @@ func (w *keyLines) take(key cluster.Key) []lineRef {
 	return refs
 }
 
-// takeIf removes those lines of the keys that are wanted, and appends them to a list.
+// takeIf removes the wanted lines of the keys, and appends them to a list.
 func (w *keyLines) takeIf(asked []cluster.Key, to []lineRef, wanted func(lineRef) bool) []lineRef {
 	for _, key := range asked {
 		left, had := w.of[key][:0], len(w.of[key])
@@ -115,8 +115,7 @@ func (w *keyLines) all() (refs []lineRef) {
 
 func (w *keyLines) clear() { *w = keyLines{} }
 
-// clone copies the lists. Those that are empty keep the room that they once needed, which
-// the copy must not write into.
+// clone copies the lists. It does not share empty lists, because their memory must not be written by the copy.
 func (w *keyLines) clone() keyLines {
 	c := keyLines{of: make([][]lineRef, len(w.of)), active: slices.Clone(w.active), lines: w.lines}
 	for _, key := range c.active {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// of is the number of a drift's order, which is made if need be.
+// of returns the index of a drift's order, and creates the order if it does not exist.
 func (k *keys) of(drift [2]float64) int32 {
 	n, ok := k.number[drift]
 	if !ok {
@@ -17,8 +17,7 @@ func (k *keys) of(drift [2]float64) int32 {
 	return n
 }
 
-// remove takes the child at a place out of an order. Drifts come and go: an order that
-// is empty serves for the next.
+// remove removes the child at a place from an order. Drifts come and go: an empty order is reused for the next.
 func (k *keys) remove(drift int32, place int, ord *orders) {
 	o := &k.orders[drift]
 	o.remove(place, ord)
@@ -59,7 +58,7 @@ func (ord *orders) putKey(in *inner, id int32) {
 	ord.standApart(in, id)
 }
 
-// setKey computes the key of a child anew that is in an order.
+// setKey recomputes the key of a child in an order.
 func (ord *orders) setKey(in *inner, id int32) {
 	p, at := &ord.tree.pools[id], ord.setting(in)
 	place := int(ord.places[inKeyOrder][id])
@@ -76,7 +75,7 @@ func (ord *orders) setKey(in *inner, id int32) {
 	ord.standApart(in, id)
 }
 
-// setting is what the children of a pool are compared in.
+// setting returns the numbers that the children of a pool share in a comparison.
 func (ord *orders) setting(in *inner) Setting {
 	at := ord.site.instant
 	at.Weights, at.Above, at.Top, at.held = in.counted.value(), &ord.tree.pools[in.id], in.id == int32(Root), in.held
@@ -92,11 +91,11 @@ func (ord *orders) setting(in *inner) Setting {
 	return at
 }
 
-// byMain reports whether children are owed several resources.
+// byMain reports whether deficits are counted in several resources.
 func (ord *orders) byMain() bool { return ord.owes && len(ord.dominants.resources) > 1 }
 
-// settingNow is the setting of a choice: where one resource is free, of those who could
-// start something in it.
+// settingNow is the setting of a choice: if only one resource has room, it compares the children that could start
+// tasks in that resource.
 func (ord *orders) settingNow(in *inner) Setting {
 	at := ord.setting(in)
 	if m := ord.dominants.sole; m > 0 && in.deficits != nil && in.standsIn(m-1) {
@@ -105,12 +104,11 @@ func (ord *orders) settingNow(in *inner) Setting {
 	return at
 }
 
-// A child with work for several dominant resources stands in an order for each of them. Where only
-// one resource has room, the orders of this one decide: a pool that is owed map slots must
-// neither take a reduce slot for that nor leave it to others.
+// A child with work for several dominant resources has a place in an order for each. If only one resource has room,
+// its orders decide: a pool with a deficit in map slots must neither take a reduce slot instead nor leave it to
+// others.
 
-// standApart brings the places of a child in the orders of its further dominant resources up to
-// date.
+// standApart updates the places of a child in the orders of its further dominant resources.
 func (ord *orders) standApart(in *inner, id int32) {
 	if !ord.byMain() || in.deficits == nil {
 		return
@@ -131,7 +129,7 @@ func (ord *orders) standApart(in *inner, id int32) {
 	}
 }
 
-// standIn puts a child into the order of its drift in a dominant resource, or to its place there.
+// standIn adds a child to the order of its drift in a dominant resource, or updates its place there.
 func (ord *orders) standIn(in *inner, k *keys, id int32, m int8, place int32) {
 	p, at := &ord.tree.pools[id], ord.setting(in)
 	at.main = m + 1
@@ -148,7 +146,7 @@ func (ord *orders) standIn(in *inner, k *keys, id int32, m int8, place int32) {
 	k.orders[to].push(rank{in.ranked(&t), id}, ord)
 }
 
-// placeDominant makes room for the places of the pools in the orders of further dominant resources.
+// placeDominant makes room for the places of pools in the orders of further dominant resources.
 func (ord *orders) placeDominant() {
 	for len(ord.dominants.drifts) < len(ord.dominants.resources)-1 {
 		ord.dominants.drifts = append(ord.dominants.drifts, make([]int32, len(ord.tree.pools)))
@@ -156,8 +154,8 @@ func (ord *orders) placeDominant() {
 	}
 }
 
-// settingOf is settingNow for one child: one that has nothing for the resource that is free
-// is compared in its own.
+// settingOf is settingNow for one child. A child without work for the free resource is compared in its own dominant
+// resource.
 func (ord *orders) settingOf(in *inner, id int32) Setting {
 	at := ord.settingNow(in)
 	if m := int(at.main) - 1; m >= 0 && (m >= len(ord.tree.pools[id].readyBy) || ord.tree.pools[id].readyBy[m] == 0) {
@@ -166,7 +164,7 @@ func (ord *orders) settingOf(in *inner, id int32) Setting {
 	return at
 }
 
-// keysOf are the orders of a dominant resource other than the first.
+// keysOf returns the orders of a dominant resource other than the first.
 func (o *deficits) keysOf(m int8) *keys {
 	for len(o.keys) < int(m) {
 		k := newKeys(true)

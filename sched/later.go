@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// later holds the jobs that may not begin yet, by begin time.
+// later holds the jobs whose begin time has not come, by begin time.
 type later struct {
 	heap   laterHeap
 	jobs   map[int64]laterJob
@@ -27,8 +27,7 @@ func (l *later) add(j Job) {
 	heap.Push(&l.heap, laterEntry{j, l.serial})
 }
 
-// laterJob tells the entries of a job that are still valid from withdrawn ones,
-// which are dropped when their time comes.
+// laterJob distinguishes valid entries of a job from withdrawn ones, which are dropped when their time comes.
 type laterJob struct {
 	tasks int
 	since uint64
@@ -61,7 +60,7 @@ func (h *laterHeap) Pop() any {
 	return e
 }
 
-// withdraw takes all tasks of the job out and returns how many there were.
+// withdraw removes all tasks of the job and returns their number.
 func (l *later) withdraw(id int64) int {
 	n := l.jobs[id].tasks
 	delete(l.jobs, id)
@@ -89,7 +88,7 @@ func (l *later) next() time.Time {
 	return l.heap[0].job.Begin
 }
 
-// due takes out a job whose time has come.
+// due removes and returns a job whose begin time has come.
 func (l *later) due(now time.Time) (Job, bool) {
 	if len(l.heap) == 0 || l.heap[0].job.Begin.After(now) {
 		return Job{}, false
@@ -105,7 +104,7 @@ func (l *later) due(now time.Time) (Job, bool) {
 	return j, true
 }
 
-// take takes one task of a job out, if there is one: that which may begin first.
+// take removes one task of a job, if there is one: the task with the earliest begin time.
 func (l *later) take(id int64) {
 	state, first := l.jobs[id], -1
 	if state.tasks < 2 {

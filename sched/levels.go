@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// A policy such as fair remembers of each child how much it has received since it came, and at which level it came
-// in. That follows from no usage, so it has to be told to a scheduler that takes the place of another one: else all
-// pools would stand level again, and one that has waited for long would wait anew.
+// A policy such as fair remembers the service of each child since it joined, and the level at which it joined.
+// These numbers do not follow from usage, so a scheduler that replaces another one must be given them. Otherwise
+// all pools would tie again, and a pool that has waited long would start over.
 
-// Levels is the memory of the policies that are [Carrier], for [Memory.Know] of another scheduler.
+// Levels returns the memory of the [Carrier] policies, for [Memory.Know] of another scheduler.
 func (m Memory) Levels() (all []Known) {
 	t, now := &m.s.tree, m.s.site.now
 	for i := range t.pools {
 		id, p := int32(i), &t.pools[i]
 		if t.labels[id].kind == priorityClass {
-			continue // its service is that of its pool, and is not known apart after a restart
+			continue // its service is that of its pool, and is unknown by itself after a restart
 		}
 		k := Known{Pool: t.Path(PoolID(id)), AsOf: m.s.site.at}
 		if in := t.inAbove(id); in != nil && in.as.carrier != nil && p.Weight > 0 {
@@ -33,8 +33,7 @@ func (m Memory) Levels() (all []Known) {
 	return all
 }
 
-// setLevels lets pools go on at the levels that they had. A pool that did not wait then and does now comes in like
-// one that was away.
+// setLevels restores the levels of pools. A pool that waits now and did not then joins like one that was away.
 func (m Memory) setLevels(pools []Known) {
 	t, now := &m.s.tree, m.s.site.now
 	waited := map[int32]bool{}
@@ -63,7 +62,7 @@ func (m Memory) setLevels(pools []Known) {
 	}
 }
 
-// comeIn carries the children of a pool that wait now and did not before to the level of the others.
+// comeIn raises the children of a pool that wait now and did not before to the level of the others.
 func (m Memory) comeIn(in *inner, waited map[int32]bool) {
 	t, now, least := &m.s.tree, m.s.site.now, math.Inf(1)
 	for _, kid := range in.kids {

@@ -6,10 +6,10 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// Licenses are part of the plan, as something that all nodes have in common: room that is kept
-// for a task is of no use to it if a task behind it has its licence by then.
+// Licenses are part of the plan, as amounts that belong to no node: kept room is useless to a task if a task behind
+// it has taken its license by then.
 
-// licenseTotals is how much there is of each licence, by number.
+// licenseTotals is the total of each license, by number.
 func (c *quotas) licenseTotals() cluster.Vector {
 	v := make(cluster.Vector, len(c.licenses))
 	for i := range c.licenses {
@@ -18,15 +18,14 @@ func (c *quotas) licenseTotals() cluster.Vector {
 	return v
 }
 
-// licensesFree reports whether the licences are free that a task with a key, or a gang, asks
-// for.
+// licensesFree reports whether the licenses of a task with a key, or of a gang, are free.
 func (c *quotas) licensesFree(key cluster.Key) bool {
 	t := c.needsOf(key)
 	return t == nil || c.lackingLicense(t, c.site.atOnce(key)) == nil
 }
 
-// licensesFrom is the first instant from from on at which a task with a key, or a gang, could
-// hold its licences for length.
+// licensesFrom is the first instant in [from, before) at which a task with a key, or a gang, could hold its
+// licenses for length.
 func (f *reserve) licensesFrom(key cluster.Key, length, from, before int64) (int64, bool) {
 	if !f.quotas.holdsLicense(key) {
 		return from, true
@@ -34,14 +33,13 @@ func (f *reserve) licensesFrom(key cluster.Key, length, from, before int64) (int
 	return f.backfill.plan.EarliestCommon(f.quotas.licensesOf(key, f.site.atOnce(key)), length, from, before)
 }
 
-// licensesBehind reports whether a task with a key, or a gang, can hold its licences from now
-// on up to an instant.
+// licensesBehind reports whether a task with a key, or a gang, can hold its licenses from now to end.
 func (f *reserve) licensesBehind(key cluster.Key, now, end int64) bool {
 	at, found := f.licensesFrom(key, end-now, now, now+1)
 	return found && at == now
 }
 
-// findPaid is find for what its licences are free for.
+// findPaid is find for a request whose licenses are free.
 func (f *reserve) findPaid(key cluster.Key, limit time.Duration) (cluster.NodeID, bool) {
 	if !f.quotas.licensesFree(key) {
 		return 0, false
@@ -49,7 +47,7 @@ func (f *reserve) findPaid(key cluster.Key, limit time.Duration) (cluster.NodeID
 	return f.find(key, limit)
 }
 
-// placeBehind finds a node that is free for as long as a task is planned to run, or those for a gang.
+// placeBehind finds a node that is free for the planned run time of a task, or the nodes for a gang.
 func (f *reserve) placeBehind(key cluster.Key, length int64) (node cluster.NodeID, fits bool) {
 	now := f.site.instantOf()
 	end := now + length

@@ -1,18 +1,18 @@
 package sched
 
-// limit holds the minimum and the maximum of a pool, and how much of them is in use.
+// limit holds the minimum and the maximum of a pool, and the used amounts.
 type limit struct {
 	min, max   []int64 // by resource; -1 is none
 	used       []int64
-	wants      []int32 // of min: lines below that are ready and ask for it; see tree.wanted
-	tasks      int32   // at once in and below the pool; 0 is no limit
-	jobRunning int32   // tasks of one job at once; 0 is no limit
+	wants      []int32 // of min: ready lines below that ask for it; see tree.wanted
+	tasks      int32   // tasks in and below the pool at the same time; 0 is no limit
+	jobRunning int32   // tasks of one job at the same time; 0 is no limit
 	parked     []lineRef
 	names      limitNames
 }
 
-// below reports whether the pool has less than its minimum of something that it asks
-// for. Everything asks for the unit, which is resource 0.
+// below reports whether the pool has less than its minimum of a resource that its waiting tasks ask for. All tasks
+// ask for the unit, resource 0.
 func (l *limit) below() bool {
 	for r, least := range l.min {
 		if l.used[r] < least && (r == 0 || l.wants[r] > 0) {
@@ -22,7 +22,7 @@ func (l *limit) below() bool {
 	return false
 }
 
-// helped reports whether the request takes a resource that is below the minimum.
+// helped reports whether the request takes a resource that is below its minimum.
 func (l *limit) helped(request []int64) bool {
 	for r, least := range l.min {
 		if l.used[r] < least && r < len(request) && request[r] > 0 {
@@ -32,7 +32,7 @@ func (l *limit) helped(request []int64) bool {
 	return false
 }
 
-// admits reports whether a number of tasks of the request stay within the maximum.
+// admits reports whether a number of tasks with the request stays within the maximum.
 func (l *limit) admits(request []int64, tasks int64) bool {
 	for r, n := range request {
 		if r < len(l.max) && l.max[r] >= 0 && n > 0 && l.used[r]+tasks*n > l.max[r] {
@@ -42,8 +42,7 @@ func (l *limit) admits(request []int64, tasks int64) bool {
 	return true
 }
 
-// full reports whether no task with any key may start: each takes at least one
-// unit, which is resource 0.
+// full reports whether no task with any key may start: each task takes at least one unit, which is resource 0.
 func (l *limit) full(tasks int32) bool {
 	return l.tasks > 0 && tasks >= l.tasks ||
 		len(l.max) > 0 && l.max[0] >= 0 && l.used[0] >= l.max[0]
@@ -58,7 +57,7 @@ func (l *limit) add(request []int64, sign int64) {
 	}
 }
 
-// limitNames are the names of what a pool may have; see [Held].
+// limitNames are the names of the limits of a pool; see [Held].
 type limitNames struct {
 	tasks string
 	max   []string // by resource

@@ -6,21 +6,20 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// queue holds the waiting jobs of a leaf, in a line for each key of request: a
-// job that fits nowhere then holds up only jobs that ask for the same. Jobs of
-// different classes stand in lines of their own, too: the order of a line is then that of
-// submission whether or not there are priorities. A leaf looks through its lines at each
-// choice, so what costs is how many different requests and classes wait in it at once.
+// queue holds the waiting jobs of a leaf pool, in one line per request: a job that fits nowhere then delays only
+// jobs with the same request. Jobs of different classes are in separate lines, too, so that a line is in order of
+// submission with or without priorities. A leaf pool visits its lines at each choice, so the cost depends on the
+// number of different requests and classes that wait at the same time.
 type queue struct {
 	pool   int32
-	first  line   // in place, because for most leaves it is the only one
+	first  line   // stored inline, because most leaf pools have no other
 	more   []line // the others
-	ready  int32  // lines with work that no gate holds back
-	strict bool   // the leaf's policy reads the order of arrival and nothing else
-	ranked bool   // it goes by the priority of each job
+	ready  int32  // number of lines with work and no closed gate
+	strict bool   // the leaf pool's policy reads the order of arrival only
+	ranked bool   // jobs go by their own priorities
 	mixed  bool   // jobs of several priorities wait in it, see lines.mixed
-	max    int32  // tasks of one job at once, by the pools above; 0 is no limit
-	heads  *heads // the order of many lines, nil for few
+	max    int32  // the pools' limit on simultaneous tasks of one job; 0 is no limit
+	heads  *heads // the order of its lines if they are many, else nil
 }
 
 // ordered reports whether the queue keeps its lines in order.
@@ -35,7 +34,7 @@ func (q *queue) line(i int) *line {
 	return &q.more[i-1]
 }
 
-// ask is what the jobs of a line have in common.
+// ask is the common request of the jobs of a line.
 type ask struct {
 	key   cluster.Key
 	class Class
@@ -43,75 +42,74 @@ type ask struct {
 	alike uint32        // see [Job.Alike]; 0 with a limit
 }
 
-// line holds jobs that ask for the same. Jobs none of whose tasks runs are in
-// fresh; jobs that have begun and have tasks left are in begun, fewest running first, and of
-// those alike the one whose turn it is longest, so that jobs of a pool share its room task by task ("round
-// robin" in the README of Twitter's Scoot).
+// line holds jobs with the same request. Jobs without running tasks are in fresh. Jobs that have begun and have
+// tasks left are in begun: fewest running tasks first and, of equal ones, the job that has waited longest for its
+// turn, so that the jobs of a pool share its room task by task ("round robin" in the README of Twitter's Scoot).
 type line struct {
 	ask
 	gate  gate
-	full  int32 // the pool whose maximum holds the line back, if the gate is byMax
-	refs  int32 // jobs that have begun and belong here, whether or not tasks of them wait
-	tasks int64 // that wait
+	full  int32 // if the gate is byMax: the pool at its maximum
+	refs  int32 // begun jobs that belong here, with or without waiting tasks
+	tasks int64 // waiting tasks
 	fresh fifo
-	begun []int32 // heap of numbers of jobs in Scheduler.begun
+	begun []int32 // heap of indices into lines.begun
 }
 
-// held reports whether a gate other than the want of room holds the line back.
+// held reports whether a gate other than lack of room holds the line back.
 func (l *line) held() bool { return l.gate != noGate && l.gate != byFit }
 
 func (l *line) ready() bool {
 	return l.gate == noGate && (l.fresh.jobs > 0 || len(l.begun) > 0)
 }
 
-// spare reports whether nothing refers to the line, so that others may have it.
+// spare reports whether the line is unused, so that another request may take it.
 func (l *line) spare() bool { return l.tasks == 0 && l.refs == 0 && l.gate == noGate }
 
-// hopes reports whether only the lack of room, or the maximum of a pool, may hold back the jobs of a line.
+// hopes reports whether only lack of room, or the maximum of a pool, may hold back the jobs of a line.
 func (l *line) hopes() bool {
 	return (l.gate == noGate || l.gate == byFit || l.gate == byMax) && (l.fresh.jobs > 0 || len(l.begun) > 0)
 }
 
-// begun is a job with several tasks, at least one of them started.
+// begun is a job with several tasks, one or more of them started.
 type begun struct {
 	id      int64
 	since   time.Duration // submission, from agesFrom
 	waiting int32
 	running int32
-	own     int32 // limit of the job itself to its tasks at once; 0 is none
-	max     int32 // the tighter of its own and its pools' limit
-	gang    int32 // tasks that start all at once; 0: each for itself
-	slot    int32 // in the heap of its line; -1: not in it
+	own     int32 // the job's own limit on simultaneous tasks; 0 is none
+	max     int32 // the tighter of its own limit and that of its pools
+	gang    int32 // tasks that start at the same moment; 0: each by itself
+	slot    int32 // index in the heap of its line; -1: not in it
 	at      lineRef
-	turn    time.Duration // when a task of it started or ended last, from agesFrom; submission, if none has
+	turn    time.Duration // when a task last started or ended, from agesFrom; else the submission
 }
 
-// starts notes that a task of the job starts at an instant.
+// starts records that a task of the job starts at an instant.
 func (b *begun) starts(at time.Duration) {
 	b.running++
 	b.turn = max(b.turn, at)
 }
 
-// ends notes that a task of the job ends at an instant. The jobs that waited meanwhile go before it: of two
-// that have nothing the one that had something last comes last.
+// ends records that a task of the job ends at an instant. Jobs that waited in the meantime then go before it: of
+// two jobs without running tasks, the one that ran last goes last.
 func (b *begun) ends(at time.Duration) {
 	b.running--
 	b.turn = max(b.turn, at)
 }
 
-// head is the job as the first of its line.
+// head is the job as the head of its line.
 func (b *begun) head(i int32) head { return head{b.id, b.since, b.running, i, b.turn} }
 
-// head is the job as the first of its line; its turn came with it.
+// head is the job as the head of its line; its turn is its submission.
 func (e entry) head() head { return head{e.id, e.since, 0, -1, e.since} }
 
-// capped reports whether no task of the job may start now, because of its running tasks or,
-// in a gang, because not all of its tasks wait.
+// capped reports whether no task of the job may start now, because enough tasks run or, for a gang, because not all
+// of its tasks wait.
 func (b *begun) capped() bool {
 	return b.waiting < b.gang || b.gang == 0 && b.max > 0 && b.running >= b.max
 }
 
-// startable is the number of waiting tasks of a job that may run beside its running tasks.
+// startable is the number of waiting tasks of a job that may start beside its running tasks.
 func startable(waiting, running, most int32) int32 {
 	if most == 0 {
 		return waiting

@@ -2,36 +2,34 @@ package sched
 
 import "time"
 
-// Memory gives a scheduler what it cannot know of the time before it was made, and what an
-// administrator corrects of it. Running tasks are given by [Scheduler.Adopt], rates by
-// [Scheduler.SetRate].
+// Memory gives a scheduler the knowledge of the time before it was created, and the corrections of administrators.
+// [Scheduler.Adopt] adds running tasks, and [Scheduler.SetRate] sets rates.
 type Memory struct{ s *Scheduler }
 
-// Memory returns the memory of the scheduler, to be written.
+// Memory returns the memory of the scheduler, for writing.
 func (s *Scheduler) Memory() Memory { return Memory{s} }
 
-// Known is knowledge of a pool from before a scheduler was made.
+// Known is knowledge about a pool from before the scheduler was created.
 type Known struct {
 	Pool string // path
-	// First says since when the pool is there, and Had what it has received, not decayed, in slot-seconds, running
-	// tasks included.
+	// First is when the pool was created. Had is the undecayed service that it has received, in slot-seconds,
+	// including running tasks.
 	First time.Time
 	Had   float64
-	// AsOf is the instant of the fields that follow, see [Memory.Levels]; zero if there are none. Their amounts are
+	// AsOf is the instant of the following fields, see [Memory.Levels]; zero if they are not set. Their amounts are
 	// decayed, in slot-seconds.
 	AsOf time.Time
-	// Policy is that of the pool's parent, if it is a [Carrier]. Level is the pool's level
-	// by then, and Served the service that it had received, running tasks included. Waits: it had work to start.
+	// Policy is the policy of the pool's parent, if it is a [Carrier]. Level is the level of the pool at AsOf,
+	// Served the service that it had received, including running tasks, and Waits whether it had work to start.
 	Policy        string
 	Level, Served float64
 	Waits         bool
-	// Clock is the level at which a child of the pool comes in while no other waits, if its policy is a [Carrier].
+	// Clock is the level at which a child joins while no other waits, if the policy of the pool is a [Carrier].
 	Clock float64
 }
 
-// Restore gives a leaf the service it received and the mean length of its tasks
-// before the scheduler was made; amounts are as of now. Policies with a memory of
-// their own begin afresh, unless [Memory.Know] tells of it.
+// Restore gives a leaf pool the service and the mean task length from before the scheduler was created; amounts are
+// as of now. Policies with a memory of their own start afresh, unless [Memory.Know] restores it.
 func (m Memory) Restore(leaf PoolID, settled, mean, seen float64) {
 	for id := int32(leaf); id >= 0; id = m.s.tree.pools[id].parent {
 		p := &m.s.tree.pools[id]
@@ -49,8 +47,7 @@ func (m Memory) Restore(leaf PoolID, settled, mean, seen float64) {
 	m.s.turns.settle(int32(leaf))
 }
 
-// SetUsage gives a leaf the service that it received, as of now, and makes it count
-// in the comparison at once.
+// SetUsage adds service to a leaf pool, as of now, which counts in the comparison at once.
 func (m Memory) SetUsage(leaf PoolID, settled float64) {
 	m.s.site.events++
 	for id := int32(leaf); id >= 0; id = m.s.tree.pools[id].parent {
@@ -63,8 +60,8 @@ func (m Memory) SetUsage(leaf PoolID, settled float64) {
 	m.s.turns.settle(int32(leaf))
 }
 
-// SetUsed sets what tasks of a leaf that ended have received, as of t, in slot-seconds. A
-// pool with a standing of its own enters the comparison anew, like one that was away.
+// SetUsed sets the service of the ended tasks of a leaf pool, as of t, in slot-seconds. A pool under a [Carrier]
+// joins the comparison anew, like one that was away.
 func (m Memory) SetUsed(leaf PoolID, used float64, t time.Time) {
 	m.s.Advance(t)
 	m.s.site.events++
@@ -74,7 +71,7 @@ func (m Memory) SetUsed(leaf PoolID, used float64, t time.Time) {
 		level := 0.0
 		carries := in != nil && in.as.carrier != nil
 		if carries {
-			level = m.s.tree.level(in) // before the change, which must not move the pool among the others
+			level = m.s.tree.level(in) // taken before the change, which must not move the pool among the others
 		}
 		p.Settled = max(0, p.Settled+change)
 		if carries {
@@ -84,8 +81,8 @@ func (m Memory) SetUsed(leaf PoolID, used float64, t time.Time) {
 	m.s.turns.settle(int32(leaf))
 }
 
-// SeedDays sets what tasks of leaves that ended received on n days, each given by an instant of it. It forgets
-// all other days.
+// SeedDays sets the service of the ended tasks of leaf pools, from n entries, each with some instant of its day. It
+// drops all earlier records of days.
 func (m Memory) SeedDays(n int, day func(i int) (leaf PoolID, amount float64, day time.Time)) {
 	m.s.tree.clearDays()
 	for i := range n {
@@ -103,13 +100,12 @@ func (m Memory) seedDay(leaf PoolID, amount float64, day time.Time) {
 	m.s.turns.settle(int32(leaf))
 }
 
-// DaysKept is how many days the policies count, 0 if none does, and whether there are
-// pools that began to be compared by days since the last call: they know nothing of the
-// days before.
+// DaysKept returns the number of days that the policies count, 0 if none does. seed means that some pools began to
+// count by days since the last call: they know no earlier days.
 func (m Memory) DaysKept() (n int, seed bool) { return m.s.tree.daysKept() }
 
-// SetDeficit says what a leaf is owed as of now, in slot-seconds of the unit, where its
-// policy counts that. The pools above are owed as much more.
+// SetDeficit adds to the deficit of a leaf pool as of now, in slot-seconds of the unit, if its policy counts
+// deficits, and as much to that of each pool above.
 func (m Memory) SetDeficit(leaf PoolID, owed float64) {
 	for id := int32(leaf); id > 0; id = m.s.tree.pools[id].parent {
 		in := m.s.tree.parentOf(id)
@@ -125,17 +121,16 @@ func (m Memory) SetDeficit(leaf PoolID, owed float64) {
 	m.s.turns.settle(int32(leaf))
 }
 
-// FarApartSince says since when the children of pools whose allotter stops tasks have been
-// too far apart, if they are.
+// FarApartSince sets since when the children of pools whose allotter stops tasks have been too far apart, if they
+// are.
 func (m Memory) FarApartSince(t time.Time) {
 	for _, id := range m.s.tree.rebalancers {
 		m.s.tree.inners[m.s.tree.pools[id].inner].over = t
 	}
 }
 
-// Know tells the scheduler about pools that existed before it was made: the rest of their
-// starters goes on, and so do their levels. It is called when all jobs are known. A pool that nobody tells it about
-// begins when it is made.
+// Know restores pools that existed before the scheduler was created: their starters and their levels continue. Call
+// it when all jobs are known. A pool that is not among them counts as new.
 func (m Memory) Know(pools []Known, t time.Time) {
 	m.s.Advance(t)
 	m.setLevels(pools)
@@ -153,10 +148,10 @@ func (m Memory) Know(pools []Known, t time.Time) {
 	m.s.overrides.reweigh(changed...)
 }
 
-// Protect says that no task of a job is stopped before an instant: one was stopped
-// before this scheduler was made.
+// Protect keeps the tasks of a job from being stopped before an instant, because one was stopped before this
+// scheduler was created.
 func (m Memory) Protect(job int64, until time.Time) { m.s.departures.protect(job, until) }
 
-// Renew computes at once what the scheduler otherwise computes from time to time, such as the
-// usage that goes into priorities. Callers that set the usage of pools need it.
+// Renew recomputes at once the values that the scheduler otherwise recomputes at intervals, such as the usage in
+// priorities. Callers that set the usage of pools need it.
 func (m Memory) Renew() { m.s.turns.renewNow() }

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// needOf is how much of a resource the tasks with a key take that start at once.
+// needOf is the amount of a resource that the tasks with a key that start together take.
 func (v GateView) needOf(key cluster.Key, resource int) int64 {
 	request := v.s.site.cluster.Request(key)
 	if resource >= len(request) {
@@ -17,13 +17,13 @@ func (v GateView) needOf(key cluster.Key, resource int) int64 {
 	return request[resource] * v.s.site.atOnce(key)
 }
 
-// less reports whether tasks with a key take less of a resource than a job needs, but some.
+// less reports whether tasks with a key take less of a resource than a job needs, but more than none.
 func (v GateView) less(key cluster.Key, resource int, need int64) bool {
 	n := v.needOf(key, resource)
 	return 0 < n && n < need
 }
 
-// passedInRoom says that jobs that ask for less take the room that a job waits for, and none is kept.
+// passedInRoom reports whether smaller requests take the room that a job waits for, and none is kept.
 func (v GateView) passedInRoom(j *Job) (g why.Gate, passed bool) {
 	below := int32(Root)
 	switch place := v.s.site.cfg.Placement; {
@@ -43,7 +43,7 @@ func (v GateView) passedInRoom(j *Job) (g why.Gate, passed bool) {
 	}
 	for r, n := range v.s.site.cluster.Request(j.Key) {
 		if n == 0 || v.needOf(j.Key, r) == 1 || !v.lacks(j.Key, r) {
-			continue // nobody asks for less than one
+			continue // no request is smaller than one
 		}
 		need := v.needOf(j.Key, r)
 		g.Limit, g.Need = v.s.site.cluster.Resource(r), fmt.Sprint(need)
@@ -56,8 +56,8 @@ func (v GateView) passedInRoom(j *Job) (g why.Gate, passed bool) {
 	return g, false
 }
 
-// chosenAnew is the uppermost pool on the way to a job that chooses which of its children goes first whatever it
-// chose before: by chance, or by the slots that these lack at the moment. It is -1 if there is none.
+// chosenAnew is the uppermost pool on the path to a job whose policy chooses a child regardless of earlier choices:
+// by chance, or by the slots that the children lack now. It is -1 if there is none.
 func (v GateView) chosenAnew(j *Job) int32 {
 	anew := int32(-1)
 	for id := int32(v.s.growth.Leaf(*j)); id != int32(Root); id = v.s.tree.pools[id].parent {
@@ -70,8 +70,8 @@ func (v GateView) chosenAnew(j *Job) int32 {
 	return anew
 }
 
-// lacks reports whether some node on which a job could run has too little of a resource free. A gang
-// may lack it although each of its tasks finds some.
+// lacks reports whether some node that a job could run on has too little of a resource free. A gang may lack it
+// although each of its tasks finds some.
 func (v GateView) lacks(key cluster.Key, resource int) bool {
 	need := v.s.site.cluster.Request(key)[resource]
 	for i, n := range v.s.site.cluster.Nodes() {
@@ -82,7 +82,7 @@ func (v GateView) lacks(key cluster.Key, resource int) bool {
 	return false
 }
 
-// sameNode reports whether there is a node on which tasks of both keys could run.
+// sameNode reports whether some node could run tasks of both keys.
 func (v GateView) sameNode(a, b cluster.Key) bool {
 	for i := range v.s.site.cluster.Nodes() {
 		id := cluster.NodeID(i)
@@ -93,7 +93,7 @@ func (v GateView) sameNode(a, b cluster.Key) bool {
 	return false
 }
 
-// beyondHorizon reports whether there is room for a job, but so late that none is kept for it.
+// beyondHorizon reports whether there is room for a job, but too late for it to be kept.
 func (v GateView) beyondHorizon(j *Job) bool {
 	if v.s.site.cfg.Window <= 0 || v.s.reserve.backfill.plan == nil || v.s.Read().keptOf(j.ID) != nil {
 		return false
@@ -104,8 +104,8 @@ func (v GateView) beyondHorizon(j *Job) bool {
 	return !soon && ever
 }
 
-// passedForLicenses says that jobs that ask for fewer of a license take what becomes free of it. Where
-// room in the future is planned, licenses are kept with it.
+// passedForLicenses reports whether jobs that need fewer of a license take the ones that become free. If future
+// room is planned, licenses are kept with it.
 func (v GateView) passedForLicenses(j *Job) (g why.Gate, passed bool) {
 	t := v.s.quotas.needsOf(j.Key)
 	if t == nil || v.s.site.backfills() {
@@ -129,7 +129,7 @@ func (v GateView) passedForLicenses(j *Job) (g why.Gate, passed bool) {
 	return g, false
 }
 
-// licensesOf is how many of a license the tasks with a key take that start at once.
+// licensesOf is the number of a license that the tasks with a key that start together take.
 func (v GateView) licensesOf(key cluster.Key, license int32) int64 {
 	if t := v.s.quotas.needsOf(key); t != nil {
 		for _, need := range t.licenses {
@@ -141,7 +141,7 @@ func (v GateView) licensesOf(key cluster.Key, license int32) int64 {
 	return 0
 }
 
-// passedBelowMax says that jobs that ask for less use up what the maximum of a pool on the way leaves.
+// passedBelowMax reports whether smaller requests use up the room under the maximum of a pool on the path.
 func (v GateView) passedBelowMax(j *Job) (g why.Gate, passed bool) {
 	for id := int32(v.s.growth.Leaf(*j)); id >= 0; id = v.s.tree.pools[id].parent {
 		l := v.s.tree.limits(id)
@@ -170,7 +170,7 @@ func (v GateView) passedBelowMax(j *Job) (g why.Gate, passed bool) {
 	return g, false
 }
 
-// maximum is the gate of the maximum of a pool that leaves too little for a job.
+// maximum is the gate of a maximum of a pool that leaves too little for a job.
 func (v GateView) maximum(id int32, what string, need int64) why.Gate {
 	return why.Gate{Name: byMaximum, Where: cmp.Or(v.s.tree.Path(PoolID(id)), "root"), Limit: what, Need: fmt.Sprint(need)}
 }

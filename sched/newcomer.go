@@ -1,11 +1,10 @@
 package sched
 
-// Where nothing has happened since the plan was made but that jobs came, it stays as long as none of them
-// can start: one that fits nowhere now cannot, wherever it stands in the order. One job that finds room now
-// behind all that is planned would find it as well if it stood further in front, and starts. So the cost of
-// a plan is paid when tasks end, and not for each job that is submitted.
+// If only new jobs came since the plan was made, the plan stays while none of them can start: a job that fits
+// nowhere now cannot start, whatever its place in the order. A single job that finds room now behind all planned
+// tasks would find it further ahead, too, and starts. So plans are made when tasks end, not for each submitted job.
 
-// planStays reports whether the plan stays as it is, although jobs came.
+// planStays reports whether the plan stays unchanged although jobs came.
 func (f *reserve) planStays() bool {
 	b := &f.backfill
 	k := &b.keep
@@ -27,8 +26,8 @@ func (f *reserve) planStays() bool {
 	return true
 }
 
-// fitsBehind reports whether a job that came has room now behind all that is planned, and keeps it. Where a
-// pool has limits, or a job needs licenses, the order says which job gets them first.
+// fitsBehind reports whether a new job has room now behind all planned tasks, and keeps it. If a pool has limits,
+// or a job needs licenses, the order decides which job gets them first, and it returns false.
 func (f *reserve) fitsBehind(w waiting) bool {
 	l := f.lines.line(w.at)
 	if f.quotas.needsOf(l.key) != nil {
@@ -48,7 +47,7 @@ func (f *reserve) fitsBehind(w waiting) bool {
 	return true
 }
 
-// startNewcomer starts the job that came, in the room that is kept for it.
+// startNewcomer starts the new job in its kept room.
 func (m *placement) startNewcomer(d *Decision) {
 	k := &m.reserve.backfill.keep
 	r := k.inOrder.newcomer

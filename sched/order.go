@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// turns give each pool its place in the orders, after all that may change it.
+// turns updates the place of each pool in the orders, after any event that may change it.
 type turns struct {
 	site       *site
 	tariff     *tariff
@@ -16,11 +16,11 @@ type turns struct {
 	running    *running
 
 	rebuilding bool
-	keeping    gate // not noGate: pools that come in keep their place, as this held them back
+	keeping    gate // if set: pools that join keep their place, because this gate held them back
 }
 
-// settle brings the place of a pool in its parent's orders up to date after
-// something happened to it, and so on up to the root.
+// settle updates the place of a pool in its parent's orders after an event, and then the places of the pools above
+// it.
 func (u *turns) settle(id int32) {
 	if u.orders.deferred {
 		return
@@ -31,7 +31,7 @@ func (u *turns) settle(id int32) {
 	}
 }
 
-// place does it for one pool.
+// place updates the place of one pool.
 func (u *turns) place(id int32) {
 	p := &u.tree.pools[id]
 	switch open := u.lines.open(id); {
@@ -44,8 +44,7 @@ func (u *turns) place(id int32) {
 	}
 }
 
-// open reports whether a pool has work that may start. It also brings First up to
-// date, which follows from the same.
+// open reports whether a pool has work that may start. It also updates First.
 func (w *lines) open(id int32) bool {
 	p := &w.tree.pools[id]
 	if l := w.tree.limits(id); l != nil && l.full(p.Tasks) {
@@ -109,9 +108,8 @@ func (u *turns) putIn(id int32) {
 	u.tree.markBelowMin(id, in)
 }
 
-// level is where a child enters that returns: at the least level of the children that
-// are next in order or, if nobody is there, at the clock. Those that kept their place
-// while a licence or a rate held them back do not count.
+// level is where a returning child joins: the least level of the children that are next in order or, if there are
+// none, the clock. Children that kept their place while a gate held them back do not count.
 func (t *tree) level(in *inner) float64 {
 	least := math.Inf(1)
 	for i := range in.keys.orders {
@@ -153,7 +151,7 @@ func (ord *orders) takeOut(id int32) {
 	ord.tree.markBelowMin(id, in)
 }
 
-// refresh computes the key of an open pool anew.
+// refresh recomputes the key of an open pool.
 func (ord *orders) refresh(id int32) {
 	p, in := &ord.tree.pools[id], ord.tree.parentOf(id)
 	if in.as.keyed != nil {
@@ -166,8 +164,8 @@ func (ord *orders) refresh(id int32) {
 	ord.tree.markBelowMin(id, in)
 }
 
-// markBelowMin keeps the list, in order of age, of open children that are below their
-// minimum, or in which such a pool is open.
+// markBelowMin updates the list, in order of age, of open children that are below their minimum, or contain an open
+// pool below its minimum.
 func (t *tree) markBelowMin(id int32, in *inner) {
 	p := &t.pools[id]
 	belowMin := false

@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// outranked says that jobs which came later go before a job, and will whenever they come.
+// outranked reports whether jobs that came later go before a job, and always will.
 func (v GateView) outranked(j *Job) (g why.Gate, passed bool) {
 	for id := int32(v.s.growth.Leaf(*j)); id != int32(Root); id = v.s.tree.pools[id].parent {
 		above := v.s.tree.pools[id].parent
@@ -19,8 +19,8 @@ func (v GateView) outranked(j *Job) (g why.Gate, passed bool) {
 	return g, false
 }
 
-// firstAlways tells what goes before a job always by the policy of an inner pool, or returns nil. id is
-// the child on the way to the job.
+// firstAlways returns a test for jobs that always go before a job by the policy of an inner pool, or nil. id is the
+// child on the path to the job.
 func (v GateView) firstAlways(j *Job, id int32, in *inner, g *why.Gate) func(*passing) bool {
 	_, arrival := in.policy.(byArrival)
 	_, priority := in.policy.(byPriority)
@@ -54,8 +54,8 @@ func (v GateView) firstAlways(j *Job, id int32, in *inner, g *why.Gate) func(*pa
 	}
 }
 
-// owedForLicenses tells of jobs of other children that wait for a license, so that their pools stay owed. They
-// pass a job that waits for the license, too, and any other one as long as their pool goes first.
+// owedForLicenses tests for jobs of other children that wait for a license, so that their pools stay behind. They
+// pass a job that waits for the same license, and any other job while their pool goes first.
 func (v GateView) owedForLicenses(j *Job, id int32, in *inner, g *why.Gate) func(*passing) bool {
 	at := v.s.orders.setting(in)
 	first := func(kid int32) bool {
@@ -73,7 +73,7 @@ func (v GateView) owedForLicenses(j *Job, id int32, in *inner, g *why.Gate) func
 	}
 }
 
-// childTo is the child of a pool on the way to a leaf.
+// childTo is the child of a pool on the path to a leaf pool.
 func (v GateView) childTo(leaf, above int32) int32 {
 	for v.s.tree.pools[leaf].parent != above {
 		leaf = v.s.tree.pools[leaf].parent
@@ -81,7 +81,7 @@ func (v GateView) childTo(leaf, above int32) int32 {
 	return leaf
 }
 
-// priorityIn is the priority as which the jobs of a leaf count.
+// priorityIn is the priority of the jobs of a leaf pool.
 func (v GateView) priorityIn(leaf int32) int {
 	if v.s.tree.pools[leaf].queue < 0 {
 		return int(max(0, v.s.tree.pools[leaf].priority))
@@ -89,12 +89,12 @@ func (v GateView) priorityIn(leaf int32) int {
 	return v.s.lines.priorityOf(&v.s.tree.pools[leaf])
 }
 
-// weighsBeside reports whether the way to a leaf leads through a child of a pool that has a weight.
+// weighsBeside reports whether the path to a leaf pool leads through a child of the pool that has a weight.
 func (v GateView) weighsBeside(leaf, above int32) bool {
 	return v.s.tree.pools[v.childTo(leaf, above)].Weight > 0
 }
 
-// aboveAlways reports whether jobs go before another whatever their ages, and whatever their pools use.
+// aboveAlways reports whether jobs go before another job whatever their ages and the usage of their pools.
 func (v GateView) aboveAlways(p *passing, j *Job) bool {
 	e, leaf := v.s.precedence, int32(v.s.growth.Leaf(*j))
 	for _, id := range []int32{leaf, p.leaf} {
@@ -111,8 +111,8 @@ func (v GateView) aboveAlways(p *passing, j *Job) bool {
 	return least > most
 }
 
-// targetsNothing reports whether a child that has a weight is due no slot by an [Allotter], which deals out
-// whole slots, and runs nothing.
+// targetsNothing reports whether an [Allotter], which divides whole slots, gives a child with a weight a target of
+// 0, and the child runs no task.
 func (v GateView) targetsNothing(in *inner, id int32) bool {
 	if in.as.allot == nil || v.s.tree.pools[id].Weight == 0 || v.s.tree.pools[id].Tasks > 0 {
 		return false
@@ -121,8 +121,8 @@ func (v GateView) targetsNothing(in *inner, id int32) bool {
 	return v.s.tree.pools[id].Target == 0
 }
 
-// owesLicenses reports whether a policy counts as due what licenses keep from starting. Where no room is planned
-// jobs that wait for licenses count for nothing in deficits.
+// owesLicenses reports whether a policy counts slots as due to a pool although a license keeps its jobs from
+// starting. If no future room is planned, deficits do not count jobs that wait for licenses.
 func (v GateView) owesLicenses(in *inner) bool {
 	_, deficits := in.policy.(DeficitPolicy)
 	return in.as.allot != nil || deficits && v.s.site.backfills()

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/internal/instant"
 )
 
-// overrides are what administrators decide for a while: boosts and pauses of pools.
+// overrides are temporary decisions of administrators: boosts and pauses of pools.
 type overrides struct {
 	site   *site
 	tree   *tree
@@ -20,17 +20,17 @@ type overrides struct {
 	pauses pausing
 }
 
-// Boost multiplies the weight of a pool until an instant, or until the pool has
-// received some service. Several boosts of a pool multiply.
+// Boost multiplies the weight of a pool until an instant, or until the pool has received some service. Several
+// boosts of one pool multiply.
 type Boost struct {
-	ID      int64  // chosen by the caller; 0 for boosts that the scheduler begins itself
-	Pool    string // path; the pool need not be there yet
+	ID      int64  // chosen by the caller; 0 for boosts that the scheduler starts itself
+	Pool    string // path; the pool need not exist yet
 	Factor  float64
 	Until   time.Time // zero: no end by time
-	Usage   float64   // slot-seconds after which it ends, not decayed; 0: no end by usage
-	Had     float64   // of these, received so far
-	Note    string    // for people, e.g. by whom and why
-	Starter bool      // of a new pool, by the configuration of the pool above
+	Usage   float64   // undecayed slot-seconds after which it ends; 0: no end by usage
+	Had     float64   // slot-seconds received so far
+	Note    string    // for people, e.g. who set it, and why
+	Starter bool      // starter of a new pool, configured in the pool above
 }
 
 // Bounds of a factor.
@@ -39,7 +39,7 @@ const (
 	maxFactor   = 1e3
 )
 
-// over reports whether nothing is left of a boost.
+// over reports whether a boost has ended.
 func (b *Boost) over(now time.Time) bool {
 	return !b.Until.IsZero() && !b.Until.After(now) || b.Usage > 0 && b.Had >= b.Usage
 }
@@ -48,11 +48,11 @@ func (b *Boost) over(now time.Time) bool {
 type boosting struct {
 	slots  []boost
 	free   freeList
-	of     map[int32][]int32  // slots by pool, in the order in which the boosts began
-	absent map[string][]int32 // slots by the path of a pool that is not there yet
+	of     map[int32][]int32  // slots by pool, in order of their starts
+	absent map[string][]int32 // slots by path, for pools that do not exist yet
 	ends   []int32            // heap of slots by their end
-	spent  map[int32]float64  // what pools had received when their starter ended by usage
-	ended  []Boost            // since they were last asked for
+	spent  map[int32]float64  // service of pools when their starter ended by usage
+	ended  []Boost            // since the last call of EndedBoosts
 }
 
 func (b *boosting) fork() {
@@ -70,7 +70,7 @@ func (b *boosting) fork() {
 	}
 }
 
-// next is when the first boost ends as things are now; zero if none does.
+// next is the predicted end of the next boost; zero if none ends.
 func (b *boosting) next() time.Time {
 	if len(b.ends) == 0 {
 		return time.Time{}
@@ -78,16 +78,16 @@ func (b *boosting) next() time.Time {
 	return b.slots[b.ends[0]].end
 }
 
-// boost is one that is in force.
+// boost is an active boost.
 type boost struct {
 	Boost
-	pool  int32     // -1: not there yet
+	pool  int32     // -1: does not exist yet
 	since time.Time // Had is as of this instant
-	end   time.Time // as things are now; zero: none in sight
+	end   time.Time // predicted; zero: unknown
 	place int32     // in the heap
 }
 
-// boostHeap orders the boosts by their end; those without one are last.
+// boostHeap orders boosts by end; boosts without an end are last.
 type boostHeap struct{ *boosting }
 
 func (h boostHeap) Len() int { return len(h.ends) }
@@ -120,19 +120,19 @@ func (h boostHeap) Pop() any {
 	return slot
 }
 
-// Pause keeps the jobs of a pool and of the pools below it from starting, until an instant
-// or until [Scheduler.Resume]. Running tasks go on, and jobs may come. A pool is owed nothing
-// for the time: it does not count as wanting anything, and comes back as one that was away.
+// Pause keeps the jobs of a pool and of the pools below it from starting, until an instant or until
+// [Scheduler.Resume]. Running tasks continue, and jobs may be submitted. The pool earns no entitlement in the
+// meantime: it counts as having no demand, and returns like a pool that was away.
 type Pause struct {
-	Pool  string    // path; the pool need not be there yet
+	Pool  string    // path; the pool need not exist yet
 	Since time.Time // for people
 	Until time.Time // zero: it does not end by itself
-	Note  string    // for people, e.g. by whom and why
+	Note  string    // for people, e.g. who set it, and why
 }
 
 func (p *Pause) over(now time.Time) bool { return !p.Until.IsZero() && !p.Until.After(now) }
 
-// text says whose a pause is, and from when to when.
+// text describes the start and the end of a pause, and its note.
 func (p *Pause) text() string {
 	text := "since " + instant.Text(p.Since)
 	if p.Until.IsZero() {
@@ -149,16 +149,16 @@ func (p *Pause) text() string {
 // pausing is the state of all pauses.
 type pausing struct {
 	all   map[string]Pause // by path
-	of    map[int32]string // paths, by the pools that are there
-	next  time.Time        // at which the first of them ends; zero if none does
-	ended []Pause          // since they were last asked for
+	of    map[int32]string // path by pool, for existing pools
+	next  time.Time        // first end of a pause; zero if none ends
+	ended []Pause          // since the last call of EndedPauses
 }
 
 func (p *pausing) fork() {
 	p.all, p.of, p.ended = maps.Clone(p.all), maps.Clone(p.of), nil
 }
 
-// retime computes anew when the first pause ends.
+// retime recomputes the first end of a pause.
 func (p *pausing) retime() {
 	p.next = time.Time{}
 	for _, x := range p.all {
@@ -166,7 +166,7 @@ func (p *pausing) retime() {
 	}
 }
 
-// CheckFactor says why a factor cannot be one of a boost.
+// CheckFactor returns an error if a factor cannot be that of a boost.
 func CheckFactor(f float64) error {
 	if !(f >= leastFactor && f <= maxFactor) {
 		return fmt.Errorf("the factor must be from %v to %v, got %v", leastFactor, maxFactor, f)
@@ -174,7 +174,7 @@ func CheckFactor(f float64) error {
 	return nil
 }
 
-// PauseOf is the pause that holds a pool: its own, or that of the nearest pool above.
+// PauseOf returns the pause that holds a pool: its own, or that of the nearest pool above.
 func (v *overrides) PauseOf(id PoolID) (p Pause, paused bool) {
 	if len(v.pauses.of) == 0 {
 		return p, false
@@ -187,7 +187,7 @@ func (v *overrides) PauseOf(id PoolID) (p Pause, paused bool) {
 	return p, false
 }
 
-// pauseNew ties a pause that waits for a pool to it.
+// pauseNew attaches a pause that waits for a new pool to it.
 func (v *overrides) pauseNew(id int32) {
 	if len(v.pauses.all) == 0 {
 		return
@@ -202,7 +202,7 @@ func (v *overrides) paused(path string) bool {
 	return paused
 }
 
-// openGate is the gate of a line of a leaf that nothing else holds back.
+// openGate is the gate of a line without other closed gates.
 func (v *overrides) openGate(leaf int32) gate {
 	if _, paused := v.PauseOf(PoolID(leaf)); paused {
 		return byPause

@@ -8,19 +8,19 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// What a pool can use is bounded by the widths of its tasks: of 100 units somebody with tasks of 64 can use 64, and
-// is due no more. The simulator measures by the same [share.Packing].
+// The widths of its tasks bound the units that a pool can use: of 100 units, a user with tasks of width 64 can use
+// 64, and is entitled to no more. The simulator measures by the same [share.Packing].
 
-// packings are the widths of the tasks of the pools that want more than the room that they may have. The root stands
+// packings holds the task widths of the pools that demand more than the room that they may have. The root stands
 // for all tasks.
 type packings struct {
 	f  *filling
-	of []*share.Packing // by pool; nil: all that it wants fits
+	of []*share.Packing // by pool; nil: all of its demand fits
 
 	capacity cluster.Vector
 }
 
-// pack bounds each pool by what the widths of its running and waiting tasks can use.
+// pack bounds each pool by the units that the widths of its running and waiting tasks can use.
 func (f *filling) pack(g *running) {
 	p := packings{f: f}
 	if !p.begin() {
@@ -47,7 +47,7 @@ func (f *filling) pack(g *running) {
 	}
 }
 
-// begin makes a packing for the root and for each pool with jobs of its own, where they want more than they may
+// begin creates a packing for the root and for each pool with jobs of its own, if they demand more than they may
 // have. It reports whether there is one.
 func (p *packings) begin() (some bool) {
 	t := p.f.tree
@@ -65,7 +65,7 @@ func (p *packings) begin() (some bool) {
 	return some
 }
 
-// room is the number of units that a pool can have at most: the capacity, or the least of the maxima above it.
+// room is the largest number of units of a pool: the capacity, or the smallest maximum of it and the pools above.
 func (p *packings) room(id int32) int64 {
 	room := p.capacity[0]
 	for ; id >= 0; id = p.f.tree.pools[id].parent {
@@ -76,8 +76,8 @@ func (p *packings) room(id int32) int64 {
 	return room
 }
 
-// add counts tasks of a pool in, or out: there, in the pool whose priority class it is, and in the root. The tasks of a
-// gang take their room together.
+// add counts tasks of a pool in or out: in the pool, in the leaf pool whose priority class it is, and in the root.
+// The tasks of a gang take their room together.
 func (p *packings) add(pool int32, key cluster.Key, tasks int64) {
 	width, gang, room := int64(p.f.site.cluster.Width(key)), p.f.site.atOnce(key), p.room(pool)
 	at := []int32{pool, p.f.tree.named(pool), int32(Root)}
@@ -89,20 +89,20 @@ func (p *packings) add(pool int32, key cluster.Key, tasks int64) {
 	}
 }
 
-// addTasks leaves out what could never run.
+// addTasks leaves out tasks that could never run.
 func addTasks(x *share.Packing, width, tasks, room int64) {
 	if tasks != 0 && width > 0 && width <= room {
 		x.Add(width, tasks)
 	}
 }
 
-// poolKey is a pool and what tasks in it ask for.
+// poolKey is a pool and a key of its tasks.
 type poolKey struct {
 	pool int32
 	key  cluster.Key
 }
 
-// runsByKey counts the running tasks.
+// runsByKey counts the running tasks by pool and key.
 func runsByKey(g *running) map[poolKey]int64 {
 	n := map[poolKey]int64{}
 	for i := range g.runs {

@@ -10,38 +10,38 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// How others pass a job for ever: the names of the gates that say so, see [GateView.Starves].
+// The names of the gates that say how other jobs can pass a job for ever, see [GateView.Starves].
 const (
-	byFirstFit = "first-fit"       // no room is kept, and others that ask for less take what becomes free
-	byHorizon  = "backfill_window" // there is room later than that only, and none is kept
-	byAnew     = "choice"          // who goes first is chosen anew whenever some of the room becomes free
-	byUnkept   = "licenses"        // no license is kept, and others that ask for fewer take what becomes free
-	byMaximum  = "maximum"         // others that ask for less use up what the maximum of a pool leaves
+	byFirstFit = "first-fit"       // no room is kept, and smaller requests take the room that becomes free
+	byHorizon  = "backfill_window" // room appears only later than that, and none is kept
+	byAnew     = "choice"          // the policy chooses anew whenever part of the room becomes free
+	byUnkept   = "licenses"        // no license is kept, and jobs that need fewer take the free ones
+	byMaximum  = "maximum"         // smaller requests use up the room under the maximum of a pool
 	byRank     = "priority"        // jobs of a higher priority go first, whenever they come
-	byNoWeight = "weight"          // a pool on the way is entitled to nothing, and all others go first
-	byTarget   = "target"          // a pool on the way is due less than a slot, and all others go first
+	byNoWeight = "weight"          // a pool on the path is entitled to nothing, and all others go first
+	byTarget   = "target"          // a pool on the path is entitled to less than a slot, and all others go first
 	byUnused   = "unused share"    // another pool has a larger share, and never uses it up
-	byLicenses = "license order"   // others are due what a license keeps from starting
-	byFactors  = "factors"         // no age and no use of shares makes up for those of others
+	byLicenses = "license order"   // others count as behind because a license keeps their jobs from starting
+	byFactors  = "factors"         // neither age nor usage can make up for the factors of others
 )
 
-// starving are the codes of these.
+// starving has the reason codes of these gates.
 var starving = map[string]why.Code{
 	byFirstFit: why.StarveWidth, byHorizon: why.StarveWidth, byAnew: why.StarveWidth, byUnkept: why.StarveWidth,
 	byMaximum: why.StarveWidth, byNoWeight: why.StarveShare, byTarget: why.StarveShare, byUnused: why.StarveShare,
 	byRank: why.StarveOrder, byLicenses: why.StarveOrder, byFactors: why.StarveOrder,
 }
 
-// passing is what others ask for that may pass a job.
+// passing is a request of other jobs that may pass a job.
 type passing struct {
 	leaf int32
 	ask  ask
-	last int64 // the newest of their jobs
+	last int64 // the newest of these jobs
 }
 
-// passers counts what passes a job in and below a pool: running tasks that started since it came, and tasks
-// that wait for room or at the gate that holds the job, too. It adds the text to g, and reports whether
-// there are any.
+// passers counts the tasks in and below a pool that pass a job: running tasks that started since the job came, and
+// tasks that wait for room or at the same gate as the job. It adds the text to g, and reports whether there are
+// any.
 func (v GateView) passers(j *Job, below int32, at gate, g *why.Gate, passes func(*passing) bool) bool {
 	tasks, started, waiting := map[int32]int64{}, int64(0), int64(0)
 	for i := range v.s.running.runs {
@@ -96,7 +96,7 @@ func (v GateView) passersText(pools []int32, started, waiting int64) string {
 	return fmt.Sprintf("tasks of %s: %s", strings.Join(names, ", "), strings.Join(parts, ", "))
 }
 
-// newest is the job of a line that came last.
+// newest is the newest job of a line.
 func (w *lines) newest(l *line) (id int64) {
 	if l.fresh.jobs > 0 {
 		last := l.fresh.chunk(l.fresh.chunks() - 1).entries

@@ -7,37 +7,35 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// Under [EASY], and under [Conservative] where the order changes, room is kept for the first job
-// without room by how long the others are planned to run,
-// and a prediction may be wrong, again and again. So a job waits for a bounded time only: for
-// [Config.Patience] from when room was first kept for it or, if that is 0, until it was to start by
-// then, and for as long as the longest task without a limit that ran then had run, or was expected to.
-// It also waits for too long if all that ran then has ended, and others went before it: where an order
-// forgets what pools had, the same could go first again and again. After that nodes are held for it,
-// whoever goes first: others start there by their time limits only. It starts at the latest when the
-// tasks on these nodes have ended. Where all tasks have a limit no prediction can be wrong, and a job has
-// waited for too long only if others went before it until all that ran when it was first had ended: narrow
-// jobs that go ahead use up the share of its pool, so that others come first.
+// Under [EASY], and under [Conservative] if the order can change, room is kept for the first job without room, by
+// the planned run times of the other tasks. These predictions may be wrong, again and again, so the wait of a job
+// is bounded: by [Config.Patience] since room was first kept for it or, if that is 0, by the start planned then and
+// by the past or expected run time of the longest task without a limit that ran then, whichever is later. A job has
+// also waited too long if all tasks that ran then have ended, and other jobs went before it: if an order forgets
+// past usage, the same jobs could go first again and again. After that, nodes are held for the job, whichever job
+// goes first: other tasks start there by their time limits only, and the job starts at the latest when the tasks on
+// these nodes have ended. If all tasks have a limit, no prediction can be wrong. A job has then waited too long
+// only if others went before it until all tasks that ran when it was first had ended: narrow jobs that go ahead use
+// up the share of its pool, so that others come first.
 
-// patience is for how long jobs have waited as the first.
+// patience records how long jobs have waited as the first job.
 type patience struct {
-	of map[int64]turn // by job that was first
-	// longest is how long the longest task without a limit was planned to run at an instant.
+	of map[int64]turn // by job that has been first
+	// longest is the planned run time of the longest task without a limit, at an instant.
 	longest struct{ at, length int64 }
-	held    reserved // the room that is held, for one job at a time; job is 0 if there is none
-	// since is when the hold began. Tasks without a limit that started after that beside the held room are
-	// planned to run on: if their room were planned to be free again soon, others would start in it, and
-	// the held room would never be free. beside is set when there are such tasks: the plan is made anew
-	// when the hold is over.
+	held    reserved // the held room, of one job at a time; job is 0 if there is none
+	// since is when the hold began. Tasks without a limit that started after that beside the held room are planned
+	// to run on: if they were planned to end soon, others would start in their room, and the held room would never
+	// become free. beside means that there are such tasks: the plan is remade when the hold is over.
 	since  int64
 	beside bool
 }
 
-// turn is since when a job has been first, and from when on nodes are held for it.
+// turn is since when a job has been first, and from when nodes are held for it.
 type turn struct {
 	since, until int64
-	sure         bool // until counts the longest task, too
-	ran          int  // tasks that ran then and still do
+	sure         bool // until includes the longest task
+	ran          int  // number of tasks that ran then and still run
 	passed       bool // others have gone before it since
 }
 
@@ -47,18 +45,18 @@ func (p *patience) fork() patience {
 	return f
 }
 
-// maxTurns bounds the jobs whose turns are counted at once, as each start of a task looks at all of them. A
-// job that becomes the first while there are that many is counted when one of them has started.
+// maxTurns is the largest number of jobs with a turn, because each start of a task visits all of them. A job that
+// becomes first when there are already that many gets its turn once one of them has started.
 const maxTurns = 64
 
-// forget is called for jobs that start or leave.
+// forget drops a job that starts or leaves.
 func (p *patience) forget(job int64) {
 	if len(p.of) > 0 {
 		delete(p.of, job)
 	}
 }
 
-// began notes that a task of a job starts before another one, or before none.
+// began records that a task of a job starts ahead of the job ahead, or ahead of none.
 func (p *patience) began(job, ahead, now int64) {
 	for first, t := range p.of {
 		if first != job {
@@ -71,7 +69,7 @@ func (p *patience) began(job, ahead, now int64) {
 	}
 }
 
-// ended notes that a task has ended.
+// ended records that a task has ended.
 func (p *patience) ended(r *run) {
 	for job, t := range p.of {
 		if r.started.UnixNano() <= t.since {
@@ -81,7 +79,7 @@ func (p *patience) ended(r *run) {
 	}
 }
 
-// isOver notes that a job is first, with its room, and reports whether it has been for too long.
+// isOver records that a job is first, with its room, and reports whether it has been first for too long.
 func (f *reserve) isOver(r *reserved) bool {
 	p := &f.backfill.patience
 	t, known := p.of[r.job]
@@ -102,7 +100,7 @@ func (f *reserve) isOver(r *reserved) bool {
 	return now > t.until || t.passed && t.ran <= 0
 }
 
-// turnOf is the turn of a job that is first from now on.
+// turnOf is the turn of a job that becomes first now.
 func (f *reserve) turnOf(first *reserved) turn {
 	now, p := f.site.instantOf(), f.site.cfg.Patience
 	t := turn{since: now, until: first.from, ran: int(f.tree.pools[Root].Tasks)}
@@ -115,8 +113,8 @@ func (f *reserve) turnOf(first *reserved) turn {
 	return t
 }
 
-// longestAt is how long the longest task without a limit is planned to run, among the tasks that ran at an
-// instant and still do. On sites with many tasks an answer serves for a while, as it is only a bound.
+// longestAt is the planned run time of the longest task without a limit, among the tasks that ran at an instant and
+// still run. With many tasks, an answer is reused for a while, because it is only a bound.
 func (f *reserve) longestAt(since int64) int64 {
 	last := &f.backfill.patience.longest
 	if age := since - last.at; age >= 0 && age < int64(longestStay) && len(f.running.runs) > manyTasks {
@@ -128,7 +126,7 @@ func (f *reserve) longestAt(since int64) int64 {
 		began := f.site.startOf(r).UnixNano()
 		switch {
 		case !r.used || r.limit > 0 || began > since:
-		case r.expected >= int64(NoLimit): // it is planned to run on only while nodes are held
+		case r.expected >= int64(NoLimit): // planned to run on only while nodes are held
 			a := r.ask()
 			longest = max(longest, f.predicted(r.pool, &a), since-began)
 		default:
@@ -139,12 +137,12 @@ func (f *reserve) longestAt(since int64) int64 {
 	return longest
 }
 
-// manyTasks is from how many tasks on they are not all looked at for each job.
+// manyTasks is the number of tasks above which not every job causes a visit of all tasks.
 const manyTasks = 1000
 
-// hold holds the nodes on which a job has room first, or only its licenses, as long as these are what
-// it lacks. These are held from when they are free, whenever nodes are: others would take them until then, and
-// take the nodes with them.
+// hold holds the nodes where a job has its earliest room or, while the job lacks licenses, only its licenses, from
+// when they become free, whichever nodes are free: otherwise other tasks would take the licenses until then, and
+// the nodes with them.
 func (f *reserve) hold(r *reserved) {
 	h := *r
 	h.held, h.lacksLicense = true, !f.quotas.licensesFree(h.key)
@@ -161,7 +159,7 @@ func (f *reserve) hold(r *reserved) {
 	f.keepAhead(h)
 }
 
-// letGo gives up the room of the first jobs and the held nodes: another placement or order chooses anew.
+// letGo gives up the kept room and the held nodes, because another placement or order chooses anew.
 func (f *reserve) letGo() {
 	b := &f.backfill
 	b.plan, b.firsts, b.last, b.patience = nil, b.firsts[:0], reserved{}, patience{}
@@ -169,7 +167,7 @@ func (f *reserve) letGo() {
 	cluster.KeptOf(f.site.cluster).Release()
 }
 
-// holdAgain repeats the hold of the last step in a new one, if the job still waits for room.
+// holdAgain renews the hold of the last step, if the job still waits for room.
 func (f *reserve) holdAgain() {
 	p := &f.backfill.patience
 	h := p.held
@@ -193,7 +191,7 @@ func (f *reserve) holdAgain() {
 	f.hold(&h)
 }
 
-// waitsForRoom reports whether a job waits in its line, and nothing but the want of room holds it back.
+// waitsForRoom reports whether a job waits in its line, and only lack of room holds it back.
 func (w *lines) waitsForRoom(r *reserved) bool {
 	if !w.there(r.at) {
 		return false
@@ -205,18 +203,18 @@ func (w *lines) waitsForRoom(r *reserved) bool {
 	return waits
 }
 
-// there reports whether there is a line.
+// there reports whether a line exists.
 func (w *lines) there(at lineRef) bool {
 	return int(at.queue) < len(w.queues) && int(at.line) < w.queues[at.queue].lines()
 }
 
-// startHeld starts the job for which nodes are held, if it finds room there or elsewhere.
+// startHeld starts the job that nodes are held for, if it finds room there or elsewhere.
 func (m *placement) startHeld(d *Decision) {
 	h := m.reserve.backfill.patience.held
 	if h.job == 0 {
 		return
 	}
-	if m.reserve.backfill.plan == nil { // a copy looks ahead, and plans nothing
+	if m.reserve.backfill.plan == nil { // a preview does not plan
 		return
 	}
 	at, first, waits := m.lines.waitingJob(&h)

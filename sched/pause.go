@@ -19,14 +19,14 @@ func (h *gates) resume(pool string) bool {
 	return true
 }
 
-// EndedPauses returns the pauses that ended by themselves since it was called last.
+// EndedPauses returns the pauses that ended by themselves since the last call.
 func (v *overrides) EndedPauses() []Pause {
 	ended := v.pauses.ended
 	v.pauses.ended = nil
 	return ended
 }
 
-// endPauses ends those whose end has come.
+// endPauses ends the pauses that are due.
 func (h *gates) endPauses() {
 	if h.overrides.pauses.next.IsZero() || h.overrides.pauses.next.After(h.site.at) {
 		return
@@ -43,8 +43,8 @@ func (h *gates) endPauses() {
 	}
 }
 
-// repause holds back all lines of a pool and of those below it, or lets them try, after a
-// pause began or ended. A line that something else held back has to be looked at anyway.
+// repause holds back all lines of a pool and of the pools below it, or lets them try again, after a pause began or
+// ended. Lines with another closed gate have to be checked in any case.
 func (h *gates) repause(id int32) {
 	h.site.events++
 	h.reserve.backfill.plan = nil

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// placement starts what goes first, where there is room for it.
+// placement starts the tasks that go first, where they have room.
 type placement struct {
 	site      *site
 	tree      *tree
@@ -22,11 +22,11 @@ type placement struct {
 	choice    *choice
 	tariff    *tariff
 
-	looked uint64 // events when the last step ended
+	looked uint64 // event number at the end of the last step
 	steps  uint64
 }
 
-// drawAll chooses leaf after leaf, and starts what fits.
+// drawAll chooses one leaf pool after another, and starts the tasks that fit.
 func (m *placement) drawAll(limit int, d *Decision) {
 	m.startHeld(d)
 	pools, jobs := m.choice.shortlist()
@@ -45,8 +45,7 @@ func (m *placement) drawAll(limit int, d *Decision) {
 	}
 }
 
-// draw chooses a leaf and starts up to jobs tasks of it. It reports false when the
-// step is over.
+// draw chooses a leaf pool and starts up to jobs tasks of it. It returns false if the step is over.
 func (m *placement) draw(jobs, limit int, d *Decision) bool {
 	from := int32(len(d.levels))
 	m.orders.dominants.sole = int8(m.lines.soleMain() + 1)
@@ -61,13 +60,13 @@ func (m *placement) draw(jobs, limit int, d *Decision) bool {
 		at, h := m.lines.next(leaf)
 		node, fits := m.gates.admit(leaf, at, h.id)
 		if !fits {
-			// First come, first served: nobody passes a job that waits for room. One that a
-			// maximum holds back waits for its own pool only.
+			// First come, first served: no job passes one that waits for room. A job that a maximum holds back
+			// delays its own pool only.
 			if started == 0 && m.site.cfg.Placement == FCFS && m.lines.line(at).gate == noGate {
 				if m.site.cluster.Empty().Could(m.lines.line(at).key) {
 					return false
 				}
-				m.gates.parkNoRoom(leaf, at) // it waits for other nodes
+				m.gates.parkNoRoom(leaf, at) // it waits for other nodes to join
 			}
 			if started == 0 && m.site.cfg.Placement != FCFS && m.orders.againFirst(leaf) {
 				m.gates.parkRoomless(leaf)
@@ -90,17 +89,16 @@ func (m *placement) draw(jobs, limit int, d *Decision) bool {
 	return true
 }
 
-// nothingNew reports whether nothing has happened since a step found that no more can start.
-// Where a job that finds no room decides what others may do, and the order follows the clock,
-// another look would let somebody start for no other reason than that it was taken.
+// nothingNew reports whether nothing has happened since a step found that no more tasks can start. If a job without
+// room decides which others may start, and the order follows the clock, another step would start a task only
+// because the step was taken.
 func (m *placement) nothingNew() bool {
 	b := &m.reserve.backfill
 	return m.steps > 1 && !b.unfinished && m.looked == m.site.events && m.site.cfg.Placement != FirstFit &&
 		(m.site.cfg.Placement != Conservative || b.plan != nil && !b.stable)
 }
 
-// startAt starts what the head of a line stands for on the node that was found for it, or
-// on those of hosts: a task or a gang.
+// startAt starts the job at the head of a line: a single task on the given node, or a gang on the nodes in hosts.
 func (m *placement) startAt(leaf int32, at lineRef, h head, node cluster.NodeID, from int32, d *Decision) {
 	if m.site.gangOf(m.lines.line(at).key) == 0 {
 		m.start(leaf, at, h, node, from, d)
@@ -132,9 +130,9 @@ func (m *placement) start(leaf int32, at lineRef, h head, node cluster.NodeID, f
 		Ahead: ahead, from: from, to: int32(len(d.levels))})
 }
 
-// occupy counts a task in, on its node and in its pools, and out of what these want, up to the bar. The
-// demand and the running tasks of a pool change together for the deficits: a pool that starts its
-// last task has not been idle between.
+// occupy adds a running task to its node and its pools, and removes it from the tasks that these want, up to the
+// bar. For the deficits, the demand and the running tasks of a pool change together: a pool that starts its last
+// task is not idle in between.
 func (m *placement) occupy(leaf, b int32, j *Job, node cluster.NodeID, started time.Time, bar int32) RunID {
 	key := j.Key
 	i := m.running.runFree.take(len(m.running.runs))
@@ -183,7 +181,7 @@ func (m *placement) occupy(leaf, b int32, j *Job, node cluster.NodeID, started t
 	return r.id(int(i))
 }
 
-// startDue starts the tasks whose time has come, in order.
+// startDue starts the tasks whose planned start has come, in order.
 func (m *placement) startDue(limit int, d *Decision) {
 	k, now, left := &m.reserve.backfill.keep, m.site.instantOf(), 0
 	for i := range k.all {
@@ -203,9 +201,8 @@ func (m *placement) startDue(limit int, d *Decision) {
 	k.all = k.all[:left]
 }
 
-// startKept starts a task in the room that was kept for it. If a gate holds it back it
-// loses the room; if the room is not there, as some task ran over its limit, other room is
-// kept.
+// startKept starts a task in its kept room. If a gate holds it back, it loses the room; if the room is not free,
+// because some task ran over its limit, it gets other room.
 func (m *placement) startKept(r *reserved, d *Decision) bool {
 	at, h, waits := m.lines.waitingJob(r)
 	if waits {
@@ -230,8 +227,8 @@ func (m *placement) startKept(r *reserved, d *Decision) bool {
 	return true
 }
 
-// nextIn is what the task asks for that a pool would start next if there were room, and the pools above
-// it were not at their maximum, and its job.
+// nextIn returns the request and the job of the task that a pool would start next if there were room, and if the
+// pools above were not at their maximum.
 func (m *placement) nextIn(id int32) (ask, int64, bool) {
 	waiting := m.gates.noRoom.all()
 	m.gates.unpark(&waiting)
@@ -261,9 +258,9 @@ func (m *placement) nextIn(id int32) (ask, int64, bool) {
 	return ask{}, 0, false
 }
 
-// chosenElsewhere moves the clocks on the way to a task as its choice here would have done. A
-// scheduler without room chooses nothing: with clocks that stand still, a pool that returns while
-// nobody waits would be owed what the others received while it was away.
+// chosenElsewhere advances the clocks on the path to a task, as a choice by this scheduler would. A scheduler
+// without room chooses nothing: if its clocks stayed behind, a pool that returns while no other waits would count
+// as behind by all that the others received while it was away.
 func (m *placement) chosenElsewhere(run RunID) {
 	for id := m.running.run(run).pool; id != int32(Root); id = m.tree.pools[id].parent {
 		if in := m.tree.parentOf(id); in.as.carrier != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// serve makes room for the starving pools, one after the other.
+// serve makes room for the starving pools, one after another.
 func (p *planner) serve(due []hunger) {
 	p.gather()
 	for _, h := range due {
@@ -51,7 +51,7 @@ func (p *planner) one(h hunger) bool {
 	return true
 }
 
-// stop has the chosen tasks stopped for the job that starts first in their room.
+// stop stops the chosen tasks for the job that starts first in their room.
 func (p *planner) stop(chosen []RunID, reasons []stopReason, first int64) {
 	for i := range reasons {
 		r := p.s.running.run(chosen[i])
@@ -62,15 +62,13 @@ func (p *planner) stop(chosen []RunID, reasons []stopReason, first int64) {
 	p.s.departures.stopTogether(chosen, reasons, p.d)
 }
 
-// makeWorld copies the scheduler, ends in the copy all tasks that have to end, and starts the
-// tasks that can start then.
+// makeWorld copies the scheduler, ends all leaving tasks in the copy, and starts the tasks that can start then.
 func (p *planner) makeWorld() {
 	p.copyWorld()
 	p.startAll(func(Start) {})
 }
 
-// copyWorld copies the scheduler and lets all end in the copy that was told to. The copy
-// stops nothing by itself.
+// copyWorld copies the scheduler and ends all leaving tasks in the copy. The copy stops no tasks by itself.
 func (p *planner) copyWorld() {
 	p.world = p.s.Fork()
 	p.world.tree.rebalancers = nil
@@ -79,7 +77,7 @@ func (p *planner) copyWorld() {
 	}
 }
 
-// startsIn starts all that can start in the world, and returns the first job of a pool that did.
+// startsIn starts all tasks in the world that can start, and returns the first started job of the pool.
 func (p *planner) startsIn(pool int32) (job int64, ok bool) {
 	p.startAll(func(st Start) {
 		if !ok && p.world.tree.within(int32(st.Pool), pool) {
@@ -89,7 +87,7 @@ func (p *planner) startsIn(pool int32) (job int64, ok bool) {
 	return job, ok
 }
 
-// startAll starts all that can start in the world.
+// startAll starts all tasks in the world that can start.
 func (p *planner) startAll(each func(Start)) {
 	var d Decision
 	for d.More = true; d.More; {
@@ -101,7 +99,7 @@ func (p *planner) startAll(each func(Start)) {
 	}
 }
 
-// end ends a task in the world, in which it waits again.
+// end ends a task in the world; the task waits again there.
 func (p *planner) end(id RunID) {
 	s := p.world
 	r, most := *s.running.run(id), int32(0)
@@ -112,8 +110,8 @@ func (p *planner) end(id RunID) {
 	s.intake.waitAgain(&r, most)
 }
 
-// within reports whether a starving pool stays within what the rule gives it with one
-// more task with the key, or gang.
+// within reports whether a starving pool stays within the goal of the rule with one more task with the key, or
+// gang.
 func (p *planner) within(h hunger, key cluster.Key) bool {
 	w := p.world
 	tasks := w.site.atOnce(key)
@@ -129,7 +127,7 @@ func (p *planner) within(h hunger, key cluster.Key) bool {
 	return false
 }
 
-// reasons says why each of the chosen tasks is stopped.
+// reasons explains the stop of each chosen task.
 func (p *planner) reasons(h hunger, chosen []RunID) []stopReason {
 	all := make([]stopReason, len(chosen))
 	for i, id := range chosen {
@@ -143,7 +141,7 @@ func (p *planner) reasons(h hunger, chosen []RunID) []stopReason {
 	return all
 }
 
-// reduced says that a pool has a smaller part because of tasks that are protected.
+// reduced says that the fair part of a pool is smaller because of protected tasks.
 func (p *planner) reduced(from int32) string {
 	if p.fair == nil || p.fair[from].Now <= p.entitled[from].Now+rounding {
 		return ""
@@ -153,7 +151,7 @@ func (p *planner) reduced(from int32) string {
 
 var choices = [...]string{"the newest that could be spared", "the cheapest that could be spared"}
 
-// gather lists what could be stopped, the best first.
+// gather lists the tasks that could be stopped, best first.
 func (p *planner) gather() {
 	s := p.s
 	gangs := map[int64]int{}
@@ -189,8 +187,7 @@ func (p *planner) gather() {
 	}
 }
 
-// reclaim looks for starving pools when it is time, and stops tasks for those whose
-// timeout is over.
+// reclaim looks for starving pools when it is time, and stops tasks for pools whose timeout is over.
 func (s *Scheduler) reclaim(d *Decision) {
 	r := &s.reclaimer
 	if d.More || !r.isTime() {

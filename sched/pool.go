@@ -6,51 +6,51 @@ import (
 	"github.com/fairlead/fairlead/usage"
 )
 
-// PoolID numbers a pool of one scheduler; 0 is the root.
+// PoolID is the number of a pool in one scheduler; 0 is the root.
 type PoolID int32
 
 // Root is the pool above all others.
 const Root PoolID = 0
 
-// Pool is the state of one node of the tree, as policies see it. They read it; of
-// all fields a policy may write only Own, in Carry.
+// Pool is the state of one node of the tree, as policies see it. Policies only read it, except that Carry may write
+// Own.
 //
-// What every decision touches stands first, in three lines of the cache.
+// The fields that every decision touches come first, in three cache lines.
 type Pool struct {
 	usage.Account         // of all tasks in and below the pool
 	Weight        float64 // among its siblings
 	Flight        float64 // expected service of the running tasks: width x mean length in their leaf
-	expectation           // from which Flight follows
+	expectation           // Flight follows from it
 	Own           [2]float64
 	Waiting       int64 // tasks in and below the pool that could start if there were room
-	Tasks         int32 // that run
+	Tasks         int32 // running tasks
 
 	parent, inner, queue, limit int32 // -1: none
 	seat                        seat
 	priority                    int8 // priority of the jobs of a leaf; -1: not known yet
-	counted                     bool // for shares: configured, or with work
+	counted                     bool // for shares: configured, or has work
 	configured                  bool // the configuration names it
 	isNew                       bool // holds jobs that count as new, see [NewJobs]
-	classed                     bool // its children are the priorities of a leaf
+	classed                     bool // its children are the priority classes of a leaf pool
 
-	// Few policies read these; they stand apart from what every start and end of a task touches.
-	First   float64     // arrival of the first waiting job, see [arrival]; kept up where a policy reads it
+	// Few policies read these fields; they are apart from the fields that every start and end of a task touches.
+	First   float64     // arrival of the first waiting job, see [arrival]; up to date if a policy reads it
 	Days    *usage.Days // by days, under a [Daily] policy
-	Wanted  float64     // units of the tasks that wait and could start, see queue.bar; kept up where a policy allots
+	Wanted  float64     // units of waiting tasks that could start, see queue.bar; up to date if a policy allots
 	Target  float64     // units that it is entitled to, under an [Allotter]
 	over    float64     // units above Target
-	readyBy []int32     // lines that are ready, by dominant resource, if there is more than one
+	readyBy []int32     // number of ready lines by dominant resource, if there is more than one
 }
 
 // expectation holds the sums for the Flight of a pool, see tree.expect.
 type expectation struct {
-	tasks int32   // of the pool itself that run, without those below it
-	price float64 // what these are charged each second once they have begun
-	own   float64 // price x mean, as it is counted in all
-	all   sum     // of the pool and those below it: Pool.Flight
+	tasks int32   // running tasks of the pool itself
+	price float64 // their charge per second, once they have begun
+	own   float64 // price x mean, as included in all
+	all   sum     // over the pool and the pools below it: Pool.Flight
 }
 
-// gate is what a line is parked on.
+// gate is the reason why a line is parked.
 type gate uint8
 
 const (
@@ -58,31 +58,30 @@ const (
 	byFit          // the request fits on no node now
 	byMax          // a pool above is at its maximum for this request
 	byLicense      // too few of a license are free
-	byRate         // there were as many starts as a rate allows
-	byWindow       // the window that it asks for is not open
+	byRate         // the starts of a rate are used up
+	byWindow       // the requested window is not open
 	byPause        // a pool above is paused
 )
 
 type lineRef struct{ queue, line int32 }
 
-// seat is how a pool stands among its siblings.
+// seat is the place of a pool among its siblings.
 type seat struct {
 	kid      int32 // position among the parent's children
-	drift    int32 // number of its order in the parent's keys
+	drift    int32 // index of its order in the parent's keys
 	tie      float64
 	dominant int8 // resource in which it is compared, see dominants
-	in       bool // stands in its parent's orders: it has work that may start
-	belowMin bool // is below its minimum, or a pool in it is
-	kept     gate // what held it back when it came in where it stood, see [gates.returning]
+	in       bool // is in its parent's orders: it has work that may start
+	belowMin bool // it, or a pool in it, is below its minimum
+	kept     gate // gate that held it back before it rejoined at its old place, see [gates.returning]
 }
 
-// Divides reports whether the pool has pools below it, the priorities of a leaf left out.
+// Divides reports whether the pool has child pools, not counting priority classes of a leaf pool.
 func (p *Pool) Divides() bool { return p.inner >= 0 && !p.classed }
 
 func (p *Pool) counts() bool { return p.configured || p.Waiting > 0 || p.Tasks > 0 }
 
-// sum adds the running tasks and the past of a child to a pool that comes between it
-// and its parent.
+// sum adds the running tasks and the past of a child to a pool that is inserted between it and its parent.
 func (p *Pool) sum(child *Pool, unix float64) {
 	p.Settled += child.Settled
 	p.Running += child.Running
@@ -104,18 +103,18 @@ func arrival(priority int, job int64) float64 {
 
 const arrivalsPerPriority = 1 << 48
 
-// Cut takes an arrival apart.
+// Cut splits an arrival into priority and job.
 func Cut(arrival float64) (priority int, job int64) {
 	p := math.Floor(arrival / arrivalsPerPriority)
 	return int(p), int64(arrival - p*arrivalsPerPriority)
 }
 
-// kind tells pools that the tree names from the priority classes within a leaf.
+// kind distinguishes pools that the tree names from priority classes in a leaf pool.
 type kind uint8
 
 const (
 	named         kind = iota
-	priorityClass      // the jobs of one priority, where a leaf has jobs of several
+	priorityClass      // the jobs of one priority, if a leaf pool has several
 )
 
 type childKey struct {

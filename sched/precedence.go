@@ -7,30 +7,29 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// precedence knows the priorities that jobs have by themselves, under a [Ranker].
+// precedence computes the priorities of jobs under a [Ranker].
 type precedence struct {
 	site *site
 	tree *tree
 
-	ranks   *ranking  // nil where no pool has a [Ranker]
+	ranks   *ranking  // nil if no pool has a [Ranker]
 	factors []Factors // by class, from 1
 	classOf map[Factors]Class
 }
 
-// How much of its share a pool has used is computed as by Slurm's classic formula:
+// The fairshare factor of a pool follows Slurm's classic formula:
 //
 //	factor = 2^(-usage / share)
 //
-// share is the product of the pool's part among its siblings and those of the pools
-// above, up to the pool in which the jobs are compared. usage is the pool's part of what
-// that pool received, decayed; below the first level, it lies between this and the usage
-// of the pool above, in proportion to the pool's part among its siblings, so that a pool
-// whose siblings use much is not served as if it were alone.
+// share is the product of the fraction of the pool among its siblings and those of the pools above, up to the pool
+// that compares the jobs. usage is the fraction of that pool's decayed service that this pool received. Below the
+// first level, it is moved from this fraction towards the usage of the pool above, in proportion to the fraction of
+// the pool among its siblings, so that a pool whose siblings use much is not served as if it were alone.
 //
-// The usage of all pools is computed anew at intervals, and when a node joins; in
-// between, that of a pool is when a task of it ends. Parts are only computed with all.
+// The usage of all pools is recomputed at intervals, and when a node joins; in between, that of a pool is
+// recomputed when a task of it ends. Fractions are only recomputed together with all usage.
 
-// value computes what a pool is worth to the jobs in it.
+// value computes the terms that a pool contributes to the priorities of its jobs.
 func (e *precedence) value(id int32) {
 	st := &e.ranks.of[id]
 	st.pool, st.assoc = e.factorTerms(id)
@@ -53,7 +52,7 @@ func (e *precedence) value(id int32) {
 	e.use(id)
 }
 
-// use computes the usage of a pool and its term, the pools above being up to date.
+// use computes the usage of a pool and its fairshare term. The pools above must be up to date.
 func (e *precedence) use(id int32) {
 	st := &e.ranks.of[id]
 	above := e.tree.pools[id].parent
@@ -78,7 +77,7 @@ func (e *precedence) use(id int32) {
 	st.fairshare = e.ranks.exact(e.site.cfg.Multifactor.Fairshare * factor)
 }
 
-// valueAll computes the precedence of all jobs and the usage of all pools.
+// valueAll recomputes the terms and the usage of all pools, and drops the terms of all lines.
 func (e *precedence) valueAll() {
 	if e.ranks == nil {
 		return
@@ -106,8 +105,8 @@ func (e *precedence) valueBelow(id int32) {
 	}
 }
 
-// factorTerms are what the configuration gives the jobs of a pool: its own factors, or
-// those of the nearest pool above that has them.
+// factorTerms returns the terms from the configured factors of a pool: its own, or those of the nearest pool above
+// that has them.
 func (e *precedence) factorTerms(id int32) (pool, assoc float64) {
 	p, a := 0.0, 0.0
 	for at, foundP, foundA := id, false, false; at >= 0; at = e.tree.pools[at].parent {
@@ -122,8 +121,7 @@ func (e *precedence) factorTerms(id int32) (pool, assoc float64) {
 	return e.ranks.exact(e.site.cfg.Multifactor.Pool * p), e.ranks.exact(e.site.cfg.Multifactor.Assoc * a)
 }
 
-// precedence computes what a key and a class are worth, and remembers it: the numbers stay
-// as they are until all are computed anew.
+// linePriority returns the terms of a key and a class, and caches them until all terms are recomputed.
 func (e *precedence) linePriority(key cluster.Key, c Class) *linePriority {
 	r := e.ranks
 	at := linePriorityKey{key, c}
@@ -152,8 +150,8 @@ func (e *precedence) newLinePriority(key cluster.Key, t Factors) *linePriority {
 	return m
 }
 
-// sizeFactor is the part of the cluster that one task asks for, or all of a gang; or, for a job without
-// a time limit in relation to the time, nothing.
+// sizeFactor is the fraction of the cluster that one task, or a whole gang, asks for. If it is relative to the time
+// limit, it is 0 for a job without one.
 func (e *precedence) sizeFactor(key cluster.Key, t Factors) float64 {
 	cfg := &e.site.cfg.Multifactor
 	size := float64(e.site.atOnce(key)) * e.site.cluster.Width(key)
@@ -170,7 +168,7 @@ func (e *precedence) sizeFactor(key cluster.Key, t Factors) float64 {
 	return f
 }
 
-// Class numbers the factors.
+// Class returns the number of the factors.
 func (e *precedence) Class(t Factors) Class {
 	if t == (Factors{}) {
 		return 0
@@ -184,7 +182,7 @@ func (e *precedence) Class(t Factors) Class {
 	return c
 }
 
-// factorsOf are the factors behind a number.
+// factorsOf returns the factors with a number.
 func (e *precedence) factorsOf(c Class) Factors {
 	if c == 0 {
 		return Factors{}
@@ -192,13 +190,13 @@ func (e *precedence) factorsOf(c Class) Factors {
 	return e.factors[c-1]
 }
 
-// placeOf is where a job of a line goes among those of its leaf.
+// placeOf is the place of a job of a line among the jobs of its leaf pool.
 func (e *precedence) placeOf(l *line, since time.Duration, id int64) place {
 	age := min(e.ranks.now-e.ranks.at(since), e.ranks.full)
 	return place{-(e.linePriority(l.key, l.class).sum + age), float64(id)}
 }
 
-// setRanks begins to keep priorities, or ends it, when the configuration changes.
+// setRanks starts or stops to keep priorities when the configuration changes.
 func (e *precedence) setRanks() {
 	ranks := isRanker(&e.site.cfg, &e.site.cfg.Root)
 	for _, p := range e.site.cfg.Root.All() {
@@ -213,7 +211,7 @@ func (e *precedence) setRanks() {
 	e.ranks.grow(len(e.tree.pools))
 }
 
-// rankedAs is the priority of a job in a leaf.
+// rankedAs is the priority of a job in a leaf pool, term by term.
 func (e *precedence) rankedAs(leaf int32, key cluster.Key, c Class, since time.Duration) Ranked {
 	st, m := &e.ranks.of[leaf], e.linePriority(key, c)
 	return Ranked{

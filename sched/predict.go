@@ -7,25 +7,25 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// predictor estimates how long a task without a time limit will run: as long as the mean of the last
-// two tasks like it. Users repeat themselves, and the last two tell more than any longer history
-// (Tsafrir, Etsion and Feitelson, "Backfilling using system-generated predictions rather than user
-// runtime estimates", IEEE TPDS 18(6), 2007). A task that outlives its prediction gets a longer one,
-// see reserve.overrun.
+// predictor estimates the run time of a task without a time limit, as the mean of the last two similar tasks. Users
+// repeat themselves, and the last two tasks predict better than any longer history (Tsafrir, Etsion and Feitelson,
+// "Backfilling using system-generated predictions rather than user runtime estimates", IEEE TPDS 18(6), 2007). A
+// task that outlives its prediction gets a longer one, see reserve.overrun.
 type predictor struct {
-	// What ended lately, and what ended before that: when fresh is full it takes the place of old.
+	// fresh has the tasks that ended lately, and old the ones that ended before: when fresh is full it replaces
+	// old.
 	fresh, old map[likeness]lengths
-	lent       bool // a fork reads the maps, too: whoever writes first copies them
+	lent       bool // a fork reads the maps, too: copy them before writing
 }
 
-// likeness is what tasks have in common that are expected to run for a similar time.
+// likeness is the common property of tasks that probably run equally long.
 type likeness struct {
-	alike uint32 // of the job, see [Job.Alike]; 0: the pool stands for it
+	alike uint32 // of the job, see [Job.Alike]; 0: the pool is used instead
 	pool  int32
 	key   cluster.Key
 }
 
-// lengths are how long the last two tasks ran, in seconds; before is 0 after the first.
+// lengths are the run times of the last two tasks, in seconds; before is 0 after the first task.
 type lengths struct{ last, before float64 }
 
 func (l lengths) mean() float64 {
@@ -35,10 +35,10 @@ func (l lengths) mean() float64 {
 	return (l.last + l.before) / 2
 }
 
-// maxLikenesses bounds each of the two maps.
+// maxLikenesses is the largest size of each of the two maps.
 const maxLikenesses = 4096
 
-// note remembers how long a task ran, in seconds.
+// note records the run time of a task, in seconds.
 func (p *predictor) note(k likeness, seconds float64) {
 	if p.lent {
 		p.fresh, p.old, p.lent = maps.Clone(p.fresh), maps.Clone(p.old), false
@@ -53,7 +53,7 @@ func (p *predictor) note(k likeness, seconds float64) {
 	p.fresh[k] = lengths{last: seconds, before: known.last}
 }
 
-// of returns the lengths of the last tasks that were alike, and whether there were any.
+// of returns the run times of the last similar tasks, and whether there were any.
 func (p *predictor) of(k likeness) (lengths, bool) {
 	if l, known := p.fresh[k]; known {
 		return l, true
@@ -62,14 +62,13 @@ func (p *predictor) of(k likeness) (lengths, bool) {
 	return l, known
 }
 
-// fork lets a copy of the scheduler read the maps.
+// fork shares the maps with a copy of the scheduler.
 func (p *predictor) fork() predictor {
 	p.lent = true
 	return *p
 }
 
-// likenessOf is what a task of a leaf has in common with others. Jobs of different priorities in one
-// pool are alike.
+// likenessOf is the likeness of a task in a leaf pool. Jobs of different priorities in one pool are alike.
 func (f *reserve) likenessOf(leaf int32, a *ask) likeness {
 	if a.alike != 0 {
 		return likeness{alike: a.alike, key: a.key}
@@ -77,13 +76,12 @@ func (f *reserve) likenessOf(leaf int32, a *ask) likeness {
 	return likeness{pool: f.tree.learner(leaf), key: a.key}
 }
 
-// predicts reports whether predictions are of use. Where all that waits and runs asks for the same nothing
-// is planned, and nothing has to be learned beyond the means of the pools.
+// predicts reports whether predictions are needed. If all waiting and running tasks have the same request, nothing
+// is planned, and the mean lengths of the pools suffice.
 func (f *reserve) predicts() bool { return f.site.backfills() && !f.backfill.uniform }
 
-// predicted estimates how long a task runs, in nanoseconds, by the last tasks like it. If there were none it
-// takes the mean of the pool, or of the nearest pool above in which a task has ended. A task does not
-// outlive its time limit.
+// predicted estimates the run time of a task, in nanoseconds, from the last similar tasks. If there were none, it
+// takes the mean of the pool, or of the nearest pool above with an ended task. The time limit bounds it.
 func (f *reserve) predicted(leaf int32, a *ask) int64 {
 	seconds := 0.0
 	if l, known := f.predictor.of(f.likenessOf(leaf, a)); known {
@@ -95,9 +93,8 @@ func (f *reserve) predicted(leaf int32, a *ask) int64 {
 	return max(min(length, planned(a.limit)), int64(time.Millisecond))
 }
 
-// length is how long a task is planned to run: for its time limit or, if it has none, for as long as
-// is predicted. While windows are coming a task without a limit is planned to run on, as nobody ends
-// it when the window begins.
+// length is the planned run time of a task: its time limit or, if it has none, the prediction. While windows are
+// coming, a task without a limit is planned to run on, because nothing ends it when the window begins.
 func (f *reserve) length(leaf int32, a *ask) int64 {
 	if a.limit > 0 || f.site.cluster.Windows().Any() {
 		return planned(a.limit)
@@ -120,7 +117,7 @@ func (f *reserve) lengthNow(leaf int32, a *ask) int64 {
 	return f.length(leaf, a)
 }
 
-// lengthOf is length for a task that runs.
+// lengthOf is length for a running task.
 func (f *reserve) lengthOf(r *run) int64 {
 	a := r.ask()
 	if p := &f.backfill.patience; p.since != 0 && r.limit == 0 && r.started.UnixNano() >= p.since {

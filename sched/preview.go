@@ -8,26 +8,25 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// Preview tells in which order tasks would start if room came slot by slot and
-// nothing ended or arrived: it lets a fork step on a machine without bounds. visit
-// is called for each task with the units that it asks for, until it returns false.
-// What a maximum holds back does not appear.
+// Preview visits tasks in the order in which they would start if slots became free one at a time and no task ended
+// or arrived: it steps a fork on a cluster with unlimited room. It calls visit for each task, with its units, until
+// visit returns false. Tasks that a maximum holds back do not appear.
 func (s *Scheduler) Preview(visit func(st Start, units float64) bool) {
 	s.forkNow().AsOutlook().Preview(visit)
 }
 
-// Outlook is a copy of a scheduler for one preview. It may be used while the scheduler goes on, and
-// is cheaper than a [Future]: of room in the future it knows nothing.
+// Outlook is a copy of a scheduler for one preview. It may be used while the scheduler continues, and is cheaper
+// than a [Future], because it has no plan of future room.
 type Outlook struct{ s *Scheduler }
 
-// Outlook returns the outlook as it is now.
+// Outlook returns an outlook as of now.
 func (s *Scheduler) Outlook() *Outlook {
 	f := s.forkNow()
 	f.gates.everywhere()
 	return f.AsOutlook()
 }
 
-// AsOutlook makes a copy the outlook: it is not to be used otherwise any more.
+// AsOutlook turns a copy into an outlook. The copy must not be used in any other way afterwards.
 func (s *Scheduler) AsOutlook() *Outlook { return &Outlook{s} }
 
 // Preview is [Scheduler.Preview], once.
@@ -43,10 +42,10 @@ func (o *Outlook) Path(id PoolID) string { return o.s.tree.Path(id) }
 // PriorityOf is [Scheduler.PriorityOf].
 func (o *Outlook) PriorityOf(id PoolID) string { return o.s.PriorityOf(id) }
 
-// oneByOne lets the copy start one task after the other on a machine without bounds.
+// oneByOne starts one task after another in the copy, on a cluster with unlimited room.
 func (o *Outlook) oneByOne(visit func(st Start) bool) {
 	s := o.s
-	// Nothing is planned ahead: the old plan knows other nodes.
+	// There is no planning ahead: the old plan has other nodes.
 	s.reserve.backfill, s.reserve.hosts, s.reserve.single = backfilling{}, nil, nil
 	s.gates.boundless()
 	s.site.oneByOne, s.tree.rebalancers = true, nil
@@ -65,7 +64,7 @@ func (o *Outlook) oneByOne(visit func(st Start) bool) {
 	}
 }
 
-// boundless adds nodes that take everything that any key asks for.
+// boundless adds nodes with room for all requests of all keys.
 func (h *gates) boundless() {
 	all := cluster.Amounts{}
 	for key := range h.site.cluster.Keys() {
@@ -76,7 +75,7 @@ func (h *gates) boundless() {
 		}
 	}
 	h.site.cfg.Placement = FirstFit
-	h.reserve.backfill.plan = nil // it knows nothing of these nodes
+	h.reserve.backfill.plan = nil // it lacks these nodes
 	if len(all) == 0 {
 		return
 	}
@@ -96,9 +95,9 @@ func (h *gates) boundless() {
 	h.openFits()
 }
 
-// everywhere lets a fork start tasks on the nodes of all servers: the question is when a job will
-// start, whichever server starts it. While gangs wait it does not: it would start them on the nodes of
-// several servers, although each server starts only gangs that fit on its own nodes.
+// everywhere lets a fork start tasks on the nodes of all servers: the question is when a job will start, whichever
+// server starts it. While gangs wait it does nothing: the fork would start gangs across servers, although each
+// server starts only gangs that fit on its own nodes.
 func (h *gates) everywhere() {
 	changed := false
 	for _, key := range slices.Concat(h.lines.readyKeys.active, h.noRoom.active) {

@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// Priority is the priority of a job as of now, term by term, and the formula that they
-// are to be put into. It reports false where jobs have no priority of their own.
+// Priority returns the priority of a job as of now, term by term, with its formula. It returns false if jobs have
+// no priorities of their own.
 func (v Explainer) Priority(j Job) (why.Terms, bool) {
 	leaf := int32(v.s.growth.Leaf(j))
 	ranker, at := v.rankerOf(leaf)
@@ -25,8 +25,8 @@ func (v Explainer) Priority(j Job) (why.Terms, bool) {
 	return ranker.Rank(r), true
 }
 
-// rankerOf returns the policy that gives the jobs of a leaf their priorities: the leaf's own, or
-// the policy of a pool above it.
+// rankerOf returns the policy that defines the priorities of the jobs of a leaf pool: its own, or that of a pool
+// above.
 func (v Explainer) rankerOf(leaf int32) (Ranker, bool) {
 	if r, yes := v.s.tree.policyOf(leaf).(Ranker); yes {
 		return r, true
@@ -39,8 +39,8 @@ func (v Explainer) rankerOf(leaf int32) (Ranker, bool) {
 	return nil, false
 }
 
-// behindByRank counts the jobs and tasks of a leaf that go before the job by priority.
-// The lines are in the order of priority, so that each is searched, not walked.
+// behindByRank counts the jobs and tasks of a leaf pool that go before the job by priority. Each line is in order
+// of priority, so it uses binary search.
 func (v Explainer) behindByRank(leaf int32, j *Job) (jobs int, tasks int64) {
 	q := &v.s.lines.queues[v.s.tree.pools[leaf].queue]
 	mine := v.s.precedence.placeOf(&line{ask: askOf(j)}, v.s.site.sinceThen(j), j.ID)
@@ -57,8 +57,8 @@ func (v Explainer) behindByRank(leaf int32, j *Job) (jobs int, tasks int64) {
 	return jobs, tasks
 }
 
-// until counts the jobs and tasks that stand before the first entry for which over holds;
-// it has to hold for all behind that, too.
+// until counts the jobs and tasks before the first entry for which over holds; over must hold for all later
+// entries, too.
 func (f *fifo) until(over func(*entry) bool) (jobs int, tasks int64) {
 	for ci := range f.chunks() {
 		e := f.chunk(ci).entries[f.start(ci):]
@@ -74,7 +74,7 @@ func (f *fifo) until(over func(*entry) bool) (jobs int, tasks int64) {
 	return jobs, tasks
 }
 
-// evidenceOfRanks adds the terms of the jobs' priorities, where they have any.
+// evidenceOfRanks adds the terms of the jobs' priorities, if they have any.
 func (v Explainer) evidenceOfRanks(leaf int32, jobs []why.JobEvidence) {
 	ranker, ranks := v.rankerOf(leaf)
 	if !ranks || len(jobs) == 0 {
@@ -91,9 +91,8 @@ func (v Explainer) evidenceOfRanks(leaf int32, jobs []why.JobEvidence) {
 	}
 }
 
-// JobLevel compares the jobs of a leaf that goes by their priority: up to most of those
-// before the job, and the job. It reports false where none of them goes before it, as the
-// levels above then tell all.
+// JobLevel compares the job with the jobs of its leaf pool that go before it by priority, no more than most. It
+// returns false if there are none, because the levels above then explain the order.
 func (v Explainer) JobLevel(j Job, most int) (why.Level, bool) {
 	leaf := int32(v.s.growth.Leaf(j))
 	n := v.s.tree.pools[leaf].queue
@@ -116,8 +115,7 @@ func (v Explainer) JobLevel(j Job, most int) (why.Level, bool) {
 	return l, true
 }
 
-// JobPair compares two jobs by their priority, in order. It reports false where they are
-// not compared so.
+// JobPair compares two jobs by their priorities, in order. It returns false if priorities do not compare them.
 func (v Explainer) JobPair(a, b Job) (why.Level, bool) {
 	x, y := int32(v.s.growth.Leaf(a)), int32(v.s.growth.Leaf(b))
 	ranker, yes := v.rankerOf(x)
@@ -157,8 +155,8 @@ func (v Explainer) describeJob(ranker Ranker, leaf int32, j *Job) why.Child {
 	return d
 }
 
-// aheadByRank are the first jobs of a leaf, up to most of those before the job; 0 is a
-// hundred, as a leaf may hold millions.
+// aheadByRank returns the first jobs of a leaf pool before the job, no more than most; 0 means 100, because a leaf
+// pool may hold millions.
 func (v Explainer) aheadByRank(leaf int32, j *Job, most int) []Job {
 	if most == 0 {
 		most = 100

@@ -5,15 +5,14 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// byPriority serves the priorities that wait in a leaf one after another:
+// byPriority serves the waiting priorities of a leaf pool one after another:
 //
 //	key = priority        smallest first
 //
-// priority counts from 0, the highest. It has no memory: a job that gets a higher
-// priority goes before all jobs that it has left behind, and a job that gets a lower
-// one goes before none that it had behind it. Weights cannot promise this: a priority in
-// which one job waits alone has its part for itself, so that a lower priority may start a
-// job sooner.
+// priority counts from 0, the highest. It has no memory: a job that moves to a higher priority goes before all jobs
+// of its old one, and a job that moves to a lower priority goes behind all jobs of its old one. Weights cannot
+// promise this: a priority with a single waiting job has its share for that job alone, so that a lower priority may
+// start a job sooner.
 type byPriority struct{}
 
 var priorityOrder = why.NewFormula("priority", "priority", "smallest first",
@@ -30,11 +29,10 @@ func (byPriority) Terms(p *Pool, _ Setting) why.Terms {
 	return t
 }
 
-// amongPriorities returns the policy that chooses among the waiting priorities of a leaf,
-// given the policy of the leaf. Policies that go by priority themselves choose here, too. By
-// weights, a policy that looks at all that was ever used would serve a priority that is
-// new as one that was always passed over; there fair divides, in which a newcomer enters
-// level with the others.
+// amongPriorities returns the policy that chooses among the waiting priorities of a leaf pool, given the policy of
+// the leaf pool. Policies that go by priority themselves choose here, too. Under weights, a policy that counts all
+// past usage would treat a new priority like one that was always passed over; the policy fair divides instead,
+// because a newcomer joins it level with the others.
 func (m *site) amongPriorities(of Policy) Policy {
 	switch of.(type) {
 	case byArrival, Ranker:

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// lines are the jobs that wait, in a line for each kind of request in each leaf.
+// lines are the waiting jobs, in one line per request in each leaf pool.
 type lines struct {
 	site       *site
 	tree       *tree
@@ -18,10 +18,10 @@ type lines struct {
 	begun     []begun
 	begunOf   map[int64]int32
 	begunFree freeList
-	readyKeys keyCounts // lines with work that no gate holds back
+	readyKeys keyCounts // lines with work and no closed gate
 }
 
-// few lines are looked through faster than they are ordered.
+// few is the number of lines up to which a scan is faster than an order.
 const few = 3
 
 func (w *lines) heapOf(at lineRef) begunHeap {
@@ -31,14 +31,13 @@ func (w *lines) heapOf(at lineRef) begunHeap {
 
 func (w *lines) line(at lineRef) *line { return w.queues[at.queue].line(int(at.line)) }
 
-// byResource reports whether it matters for the place of a pool which resources its tasks
-// ask for.
+// byResource reports whether the place of a pool depends on the resources that its tasks ask for.
 func (ord *orders) byResource() bool {
 	return ord.tree.apart || ord.owes && len(ord.dominants.resources) > 1
 }
 
-// wanted counts a line that became ready, or is no more, for the minima on its way: a
-// pool without tasks for what it is guaranteed must not go first with others.
+// wanted counts a line that became ready, or is no longer ready, for the minima on its path: a pool without tasks
+// for its guaranteed resource must not go first with other tasks.
 func (t *tree) wanted(id int32, key cluster.Key, n int32) {
 	if !t.apart {
 		return
@@ -55,8 +54,8 @@ func (t *tree) wanted(id int32, key cluster.Key, n int32) {
 	}
 }
 
-// lacking is the nearest limit on the way up from a leaf of whose minimum something is
-// missing that only some tasks ask for; nil if there is none.
+// lacking is the nearest limit, from a leaf pool upwards, below its minimum, if minima count resources that only
+// some tasks ask for; nil if there is none.
 func (t *tree) lacking(id int32) *limit {
 	if !t.apart {
 		return nil
@@ -83,8 +82,8 @@ func (w *lines) head(l *line, strict bool) head {
 	return h
 }
 
-// oldest is the first job of a line in order of submission. Where the leaf serves those
-// with the fewest running tasks first, it is looked for among all that have begun.
+// oldest is the first job of a line in order of submission. If the leaf pool serves jobs with the fewest running
+// tasks first, it searches all begun jobs.
 func (w *lines) oldest(q *queue, l *line) head {
 	h := w.head(l, true)
 	if q.strict {
@@ -98,7 +97,7 @@ func (w *lines) oldest(q *queue, l *line) head {
 	return h
 }
 
-// next returns the ready line of a leaf whose job goes first.
+// next returns the ready line of a leaf pool whose job goes first.
 func (w *lines) next(leaf int32) (lineRef, head) {
 	n := w.tree.pools[leaf].queue
 	q := &w.queues[n]
@@ -124,7 +123,7 @@ func (w *lines) next(leaf int32) (lineRef, head) {
 	return lineRef{n, at}, best
 }
 
-// firstArrival is the arrival of the oldest job in a leaf that may start.
+// firstArrival is the arrival of the oldest job of a leaf pool that may start.
 func (w *lines) firstArrival(p *Pool) float64 {
 	first, q, priority := math.Inf(1), &w.queues[p.queue], w.priorityOf(p)
 	if q.ordered() && q.strict {
@@ -141,7 +140,7 @@ func (w *lines) firstArrival(p *Pool) float64 {
 	return first
 }
 
-// begin makes a begun job of an entry.
+// begin converts an entry to a begun job.
 func (w *lines) begin(e entry, at lineRef) int32 {
 	b := w.begunFree.take(len(w.begun))
 	if int(b) == len(w.begun) {
@@ -155,8 +154,7 @@ func (w *lines) begin(e entry, at lineRef) int32 {
 	return b
 }
 
-// reheap puts a begun job where it belongs: into the heap of its line in the right
-// place, or out of it when it has nothing to start.
+// reheap updates the place of a begun job in the heap of its line, or removes it when it cannot start tasks.
 func (w *lines) reheap(b int32) {
 	j := &w.begun[b]
 	h := w.heapOf(j.at)
@@ -170,7 +168,7 @@ func (w *lines) reheap(b int32) {
 	}
 }
 
-// release forgets a begun job that is over.
+// release removes a begun job that is over.
 func (w *lines) release(b int32) {
 	if j := &w.begun[b]; j.waiting == 0 && j.running == 0 {
 		delete(w.begunOf, j.id)
@@ -179,9 +177,9 @@ func (w *lines) release(b int32) {
 	}
 }
 
-// heldAlike is the gate that holds other jobs of a leaf back which ask for the same as those
-// of a line in one of its priority classes, if it holds all that waits in the leaf. Such a leaf was not
-// away: it comes in where it stood, whatever the priority of the job that came.
+// heldAlike returns the closed gate of other waiting jobs of a leaf pool with the same key as a line in one of its
+// priority classes, if the pool has no work that may start. Such a leaf pool was not away: it rejoins at its old
+// place, whatever the priority of the new job.
 func (w *lines) heldAlike(id int32, at lineRef) gate {
 	if w.tree.labels[id].kind != priorityClass || w.tree.pools[w.tree.pools[id].parent].seat.in {
 		return noGate
@@ -201,8 +199,8 @@ func (w *lines) heldAlike(id int32, at lineRef) gate {
 	return noGate
 }
 
-// priorityOf is the priority as which a leaf counts where jobs go in order of it: that of its
-// jobs or, where each has a priority of its own, the middle one, whatever these are.
+// priorityOf is the priority of a leaf pool where jobs go in order of priority: that of its jobs or, if each job
+// has its own priority, the middle one.
 func (w *lines) priorityOf(leaf *Pool) int {
 	if w.queues[leaf.queue].mixed {
 		return len(w.site.cfg.Priorities) / 2
@@ -210,7 +208,7 @@ func (w *lines) priorityOf(leaf *Pool) int {
 	return int(max(0, leaf.priority))
 }
 
-// tasksOf is how many tasks of a job wait in a line and may start.
+// tasksOf is the number of tasks of a job that wait in a line and may start.
 func (w *lines) tasksOf(job int64, at lineRef) int32 {
 	l := w.line(at)
 	if l.gate != noGate {
@@ -233,7 +231,7 @@ func (w *lines) tasksOf(job int64, at lineRef) int32 {
 	return startable(e.tasks, 0, tighter(e.max, w.queues[at.queue].max))
 }
 
-// startsOf is tasksOf, where a gang counts once.
+// startsOf is tasksOf, but counts a gang once.
 func (w *lines) startsOf(job int64, at lineRef) int32 {
 	n := w.tasksOf(job, at)
 	if w.site.gangOf(w.line(at).key) > 0 {
@@ -246,9 +244,9 @@ func (w *lines) arrivalOf(at lineRef, job int64) float64 {
 	return arrival(w.priorityOf(&w.tree.pools[w.queues[at.queue].pool]), job)
 }
 
-// mixed reports whether jobs of all priorities stand in one leaf: where each job has a
-// priority of its own, to which the name of its priority contributes as its quality of
-// service. A leaf stays mixed until the jobs that came so have gone.
+// mixed reports whether jobs of all priorities share one leaf pool, because each job has its own priority and the
+// name of its priority only contributes as its quality of service. A leaf pool stays mixed until the jobs that came
+// in this way have gone.
 func (w *lines) mixed(id int32) bool {
 	q := w.tree.pools[id].queue
 	if w.precedence.ranks != nil && w.tree.ranked(id) {
@@ -263,7 +261,7 @@ func (w *lines) mixed(id int32) bool {
 	return q >= 0 && w.queues[q].mixed
 }
 
-// orderLines begins to keep the order, when lines become many.
+// orderLines starts to keep the lines in order, once there are many.
 func (w *lines) orderLines(q *queue) {
 	q.heads = &heads{pos: make([]int32, q.lines())}
 	for i := range q.heads.pos {
@@ -274,7 +272,7 @@ func (w *lines) orderLines(q *queue) {
 	}
 }
 
-// orderLine brings the place of a line up to date.
+// orderLine updates the place of a line.
 func (w *lines) orderLine(q *queue, i int32) {
 	if !q.ordered() {
 		return
@@ -300,7 +298,7 @@ func (w *lines) orderLine(q *queue, i int32) {
 	}
 }
 
-// freshIn finds the line of a waiting job in a queue if none of its tasks has started.
+// freshIn finds the line of a waiting job without started tasks in a queue.
 func (w *lines) freshIn(queue int32, id int64) (at lineRef, found bool) {
 	for i := range w.queues[queue].lines() {
 		if _, _, found := w.queues[queue].line(i).fresh.find(id); found {
@@ -310,8 +308,7 @@ func (w *lines) freshIn(queue int32, id int64) (at lineRef, found bool) {
 	return at, false
 }
 
-// firstByRank is the line of a leaf whose first job has the highest priority, of those
-// that are ready.
+// firstByRank returns the ready line of a leaf pool whose first job has the highest priority.
 func (w *lines) firstByRank(leaf int32) (lineRef, head) {
 	n := w.tree.pools[leaf].queue
 	q := &w.queues[n]

@@ -2,12 +2,11 @@ package sched
 
 import "math"
 
-// A node may be the way into another queue: tasks that it is given wait there for their turn. Such
-// a task has its room on the node, as long as it is there, and counts as running in the holdings
-// and in the expectation of its pool. But it receives nothing: service
-// is counted from its beginning on, and if it never begins there was none.
+// A node may lead to another queue, where its tasks wait for their turn. Such a task occupies its room on the node
+// while it is there, and counts as running in the holdings and in the expectation of its pool. But it receives no
+// service: service counts from its beginning on, and if it never begins there is none.
 
-// accrue counts a task among the tasks that receive service since they started, or out of them.
+// accrue adds a task to the tasks that receive service since their start, or removes it.
 func (v *overrides) accrue(r *run, sign float64) {
 	v.site.events++
 	v.charge(r.pool)
@@ -27,7 +26,7 @@ func (v *overrides) accrue(r *run, sign float64) {
 	}
 }
 
-// countQueued counts a task in or out of the tasks that wait in other queues.
+// countQueued adds a task to the tasks that wait in other queues, or removes it.
 func (t *tree) countQueued(r *run, sign int32) {
 	if t.queued == nil {
 		t.queued = map[int32]inQueue{}

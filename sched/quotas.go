@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// quotas are the licenses that tasks hold, and the rates at which they start.
+// quotas are the licenses that tasks hold, and the rates that limit their starts.
 type quotas struct {
 	site  *site
 	lines *lines
@@ -20,25 +20,25 @@ type quotas struct {
 	rates       []rate
 	licenseOf   map[string]int32
 	rateOf      map[string]int32
-	parkedRates int // lines
+	parkedRates int // number of parked lines
 }
 
-// Request is what a task asks for.
+// Request is the request of a task.
 type Request struct {
 	Amounts cluster.Amounts // on one node
-	// Constraint is what the labels of the node have to satisfy.
+	// Constraint restricts the labels of the node.
 	Constraint cluster.Constraint
-	Licenses   map[string]int64 // of the whole cluster, held while the task runs
-	Rates      []string         // under which the start counts
-	// Gang is how many tasks start all at once, or not at all; 0 and 1: each for itself. A
-	// job of a gang has as many tasks.
+	Licenses   map[string]int64 // of the cluster, held while the task runs
+	Rates      []string         // the start counts under them
+	// Gang is the number of tasks that start at the same moment or not at all; with 0 or 1 each starts by itself. A
+	// job that is a gang has exactly this number of tasks.
 	Gang   int
-	Spread bool // each task of the gang on a node of its own
-	// Reservation is the name of the window in which they run; see [cluster.Window].
+	Spread bool // each task of the gang on a separate node
+	// Reservation is the name of the window that the tasks run in; see [cluster.Window].
 	Reservation string
 }
 
-// quotaNeeds are the licenses and rates that the tasks with a key ask for.
+// quotaNeeds are the licenses and rates of the tasks with a key.
 type quotaNeeds struct {
 	licenses []need
 	rates    []int32
@@ -49,16 +49,16 @@ type need struct {
 	n       int64
 }
 
-// license is a number of things that tasks hold while they run, on whichever node.
+// license is a countable right that tasks hold while they run, on any node.
 type license struct {
 	name        string
 	of          string // see [Held]
 	total, used int64
-	unlimited   bool // as many are free as there are, however many are in use; in a copy that lists the order
+	unlimited   bool // all count as free, in a copy that only lists the order
 	parked      []lineRef
 }
 
-// free is how many are free.
+// free is the number of free ones.
 func (l *license) free() int64 {
 	if l.unlimited {
 		return l.total
@@ -66,16 +66,16 @@ func (l *license) free() int64 {
 	return l.total - l.used
 }
 
-// rate is a limit of starts per time. One that is not configured limits nothing.
+// rate is a limit on starts per time. A rate that is not configured limits nothing.
 type rate struct {
 	name string
 	Bucket
-	setAt  time.Time // as of when it was set, by the clock of whoever keeps it
+	setAt  time.Time // when it was set, by the clock of the program that stores it
 	parked []lineRef
 }
 
-// number numbers a request. Tasks with different licenses or rates have different keys, so that
-// they wait in different lines and one that has to wait does not hold up the other.
+// number returns the key of a request. Tasks with different licenses or rates have different keys, so that they
+// wait in different lines and do not delay each other.
 func (c *quotas) number(r Request) cluster.Key {
 	var t quotaNeeds
 	var marks []string
@@ -104,7 +104,7 @@ func (c *quotas) number(r Request) cluster.Key {
 	return key
 }
 
-// needsOf returns the licenses and rates that tasks with a key ask for, nil if they ask for none.
+// needsOf returns the licenses and rates of tasks with a key, nil if there are none.
 func (c *quotas) needsOf(key cluster.Key) *quotaNeeds {
 	if int(key) < len(c.needs) {
 		return c.needs[key]
@@ -132,9 +132,8 @@ func (c *quotas) rateNumber(name string) int32 {
 	return n
 }
 
-// setQuotas puts the configured licences and rates in force. A licence that is not
-// configured any more has the number 0, so that nothing starts that asks for it; a rate
-// that is not configured any more limits nothing.
+// setQuotas applies the configured licenses and rates. A license that is no longer configured has a total of 0, so
+// that no task with it starts; a rate that is no longer configured limits nothing.
 func (c *quotas) setQuotas(cfg *Config) {
 	for name := range cfg.Licenses {
 		c.licenseNumber(name)
@@ -154,8 +153,7 @@ func (c *quotas) setQuotas(cfg *Config) {
 	c.parkedRates = 0
 }
 
-// lackingLicense is the first license that has too few free for a number of tasks; nil if
-// there is none.
+// lackingLicense is the first license with too few free for a number of tasks; nil if there is none.
 func (c *quotas) lackingLicense(t *quotaNeeds, tasks int64) *license {
 	for _, need := range t.licenses {
 		if l := &c.licenses[need.license]; tasks*need.n > l.free() {
@@ -182,14 +180,14 @@ func (c *quotas) countStart(t *quotaNeeds) {
 	}
 }
 
-// hold takes the licences of a task, or gives them back with the sign -1.
+// hold takes the licenses of a task, or gives them back if sign is -1.
 func (c *quotas) hold(t *quotaNeeds, sign int64) {
 	for _, need := range t.licenses {
 		c.licenses[need.license].used += sign * need.n
 	}
 }
 
-// leastOf is with how many tokens the first of the lines that wait for a rate goes on.
+// leastOf is the smallest number of tokens that lets one of the lines waiting for a rate continue.
 func (w *lines) leastOf(r *rate) int64 {
 	least := r.Limit.burst()
 	for _, at := range r.parked {
@@ -200,8 +198,7 @@ func (w *lines) leastOf(r *rate) int64 {
 	return least
 }
 
-// nextToken is the earliest instant at which a line that waits for a rate may go on;
-// zero if none waits.
+// nextToken is the earliest instant at which a line waiting for a rate may continue; zero if none waits.
 func (c *quotas) nextToken() (next time.Time) {
 	if c.parkedRates == 0 {
 		return next
@@ -216,7 +213,7 @@ func (c *quotas) nextToken() (next time.Time) {
 	return next
 }
 
-// holdsLicense reports whether tasks with a key hold licences.
+// holdsLicense reports whether tasks with a key hold licenses.
 func (c *quotas) holdsLicense(key cluster.Key) bool {
 	t := c.needsOf(key)
 	return t != nil && len(t.licenses) > 0

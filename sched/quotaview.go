@@ -10,24 +10,24 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// LicenseView is a licence as it stands.
+// LicenseView is the present state of a license.
 type LicenseView struct {
 	Name        string
 	Total, Used int64
-	Waiting     int64 // tasks that ask for it and wait
+	Waiting     int64 // waiting tasks that ask for it
 }
 
-// RateView is a rate as it stands.
+// RateView is the present state of a rate.
 type RateView struct {
 	Name    string
-	Limit   Rate // zero: it is not configured any more, and limits nothing
+	Limit   Rate // zero: no longer configured, limits nothing
 	Burst   int64
-	Left    int64     // starts that may come at once
-	Next    time.Time // of the next, if there is none left
-	Waiting int64     // tasks that are subject to it and wait
+	Left    int64     // starts possible now
+	Next    time.Time // when the next start is possible, if Left is 0
+	Waiting int64     // waiting tasks that count under it
 }
 
-// Quotas returns the licenses and rates that are configured or that jobs ask for, by name.
+// Quotas returns the licenses and rates that are configured or requested, by name.
 func (v View) Quotas() (licenses []LicenseView, rates []RateView) {
 	held, limited := v.waitingForQuotas()
 	for i, l := range v.s.quotas.licenses {
@@ -54,7 +54,7 @@ func (v View) Quotas() (licenses []LicenseView, rates []RateView) {
 	return licenses, rates
 }
 
-// waitingForQuotas counts the tasks that wait and ask for each licence and rate.
+// waitingForQuotas counts the waiting tasks of each license and rate.
 func (v View) waitingForQuotas() (licenses, rates []int64) {
 	licenses, rates = make([]int64, len(v.s.quotas.licenses)), make([]int64, len(v.s.quotas.rates))
 	for i := range v.s.lines.queues {
@@ -76,7 +76,7 @@ func (v View) waitingForQuotas() (licenses, rates []int64) {
 	return licenses, rates
 }
 
-// QuotaGates lists the licences and rates on the way of a key.
+// QuotaGates lists the gates of the licenses and rates of a key.
 func (v GateView) QuotaGates(key cluster.Key) []why.Gate {
 	t := v.s.quotas.needsOf(key)
 	if t == nil {

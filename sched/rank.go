@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// rank brings what a pool is worth up to date.
+// rank updates the terms and the first jobs of a pool.
 func (w *lines) rank(id int32) {
 	st := &w.precedence.ranks.of[id]
 	if st.relative < 0 {
@@ -27,7 +27,7 @@ func (w *lines) rank(id int32) {
 	}
 }
 
-// rankLeaf looks at the first jobs of a leaf's lines.
+// rankLeaf finds the first jobs among the lines of a leaf pool.
 func (w *lines) rankLeaf(id int32, st *worth) {
 	r, q := w.precedence.ranks, &w.queues[w.tree.pools[id].queue]
 	own := st.fairshare + st.pool + st.assoc
@@ -54,8 +54,7 @@ func (w *lines) rankLeaf(id int32, st *worth) {
 	w.orders.stand(&r.fills, id, fills)
 }
 
-// stand puts a pool into an order by its key, moves it, or takes it out if the key is
-// infinite.
+// stand adds a pool to an order by its key, moves it, or removes it if the key is infinite.
 func (ord *orders) stand(o *order, id int32, key float64) {
 	switch i := ord.places[o.by][id]; {
 	case math.IsInf(key, 1) && i >= 0:
@@ -68,7 +67,7 @@ func (ord *orders) stand(o *order, id int32, key float64) {
 	}
 }
 
-// putRanks keeps a pool's place in the orders of its parent.
+// putRanks updates a pool's places in the ranked orders of its parent.
 func (ord *orders) putRanks(in *inner, id int32) {
 	if in.ranks {
 		st := &ord.precedence.ranks.of[id]
@@ -77,7 +76,7 @@ func (ord *orders) putRanks(in *inner, id int32) {
 	}
 }
 
-// chooseRanked takes the child that holds the job of the highest priority.
+// chooseRanked chooses the child with the job of the highest priority.
 func (e *choice) chooseRanked(in *inner, l *Level) int32 {
 	id := e.firstRanked(in)
 	l.Terms = e.rankTerms(in, id)
@@ -87,7 +86,7 @@ func (e *choice) chooseRanked(in *inner, l *Level) int32 {
 	return id
 }
 
-// firstRanked is the child whose first job goes first; -1 if there is none.
+// firstRanked returns the child whose first job goes first; -1 if there is none.
 func (e *choice) firstRanked(in *inner) int32 {
 	best := int32(-1)
 	for _, o := range []*order{&in.rising, &in.full} {
@@ -98,7 +97,7 @@ func (e *choice) firstRanked(in *inner) int32 {
 	return best
 }
 
-// secondRanked is the one behind it.
+// secondRanked returns the next child behind the first.
 func (e *choice) secondRanked(in *inner, first int32) int32 {
 	best := int32(-1)
 	for _, o := range []*order{&in.rising, &in.full} {
@@ -115,7 +114,7 @@ func (e *choice) secondRanked(in *inner, first int32) int32 {
 	return best
 }
 
-// better is the one of two pools whose first job goes first.
+// better returns the one of two pools whose first job goes first.
 func (e *choice) better(a, b int32) int32 {
 	if r := e.precedence.ranks; a >= 0 && r.next(&r.of[a]).before(r.next(&r.of[b])) {
 		return a
@@ -123,10 +122,10 @@ func (e *choice) better(a, b int32) int32 {
 	return b
 }
 
-// rankTerms are what a child is compared by: the terms of the first job in it.
+// rankTerms returns the terms that compare a child: those of its first job.
 func (e *choice) rankTerms(in *inner, id int32) why.Terms {
 	if r := e.precedence.ranks.next(&e.precedence.ranks.of[id]); math.IsInf(r.key, 1) || !e.tree.pools[id].seat.in {
-		return in.as.ranker.Rank(Ranked{Nice: math.Inf(1)}) // nothing waits that may start
+		return in.as.ranker.Rank(Ranked{Nice: math.Inf(1)}) // no job may start
 	}
 	for e.tree.pools[id].inner >= 0 {
 		id = e.firstRanked(&e.tree.inners[e.tree.pools[id].inner])

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Rate limits how many tasks start in a time, whichever pools they are of.
+// Rate limits the number of starts per time, in whichever pools.
 type Rate struct {
-	Count int64         // starts
-	Per   time.Duration // in this time; a second at least
-	Burst int64         // starts at once after a pause; 0 is Count
+	Count int64         // number of starts
+	Per   time.Duration // in this time; at least a second
+	Burst int64         // starts at the same moment after a pause; 0 is Count
 }
 
-// burst is how many starts may come at once.
+// burst is the number of starts possible at the same moment.
 func (r Rate) burst() int64 {
 	if r.Burst > 0 {
 		return r.Burst
@@ -36,8 +36,7 @@ func (r Rate) String() string {
 	return fmt.Sprintf("%d/%s", r.Count, strings.TrimSuffix(per, "0s"))
 }
 
-// maxRate bounds the starts of a rate and of its burst, so that the arithmetic of a
-// bucket is exact.
+// maxRate is the largest Count and Burst of a rate, so that the arithmetic of a bucket is exact.
 const maxRate = 1_000_000_000
 
 func (r Rate) check() error {
@@ -47,17 +46,16 @@ func (r Rate) check() error {
 	return nil
 }
 
-// Bucket keeps a rate: it holds up to burst tokens, gains Count of them in each Per,
-// evenly, and gives one to each start. So in no time of length t are there more than
-// burst + Count*t/Per starts. It is exact: what it holds follows, in whole numbers, from
-// an instant at which it was full and the tokens taken since.
+// Bucket is the state of a rate: it holds up to burst tokens, gains Count tokens in each Per, evenly, and loses one
+// at each start. So no time span of length t has more than burst + Count*t/Per starts. It is exact: the number of
+// tokens follows, in integers, from an instant at which it was full and the tokens taken since.
 type Bucket struct {
 	Limit Rate
 	Full  time.Time
 	Taken int64
 }
 
-// Tokens is how many starts there may be at t; below 0 after the burst was lowered.
+// Tokens is the number of starts possible at t; below 0 after the burst was lowered.
 func (b *Bucket) Tokens(t time.Time) int64 {
 	passed := max(0, t.Sub(b.Full))
 	hi, lo := bits.Mul64(uint64(passed), uint64(b.Limit.Count))
@@ -77,17 +75,17 @@ func (b *Bucket) Take(t time.Time, tasks int64) {
 	b.Taken += tasks
 }
 
-// give brings a token back that was not used.
+// give returns an unused token.
 func (b *Bucket) give() { b.Taken = max(0, b.Taken-1) }
 
-// Least is the number of tokens that a number of tasks need to start at once: one for each,
-// but no more than the bucket can hold. A gang that is larger takes what comes later, too.
+// Least is the number of tokens that tasks need to start together: one each, but no more than the bucket can hold.
+// A larger gang also uses up later tokens.
 func (b *Bucket) Least(tasks int64) int64 { return min(tasks, b.Limit.burst()) }
 
-// next is the instant at which there is a token again.
+// next is the instant of the next token.
 func (b *Bucket) next() time.Time { return b.when(1) }
 
-// when is the instant at which the bucket has a number of tokens.
+// when is the instant at which the bucket will have a number of tokens.
 func (b *Bucket) when(tokens int64) time.Time {
 	need := uint64(max(0, b.Taken-b.Limit.burst()+tokens))
 	hi, lo := bits.Mul64(need, uint64(b.Limit.Per))
@@ -102,7 +100,7 @@ func (b *Bucket) when(tokens int64) time.Time {
 	return b.Full.Add(time.Duration(min(wait, math.MaxInt64)))
 }
 
-// change puts another limit in force. What the bucket holds stays, up to the new burst.
+// change applies another limit. The bucket keeps its tokens, up to the new burst.
 func (b *Bucket) change(limit Rate, t time.Time) {
 	if limit == b.Limit {
 		return
@@ -116,19 +114,18 @@ func (b *Bucket) change(limit Rate, t time.Time) {
 	b.Limit = limit
 }
 
-// RateState is where a rate stands that is kept elsewhere, for many schedulers or beyond
-// the life of one.
+// RateState is the state of a rate that is stored elsewhere, for several schedulers or beyond the life of one.
 type RateState struct {
 	Name string
 	Bucket
-	At time.Time // by the clock of whoever keeps it
+	At time.Time // by the clock of the program that stores it
 }
 
-// Resume lets the rate go on under the limit that is in force at t. A clock that was set
-// back since cannot make it give more, nor hold it up for longer than it takes to fill.
+// Resume continues the rate under the limit that applies at t. A clock that was set back in the meantime neither
+// adds tokens nor delays starts for longer than the bucket takes to fill.
 func (r *RateState) Resume(limit Rate, t time.Time) {
 	if r.Limit.check() != nil || r.Taken < 0 {
-		r.Bucket = Bucket{} // nothing is known of it
+		r.Bucket = Bucket{} // the stored state is unusable
 	}
 	if r.At.After(t) && r.Limit.Count > 0 {
 		if r.Full.After(t) {
@@ -140,7 +137,7 @@ func (r *RateState) Resume(limit Rate, t time.Time) {
 	r.At = t
 }
 
-// RateLimit is a rate under which starts count, as it is configured.
+// RateLimit is a configured rate that starts count under.
 type RateLimit struct {
 	Name  string
 	Limit Rate

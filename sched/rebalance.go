@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// rebalancer watches how far apart the children of pools are whose allotter stops tasks.
+// rebalancer watches the spread of the children of pools whose allotter stops tasks.
 type rebalancer struct {
 	site    *site
 	tree    *tree
@@ -18,11 +18,11 @@ type rebalancer struct {
 	running *running
 	choice  *choice
 
-	next time.Time // at which tasks might be stopped; zero if none
+	next time.Time // when tasks might be stopped; zero if never
 }
 
-// look finds how far apart the children of a pool are, and reports whether tasks of it are
-// to be stopped now.
+// look computes the spread of the children of a pool, and reports whether some of their tasks should be stopped
+// now.
 func (b *rebalancer) look(in *inner) (classes []Claimant, spread float64, due bool) {
 	threshold, after := in.as.allot.Rebalances()
 	b.choice.retarget(in)
@@ -38,21 +38,21 @@ func (b *rebalancer) look(in *inner) (classes []Claimant, spread float64, due bo
 	if a.over.IsZero() {
 		a.over = b.site.at
 	}
-	// longer than the duration, so at the earliest the instant after it
+	// It must last longer than the duration, so the earliest instant is just after it.
 	if due := lastOf(a.over, a.tried).Add(after + 1); b.site.at.Before(due) {
 		b.lookBy(due)
 		return nil, 0, false
 	}
 	b.boundWaiting(in, classes)
 	spread = in.as.allot.Spread(a.whole, classes)
-	if spread <= threshold { // apart by nothing but what somebody waits for and may not have
+	if spread <= threshold { // the spread came only from waiting tasks that may not run
 		a.over, a.tried = time.Time{}, time.Time{}
 		return nil, 0, false
 	}
 	return classes, spread, true
 }
 
-// reason says why a pool is rebalanced.
+// reason explains why a pool is rebalanced.
 func (b *rebalancer) reason(in *inner, spread float64) string {
 	threshold, _ := in.as.allot.Rebalances()
 	return fmt.Sprintf("the newest that could be spared; the children of %s lie %.1f points apart, more than %v, for %s",
@@ -74,7 +74,7 @@ func (b *rebalancer) served(in *inner, planned int) {
 	}
 }
 
-// lookBy says that an instant at which tasks might be stopped is not to be missed.
+// lookBy makes sure that the next look is no later than due.
 func (b *rebalancer) lookBy(due time.Time) {
 	if b.next.IsZero() || due.Before(b.next) {
 		b.next = due
@@ -90,8 +90,8 @@ func lastOf(a, b time.Time) time.Time {
 
 func pathOf(path string) string { return cmp.Or(share.Original(path), "the root") }
 
-// classesLeft are the children without the tasks that are about to end. What found no room
-// waits, too: room may be made for it.
+// classesLeft describes the children without leaving tasks. Tasks without room count as waiting, too, because room
+// may be made for them.
 func (b *rebalancer) classesLeft(in *inner) []Claimant {
 	all := b.tree.classes(in)
 	for i, kid := range in.kids {
@@ -108,8 +108,8 @@ func (b *rebalancer) classesLeft(in *inner) []Claimant {
 	return all
 }
 
-// unboundWaiting counts tasks, too, that wait only because the pool, or one above it, is at its maximum: a child
-// above its target can give.
+// unboundWaiting also counts tasks that wait only because the pool, or one above it, is at its maximum: a child
+// above its target can give room.
 func (b *rebalancer) unboundWaiting(in *inner, classes []Claimant) {
 	for i, kid := range in.kids {
 		l := b.tree.limits(kid)
@@ -120,8 +120,8 @@ func (b *rebalancer) unboundWaiting(in *inner, classes []Claimant) {
 	b.boundWaiting(in, classes)
 }
 
-// boundWaiting leaves out waiting tasks that could not run however much room there were: they
-// would exceed a maximum, or fit on no node.
+// boundWaiting leaves out waiting tasks that could not run even with unlimited room, because they exceed a maximum
+// or fit on no node.
 func (b *rebalancer) boundWaiting(in *inner, classes []Claimant) {
 	f := newFilling(b.site, b.tree, b.lines)
 	f.bound(in.id)

@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// reclaimer remembers which pools starve. It looks at all pools, but only now and then,
-// and not at all where no pool has a timeout or nothing waits.
+// reclaimer records which pools starve. It checks all pools at intervals, and never if no pool has a timeout or no
+// task waits.
 type reclaimer struct {
 	site       *site
 	tree       *tree
@@ -19,35 +19,34 @@ type reclaimer struct {
 	departures *departures
 
 	on     bool
-	every  time.Duration // between two looks
-	seen   time.Time     // the last look
-	next   time.Time     // the next one
+	every  time.Duration // interval between checks
+	seen   time.Time     // last check
+	next   time.Time     // next check
 	hungry map[lacking]hunger
 }
 
-// lacking is a starving pool with the rule that says so.
+// lacking is a starving pool and the rule that applies.
 type lacking struct {
 	pool int32
 	rule StopRule
 }
 
-// hunger is since when, and how much, a pool lacks.
+// hunger is since when a pool starves, and how much it lacks.
 type hunger struct {
 	lacking
-	since     time.Time // seen at every look from then on
-	from      time.Time // when the timeout began
+	since     time.Time // starving at every check from then on
+	from      time.Time // start of the timeout
 	after     time.Duration
 	resource  int
 	running   float64
 	goal      float64
-	owed      float64 // units x seconds since then
-	fruitless bool    // nothing could be stopped when it was tried last
+	owed      float64 // units x seconds lacking since then
+	fruitless bool    // the last try found no task to stop
 }
 
-// How often starving pools are looked for: ten times within the shortest timeout, but
-// neither all the time nor so rarely that the times shown mean little. A look takes about
-// a third of a microsecond for each pool; with many pools there are so few looks that they
-// take a fiftieth of the time.
+// The interval between checks for starving pools: ten checks within the shortest timeout, but neither too many nor
+// so few that the shown times mean little. A check takes about a third of a microsecond per pool. The interval
+// grows with the number of pools, so that checks take a fiftieth of the time at most.
 const (
 	looks       = 10
 	shortestGap = 50 * time.Millisecond
@@ -55,11 +54,10 @@ const (
 	gapOfPool   = 20 * time.Microsecond
 )
 
-// maxPlanned bounds the tasks that room is made for in one look. The rest follows in
-// the next ones.
+// maxPlanned is the largest number of tasks that one check makes room for. Later checks continue.
 const maxPlanned = 1000
 
-// configure reads from the configured pools whether, and how often, to look.
+// configure reads from the configured pools whether, and at which interval, to check.
 func (r *reclaimer) configure() {
 	shortest := time.Duration(0)
 	for i := range r.tree.labels {
@@ -75,7 +73,7 @@ func (r *reclaimer) configure() {
 	r.next = time.Time{}
 }
 
-// nextLook is when starving pools are looked for again; zero if that is not needed.
+// nextLook is the time of the next check for starving pools; zero if none is needed.
 func (r *reclaimer) nextLook() time.Time {
 	if !r.on || r.departures.stops.left {
 		return time.Time{}
@@ -83,7 +81,7 @@ func (r *reclaimer) nextLook() time.Time {
 	return r.next
 }
 
-// isTime reports whether it is time for a look. While nothing waits nobody starves.
+// isTime reports whether it is time for a check. While no task waits, no pool starves.
 func (r *reclaimer) isTime() bool {
 	if !r.on || r.departures.stops.left || r.site.at.Before(r.next) {
 		return false
@@ -95,7 +93,7 @@ func (r *reclaimer) isTime() bool {
 	return true
 }
 
-// lookAgain says when the next look is: when the first timeout is over, or regularly.
+// lookAgain sets the next check: at the end of the first timeout, or after the interval.
 func (r *reclaimer) lookAgain() {
 	r.next = r.site.at.Add(max(r.every, time.Duration(len(r.tree.pools))*gapOfPool))
 	for _, h := range r.hungry {
@@ -105,8 +103,8 @@ func (r *reclaimer) lookAgain() {
 	}
 }
 
-// reclaimSettings returns the settings of reclaiming in each pool. Named pools come after the pools
-// above them.
+// reclaimSettings returns the reclaim settings of each pool. It relies on named pools having higher numbers than
+// their parents.
 func (t *tree) reclaimSettings() []share.Reclaim {
 	all := make([]share.Reclaim, len(t.pools))
 	for i := range all {
@@ -118,8 +116,8 @@ func (t *tree) reclaimSettings() []share.Reclaim {
 	return all
 }
 
-// starving brings up to date which pools starve, and returns those whose timeout is over:
-// by minimum first, then by how long they have starved.
+// starving updates which pools starve, and returns the ones whose timeout is over: pools below their minimum first,
+// then by how long they have starved.
 func (r *reclaimer) starving(settings []share.Reclaim, entitled []Entitlement) []hunger {
 	open, lacks := r.openWork()
 	before := r.hungry
@@ -157,9 +155,9 @@ func (r *reclaimer) starving(settings []share.Reclaim, entitled []Entitlement) [
 	return due
 }
 
-// openWork says for each pool whether only the lack of room holds back some of its waiting tasks,
-// and which resource that they ask for is below the pool's minimum; -1 if none. A pool lacks room, too, if one
-// above it is at its maximum: a sibling can give.
+// openWork reports for each pool whether some of its waiting tasks are held back by lack of room only, and which
+// resource that they ask for is below the pool's minimum; -1 if none. A pool also lacks room if one above it is at
+// its maximum, because a sibling can give.
 func (r *reclaimer) openWork() (open []bool, lacks []int16) {
 	open, lacks = make([]bool, len(r.tree.pools)), make([]int16, len(r.tree.pools))
 	for i := range lacks {
@@ -187,8 +185,8 @@ func (r *reclaimer) openWork() (open []bool, lacks []int16) {
 	return open, lacks
 }
 
-// markWork marks the pools on the way from a leaf up that could start a task if others gave; the first
-// that is at its maximum, and those above it, could not.
+// markWork marks the pools on the path from a leaf pool upwards that could start a task if others gave room; the
+// first pool at its maximum, and the pools above it, could not.
 func (t *tree) markWork(id, full int32, request []int64, open []bool, lacks []int16) {
 	for ; id >= 0 && id != full; id = t.pools[id].parent {
 		open[id] = true
@@ -205,7 +203,7 @@ func (t *tree) markWork(id, full int32, request []int64, open []bool, lacks []in
 	}
 }
 
-// again lets the timeout of a pool begin anew.
+// again restarts the timeout of a pool.
 func (r *reclaimer) again(n lacking, now time.Time) {
 	if h, ok := r.hungry[n]; ok {
 		h.from = now
@@ -213,7 +211,7 @@ func (r *reclaimer) again(n lacking, now time.Time) {
 	}
 }
 
-// tried notes whether nothing could be stopped for a pool that lacks something.
+// tried records whether no task could be stopped for a starving pool.
 func (r *reclaimer) tried(n lacking, fruitless bool) {
 	if h, ok := r.hungry[n]; ok {
 		h.fruitless = fruitless
@@ -221,15 +219,14 @@ func (r *reclaimer) tried(n lacking, fruitless bool) {
 	}
 }
 
-// fork gives a copy the same knowledge; a copy that answers questions stops nothing,
-// see [Scheduler.Fork].
+// fork copies the records for a fork; a fork that answers questions stops no tasks, see [Scheduler.Fork].
 func (r *reclaimer) fork() {
 	r.hungry = maps.Clone(r.hungry)
 	r.on = false
 }
 
-// partsLeft are the entitlements that decide which tasks are stopped: protected tasks keep what
-// they hold, and the others divide the rest.
+// partsLeft returns the entitlements that decide which tasks are stopped: protected tasks keep their room, and the
+// others divide the rest.
 func (r *reclaimer) partsLeft(settings []share.Reclaim) []Entitlement {
 	f := newFilling(r.site, r.tree, r.lines)
 	f.pack(r.running)

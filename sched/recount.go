@@ -1,8 +1,7 @@
 package sched
 
-// Recount recounts, from the tasks that run and the jobs that wait, every sum that events keep
-// up, and lists the sums that differ. It changes nothing, and takes time in the number of pools,
-// tasks and lines.
+// Recount recomputes, from the running tasks and the waiting jobs, every sum that events maintain, and lists the
+// sums that differ. It changes nothing. Its cost is proportional to the number of pools, tasks and lines.
 func (v View) Recount() []Difference {
 	a := &recounter{s: v.s, pools: make([]tally, len(v.s.tree.pools))}
 	a.countRuns()

@@ -1,6 +1,6 @@
 package sched
 
-// compareClaims compares what pools use and want, and could use, where that is owed to some.
+// compareClaims compares the used, wanted and usable amounts of pools, if some pool counts deficits.
 func (a *recounter) compareClaims() {
 	s := a.s
 	if !s.orders.owes || s.orders.dominants.stale {
@@ -69,7 +69,7 @@ func (a *recounter) claims() [][]claimed {
 	return all
 }
 
-// couldUse is the part of what a pool wants of a resource that it could use besides what it has.
+// couldUse is the part of the wanted amount of a resource that a pool could use besides the amount that it has.
 func (a *recounter) couldUse(id int32, resource int, c *claimed) float64 {
 	p, could := &a.s.tree.pools[id], c.wanted
 	if p.inner >= 0 && c.below < could {

@@ -35,7 +35,7 @@ func (a *recounter) compareJobs() {
 	a.compareLater()
 }
 
-// tasks is how many tasks of the jobs wait.
+// tasks is the number of waiting tasks of the jobs.
 func (f *fifo) tasks() (n int64) {
 	for i := range f.chunks() {
 		for _, e := range f.chunk(i).entries[f.start(i):] {
@@ -45,7 +45,7 @@ func (f *fifo) tasks() (n int64) {
 	return n
 }
 
-// compareLater does so for the jobs that may not begin yet.
+// compareLater does the same for jobs whose begin time has not come.
 func (a *recounter) compareLater() {
 	l, kept, counted := &a.s.intake.later, 0, 0
 	for _, j := range l.jobs {
@@ -59,7 +59,7 @@ func (a *recounter) compareLater() {
 	a.equal(int32(Root), "tasks that may not begin yet", int64(kept), int64(counted))
 }
 
-// compareLimits compares how much of maxima and minima is in use, and how much of minima lines ask for.
+// compareLimits compares the used amounts of maxima and minima, and the number of lines that ask for minima.
 func (a *recounter) compareLimits() {
 	s := a.s
 	used, wants := make([]cluster.Vector, len(s.tree.limited)), make([][]int32, len(s.tree.limited))
@@ -99,7 +99,7 @@ func (a *recounter) compareLimits() {
 	}
 }
 
-// askedOf notes a line that is ready at the minima above it.
+// askedOf counts a ready line for the minima above it.
 func (a *recounter) askedOf(wants [][]int32, id int32, request cluster.Vector) {
 	for ; id >= 0; id = a.s.tree.pools[id].parent {
 		if at := a.s.tree.pools[id].limit; at >= 0 {

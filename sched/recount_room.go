@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// compareLicenses compares how many licenses are held, and how many lines wait for rates.
+// compareLicenses compares the number of held licenses, and the number of lines that wait for rates.
 func (a *recounter) compareLicenses() {
 	s := a.s
 	used := make([]int64, len(s.quotas.licenses))
@@ -29,8 +29,8 @@ func (a *recounter) compareLicenses() {
 	a.equal(int32(Root), "lines that wait for a rate", int64(s.quotas.parkedRates), int64(parked))
 }
 
-// compareNodes compares the free resources of nodes with their running tasks, and with the room that
-// is held for others of a gang or of a group that is stopped.
+// compareNodes compares the free resources of nodes with their running tasks, and with the room held for a gang or
+// for a group of stopped tasks.
 func (a *recounter) compareNodes() {
 	s := a.s
 	taken, tasks := make([]cluster.Vector, len(s.site.cluster.Nodes())), make([]int, len(s.site.cluster.Nodes()))
@@ -97,7 +97,7 @@ func (a *recounter) compareWeights() {
 	}
 }
 
-// compareHoldings compares what the children of pools hold, where that is compared.
+// compareHoldings compares the holdings of children, in pools that have them.
 func (a *recounter) compareHoldings() {
 	s := a.s
 	want := map[int32]cluster.Vector{} // by child
@@ -126,8 +126,8 @@ func (a *recounter) compareHoldings() {
 	}
 }
 
-// compareParked checks that each line that a gate holds back is on the list of lines that try
-// again: a line on no list would wait for ever.
+// compareParked checks that each line with a closed gate is on a list of lines that will try again: a line on no
+// list would wait for ever.
 func (a *recounter) compareParked() {
 	s, on := a.s, map[lineRef]uint8{}
 	note := func(refs []lineRef, g gate) {
@@ -135,7 +135,7 @@ func (a *recounter) compareParked() {
 			on[at] |= 1 << g
 		}
 	}
-	fullFor := map[lineRef][]int32{} // the pools on whose maximum it is parked
+	fullFor := map[lineRef][]int32{} // the pools whose maximum parks the line
 	for _, refs := range s.gates.noRoom.of {
 		note(refs, byFit)
 	}

@@ -10,12 +10,11 @@ import (
 type recounter struct {
 	s     *Scheduler
 	pools []tally
-	begun []int32 // running tasks of the jobs that have begun
+	begun []int32 // running tasks of begun jobs
 	found []Difference
 }
 
-// same compares amounts that may differ by the rounding of sums whose terms were as large as
-// the scale.
+// same compares amounts; they may differ by the rounding of sums with terms as large as scale.
 func (a *recounter) same(pool int32, what string, kept, counted, scale float64) {
 	if math.Abs(kept-counted) > 1e-6*(1+math.Abs(scale)) || math.IsNaN(kept) {
 		a.differ(pool, what, kept, counted)
@@ -74,8 +73,8 @@ func (a *recounter) countLines() {
 	}
 }
 
-// wanting yields the pools that want the tasks of a line. What a maximum holds back those below the pool want
-// whose maximum it is; what another gate holds back nobody wants.
+// wanting yields the pools that want the tasks of a line. If a maximum holds the line back, these are the pools
+// below the pool with that maximum; if another gate does, there are none.
 func (a *recounter) wanting(q *queue, l *line) iter.Seq[int32] {
 	return func(yield func(int32) bool) {
 		if l.held() && l.gate != byMax {
@@ -89,7 +88,7 @@ func (a *recounter) wanting(q *queue, l *line) iter.Seq[int32] {
 	}
 }
 
-// addUp adds the counts of the pools below a pool to its own.
+// addUp adds the counts of the pools below a pool to its own counts.
 func (a *recounter) addUp(id int32) {
 	a.s.tree.upwards(id, func(kid, above int32) { a.pools[above].add(&a.pools[kid]) })
 }
@@ -117,12 +116,12 @@ func (a *recounter) comparePools() {
 	}
 }
 
-// Difference is a sum that the scheduler keeps up from event to event and that is not what a
-// recount gives. There is never one, unless the scheduler counts wrongly.
+// Difference is a sum that the scheduler maintains from event to event and that differs from a recount. There is
+// never one, unless the scheduler counts wrongly.
 type Difference struct {
-	Pool          string  // whose sum it is, "" for the root and where it is of no pool
+	Pool          string  // "" for the root, and for sums of no pool
 	What          string  // the sum
-	Kept, Counted float64 // what the scheduler goes by, and what it should
+	Kept, Counted float64 // the maintained value, and the correct one
 }
 
 func (d Difference) String() string {
@@ -133,14 +132,14 @@ func (d Difference) String() string {
 	return fmt.Sprintf("%s%s: kept %v, counted %v", d.What, of, d.Kept, d.Counted)
 }
 
-// tally holds the counts of a pool, first of its own tasks and jobs, then with the pools below.
+// tally holds the counts of a pool: first of its own tasks and jobs, then including the pools below.
 type tally struct {
 	tasks, queued           int32
 	waiting                 int64
 	units, queuedUnits      float64
 	rate, started, expected float64
-	wanted                  float64 // with the pools below from the start
-	terms                   float64 // of started, all taken above 0
+	wanted                  float64 // includes the pools below from the start
+	terms                   float64 // sum of the absolute terms of started
 }
 
 func (t *tally) add(u *tally) {
@@ -155,6 +154,6 @@ func (t *tally) add(u *tally) {
 	t.expected += u.expected
 }
 
-// longAgo is the length of a past, in seconds, whose rounding may be left in the usage of tasks that
-// run now: its terms are as large as the time since the clock began.
+// longAgo is the length of a past, in seconds, that may have left rounding errors in the usage of running tasks:
+// its terms are as large as the time since the clock began.
 const longAgo = 1e5

@@ -6,14 +6,14 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// Under [EASY] each step asks the policy which of the jobs without room goes first. To answer, all lines
-// that found no room try again, and all nodes are searched for the earliest room of the first. Where there
-// are many lines and nodes that is too much work for the end of one task. There the first keeps its room
-// for some steps, and lines try again that find room behind it. All look again when as many events have come
-// as pay for it, or after longestStay.
+// Under [EASY] each step asks the policy which of the jobs without room goes first. For the answer, all lines
+// without room try again, and all nodes are searched for the earliest room of the first job. With many lines and
+// nodes that is too much work for each end of a task. Then the first job keeps its planned start for some steps,
+// and only lines that find room behind it try again. All try again after enough events to pay for it, or after
+// longestStay.
 
-// firstsStay reports whether the jobs that were first stay so in this step, and moves their room to nodes
-// on which tasks have ended if it begins earlier there.
+// firstsStay reports whether the first jobs stay first in this step, and moves their room to nodes with ended tasks
+// if it begins earlier there.
 func (h *gates) firstsStay() bool {
 	b := &h.reserve.backfill
 	work := h.noRoom.lines + len(h.site.cluster.Nodes())/8
@@ -31,7 +31,7 @@ func (h *gates) firstsStay() bool {
 	return true
 }
 
-// eventsPerLook is after how many events all lines look again, with the lines and eights of nodes that there are.
+// eventsPerLook is the number of events after which all lines try again. work is lines plus an eighth of the nodes.
 func (m *site) eventsPerLook(work int) int {
 	switch {
 	case m.rarely:
@@ -58,7 +58,7 @@ func (h *gates) staysFirst(r *reserved) bool {
 	return r.from > h.site.instantOf()
 }
 
-// moveToFreed moves the room of a first job to where a task has ended if it begins earlier there.
+// moveToFreed moves the room of a first job to a node with an ended task, if it begins earlier there.
 func (f *reserve) moveToFreed(r *reserved) {
 	b, now, was := &f.backfill, f.site.instantOf(), r.from
 	for _, node := range b.looks.freed {
@@ -76,16 +76,16 @@ func (f *reserve) moveToFreed(r *reserved) {
 	}
 }
 
-// lookBehind lets those lines try again that find room behind the first jobs.
+// lookBehind lets the lines that find room behind the first jobs try again.
 func (h *gates) lookBehind() {
 	if fit := h.fittingPaid(); len(fit) > 0 {
 		h.tryAgain(h.findBehind(fit))
 	}
 }
 
-// findBehind takes those lines with one of the keys from the lines without room that find some behind the
-// first jobs. Of two lines with a key the one that is planned to be shorter finds room where the other does,
-// so that few of them have to be looked for.
+// findBehind removes from the lines without room the lines with one of the keys that find room behind the first
+// jobs. Of two lines with a key, the shorter one finds room if the longer one does, so that only few searches are
+// needed.
 func (h *gates) findBehind(keys []cluster.Key) []lineRef {
 	b := &h.reserve.backfill
 	key, fits, fails := cluster.Key(-1), int64(0), int64(0)
@@ -107,7 +107,7 @@ func (h *gates) findBehind(keys []cluster.Key) []lineRef {
 	return all
 }
 
-// tryAgain opens lines that found no room. They come in where they stood.
+// tryAgain opens lines that found no room. They keep their old places.
 func (h *gates) tryAgain(all []lineRef) {
 	h.turns.keeping = byFit
 	for _, at := range all {
@@ -121,8 +121,7 @@ func (h *gates) tryAgain(all []lineRef) {
 	h.turns.keeping = noGate
 }
 
-// fittingPaid lists the keys that wait for room and have some now, and the
-// licences.
+// fittingPaid lists the keys of lines without room that now have room and free licenses.
 func (h *gates) fittingPaid() []cluster.Key {
 	return slices.DeleteFunc(h.noRoom.fitting(h.site.cluster), func(key cluster.Key) bool { return !h.quotas.licensesFree(key) })
 }

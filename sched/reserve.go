@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// reserve is room in the future: it is kept for waiting jobs, as running tasks end.
+// reserve plans future room, as running tasks end, and keeps it for waiting jobs.
 type reserve struct {
 	site    *site
 	lines   *lines
@@ -18,39 +18,39 @@ type reserve struct {
 
 	predictor predictor
 	backfill  backfilling
-	hosts     []cluster.NodeID // that were found for a gang
+	hosts     []cluster.NodeID // found for a gang
 	single    []cluster.NodeID // see alone
 }
 
-// backfilling is what the scheduler keeps under [EASY] and [Conservative].
+// backfilling is the state of [EASY] and [Conservative] backfilling.
 type backfilling struct {
-	plan *cluster.Plan // of the running tasks; nil: to be made anew
+	plan *cluster.Plan // of the running tasks; nil: must be made
 	ends endings
-	// firsts are the jobs that wait for room and go before all others that do: one
-	// of those who ask for no window, and one of each window, as nobody else gets that room. Under
-	// Conservative there are none where jobs go in order of arrival.
+	// firsts are the jobs that go before all other jobs that wait for room: one of the jobs without a window, and
+	// one for each window, because only jobs of a window use its room. Under Conservative there are none if jobs go
+	// in order of arrival.
 	firsts   []reserved
-	last     reserved // that of the step before, if there was one only
+	last     reserved // the first job of the previous step, if there was only one
 	patience patience
 	looks    lookups
 	keep     keeper // conservative
 
-	// unfinished is set when the last step ended at its limits; events says when it was.
+	// unfinished means that the last step ended at its limits; events is its event number.
 	unfinished bool
 	events     uint64
 
-	// uniform is set while all that waits and runs asks for the same: a job that finds no room is then
-	// passed by nobody, and nothing is planned.
+	// uniform means that all waiting and running tasks have the same request: no job can pass one that finds no
+	// room, and nothing is planned.
 	uniform bool
-	alike   int // steps in a row in which that was so
+	alike   int // number of consecutive steps in which this held
 
-	behind  int       // candidates of this pass that found no room behind that of first
+	behind  int       // candidates of this pass that found no room behind the first jobs
 	arrival bool      // the order of the waiting jobs never changes
-	stable  bool      // it never does, and no prediction moves the room that is kept
+	stable  bool      // arrival, and no prediction moves kept room
 	tries   []lineRef // of lookAgain
 }
 
-// lookups says when all lines looked for room, and on which nodes tasks have ended since.
+// lookups is when all lines last looked for room, and the nodes whose tasks have ended since.
 type lookups struct {
 	events uint64
 	at     int64
@@ -58,22 +58,22 @@ type lookups struct {
 }
 
 const (
-	// cheapLook is the number of lines, and of eights of nodes, that are looked at in every step.
+	// cheapLook is the work (lines plus an eighth of the nodes) that every step may do.
 	cheapLook = 64
-	// stayShare is the share of that number which events have to reach before all look again.
+	// stayShare: all lines try again after one event per stayShare units of that work.
 	stayShare = 8
-	// longestStay bounds how long a job that goes before the first waits to be the first.
+	// longestStay is the longest time for which a job that should be first may wait to become first.
 	longestStay = 10 * time.Second
 )
 
-// free notes that a task has ended on a node.
+// free records that a task has ended on a node.
 func (k *lookups) free(node cluster.NodeID) {
 	if len(k.freed) < 2*cheapLook {
 		k.freed = append(k.freed, node)
 	}
 }
 
-// fork returns a copy for a fork of the scheduler, which has a cluster of its own.
+// fork returns a copy for a fork of the scheduler, with the cluster of that fork.
 func (b *backfilling) fork(c *cluster.Cluster) backfilling {
 	f := *b
 	if b.plan != nil {
@@ -86,15 +86,14 @@ func (b *backfilling) fork(c *cluster.Cluster) backfilling {
 	return f
 }
 
-// ending is when a task is planned to end.
+// ending is the planned end of a task.
 type ending struct {
 	until  int64
 	run    int32
 	serial uint32
 }
 
-// endings is a binary heap, the earliest first. Tasks that ended early stay in it until
-// their time comes.
+// endings is a binary heap, the earliest end first. Tasks that ended early stay in it until their planned end.
 type endings []ending
 
 func (h *endings) push(e ending) {
@@ -134,67 +133,66 @@ func (h *endings) pop() ending {
 	return top
 }
 
-// keeper is the room that is kept, in the order of the policy when it was last asked.
+// keeper is the list of planned starts, in the order in which the policy last put them.
 type keeper struct {
 	all    []reserved
-	fresh  []waiting // came since the last step
-	freed  bool      // something ended, so that some may move
-	left   bool      // jobs left that may have room kept
-	held   bool      // not all that wait are in the list: a gate holds them back, or it is long enough
-	relist bool      // lines were held back or moved: all that wait have to be looked for
+	fresh  []waiting // tasks that came since the last step
+	freed  bool      // a task ended, so that some may move
+	left   bool      // jobs with planned starts may have left
+	held   bool      // some waiting tasks are not listed: a gate holds them back, or the list is long enough
+	relist bool      // lines were parked or moved: list all waiting tasks again
 
 	inOrder inOrder
 }
 
-// inOrder is what a plan in the order of the policy remembers.
+// inOrder is the state of a plan in the order of the policy.
 type inOrder struct {
-	next      int            // how many of the list are planned
-	soonest   map[span]int64 // the earliest room behind these
-	additions uint64         // of jobs, since the plan was made
-	seen      int            // how many of the fresh jobs were found to start no earlier than at the next plan
-	newcomer  reserved       // a fresh job that may start although nothing is planned anew
+	next      int            // number of planned list entries
+	soonest   map[span]int64 // earliest room behind the planned entries
+	additions uint64         // number of jobs added since the plan was made
+	seen      int            // number of fresh jobs found unable to start before the next plan
+	newcomer  reserved       // a fresh job that may start without a new plan
 	shown     []reserved     // see planShown
 	shownAt   moment
-	room      forkRoom // of the last copy that listed the tasks
+	room      forkRoom // memory of the last copy that listed the tasks
 }
 
-// span is what tasks ask for, and for how long.
+// span is a key and a planned run time.
 type span struct {
 	key    cluster.Key
 	length int64
 }
 
-// moment is when a plan was made: after how many events, and at which instant, as an order may follow the
-// clock.
+// moment identifies when a plan was made: the event number, and the instant, because an order may follow the clock.
 type moment struct {
 	events  uint64
 	instant int64
 }
 
-// waiting is a job with tasks for which no room is kept yet.
+// waiting is a job with tasks without a planned start.
 type waiting struct {
 	job   int64
 	at    lineRef
 	tasks int32
 }
 
-// reserved is room that is kept for a task, or for all of a gang.
+// reserved is the planned start of a task, or of a whole gang.
 type reserved struct {
 	job      int64 // 0: none
 	at       lineRef
 	arrival  float64 // order of arrival
 	key      cluster.Key
-	nodes    []cluster.NodeID // one for each task; a list that is never changed
+	nodes    []cluster.NodeID // one per task; the list is never changed
 	from, to int64
-	held     bool // from now on and for ever, see patience; from is when it is expected to start
-	// lacksLicense is set if the job lacks licenses: then only these are held, and no nodes.
+	held     bool // from now on without end, see patience; from is the expected start
+	// lacksLicense means that the job lacks licenses: then only these are held, and no nodes.
 	lacksLicense bool
 }
 
-// unplaced is the instant of a task for which no room was found yet.
+// unplaced is the instant of a task without a planned start.
 const unplaced = -1
 
-// planRun takes the room of a task that runs.
+// planRun takes the room of a running task in the plan.
 func (f *reserve) planRun(i int32) {
 	b, r := &f.backfill, &f.running.runs[i]
 	b.plan.Take(r.node, r.key, f.site.instantOf(), r.until)
@@ -202,7 +200,7 @@ func (f *reserve) planRun(i int32) {
 	b.ends.push(ending{r.until, i, r.serial})
 }
 
-// planStart plans a task that runs, by its limit.
+// planStart plans a running task, by its limit or its prediction.
 func (f *reserve) planStart(i int32) {
 	if f.backfill.plan == nil {
 		return
@@ -213,8 +211,8 @@ func (f *reserve) planStart(i int32) {
 	f.planRun(i)
 }
 
-// planAgain plans a task anew that began later than was planned. Room that is kept for all that wait has to
-// be found anew.
+// planAgain replans a task that began later than planned. Under [Conservative] all planned starts have to be
+// replanned.
 func (f *reserve) planAgain(id RunID) {
 	if f.site.cfg.Placement == Conservative {
 		f.backfill.plan = nil
@@ -226,7 +224,7 @@ func (f *reserve) planAgain(id RunID) {
 	f.site.events++
 }
 
-// planEnd gives back what a task that ended would still have had, up to an instant.
+// planEnd gives back the remaining planned room of a task that ended.
 func (f *reserve) planEnd(node cluster.NodeID, key cluster.Key, until int64) {
 	if b := &f.backfill; b.plan != nil {
 		b.plan.Give(node, key, f.site.instantOf(), until)
@@ -236,9 +234,9 @@ func (f *reserve) planEnd(node cluster.NodeID, key cluster.Key, until int64) {
 	}
 }
 
-// overrun plans more time for tasks that should have ended: they are about to be ended, no limit is
-// enforced, or they were predicted to be shorter. Each time it is as long again as they are late. It
-// reports whether one of them runs where room is kept for a first job.
+// overrun plans more time for tasks that should have ended: they are about to be stopped, their limit is not
+// enforced, or their prediction was too short. Each time it adds as much time as they are late. It reports whether
+// one of them runs on a node with room kept for a first job.
 func (f *reserve) overrun(now int64) (late bool) {
 	b := &f.backfill
 	for len(b.ends) > 0 && b.ends[0].until <= now {
@@ -256,17 +254,16 @@ func (f *reserve) overrun(now int64) (late bool) {
 	return late
 }
 
-// moreTime is the least time that a task is given which runs over its limit, if it is not shorter.
+// moreTime is the least time that overrun adds, unless the task is planned to be shorter.
 const moreTime = 10 * time.Second
 
-// keptOn reports whether room is kept on a node for a first job. Tasks that end before then go
-// there, and leave the other nodes to longer tasks.
+// keptOn reports whether a node has room kept for a first job. Tasks that end before its start go there, and leave
+// the other nodes to longer tasks.
 func (f *reserve) keptOn(id cluster.NodeID) bool {
 	return slices.ContainsFunc(f.backfill.firsts, func(r reserved) bool { return r.on(id) })
 }
 
-// find finds a node on which a task with a key fits now, or those for a gang, and which it
-// may use for as long as it may run.
+// find finds a node, or the nodes for a gang, where a task with a key fits now and may stay up to its limit.
 func (f *reserve) find(key cluster.Key, limit time.Duration) (node cluster.NodeID, fits bool) {
 	gang := f.site.gangOf(key) > 0
 	if !gang && !f.site.cluster.Windows().Any() {
@@ -283,15 +280,14 @@ func (f *reserve) find(key cluster.Key, limit time.Duration) (node cluster.NodeI
 	return node, fits
 }
 
-// planLicenses gives back the licences of one task in the plan, or takes them with the
-// sign -1.
+// planLicenses gives back the licenses of one task in the plan, or takes them if sign is -1.
 func (f *reserve) planLicenses(key cluster.Key, sign, from, to int64) {
 	if f.quotas.holdsLicense(key) {
 		f.backfill.plan.AddCommon(f.quotas.licensesOf(key, sign), from, to)
 	}
 }
 
-// hasRoom reports whether there is room for a task of a line.
+// hasRoom reports whether a task of a line has room now.
 func (f *reserve) hasRoom(l *line) bool {
 	_, fits := f.find(l.key, l.limit)
 	return fits

@@ -6,12 +6,12 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// unplacedAt is a task of a job in a line, or a gang, for which no room is kept yet.
+// unplacedAt is a task, or a gang, of a job in a line without a planned start.
 func (w *lines) unplacedAt(at lineRef, job int64) reserved {
 	return reserved{job: job, at: at, arrival: w.arrivalOf(at, job), key: w.line(at).key, from: unplaced}
 }
 
-// waitingJob finds the job in its line, if no gate holds that back.
+// waitingJob finds the job in its line, if the gate of the line is open.
 func (w *lines) waitingJob(r *reserved) (lineRef, head, bool) {
 	at, h, waits := w.inLine(r)
 	return at, h, waits && w.line(at).gate == noGate
@@ -30,12 +30,12 @@ func (w *lines) inLine(r *reserved) (lineRef, head, bool) {
 	return r.at, w.line(r.at).fresh.chunk(ci).entries[i].head(), true
 }
 
-// keepRoom keeps the earliest room that there is, and reports whether there is any.
+// keepRoom keeps the earliest room, and reports whether there is any.
 func (f *reserve) keepRoom(r *reserved) bool {
 	return f.keepBetween(r, f.lengthAt(r.at), f.site.instantOf(), f.keepsBefore())
 }
 
-// keepsBefore is the instant before which room is kept.
+// keepsBefore is the instant before which planned starts must lie.
 func (f *reserve) keepsBefore() int64 {
 	if w := f.site.cfg.Window; w > 0 {
 		return f.site.instantOf() + int64(w)
@@ -43,7 +43,7 @@ func (f *reserve) keepsBefore() int64 {
 	return cluster.Forever
 }
 
-// keepBetween keeps the earliest room for length that begins at an instant, or later but before another.
+// keepBetween keeps the earliest room for length that begins in [from, before).
 func (f *reserve) keepBetween(r *reserved, length, from, before int64) bool {
 	from, nodes, found := f.paidFrom(r.key, length, from, before)
 	if found {
@@ -53,8 +53,7 @@ func (f *reserve) keepBetween(r *reserved, length, from, before int64) bool {
 	return found
 }
 
-// paidFrom finds the first instant from one on, and before another, at which there is room for length,
-// and the licenses.
+// paidFrom finds the first instant in [from, before) at which room and licenses are free for length.
 func (f *reserve) paidFrom(key cluster.Key, length, from, before int64) (int64, []cluster.NodeID, bool) {
 	for {
 		at, nodes, found := f.earliest(key, length, from, before)
@@ -70,7 +69,7 @@ func (f *reserve) paidFrom(key cluster.Key, length, from, before int64) (int64, 
 	}
 }
 
-// earliest finds the first instant from from on at which nodes have room for length.
+// earliest finds the first instant in [from, before) at which nodes have room for length.
 func (f *reserve) earliest(key cluster.Key, length, from, before int64) (int64, []cluster.NodeID, bool) {
 	if f.site.gangOf(key) > 0 {
 		return f.backfill.plan.EarliestGang(key, length, from, before, nil)
@@ -82,8 +81,8 @@ func (f *reserve) earliest(key cluster.Key, length, from, before int64) (int64, 
 	return at, f.alone(node), true
 }
 
-// earliestNode is earliest for one task. Under [EASY] on a site with many nodes it looks at some of them, at
-// others each time: the room of the first job moves to where tasks end anyway.
+// earliestNode is earliest for one task. Under [EASY] with many nodes it searches some of them, different ones each
+// time: the room of the first job moves to nodes with ended tasks anyway.
 func (f *reserve) earliestNode(key cluster.Key, length, from, before int64) (int64, cluster.NodeID, bool) {
 	const many = 512
 	n := len(f.site.cluster.Nodes())
@@ -100,8 +99,8 @@ func (f *reserve) earliestNode(key cluster.Key, length, from, before int64) (int
 	return at, node, found
 }
 
-// alone is the list of one node. There is one for each, so that room for a single task costs
-// no memory of its own.
+// alone returns the list of a single node. Such lists share one array, so that room for a single task needs no
+// memory of its own.
 func (f *reserve) alone(node cluster.NodeID) []cluster.NodeID {
 	for n := len(f.single); n <= int(node); n++ {
 		f.single = append(f.single, cluster.NodeID(n))
@@ -109,7 +108,7 @@ func (f *reserve) alone(node cluster.NodeID) []cluster.NodeID {
 	return f.single[node : node+1 : node+1]
 }
 
-// moveSooner moves room that is kept to the earliest instant before it, if there is any.
+// moveSooner moves a planned start to the earliest possible instant, if that is earlier.
 func (f *reserve) moveSooner(r *reserved) {
 	now, length, p := f.site.instantOf(), r.to-r.from, f.backfill.plan
 	if len(r.nodes) > 1 || f.quotas.holdsLicense(r.key) {
@@ -124,15 +123,15 @@ func (f *reserve) moveSooner(r *reserved) {
 	}
 }
 
-// moveRoom moves room for one task to another instant and node.
+// moveRoom moves the planned start of one task to another instant and node.
 func (f *reserve) moveRoom(r *reserved, from int64, node cluster.NodeID) {
 	f.holdRoom(r, +1)
 	r.from, r.to, r.nodes = from, from+r.to-r.from, f.alone(node)
 	f.holdRoom(r, -1)
 }
 
-// holdRoom takes room out of the plan with the sign -1, and gives it back with +1. What is held for a
-// job that has waited for its licenses for too long is these alone.
+// holdRoom takes room out of the plan if sign is -1, and gives it back if sign is +1. For a job that has waited too
+// long for its licenses it holds only these.
 func (f *reserve) holdRoom(r *reserved, sign int64) {
 	from, to := r.from, r.to
 	if r.held {
@@ -150,15 +149,15 @@ func (f *reserve) holdRoom(r *reserved, sign int64) {
 	}
 }
 
-// on reports whether it is, in part, on a node.
+// on reports whether some of the room is on a node.
 func (r *reserved) on(id cluster.NodeID) bool { return slices.Contains(r.nodes, id) }
 
-// same reports whether it is the same room for the same job.
+// same reports whether two planned starts are the same, for the same job.
 func (r *reserved) same(x *reserved) bool {
 	return r.job == x.job && r.at == x.at && r.from == x.from && slices.Equal(r.nodes, x.nodes)
 }
 
-// isThere reports whether the nodes have the room now.
+// isThere reports whether the room is free now.
 func (m *site) isThere(r *reserved) bool {
 	tasks := map[cluster.NodeID]int{}
 	if len(r.nodes) == 1 {
@@ -175,7 +174,7 @@ func (m *site) isThere(r *reserved) bool {
 	return true
 }
 
-// came notes that tasks of a job wait.
+// came records new waiting tasks of a job.
 func (f *reserve) came(job int64, at lineRef, tasks int32) {
 	b := &f.backfill
 	if b.plan == nil || b.keep.relist {
@@ -188,13 +187,13 @@ func (f *reserve) came(job int64, at lineRef, tasks int32) {
 	}
 	if f.site.gangOf(f.lines.line(at).key) > 0 {
 		if tasks = f.lines.startsOf(job, at); tasks == 0 {
-			return // not all of them are back
+			return // some tasks are not back yet
 		}
 	}
 	b.keep.fresh = append(b.keep.fresh, waiting{job, at, tasks})
 }
 
-// keepFirst keeps room for the job that goes before all others that find none.
+// keepFirst keeps room for the job that goes before all other jobs without room.
 func (f *reserve) keepFirst(at lineRef, job int64) {
 	r := f.lines.unplacedAt(at, job)
 	if !f.keepRoom(&r) {
@@ -203,7 +202,7 @@ func (f *reserve) keepFirst(at lineRef, job int64) {
 	f.goesFirst(r)
 }
 
-// goesFirst notes that a job goes before all others that find no room, with the room that is kept for it.
+// goesFirst records a job that goes before all other jobs without room, with its planned start.
 func (f *reserve) goesFirst(r reserved) {
 	if f.isOver(&r) && f.backfill.patience.held.job == 0 {
 		f.holdRoom(&r, +1)
@@ -213,20 +212,20 @@ func (f *reserve) goesFirst(r reserved) {
 	f.noteAhead(r)
 }
 
-// keepAhead keeps room for a job that goes before all others.
+// keepAhead keeps room for a job that goes before all other jobs.
 func (f *reserve) keepAhead(r reserved) {
 	f.holdRoom(&r, -1)
 	f.noteAhead(r)
 }
 
-// noteAhead notes that there is such room.
+// noteAhead records the kept room of such a job.
 func (f *reserve) noteAhead(r reserved) {
 	f.backfill.firsts = append(f.backfill.firsts, r)
 	cluster.KeptOf(f.site.cluster).Add(r.nodes...)
 }
 
-// keptAhead is the room that jobs with a key may not take because another job keeps it: the first
-// of the jobs that ask for the same window, or for none. Nil if there is none.
+// keptAhead returns the kept room that jobs with a key may not take: that of the first job with the same window, or
+// without one; nil if there is none.
 func (f *reserve) keptAhead(key cluster.Key) *reserved {
 	b, window := &f.backfill, f.site.cluster.Window(key)
 	for i := range b.firsts {
@@ -237,8 +236,8 @@ func (f *reserve) keptAhead(key cluster.Key) *reserved {
 	return nil
 }
 
-// ahead is the job before which one with a key starts, as it does not need the room that is
-// kept for that; 0 if there is none.
+// ahead is the job that a job with the key overtakes when it starts without needing the kept room of that job; 0 if
+// there is none.
 func (f *reserve) ahead(key cluster.Key) int64 {
 	if r := f.keptAhead(key); r != nil {
 		return r.job
@@ -246,7 +245,7 @@ func (f *reserve) ahead(key cluster.Key) int64 {
 	return 0
 }
 
-// unplan gives all planned room back: it is to be planned anew.
+// unplan gives all planned room back, to plan anew.
 func (f *reserve) unplan() {
 	k := &f.backfill.keep
 	for i := range k.all {

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// running are the tasks that run.
+// running holds the running tasks.
 type running struct {
 	site   *site
 	tariff *tariff
@@ -18,11 +18,11 @@ type running struct {
 
 	runs    []run
 	runFree freeList
-	keys    keyCounts // of the tasks that run
-	endless int       // tasks that run without a time limit
+	keys    keyCounts // of the running tasks
+	endless int       // number of running tasks without a time limit
 }
 
-// count counts a task in, or out.
+// count adds a task to the counts, or removes it.
 func (g *running) count(r *run, by int32) {
 	g.keys.add(r.key, by)
 	if r.limit == 0 {
@@ -30,7 +30,7 @@ func (g *running) count(r *run, by int32) {
 	}
 }
 
-// nodesOf are the nodes of a task that starts, or of all its gang.
+// nodesOf names the node of a started task, or the nodes of its whole gang.
 func (g *running) nodesOf(st Start) []string {
 	r := g.run(st.Run)
 	if r.begun < 0 || g.lines.begun[r.begun].gang == 0 {
@@ -53,7 +53,7 @@ func (g *running) run(id RunID) *run {
 	return r
 }
 
-// leavingUnits are the slots of the tasks that are about to end.
+// leavingUnits is the number of slots of leaving tasks.
 func (g *running) leavingUnits() int64 {
 	n := int64(0)
 	for _, r := range g.leavingRuns() {
@@ -62,8 +62,8 @@ func (g *running) leavingUnits() int64 {
 	return n
 }
 
-// spared counts, in and below each pool, the units of the running tasks that are never
-// stopped for others; nil if there are none.
+// spared counts, in and below each pool, the units of running tasks that are protected from being stopped; nil if
+// there are none.
 func (g *running) spared(settings []share.Reclaim) []float64 {
 	var kept []float64
 	for i := range g.runs {
@@ -81,7 +81,7 @@ func (g *running) spared(settings []share.Reclaim) []float64 {
 	return kept
 }
 
-// leavingRuns are the tasks that were told to end, with their places.
+// leavingRuns yields the tasks that were told to end, with their indices.
 func (g *running) leavingRuns() iter.Seq2[int, *run] {
 	return func(yield func(int, *run) bool) {
 		for i := range g.runs {
@@ -92,8 +92,7 @@ func (g *running) leavingRuns() iter.Seq2[int, *run] {
 	}
 }
 
-// startOf is since when a task runs, as its end is planned: one that has not begun will at the
-// earliest now.
+// startOf is the start of a task for planning its end: a task that has not begun starts now at the earliest.
 func (m *site) startOf(r *run) time.Time {
 	if r.queued {
 		return m.at

@@ -43,37 +43,36 @@ type Scheduler struct {
 	reclaimer reclaimer
 }
 
-// What callers ask of a scheduler by its own name, and one of its parts answers.
+// The following methods belong to parts of a scheduler; callers use them on the scheduler.
 
-// Path is the pool's path; the root's is empty. A priority class has the path of its leaf.
+// Path is the pool's path; the root's is empty. A priority class has the path of its leaf pool.
 func (s *Scheduler) Path(id PoolID) string { return s.tree.Path(id) }
 
 // Lookup returns the number of the pool at path, if there is one.
 func (s *Scheduler) Lookup(path string) (PoolID, bool) { return s.tree.Lookup(path) }
 
-// Class numbers the factors, for [Job.Class].
+// Class returns the number of the factors, for [Job.Class].
 func (s *Scheduler) Class(t Factors) Class { return s.precedence.Class(t) }
 
-// Pool returns the number of the pool at path, which is created if need be, under
-// the weight 1. Jobs are held by leaves only: for a path that has children it is the
-// number of the child for the rest, path/default.
+// Pool returns the pool at path, and creates it with weight 1 if it does not exist. Only leaf pools hold jobs: for
+// a path with children it returns the child path/default.
 func (s *Scheduler) Pool(path string) PoolID { return s.growth.Pool(path) }
 
-// Leaf returns the pool that holds a job, priority classes included, without making it.
+// Leaf returns the pool that holds a job, or would hold it, priority classes included. It creates none.
 func (s *Scheduler) Leaf(j Job) PoolID { return s.growth.Leaf(j) }
 
-// KeyOf numbers a request. Tasks that ask for different licenses or rates have different
-// numbers, so that they wait in different lines and one that has to wait does not hold up the other.
+// KeyOf returns the key of a request. Tasks with different licenses or rates have different keys, so that they wait
+// in different lines and do not delay each other.
 func (s *Scheduler) KeyOf(r Request) cluster.Key { return s.quotas.number(r) }
 
-// wire lets the parts of a scheduler know the parts that they stand on. A part knows no other.
+// wire gives each part of a scheduler the parts that it depends on, and no others.
 func wire(s *Scheduler) {
 	wirePools(s)
 	wireStarts(s)
 	wireStops(s)
 }
 
-// wirePools does so for the pools and their orders.
+// wirePools wires the pools and their orders.
 func wirePools(s *Scheduler) {
 	s.tariff.site = &s.site
 	s.tree.site = &s.site
@@ -105,7 +104,7 @@ func wirePools(s *Scheduler) {
 	s.overrides.turns = &s.turns
 }
 
-// wireStops does so for what chooses tasks to be stopped.
+// wireStops wires the parts that choose tasks to stop.
 func wireStops(s *Scheduler) {
 	s.reclaimer.site = &s.site
 	s.reclaimer.tree = &s.tree
@@ -119,7 +118,7 @@ func wireStops(s *Scheduler) {
 	s.rebalancer.choice = &s.choice
 }
 
-// wireStarts does so for what lets tasks start and end.
+// wireStarts wires the parts that start and end tasks.
 func wireStarts(s *Scheduler) {
 	s.growth.site = &s.site
 	s.growth.tree = &s.tree

@@ -2,31 +2,31 @@ package sched
 
 import "github.com/fairlead/fairlead/usage"
 
-// Setting is what a child is compared in, besides its own numbers.
+// Setting has the numbers that a comparison of children needs besides those of the children.
 type Setting struct {
 	usage.Now                    // the instant, in the units of the clock
-	Seconds    float64           // the same since the scheduler was made; nothing decays in these
+	Seconds    float64           // time since the scheduler was created, undecayed
 	Weights    float64           // sum over the children that count for shares
-	Capacity   float64           // units that the cluster has, or what it is worth by [Charge]
-	MeanLife   float64           // seconds that a slot-second counts for, in all: half-life / ln 2; 0 without decay
+	Capacity   float64           // units of the cluster, or their charge by [Charge]
+	MeanLife   float64           // total seconds that a slot-second counts for: half-life / ln 2; 0 without decay
 	Unix       float64           // the instant in seconds since 1970
-	Above      *Pool             // that divides
+	Above      *Pool             // the pool that divides
 	Top        bool              // Above is the root
 	main       int8              // resource whose deficit is compared, from 1; 0: that of the child
 	Open       float64           // sum of the weights of the children with work that may start
 	debts      []*usage.Deficits // by dominant resource
 	capacities []float64         // of these
-	Loans      float64           // slots that children have above their targets, and free ones; under an [Allotter]
+	Loans      float64           // slots of children above their targets, plus free slots; under an [Allotter]
 	held       *holdings         // by the children, under a [Holding] policy
 }
 
-// Owed is what a child is owed, in the resource in which it is compared, and how much of
-// this there is.
+// Owed returns the received and the ideal service of a child, in the resource that it is compared in, and the
+// capacity of that resource.
 func (at *Setting) Owed(child *Pool) (received, ideal, capacity float64) {
 	return at.owedIn(child, at.mainOf(child))
 }
 
-// mainOf is the dominant resource in which a child is compared.
+// mainOf is the index of the dominant resource that a child is compared in.
 func (at *Setting) mainOf(child *Pool) int {
 	if at.main > 0 {
 		return int(at.main) - 1
@@ -46,7 +46,7 @@ func (at *Setting) owedIn(child *Pool, m int) (received, ideal, capacity float64
 	return d.Received(int(child.seat.kid)), d.Ideal(int(child.seat.kid)), capacity
 }
 
-// Still is what does not fall of received less ideal, and the drift of the rest.
+// Still returns the part of received less ideal service that does not fall, and the drift of the rest.
 func (at *Setting) Still(child *Pool) (still float64, drift [2]float64) {
 	m := at.mainOf(child)
 	if m >= len(at.debts) {
@@ -56,8 +56,8 @@ func (at *Setting) Still(child *Pool) (still float64, drift [2]float64) {
 	return d.Still(int(child.seat.kid)), [2]float64{d.Drift(int(child.seat.kid)), float64(m)}
 }
 
-// Dominant looks at all that the child's running tasks hold. It leaves out a resource if no
-// node that takes tasks has any: nobody else could have it.
+// Dominant returns the dominant resource of the child's running tasks. It leaves out resources that no node that
+// takes tasks has, because no other child could have them.
 func (at *Setting) Dominant(child *Pool) dominant {
 	d := dominant{Total: 1}
 	if at.held == nil || int(child.seat.kid) >= len(at.held.turns) {
@@ -78,7 +78,7 @@ func (at *Setting) Dominant(child *Pool) dominant {
 	return d
 }
 
-// Share is the part that a child of a weight is entitled to.
+// Share is the share of a child with a weight.
 func (at *Setting) Share(weight float64) float64 {
 	if at.Weights == 0 {
 		return 0

@@ -10,33 +10,33 @@ import (
 	"github.com/fairlead/fairlead/usage"
 )
 
-// NoLimit is how long a task without a time limit is planned to run. It is long enough
-// for nothing to be planned behind it before all others, and is not for ever, so that
-// a task that has to wait for it still goes before a task that would delay it.
+// NoLimit is the planned run time of a task without a time limit. It is so large that planning avoids room behind
+// such a task, but it is finite, so that a task that has to wait for it still goes before a task that would delay
+// it.
 const NoLimit = 365 * 24 * time.Hour
 
-// maxPriorities bounds the priorities, so that an [arrival] is exact.
+// maxPriorities is the largest number of priorities, so that an [arrival] is exact.
 const maxPriorities = 32
 
 // newSuffix marks the priority class of the new jobs of a priority.
 const newSuffix = " (new)"
 
-// site is what everything stands on: the configuration, the nodes, and the time.
+// site is the base of all parts: the configuration, the nodes, and the time.
 type site struct {
 	cfg      Config
 	clock    usage.Clock
 	at       time.Time // of the last event
 	now      usage.Now // the same in the clock's units
 	cluster  *cluster.Cluster
-	began    time.Time // when the scheduler was made
-	instant  Setting   // what settings of this instant have in common
-	events   uint64    // that were not starts of a step
-	oneByOne bool      // room comes slot by slot: this is a preview
-	epoch    uint32    // of the chunks of jobs that may be changed in place
-	rarely   bool      // lines without room look again as rarely as on a large site
+	began    time.Time // when the scheduler was created
+	instant  Setting   // common to all settings of this instant
+	events   uint64    // number of events other than starts of a step
+	oneByOne bool      // a preview: slots become free one at a time
+	epoch    uint32    // chunks of jobs of this epoch may be changed in place
+	rarely   bool      // lines without room try again as rarely as on a large site
 }
 
-// room is how many slots are free. A preview gives them out one by one.
+// room is the number of free slots. A preview hands them out one at a time.
 func (m *site) room() int64 {
 	if m.oneByOne {
 		return 1
@@ -44,17 +44,16 @@ func (m *site) room() int64 {
 	return m.cluster.FreeUnits()
 }
 
-// backfills reports whether room in the future is planned.
+// backfills reports whether future room is planned.
 func (m *site) backfills() bool {
 	return m.cfg.Placement == EASY || m.cfg.Placement == Conservative
 }
 
-// instantOf is an instant as the plan counts.
+// instantOf is the present instant in the unit of the plan.
 func (m *site) instantOf() int64 { return m.at.UnixNano() }
 
-// keepPriorities appends the priorities that the new configuration does not know any
-// more: jobs may wait under them, and keep their weight. It returns the new number of
-// each priority.
+// keepPriorities appends the priorities that the new configuration no longer has, because jobs may wait under them;
+// they keep their weight. It returns the new number of each priority.
 func (m *site) keepPriorities(cfg *Config) (to []int8, err error) {
 	all := slices.Clone(cfg.Priorities)
 	for _, old := range m.cfg.Priorities {
@@ -72,15 +71,15 @@ func (m *site) keepPriorities(cfg *Config) (to []int8, err error) {
 	return to, nil
 }
 
-// deepEnough reports whether a search has seen as many jobs as it may.
+// deepEnough reports whether a search has visited the maximum number of jobs.
 func (m *site) deepEnough(n int) bool { return m.cfg.Depth > 0 && n >= m.cfg.Depth }
 
-// setInstant notes what all settings of this instant have in common.
+// setInstant updates the numbers common to all settings of this instant.
 func (m *site) setInstant() {
 	m.instant.Now, m.instant.Seconds, m.instant.Unix = m.now, m.at.Sub(m.began).Seconds(), unix(m.at)
 }
 
-// setClock notes what they have in common until the clock is another.
+// setClock also updates the numbers that change only with the clock.
 func (m *site) setClock() {
 	m.instant.MeanLife = m.clock.HalfLife().Seconds() / math.Ln2
 	m.setInstant()
@@ -116,7 +115,7 @@ func (m *site) isNew(j Job) bool {
 	return m.cfg.NewJobs.For > 0 && !j.Submitted.IsZero() && m.at.Before(j.Submitted.Add(m.cfg.NewJobs.For))
 }
 
-// className is what the priority class of a priority is called.
+// className is the name of the priority class of a priority.
 func (m *site) className(priority int, isNew bool) string {
 	name := m.cfg.Priorities[priority].Name
 	if isNew {
@@ -125,7 +124,7 @@ func (m *site) className(priority int, isNew bool) string {
 	return name
 }
 
-// classWeight is the weight of a priority class among those of its leaf.
+// classWeight is the weight of a priority class in its leaf pool.
 func (m *site) classWeight(priority int, isNew bool) float64 {
 	w := m.cfg.Priorities[priority].Weight
 	if isNew && m.cfg.NewJobs.For > 0 {

@@ -2,9 +2,8 @@ package sched
 
 import "github.com/fairlead/fairlead/why"
 
-// Standings calls yield with the terms of the key of each child of a pool that has something to start,
-// in the order in which they were made. One below its minimum goes before all that
-// are not.
+// Standings calls yield with the terms of each child of a pool that has work to start, in the order in which the
+// children were created. A child below its minimum goes before all others.
 func (v Explainer) Standings(parent PoolID, yield func(child PoolID, t why.Terms, belowMin bool)) {
 	at := v.s.tree.pools[parent].inner
 	if at < 0 {

@@ -2,7 +2,7 @@ package sched
 
 import "github.com/fairlead/fairlead/share"
 
-// restart begins the starter of a pool anew, if it has one, without touching its weight.
+// restart restarts the starter of a pool, if it has one, without changing its weight.
 func (v *overrides) restart(id int32, had float64) {
 	for _, slot := range v.boosts.of[id] {
 		if v.boosts.slots[slot].Starter {
@@ -18,8 +18,8 @@ func (v *overrides) restart(id int32, had float64) {
 	}
 }
 
-// starter is the boost that a pool begins with, without a factor if it has none: those
-// have one that are made on demand below a pool that gives it.
+// starter is the starter boost of a pool; its factor is 0 if there is none. Pools have one if they are created on
+// demand below a pool that configures it.
 func (v *overrides) starter(id int32, had float64) Boost {
 	l := &v.tree.labels[id]
 	if l.kind != named || id == int32(Root) || v.tree.pools[id].configured || l.name == share.DefaultPool {
@@ -36,8 +36,8 @@ func (v *overrides) starter(id int32, had float64) Boost {
 	return b
 }
 
-// restarters brings the starters in line with a new configuration: a pool keeps the rest of
-// its own by the new numbers.
+// restarters updates the starters after a new configuration: a pool keeps the rest of its starter, under the new
+// numbers.
 func (v *overrides) restarters() {
 	had := map[int32]float64{}
 	for id, spent := range v.boosts.spent {

@@ -2,8 +2,8 @@ package sched
 
 import "time"
 
-// Step decides at t what starts now, as long as there is room, and counts it as
-// running. At most limit tasks are started, all that can if limit is 0.
+// Step decides at t which tasks start now, as long as there is room, and counts them as running. It starts at most
+// limit tasks, or all possible ones if limit is 0.
 func (s *Scheduler) Step(t time.Time, limit int, d *Decision) {
 	s.openStep(t, d)
 	if len(s.tree.rebalancers) > 0 && !s.departures.stops.left {
@@ -14,9 +14,8 @@ func (s *Scheduler) Step(t time.Time, limit int, d *Decision) {
 	d.Next = s.nextInstant()
 }
 
-// nextInstant is when time alone could change a decision: a job may begin, a rate
-// lets one start or, while jobs wait, their order changes, or a pool has starved for long
-// enough.
+// nextInstant is when time alone could change a decision: a job may begin, a rate allows a start or, while jobs
+// wait, their order changes or a pool has starved long enough.
 func (s *Scheduler) nextInstant() time.Time {
 	next := earlier(earlier(earlier(s.intake.later.next(), s.overrides.pauses.next),
 		earlier(s.overrides.boosts.next(), s.intake.nextAged())), earlier(s.quotas.nextToken(), s.rebalancer.next))

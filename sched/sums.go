@@ -2,9 +2,9 @@ package sched
 
 import "math"
 
-// sumTree draws an index with a probability in proportion to its weight, in
-// logarithmic time. Inner nodes hold the sum of the two below them, added anew at
-// each change, so that no rounding builds up and weights of 0 are never drawn.
+// sumTree draws an index with a probability proportional to its weight, in logarithmic time. Inner nodes hold the
+// sum of their two children, recomputed at each change, so that no rounding errors build up and weights of 0 are
+// never drawn.
 type sumTree struct {
 	size int       // leaves, a power of two
 	sum  []float64 // sum[1] is the root, sum[size+i] is leaf i
@@ -41,8 +41,7 @@ func (t *sumTree) grow(n int) {
 	}
 }
 
-// find returns the index at which the running sum of weights passes x, for x from
-// 0 up to the total.
+// find returns the index at which the running sum of weights passes x, for x in [0, total).
 func (t *sumTree) find(x float64) int {
 	p := 1
 	for p < t.size {
@@ -55,9 +54,8 @@ func (t *sumTree) find(x float64) int {
 	return p - t.size
 }
 
-// sum adds and takes away numbers without building up rounding: it keeps the rounding error of each
-// operation (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur
-// Summation endlicher Summen", 1974).
+// sum adds and subtracts numbers without accumulating rounding errors: it stores the rounding error of each
+// operation (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", 1974).
 type sum struct{ high, low float64 }
 
 func (a *sum) add(x float64) {

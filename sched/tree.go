@@ -15,16 +15,16 @@ type tree struct {
 
 	queued    map[int32]inQueue // by pool
 	daysBegan bool              // see daysKept
-	// allots is set when some pool has a policy that allots.
+	// allots means that some pool has a policy that allots.
 	allots      bool
 	rebalancers []int32 // pools whose allotter stops tasks
 	pools       []Pool
 	labels      []label
 	inners      []inner
 	limited     []limit
-	apart       bool // some minimum is of another resource than the unit
+	apart       bool // some minimum is of a resource other than the unit
 	index       map[childKey]int32
-	lent        bool // labels and index are read by copies, see ownNames
+	lent        bool // copies read labels and index, see ownNames
 	renewal     renewal
 }
 
@@ -44,7 +44,7 @@ func (t *tree) Lookup(path string) (PoolID, bool) {
 	return PoolID(id), true
 }
 
-// Path is the pool's path; the root's is empty. A priority class has the path of its leaf.
+// Path is the pool's path; the root's is empty. A priority class has the path of its leaf pool.
 func (t *tree) Path(id PoolID) string {
 	var names []string
 	for i := int32(id); i != int32(Root); i = t.pools[i].parent {
@@ -69,8 +69,7 @@ func (t *tree) inAbove(id int32) *inner {
 	return t.parentOf(id)
 }
 
-// childAbove is the child of a pool through which the way goes down to another; -1 if it
-// does not.
+// childAbove is the child of a pool on the path to another pool; -1 if the other pool is not below it.
 func (t *tree) childAbove(parent, id int32) int32 {
 	for ; id >= 0; id = t.pools[id].parent {
 		if t.pools[id].parent == parent {
@@ -80,7 +79,7 @@ func (t *tree) childAbove(parent, id int32) int32 {
 	return -1
 }
 
-// within reports whether a pool is another, or below it.
+// within reports whether pool id is the pool above or below it.
 func (t *tree) within(id, above int32) bool {
 	for ; id >= 0; id = t.pools[id].parent {
 		if id == above {
@@ -90,8 +89,8 @@ func (t *tree) within(id, above int32) bool {
 	return false
 }
 
-// named is the pool of the tree that a leaf belongs to: itself, or for a priority class the pool
-// whose priorities it holds.
+// named is the pool of the configured tree that a leaf pool belongs to: itself or, for a priority class, the pool
+// of that class.
 func (t *tree) named(id int32) int32 {
 	for t.labels[id].kind == priorityClass {
 		id = t.pools[id].parent
@@ -99,13 +98,13 @@ func (t *tree) named(id int32) int32 {
 	return id
 }
 
-// banded reports whether the pool is a leaf that holds jobs of several priorities.
+// banded reports whether the pool is a leaf pool with priority classes.
 func (t *tree) banded(id int32) bool {
 	in := t.pools[id].inner
 	return in >= 0 && len(t.inners[in].kids) > 0 && t.labels[t.inners[in].kids[0]].kind == priorityClass
 }
 
-// upwards calls f for each pool below another and the one right above it, those further down first.
+// upwards calls f for each pool below a pool, with its parent, children before their parents.
 func (t *tree) upwards(id int32, f func(kid, above int32)) {
 	in := t.pools[id].inner
 	if in < 0 {
@@ -117,7 +116,7 @@ func (t *tree) upwards(id int32, f func(kid, above int32)) {
 	}
 }
 
-// ownNames makes labels and index safe to change: others may read them.
+// ownNames copies labels and index before a change, if copies of the scheduler read them.
 func (t *tree) ownNames() {
 	if t.lent {
 		t.labels, t.index, t.lent = slices.Clone(t.labels), maps.Clone(t.index), false
@@ -133,13 +132,13 @@ func (t *tree) policyOf(id int32) Policy {
 	return t.labels[id].made
 }
 
-// ranked reports whether a leaf serves its jobs by their priority.
+// ranked reports whether a leaf pool serves its jobs by their own priorities.
 func (t *tree) ranked(id int32) bool {
 	_, yes := t.policyOf(id).(Ranker)
 	return yes
 }
 
-// strict reports whether a leaf serves its jobs in order of arrival and nothing else.
+// strict reports whether a leaf pool serves its jobs in order of arrival only.
 func (t *tree) strict(id int32) bool {
 	switch t.policyOf(id).(type) {
 	case byArrival, Ranker:
@@ -158,8 +157,7 @@ func (t *tree) byArrivalOnly() bool {
 	return true
 }
 
-// copyDown starts a child where its parent was: with its waiting tasks and its mean.
-// Tasks that run already stay the parent's.
+// copyDown gives a child the waiting tasks and the mean of its parent. Running tasks stay with the parent.
 func (t *tree) copyDown(parent, child int32) {
 	p, c := &t.pools[parent], &t.pools[child]
 	c.Waiting, c.First = p.Waiting, p.First
@@ -174,7 +172,7 @@ func (t *tree) limits(id int32) *limit {
 	return nil
 }
 
-// jobRunning is the tightest limit that the pools above set to the tasks of one job.
+// jobRunning is the tightest limit on tasks of one job in a leaf pool and the pools above it.
 func (t *tree) jobRunning(leaf int32) int32 {
 	most := int32(0)
 	for id := leaf; id >= 0; id = t.pools[id].parent {
@@ -185,7 +183,7 @@ func (t *tree) jobRunning(leaf int32) int32 {
 	return most
 }
 
-// admits reports whether a pool admits what a line would start next.
+// admits reports whether a pool's limits allow the next task, or gang, of a line.
 func (t *tree) admits(l *limit, pool int32, key cluster.Key) bool {
 	n := t.site.atOnce(key)
 	if !l.admits(t.site.cluster.Request(key), n) {
@@ -195,8 +193,8 @@ func (t *tree) admits(l *limit, pool int32, key cluster.Key) bool {
 		n <= int64(l.jobRunning))
 }
 
-// fullFor is the first pool on the way whose maximum a task with the key, or a gang, would exceed; -1
-// if there is none.
+// fullFor is the first pool on the path up whose limits a task with the key, or a gang, would exceed; -1 if there
+// is none.
 func (t *tree) fullFor(id int32, key cluster.Key) int32 {
 	for ; id >= 0; id = t.pools[id].parent {
 		if l := t.limits(id); l != nil && !t.admits(l, id, key) {
@@ -206,7 +204,7 @@ func (t *tree) fullFor(id int32, key cluster.Key) int32 {
 	return -1
 }
 
-// pathFull reports whether a pool on the way is at its maximum for every request.
+// pathFull reports whether a pool on the path up is at its maximum for every request.
 func (t *tree) pathFull(id int32) bool {
 	for ; id >= 0; id = t.pools[id].parent {
 		if l := t.limits(id); l != nil && l.full(t.pools[id].Tasks) {
@@ -216,13 +214,13 @@ func (t *tree) pathFull(id int32) bool {
 	return false
 }
 
-// rootFull reports whether the whole tree is at a limit of its own.
+// rootFull reports whether the root is at its maximum.
 func (t *tree) rootFull() bool {
 	l := t.limits(int32(Root))
 	return l != nil && l.full(t.pools[Root].Tasks)
 }
 
-// openAbove reports whether neither the pool nor one above it is at a limit.
+// openAbove reports whether the pool and all pools above it have work that may start.
 func (t *tree) openAbove(id int32) bool {
 	for ; id != int32(Root); id = t.pools[id].parent {
 		if !t.pools[id].seat.in {
@@ -235,8 +233,8 @@ func (t *tree) openAbove(id int32) bool {
 // counts reports whether a pool counts among its siblings for their shares.
 func (t *tree) counts(id int32) bool { return t.pools[id].counts() }
 
-// compared is the pool in which the jobs of a pool are compared with others: the highest
-// above it without one between that goes by anything else.
+// compared is the pool that compares the jobs of a pool with other jobs: the highest pool above it with only
+// rankers in between.
 func (t *tree) compared(id int32) int32 {
 	for at := t.pools[id].parent; at >= 0 && t.inners[t.pools[at].inner].ranks; at = t.pools[at].parent {
 		id = at
@@ -289,8 +287,7 @@ func (t *tree) remember() []standing {
 	return before
 }
 
-// carry lets the pools whose weight changed keep their level, and begins afresh where
-// a carrier is new.
+// carry lets pools keep their level if their weight changed, and starts afresh under a new carrier.
 func (t *tree) carry(before []standing) {
 	for i := 1; i < len(t.pools); i++ {
 		p, in := &t.pools[i], t.parentOf(int32(i))
@@ -298,7 +295,7 @@ func (t *tree) carry(before []standing) {
 			continue
 		}
 		switch {
-		case i >= len(before): // a new pool comes in like one that was away
+		case i >= len(before): // a new pool joins like one that was away
 			in.as.carrier.Carry(p, in.clock, t.site.now)
 		case before[i].formula != in.policy.Formula():
 			in.clock = 0

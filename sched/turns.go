@@ -2,7 +2,7 @@ package sched
 
 import "time"
 
-// rebuild computes all orders from scratch, after a change that may touch all keys.
+// rebuild recomputes all orders from scratch, after a change that may affect all keys.
 func (u *turns) rebuild() {
 	for i := range u.tree.pools {
 		p := &u.tree.pools[i]
@@ -29,7 +29,7 @@ func (u *turns) rebuild() {
 	u.rebuilding = false
 }
 
-// countAll computes from scratch what changed keeps up.
+// countAll recomputes from scratch the sums that tree.changed maintains.
 func (g *running) countAll() {
 	for i := range g.tree.inners {
 		g.tree.inners[i].counted = sum{}
@@ -47,7 +47,7 @@ func (g *running) countAll() {
 	g.countHoldings()
 }
 
-// measure notes what the cluster has.
+// measure records the capacity of the cluster.
 func (u *turns) measure() {
 	u.site.events++
 	capacity, _ := u.site.cluster.Capacity()
@@ -60,17 +60,16 @@ func (u *turns) measure() {
 	}
 }
 
-// meetDominant counts the deficits from scratch when an event brought the first task with
-// a dominant resource that no other had, or the first pool whose children are owed something:
-// from now on it is owed and divided, too.
+// meetDominant recounts the deficits from scratch if an event brought the first task with a new dominant resource,
+// or the first pool that counts deficits: from then on the resource is divided and has deficits.
 func (u *turns) meetDominant() {
 	if u.orders.dominants.stale && !u.orders.deferred {
 		u.rebuild()
 	}
 }
 
-// resized lets precedence, which count in parts of the capacity, be computed anew: at once
-// if there was none, else soon, as nodes come and go in numbers.
+// resized schedules the recomputation of priorities, which depend on the capacity: at once if there was no capacity
+// before, otherwise soon, because nodes come and go in large numbers.
 func (u *turns) resized() {
 	switch {
 	case u.precedence.ranks == nil:
@@ -83,7 +82,7 @@ func (u *turns) resized() {
 	}
 }
 
-// reclock expresses all amounts as of now.
+// reclock makes all amounts refer to the present instant.
 func (u *turns) reclock(halfLife time.Duration) {
 	next, amount, instant := u.site.clock.Rebase(u.site.at, halfLife)
 	for i := range u.tree.pools {
@@ -103,8 +102,8 @@ func (u *turns) reclock(halfLife time.Duration) {
 	u.site.setClock()
 }
 
-// renew computes all orders anew when an instant has come. Which pools it was that
-// wanted it does not matter: orders are the same when they are built twice.
+// renew recomputes all orders when a renewal is due, for all pools and not only for pools that asked: rebuilding an
+// order twice gives the same order.
 func (u *turns) renew() {
 	if u.tree.renewal.at.IsZero() || u.site.at.Before(u.tree.renewal.at) {
 		return
@@ -117,13 +116,13 @@ func (u *turns) renew() {
 	u.renewNow()
 }
 
-// renewNow computes all orders anew, and the usage that goes into priorities.
+// renewNow recomputes all orders, and the usage in priorities.
 func (u *turns) renewNow() {
 	u.precedence.valueAll()
 	u.rebuild()
 }
 
-// age moves the clock of ages, and lets the jobs pass that have come to the maximum age.
+// age advances the clock of ages, and moves jobs that have reached the maximum age.
 func (u *turns) age() {
 	r := u.precedence.ranks
 	if r == nil || u.orders.deferred {
@@ -137,7 +136,7 @@ func (u *turns) age() {
 	}
 }
 
-// expectAgain sets the expectation of all priorities of a leaf to the one learned from one of them.
+// expectAgain updates the expectation of all priorities of a leaf pool after one of them has learned a length.
 func (u *turns) expectAgain(leaf int32) {
 	whole := u.tree.learner(leaf)
 	if !u.tree.pools[whole].classed {
@@ -152,7 +151,7 @@ func (u *turns) expectAgain(leaf int32) {
 	}
 }
 
-// useAgain computes the usage of a leaf and of the pools above it anew.
+// useAgain recomputes the usage of a leaf pool and of the pools above it.
 func (u *turns) useAgain(leaf int32) {
 	if u.precedence.ranks == nil || u.tree.pools[leaf].parent < 0 || !u.tree.parentOf(leaf).ranks {
 		return
@@ -165,7 +164,7 @@ func (u *turns) useAgain(leaf int32) {
 		return
 	}
 	u.precedence.use(leaf)
-	if u.tree.pools[leaf].classed { // all its priorities have its usage
+	if u.tree.pools[leaf].classed { // all its priority classes share its usage
 		for _, kid := range u.tree.inners[u.tree.pools[leaf].inner].kids {
 			u.precedence.use(kid)
 			u.settle(kid)
@@ -173,8 +172,8 @@ func (u *turns) useAgain(leaf int32) {
 	}
 }
 
-// joins ends the privilege of pools that came in where they stood: work has come that
-// neither a licence nor a rate restricts, and for which the pool has been away.
+// joins ends the privilege of pools that kept their place while a license or a rate held them back: they now have
+// work without either, and were away for that work.
 func (u *turns) joins(leaf int32) {
 	for id := leaf; id != int32(Root); id = u.tree.pools[id].parent {
 		p := &u.tree.pools[id]
@@ -191,7 +190,7 @@ func (u *turns) joins(leaf int32) {
 	}
 }
 
-// handOver gives the queue of a pool that became an inner one to its child.
+// handOver gives the queue of a pool that became an inner pool to its child.
 func (u *turns) handOver(queue, child int32) {
 	c := &u.tree.pools[child]
 	c.queue, u.lines.queues[queue].pool = queue, child

@@ -14,38 +14,37 @@ import (
 type piece struct {
 	job     int64
 	runs    []RunID
-	elapsed time.Duration // of the task that runs longest
+	elapsed time.Duration // of its longest-running task
 	lost    float64       // slot-seconds
-	over    float64       // units that its leaf runs above its fair part
+	over    float64       // units that its leaf pool runs above its fair part
 	fixed   bool          // must not be stopped
 }
 
-// planner chooses the tasks that are stopped at one time. It plans on a copy of the scheduler in
-// which all tasks that have to end have ended: the tasks that the copy starts next will use
-// the room.
+// planner chooses the tasks to stop at one time. It plans on a copy of the scheduler in which all leaving tasks
+// have ended: the tasks that the copy starts next will use the room.
 type planner struct {
 	s        *Scheduler
-	world    *Scheduler // nil: to be made
+	world    *Scheduler // the copy; nil: must be made
 	d        *Decision
 	settings []share.Reclaim
 	entitled []Entitlement
 	fair     []Entitlement  // the same if no task were protected; nil if none is
 	stopped  map[int64]bool // jobs that lost a task in this round
-	leaving  amounts        // resources of tasks that have to end
-	pieces   []piece        // what could be stopped, the best first
-	onNode   [][]int32      // of these, by node
+	leaving  amounts        // resources of leaving tasks
+	pieces   []piece        // candidates, the best first
+	onNode   [][]int32      // indices into pieces, by node
 	planned  int
 	gang     gangRoom
 	full     fullness
-	order    Choose                // which task is stopped first
-	gives    func(pool int32) bool // whether tasks of a leaf may be stopped; nil is all
+	order    Choose                // which tasks to stop first
+	gives    func(pool int32) bool // reports whether tasks of a leaf pool may be stopped; nil: all
 }
 
-// gangRoom is the room that is made for a gang, task by task.
+// gangRoom is the room made for a gang, task by task.
 type gangRoom struct {
-	spent map[int32]bool          // pieces that are stopped for it already
-	hosts map[cluster.NodeID]bool // nodes that take no further task of it
-	taken amounts                 // by the pieces
+	spent map[int32]bool          // pieces already stopped for it
+	hosts map[cluster.NodeID]bool // nodes that take no further task of the gang
+	taken amounts                 // freed by the pieces
 }
 
 func (x *piece) add(s *Scheduler, i int) {
@@ -57,8 +56,8 @@ func (x *piece) add(s *Scheduler, i int) {
 	x.fixed = x.fixed || !s.departures.stoppable(r)
 }
 
-// compare orders pieces, the one to stop first in front: by the rule of choice, then by how far
-// the pool is above its part, then the later job.
+// compare orders pieces, the one to stop first in front: by the rule of choice, then by how far the pool is above
+// its part, then the later job.
 func (x *piece) compare(y *piece, c Choose) int {
 	by := cmp.Compare(x.elapsed, y.elapsed)
 	if c == Cheapest {
@@ -67,8 +66,8 @@ func (x *piece) compare(y *piece, c Choose) int {
 	return cmp.Or(by, cmp.Compare(y.over, x.over), cmp.Compare(y.job, x.job), cmp.Compare(y.runs[0], x.runs[0]))
 }
 
-// choose returns the tasks to be stopped so that a task that asks for this fits on some node,
-// or all of a gang on several. Nil if there are none.
+// choose returns the tasks to stop so that a task with this request fits on some node, or all tasks of a gang on
+// several; nil if there are none.
 func (p *planner) choose(starving int32, next ask) []RunID {
 	p.full = fullAbove(p.world, starving, next)
 	for _, strict := range []bool{true, false} {
@@ -83,8 +82,7 @@ func (p *planner) choose(starving int32, next ask) []RunID {
 	return nil
 }
 
-// best returns the pieces to stop for one task, on the node where they are best by the
-// rule of choice; nil if there is none.
+// best returns the pieces to stop for one task, on the best node by the rule of choice; nil if there is none.
 func (p *planner) best(starving int32, next ask, strict bool) *sacrifice {
 	var best *sacrifice
 	for n := range p.world.site.cluster.Nodes() {
@@ -95,22 +93,22 @@ func (p *planner) best(starving int32, next ask, strict bool) *sacrifice {
 	return best
 }
 
-// sacrifice is a set of pieces on one node, and what they leave.
+// sacrifice is a set of pieces on one node, and the room that they leave.
 type sacrifice struct {
 	p        *planner
 	starving int32
-	strict   bool // also the pools below the one that gives keep their part exactly
+	strict   bool // pools below the giving pool keep their exact parts, too
 	node     cluster.NodeID
-	lack     []int64 // of the request on the node
+	lack     []int64 // amounts that the request still lacks on the node
 	pieces   []*piece
-	numbers  []int32 // of these in planner.pieces
-	taken    amounts // by the pieces
+	numbers  []int32 // indices of pieces in planner.pieces
+	taken    amounts // freed by the pieces
 }
 
-// amounts are by pool and resource.
+// amounts are amounts by pool and resource.
 type amounts map[int32][]int64
 
-// count counts a task in or out of its pools.
+// count adds a task to its pools, or removes it.
 func (a amounts) count(s *Scheduler, r *run, sign int64) {
 	request := s.site.cluster.Request(r.key)
 	for at := r.pool; at >= 0; at = s.tree.pools[at].parent {
@@ -140,7 +138,7 @@ func (a amounts) of(pool int32, resource int) int64 {
 	return 0
 }
 
-// onOne chooses on one node, nil if it cannot be done there.
+// onOne chooses pieces on one node, nil if they do not suffice there.
 func (p *planner) onOne(n cluster.NodeID, starving int32, next ask, strict bool) *sacrifice {
 	node, request := &p.world.site.cluster.Nodes()[n], p.world.site.cluster.Request(next.key)
 	if !p.world.site.cluster.Empty().Suits(n, next.key) || !p.world.site.mayUse([]cluster.NodeID{n}, next.key,
@@ -170,8 +168,8 @@ func (p *planner) onOne(n cluster.NodeID, starving int32, next ask, strict bool)
 	return x
 }
 
-// giver is the pool that gives room of a leaf to a starving pool: the one of those above
-// the leaf that stands below the first pool that holds both.
+// giver is the pool that gives room of a leaf pool to a starving pool: the pool at or above the leaf pool that is a
+// child of the lowest pool containing both.
 func (p *planner) giver(leaf, starving int32) int32 {
 	at := leaf
 	for !p.s.tree.within(starving, p.s.tree.pools[at].parent) {
@@ -180,9 +178,9 @@ func (p *planner) giver(leaf, starving int32) int32 {
 	return at
 }
 
-// chooseForGang returns the tasks to be stopped so that all tasks of a gang fit, nil if
-// there are none: for each task a node with room or, if there is none, those of the node
-// where it is best. The nodes of the world stay as they are.
+// chooseForGang returns the tasks to stop so that all tasks of a gang fit, nil if there are none: for each task it
+// takes a node with room or, if there is none, stops tasks on the best node. It leaves the nodes of the world
+// unchanged.
 func (p *planner) chooseForGang(starving int32, next ask, strict bool) (chosen []RunID) {
 	nodes, key := p.world.site.cluster, next.key
 	single := nodes.KeyOf(cluster.Ask{Amounts: nodes.Amounts(nodes.Request(key)), Must: nodes.Must(key), Window: nodes.Window(key)})
@@ -232,14 +230,14 @@ func (p *planner) chooseForGang(starving int32, next ask, strict bool) (chosen [
 	return chosen
 }
 
-// enough reports whether the node has room, and no pool above is at its maximum any more. A gang needs the
-// latter as a whole, see chooseForGang.
+// enough reports whether the node has room and no pool above is at its maximum any more. For a gang the maximum is
+// checked as a whole, see chooseForGang.
 func (x *sacrifice) enough() bool {
 	return !slices.ContainsFunc(x.lack, func(n int64) bool { return n > 0 }) &&
 		(x.p.gang.hosts != nil || !x.p.full.left(x.taken, x.tasks()))
 }
 
-// helps reports whether a piece frees something on the node that lacks, or below a maximum.
+// helps reports whether a piece frees a resource that the node lacks, or room under a maximum.
 func (x *sacrifice) helps(y *piece) bool {
 	if x.p.gang.hosts == nil && x.p.full.left(x.taken, x.tasks()) {
 		return true
@@ -258,8 +256,8 @@ func (x *sacrifice) helps(y *piece) bool {
 	return false
 }
 
-// may reports whether a piece may be stopped with those chosen already: it still runs in
-// the world, and its pools keep their parts.
+// may reports whether a piece may be stopped together with the pieces chosen so far: it still runs in the world,
+// and its pools keep their parts.
 func (x *sacrifice) may(y *piece) bool {
 	p := x.p
 	if !p.s.departures.stops.safe[y.job].IsZero() && p.s.departures.stops.safe[y.job].After(p.s.site.at) &&
@@ -290,9 +288,8 @@ func (x *sacrifice) may(y *piece) bool {
 	return true
 }
 
-// keeps reports whether a pool keeps its fair part, or the whole units of it, and its
-// minimum: of what it runs now and of what it will run when all has ended that was told
-// to, whichever is less.
+// keeps reports whether a pool keeps its fair part, or the whole units of it, and its minimum. It compares with the
+// lesser of two amounts: what the pool runs in the world, and what it runs now without leaving tasks.
 func (x *sacrifice) keeps(id int32, strict bool) bool {
 	p, w, part := x.p, x.p.world, x.p.entitled[id].Now
 	if !strict {
@@ -315,7 +312,7 @@ func (x *sacrifice) keeps(id int32, strict bool) bool {
 	return true
 }
 
-// count counts a piece in or out of the sacrifice.
+// count adds a piece to the sacrifice, or removes it.
 func (x *sacrifice) count(y *piece, sign int64) {
 	s := x.p.s
 	for _, id := range y.runs {
@@ -332,8 +329,7 @@ func (x *sacrifice) count(y *piece, sign int64) {
 	}
 }
 
-// prune leaves out pieces that are not needed after all: a wide task that came last may make
-// narrow ones before it superfluous.
+// prune removes pieces that are not needed: a wide task chosen last may make earlier, narrow ones superfluous.
 func (x *sacrifice) prune() {
 	for i := 0; i < len(x.pieces); {
 		y, number := x.pieces[i], x.numbers[i]

@@ -10,23 +10,23 @@ import (
 	"github.com/fairlead/fairlead/usage"
 )
 
-// View tells what a scheduler holds: its pools, its jobs, its limits. It decides nothing and
-// changes nothing, and is good until the scheduler gets its next event.
+// View gives read access to the state of a scheduler: its pools, its jobs, its limits. It decides nothing and
+// changes nothing, and is valid until the next event of the scheduler.
 type View struct{ s *Scheduler }
 
-// Read returns the view of the scheduler.
+// Read returns a view of the scheduler.
 func (s *Scheduler) Read() View { return View{s} }
 
-// View returns the state of a pool, to be read before the next event.
+// View returns the state of a pool, valid until the next event.
 func (s *Scheduler) View(id PoolID) *Pool { return &s.tree.pools[id] }
 
-// Pools is how many pools there are; they are numbered from 0, the root.
+// Pools is the number of pools; they are numbered from 0, the root.
 func (v View) Pools() int { return len(v.s.tree.pools) }
 
 // Parent returns the pool above; the root is its own.
 func (v View) Parent(id PoolID) PoolID { return PoolID(max(0, v.s.tree.pools[id].parent)) }
 
-// Children returns the pools below, in the order in which they were made.
+// Children returns the child pools, in the order in which they were created.
 func (v View) Children(id PoolID) []PoolID {
 	var ids []PoolID
 	if in := v.s.tree.pools[id].inner; in >= 0 {
@@ -40,12 +40,11 @@ func (v View) Children(id PoolID) []PoolID {
 // Name is the last segment of a pool's path, or the priority of a priority class.
 func (v View) Name(id PoolID) string { return v.s.tree.labels[id].name }
 
-// PriorityClass reports whether the pool is not in the tree of shares but holds the jobs of
-// one priority of the leaf above it.
+// PriorityClass reports whether the pool is not in the configured tree but holds the jobs of one priority of the
+// leaf pool above it.
 func (v View) PriorityClass(id PoolID) bool { return v.s.tree.labels[id].kind == priorityClass }
 
-// PriorityOf is the priority whose jobs the pool holds, if it is one of those in a leaf, as [View.Name]
-// calls it; else "".
+// PriorityOf is the name of the priority of a priority class, as in [View.Name]; "" for other pools.
 func (s *Scheduler) PriorityOf(id PoolID) string {
 	if s.Read().PriorityClass(id) {
 		return s.Read().Name(id)
@@ -73,10 +72,10 @@ func (v View) Policy(id PoolID) Policy {
 	return nil
 }
 
-// Limits is what a pool may have, and holds.
+// Limits are the limits of a pool, and the used amounts.
 type Limits struct {
 	Min, Max, Used   cluster.Amounts
-	Tasks, JobTasks  int // at once, of the pool and of one of its jobs; 0 is no limit
+	Tasks, JobTasks  int // at the same time, of the pool and of one of its jobs; 0 is no limit
 	AtMaximumOfTasks bool
 }
 
@@ -105,30 +104,30 @@ func (v View) Instant() time.Time { return v.s.site.at }
 // Now is the instant of the last event in the units of the clock.
 func (v View) Now() usage.Now { return v.s.site.now }
 
-// Clock gives the units of all amounts.
+// Clock returns the clock that defines the units of all amounts.
 func (v View) Clock() usage.Clock { return v.s.site.clock }
 
-// Cluster is what there is to share; not to be changed.
+// Cluster returns the cluster. Callers must not change it.
 func (s *Scheduler) Cluster() *cluster.Cluster { return s.site.cluster }
 
-// Key numbers a request.
+// Key returns the key of a request that consists of amounts only.
 func (s *Scheduler) Key(a cluster.Amounts) cluster.Key { return s.site.cluster.Key(a) }
 
-// GangOfRun is how many tasks start all at once with a running one, itself included: 1 if it
-// started for itself.
+// GangOfRun is the number of tasks that start together with a running task, itself included: 1 if it started by
+// itself.
 func (v View) GangOfRun(id RunID) int {
 	n, _ := v.s.site.cluster.Gang(v.s.running.run(id).key)
 	return n
 }
 
-// Config is the configuration in force.
+// Config is the current configuration.
 func (v View) Config() Config { return v.s.site.cfg }
 
-// Steps is how many steps there were.
+// Steps is the number of steps so far.
 func (v View) Steps() uint64 { return v.s.placement.steps }
 
-// Boosts lists the boosts in force that the caller began, by id, with what their pools
-// have received so far.
+// Boosts lists the active boosts that the caller started, by id, with the service that their pools have received so
+// far.
 func (v View) Boosts() []Boost {
 	var out []Boost
 	for slot := range v.s.overrides.boosts.slots {
@@ -140,8 +139,7 @@ func (v View) Boosts() []Boost {
 	return out
 }
 
-// BoostsOf lists the boosts of a pool, starters included, in the order in which they
-// began.
+// BoostsOf lists the boosts of a pool, starters included, in the order in which they started.
 func (v View) BoostsOf(id PoolID) []Boost {
 	var out []Boost
 	for _, slot := range v.s.overrides.boosts.of[int32(id)] {
@@ -153,7 +151,7 @@ func (v View) BoostsOf(id PoolID) []Boost {
 // BaseWeight is the pool's weight without boosts.
 func (v View) BaseWeight(id PoolID) float64 { return v.s.tree.labels[id].weight }
 
-// UsageUnit is what usage is counted in.
+// UsageUnit is the unit of usage.
 func (v View) UsageUnit() string {
 	if v.s.site.cfg.Charge.IsZero() {
 		return v.s.site.cluster.Unit()
@@ -161,11 +159,10 @@ func (v View) UsageUnit() string {
 	return "charge"
 }
 
-// Rate is what a running task is charged each second: nothing before it has begun.
+// Rate is the charge of a running task per second: 0 before it has begun.
 func (v View) Rate(id RunID) float64 { return v.s.running.run(id).rate() }
 
-// Charged is what a running task is charged each second; 0 if that is what it takes of the
-// unit.
+// Charged is the charge of a running task per second; 0 if it equals its units.
 func (v View) Charged(id RunID) float64 {
 	r := v.s.running.run(id)
 	if r.price == v.s.site.cluster.Width(r.key) {
@@ -174,20 +171,20 @@ func (v View) Charged(id RunID) float64 {
 	return r.price
 }
 
-// PauseOf is the pause that holds a pool: its own, or that of the nearest pool above.
+// PauseOf returns the pause that holds a pool: its own, or that of the nearest pool above.
 func (v View) PauseOf(id PoolID) (p Pause, paused bool) { return v.s.overrides.PauseOf(id) }
 
-// Pauses lists the pauses in force, by pool.
+// Pauses lists the active pauses, by pool.
 func (v View) Pauses() []Pause {
 	return slices.SortedFunc(maps.Values(v.s.overrides.pauses.all), func(a, b Pause) int {
 		return cmp.Compare(a.Pool, b.Pool)
 	})
 }
 
-// Ranks reports whether jobs have a priority of their own somewhere.
+// Ranks reports whether some jobs have priorities of their own.
 func (v View) Ranks() bool { return v.s.precedence.ranks != nil }
 
-// RatesOf are the limits under which the start of a task counts.
+// RatesOf returns the rates that the start of a task counts under.
 func (v View) RatesOf(id RunID) (out []RateLimit) {
 	t := v.s.quotas.needsOf(v.s.running.run(id).key)
 	if t == nil {
@@ -201,24 +198,24 @@ func (v View) RatesOf(id RunID) (out []RateLimit) {
 	return out
 }
 
-// Queued is how many of the tasks that run in and below a pool have not begun, but wait in
-// queues of their nodes, and how many units these take.
+// Queued is the number of running tasks in and below a pool that have not begun, but wait in queues of their nodes,
+// and the number of their units.
 func (v View) Queued(id PoolID) (tasks int, units float64) {
 	q := v.s.tree.queued[int32(id)]
 	return int(q.tasks), q.units
 }
 
-// Held is something limited that a task holds while it runs, whichever server
-// starts it: a license, or a part of the maximum of a pool above it.
+// Held is a limited amount that a task holds while it runs, whichever server starts it: a license, or a part of the
+// maximum of a pool above it.
 type Held struct {
 	Of     string // e.g. license matlab, max_running of physics
 	Amount int64
-	Max    int64 // that all who run may hold together
+	Max    int64 // that all running tasks together may hold
 	Now    int64 // of a license: the amount that all running tasks hold
 }
 
-// HeldBy is what a task holds, as the limits are now. Where several schedulers start
-// tasks at the same moment, each within the limits, whoever sees all of them has to check it.
+// HeldBy returns the limited amounts that a task holds, under the present limits. If several schedulers start tasks
+// at the same moment, each within the limits, a part that sees all of them has to check the sum.
 func (v View) HeldBy(id RunID) (out []Held) {
 	r := v.s.running.run(id)
 	if t := v.s.quotas.needsOf(r.key); t != nil {
@@ -236,7 +233,7 @@ func (v View) HeldBy(id RunID) (out []Held) {
 	return out
 }
 
-// held adds what a task holds of the maxima of a pool.
+// held adds the amounts that a task holds of the maxima of a pool.
 func (l *limit) held(out []Held, request []int64) []Held {
 	if l.tasks > 0 {
 		out = append(out, Held{Of: l.names.tasks, Amount: 1, Max: int64(l.tasks)})
@@ -249,21 +246,20 @@ func (l *limit) held(out []Held, request []int64) []Held {
 	return out
 }
 
-// Starving is a pool that has had less than a rule of [Reclaim] gives it for longer than its
-// timeout, and for which nothing could be stopped when it was tried last.
+// Starving is a pool that has had less than a rule of [Reclaim] grants it for longer than its timeout, and the last
+// try found no task to stop for it.
 type Starving struct {
 	Pool     PoolID
 	Rule     StopRule
-	Resource int // in which these are counted
+	Resource int // of the numbers below
 	Running  float64
 	Goal     float64 // the minimum, or the fair part
 	Since    time.Time
-	// Protected is how many units are held, outside the pool, by running tasks that are
-	// never stopped for others.
+	// Protected is the number of units held outside the pool by running tasks that are never stopped for others.
 	Protected float64
 }
 
-// Starving lists the pools for which reclaim can do nothing, in order of their numbers.
+// Starving lists the pools that reclaim cannot help, by number.
 func (v View) Starving() []Starving {
 	var all []Starving
 	kept := v.s.running.spared(v.s.tree.reclaimSettings())
@@ -283,5 +279,5 @@ func (v View) Starving() []Starving {
 	return all
 }
 
-// GateView tells what holds jobs back.
+// GateView reads the gates that hold jobs back.
 type GateView struct{ s *Scheduler }

@@ -5,24 +5,23 @@ import (
 	"slices"
 )
 
-// Entitlements computes for every pool its share of the whole, and what the ideal
-// fluid scheduler would give it now. For the share, those siblings count that the
-// configuration names or that have work. It takes time in the number of pools.
+// Entitlements computes for every pool its share of the cluster, and the units that the ideal fluid scheduler would
+// give it now. For the share, siblings count if the configuration names them or they have work. Its cost is
+// proportional to the number of pools.
 //
-// The fluid fills the tree from the top ("hierarchical water-filling"): each pool
-// divides what it has by [share.Divide] among those below. The pools
-// below a pool bound what it can take, and it is sure of at least as much as they are
-// together; so the leaves together have the lesser of the capacity and of what
-// could run, and nothing is given to a pool whose maxima further down cannot use it, nor what
-// its tasks cannot use because of their widths.
+// The fluid fills the tree from the top ("hierarchical water-filling"): each pool divides its units by
+// [share.Divide] among its children. The children of a pool bound the units that it can take, and guarantee it at
+// least the sum of their guarantees. So the leaf pools together get the lesser of the capacity and the usable
+// demand, and no pool gets units that it cannot use because of maxima further down or because of the widths of its
+// tasks.
 func (v View) Entitlements() []Entitlement {
 	f := newFilling(&v.s.site, &v.s.tree, &v.s.lines)
 	f.pack(&v.s.running)
 	return f.entitle()
 }
 
-// IdleWhileDemand is how many units are idle although a task that nothing holds back
-// would fit. After a step that is 0, unless the jobs start strictly in order.
+// IdleWhileDemand is the number of units that are idle although a task without a closed gate would fit. After a
+// step it is 0, unless jobs start strictly in order.
 func (v View) IdleWhileDemand() float64 {
 	if !v.s.lines.somethingFits() {
 		return 0
@@ -44,8 +43,7 @@ func (v View) IdleWhileDemand() float64 {
 	return math.Min(wanted, float64(free[0]))
 }
 
-// OldestWaiting returns, for each pool, the id of the oldest job in and below it that has a
-// waiting task; 0 is none.
+// OldestWaiting returns, for each pool, the id of the oldest job in and below it with a waiting task; 0 is none.
 func (v View) OldestWaiting() []int64 {
 	oldest := make([]int64, len(v.s.tree.pools))
 	note := func(id int32, job int64) {

@@ -6,15 +6,14 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// Windows: nodes are kept for those who asked for them, or for nobody, for a time. Room is
-// looked for only where a task that keeps its limit is gone before a window begins that is
-// not its own, under every placement; the plan of the future leaves windows out by itself.
-// A job that asks for a window waits for its beginning at a gate, so that nobody waits
-// behind it.
+// During a window, nodes are kept for the tasks that ask for it, or for none. Under every placement, a task has
+// room only where it will have ended, by its limit, before a window other than its own begins; the plan of the
+// future takes windows into account itself. A job that asks for a window waits at a gate for it to begin, so that
+// no other job waits behind it.
 
 // windowing holds the lines that wait for windows.
 type windowing struct {
-	parked []lineRef // lines that ask for a window that is not open
+	parked []lineRef // lines whose window is not open
 }
 
 // nextEdge is when the next window begins or ends; zero if none does.
@@ -25,8 +24,7 @@ func (m *site) nextEdge() time.Time {
 	return time.Time{}
 }
 
-// mayUse reports whether a task may start on nodes now and stay for as long as it may run, as
-// far as windows go.
+// mayUse reports whether the windows let a task start on nodes now and stay for as long as it may run.
 func (m *site) mayUse(nodes []cluster.NodeID, key cluster.Key, limit time.Duration) bool {
 	now := m.instantOf()
 	for _, id := range nodes {
@@ -37,8 +35,8 @@ func (m *site) mayUse(nodes []cluster.NodeID, key cluster.Key, limit time.Durati
 	return true
 }
 
-// openSomewhere reports whether windows leave a node to a task for as long as it may run, if
-// nothing else ran there.
+// openSomewhere reports whether the windows leave some suitable node open to a task for as long as it may run, if
+// no other task ran there.
 func (m *site) openSomewhere(of ask) bool {
 	if !m.cluster.Windows().Any() {
 		return true
@@ -51,7 +49,7 @@ func (m *site) openSomewhere(of ask) bool {
 	return false
 }
 
-// planned is how long a task with the time limit is planned to run.
+// planned is the planned run time of a task with the time limit.
 func planned(limit time.Duration) int64 {
 	if limit <= 0 {
 		return int64(NoLimit)

@@ -31,7 +31,7 @@ func whyWindow(w *cluster.Window) *why.Window {
 	return &why.Window{Name: w.Name, Nodes: w.Nodes, Maintenance: w.Closed, From: time.Unix(0, w.From), To: time.Unix(0, w.To)}
 }
 
-// WindowGates are the gates of a job that windows close, or could.
+// WindowGates returns the gates of a job that windows close, or could close.
 func (v GateView) WindowGates(j Job) []why.Gate {
 	var gates []why.Gate
 	if g, asks := v.reservationGate(j.Key); asks {
@@ -40,8 +40,8 @@ func (v GateView) WindowGates(j Job) []why.Gate {
 	return append(gates, v.windowGate(&j, why.Gate{Name: "nodes", Where: "nodes", Open: true}))
 }
 
-// windowGate closes the gate of the nodes for a job that windows keep from starting: by its
-// limit it would run into one wherever it could run, or wherever there is room for it now.
+// windowGate closes the gate of the nodes for a job that windows keep from starting: by its limit it would run into
+// a window on all nodes that it could use, or on all nodes with room for it now.
 func (v GateView) windowGate(j *Job, g why.Gate) why.Gate {
 	switch {
 	case !v.s.site.cluster.Windows().HasBegun(v.s.site.cluster.Window(j.Key)) && g.Code == why.FitNow:
@@ -53,7 +53,7 @@ func (v GateView) windowGate(j *Job, g why.Gate) why.Gate {
 	now, n := v.s.site.instantOf(), int(v.s.site.atOnce(j.Key))
 	end := now + planned(j.Limit)
 	var could, open, fits, starts int // tasks: on suiting nodes, on those open for long, now
-	var best int64                    // until when the nodes are open that are so the longest
+	var best int64                    // the longest time for which suitable nodes stay open
 	var where cluster.NodeID
 	for id := range cluster.NodeID(len(v.s.site.cluster.Nodes())) {
 		ever, fit := 0, v.s.site.cluster.FitNow(id, j.Key)
@@ -82,7 +82,7 @@ func (v GateView) windowGate(j *Job, g why.Gate) why.Gate {
 	switch {
 	case w.Closed:
 		g.Code = why.PolicyMaint
-	case w.Name == v.s.site.cluster.Window(j.Key): // its own ends too early
+	case w.Name == v.s.site.cluster.Window(j.Key): // its own window ends too early
 		g.Code = why.ReservationOver
 	}
 	if best > now {
@@ -91,7 +91,7 @@ func (v GateView) windowGate(j *Job, g why.Gate) why.Gate {
 	return g
 }
 
-// inTheWayOf is the window that closes a node to tasks with a key at an instant.
+// inTheWayOf returns the window that closes a node to tasks with a key at an instant.
 func (v GateView) inTheWayOf(key cluster.Key, id cluster.NodeID, at int64) *cluster.Window {
 	all, name, own := v.s.site.cluster.Windows().All(), v.s.site.nodeName(id), v.s.site.cluster.Window(key)
 	var found *cluster.Window
@@ -108,7 +108,7 @@ func (v GateView) inTheWayOf(key cluster.Key, id cluster.NodeID, at int64) *clus
 	return found
 }
 
-// WindowsOn are the windows of a node that are not over, by their beginning.
+// WindowsOn returns the windows of a node that are not over, by start.
 func (v View) WindowsOn(id cluster.NodeID) []why.Window {
 	var out []why.Window
 	for _, w := range v.s.site.cluster.Windows().All() {
@@ -119,8 +119,8 @@ func (v View) WindowsOn(id cluster.NodeID) []why.Window {
 	return out
 }
 
-// KeptOn are the jobs that room is kept for on a node, by the last step, in order.
-// It does not say what of it is predicted.
+// KeptOn returns the planned starts on a node, as of the last step, in order. It does not say which of them rest on
+// predictions.
 func (v View) KeptOn(id cluster.NodeID) (out []why.Kept) {
 	if v.s.reserve.backfill.plan == nil {
 		return nil

@@ -6,9 +6,9 @@ import (
 	"unicode"
 )
 
-// Named lists the paths that a text may mean, that of the plainest reading first: the text itself, or with names of
-// users in it as they are, such as guests/a b for guests/a=20b. The name of a user may hold slashes, so the end of the
-// text may be one name. In quotes it is one name wherever it stands, as [Original] writes it.
+// Named lists the paths that a text may mean, the most literal one first: the text itself, or the text with user
+// names unescaped, such as guests/a b for guests/a=20b. A user name may contain slashes, so the end of the text may
+// be one name. In quotes, as [Original] writes it, a part is one name wherever it stands.
 func Named(text string) []string {
 	var paths []string
 	add := func(head []string, name string) {
@@ -32,8 +32,8 @@ func Named(text string) []string {
 	return paths
 }
 
-// Reading is the path that a text means if no name in it is one of another reading, "" if there is none: each segment
-// is a name of its own, as it is or in quotes.
+// Reading returns the most literal path that a text may mean: each segment is one name, plain or in quotes. It
+// returns "" if there is no such path.
 func Reading(text string) string {
 	parts := split(text)
 	if last := parts[len(parts)-1]; strings.Contains(last, "/") && !strings.HasSuffix(last, `"`) {
@@ -48,7 +48,7 @@ func Reading(text string) string {
 	return ""
 }
 
-// split returns the segments of a text. The last has all slashes that are left over.
+// split returns the segments of a text. The last segment contains all remaining slashes.
 func split(text string) (parts []string) {
 	for len(parts) < MaxDepth-1 {
 		end := strings.IndexByte(text, '/')
@@ -65,7 +65,7 @@ func split(text string) (parts []string) {
 	return append(parts, text)
 }
 
-// written is a name as a path holds it. A name that can be a segment stays as it is.
+// written converts a name to a path segment. A name that is a valid segment stays unchanged.
 func written(name string) string {
 	switch n := len(name); {
 	case n > 2 && name[0] == '"' && name[n-1] == '"':
@@ -76,9 +76,9 @@ func written(name string) string {
 	return UserPool(name)
 }
 
-// Original is a path for people, with the names of users in it as they are: guests/a b for guests/a=20b. A name that
-// could be read as something else is quoted, such as "a/b", which is no pool below a. One that could not be
-// seen stays escaped. [Named] finds the path of such a text.
+// Original writes a path for people, with user names unescaped: guests/a b for guests/a=20b. It quotes a name that
+// could be misread, such as "a/b", which is not a pool below a. A name with invisible characters stays escaped.
+// [Named] converts such a text back to a path.
 func Original(path string) string {
 	if !strings.Contains(path, "=") {
 		return path
@@ -90,7 +90,7 @@ func Original(path string) string {
 	return strings.Join(segments, "/")
 }
 
-// originalName is the name of the user for whom a segment stands, if it is escaped.
+// originalName returns the name of the user whose pool the segment names, if the segment is escaped.
 func originalName(segment string) string {
 	user, known := UserOf(segment)
 	switch {
@@ -102,8 +102,8 @@ func originalName(segment string) string {
 	return user
 }
 
-// unseen reports whether a reader cannot tell a rune of a name, or would take it for a quote of ours. The rune that
-// stands for bytes that are no UTF-8 is among them.
+// unseen reports whether a reader cannot recognize the rune or would take it for a closing quote. The replacement
+// rune, which stands for invalid UTF-8, counts as unseen.
 func unseen(r rune) bool {
 	return !unicode.IsPrint(r) || r == unicode.ReplacementChar || r == '"'
 }

@@ -5,28 +5,25 @@ import (
 	"slices"
 )
 
-// Claim is one party's part in the division of a capacity. All amounts are in the
-// same unit as the capacity.
+// Claim is one party's claim in the division of a capacity. All amounts are in the unit of the capacity.
 type Claim struct {
-	Weight float64 // 0: from what the others leave
-	Min    float64 // served before anything else, as far as there is demand
+	Weight float64 // 0: shares the rest that the others leave
+	Min    float64 // served first, up to the demand
 	Max    float64 // never exceeded; +Inf is no limit
-	Demand float64 // never exceeded: what it could use now
+	Demand float64 // never exceeded: the amount that the party could use now
 }
 
 func (c Claim) least() float64 { return math.Max(0, math.Min(c.Min, c.max())) }
 func (c Claim) max() float64   { return math.Max(0, math.Min(c.Max, c.Demand)) }
 
-// Divide gives every claim its weighted fair part of the capacity: the level L is
-// found at which the parts min(most, max(least, weight x L)) add up to the capacity
-// ("water-filling", Bertsekas and Gallager, Data Networks, section 6.5.2). What one
-// claim cannot use is shared by the others, so nothing is wasted while there is
-// demand. When the minima alone exceed the capacity, each is cut by the same factor.
-// Claims of weight 0 have their minimum and, among themselves equally, what those with a
-// weight cannot use.
+// Divide gives every claim its weighted fair share of the capacity: it finds the level L at which the parts
+// min(most, max(least, weight x L)) add up to the capacity ("water-filling", Bertsekas and Gallager, Data Networks,
+// section 6.5.2). If a claim cannot use its part, the others share the rest, so nothing is wasted while there is
+// demand. If the minima alone exceed the capacity, all are cut by the same factor. Claims of weight 0 get their
+// minimum and an equal part of the capacity that claims with a weight cannot use.
 //
-// Example: 64 slots, weights 3 and 2, demands 60 and 64: the parts are 38.4 and 25.6.
-// With a demand of 20 instead of 60 they are 20 and 44.
+// Example: 64 slots, weights 3 and 2, demands 60 and 64: the parts are 38.4 and 25.6. With a demand of 20 instead
+// of 60 they are 20 and 44.
 func Divide(capacity float64, claims []Claim) []float64 {
 	parts := make([]float64, len(claims))
 	least, most := 0.0, 0.0
@@ -50,8 +47,8 @@ func Divide(capacity float64, claims []Claim) []float64 {
 	return parts
 }
 
-// fill raises the level until the capacity is used: first for the claims with a weight,
-// and when they have all that they can use, for those without.
+// fill raises the level until the capacity is used: first for the claims with a weight and, once these have all
+// that they can use, for the claims without.
 func fill(capacity float64, claims []Claim, parts []float64) {
 	weighted, least := 0.0, 0.0
 	for _, c := range claims {
@@ -81,9 +78,9 @@ func fill(capacity float64, claims []Claim, parts []float64) {
 	}
 }
 
-// waterLevel walks up the levels at which a claim begins (leaves its minimum) or
-// ends (reaches its maximum) to rise, and stops in the stretch where the capacity
-// is reached. Claims whose weight is 0 do not rise and are left out. It takes O(n log n).
+// waterLevel visits, in ascending order, the levels at which a claim starts to rise (leaves its minimum) or stops
+// (reaches its maximum), and ends where the capacity is reached. Claims of weight 0 do not rise and are left out.
+// It takes O(n log n).
 func waterLevel(capacity float64, claims []Claim, weight func(Claim) float64) float64 {
 	type bend struct{ level, slope float64 }
 	bends := make([]bend, 0, 2*len(claims))

@@ -7,22 +7,22 @@ import (
 	"unicode/utf8"
 )
 
-// Names of users, groups and kinds come from elsewhere and may hold anything; the names of pools may
-// not. Different texts have to become different names, or two customers share a pool without knowing
-// it. So a byte that a name may not hold is written as = and its number in two hexadecimal digits, as
-// in a=20b for "a b", and so is the = itself. What needs no escape stays as it is.
+// Names of users, groups and kinds come from other systems and may contain any bytes; names of pools may not.
+// Different texts must become different names, or two customers would share a pool unknowingly. So a byte that a
+// name may not contain is written as = and two hexadecimal digits, as in a=20b for "a b"; the = itself is written
+// so, too. All other bytes stay unchanged.
 
-// nobody is the name that the empty text becomes, whose own is written with an escape.
+// nobody is the segment for the empty text. The text "_" itself is escaped.
 const nobody = "_"
 
-// A text that is too long becomes its beginning, == and a hash of it all: no escape begins like that.
+// A text that is too long is cut and followed by == and a hash of the whole text; no escape begins with ==.
 const (
 	hashMark  = "=="
 	hashBytes = 16
 )
 
-// CleanName makes a segment of a path out of any text, e.g. the name of a queue or of a group from
-// elsewhere. Different texts become different segments, and always the same ones.
+// CleanName converts any text, such as the name of a foreign queue or group, to a path segment. Different texts
+// become different segments, and a text always becomes the same one.
 func CleanName(text string) string {
 	switch text {
 	case "":
@@ -48,7 +48,7 @@ func CleanName(text string) string {
 
 const digits = "0123456789ABCDEF"
 
-// escape writes each byte as = and its number.
+// escape writes each byte as = and two hexadecimal digits.
 func escape(part string) string {
 	var b strings.Builder
 	for i := range len(part) {
@@ -59,8 +59,8 @@ func escape(part string) string {
 	return b.String()
 }
 
-// shorten is a name for a text whose own would be too long. It ends neither within a rune nor within an
-// escape, so that people can read it.
+// shorten cuts a segment that is too long and appends a hash of the text. It cuts neither within a rune nor within
+// an escape, so that the result stays readable.
 func shorten(name, text string) string {
 	sum := sha256.Sum256([]byte(text))
 	end := MaxSegment - len(hashMark) - 2*hashBytes
@@ -73,8 +73,8 @@ func shorten(name, text string) string {
 	return name[:end] + hashMark + hex.EncodeToString(sum[:hashBytes])
 }
 
-// UserPool is the name of the personal pool of a user. Jobs of nobody go to [DefaultPool], into which
-// jobs of all users may come; a user who is called like it has another one.
+// UserPool is the name of a personal pool. Jobs without a user go to [DefaultPool], which takes jobs of all users;
+// a user of that name gets an escaped name.
 func UserPool(user string) string {
 	if user == "" {
 		return DefaultPool
@@ -82,7 +82,7 @@ func UserPool(user string) string {
 	return userName(user)
 }
 
-// userName is what stands for a user in a template.
+// userName is the segment that a template inserts for a user.
 func userName(user string) string {
 	if user == DefaultPool {
 		return escape(user[:1]) + user[1:]
@@ -90,8 +90,8 @@ func userName(user string) string {
 	return CleanName(user)
 }
 
-// UserOf is the user whose pool has a name, as far as the name tells: the name of anybody's own may have
-// been too long for it, and other pools than those of users may have names that no user's has.
+// UserOf returns the user whose pool has the given name, if the name tells. It does not if a long name was cut; and
+// a pool that is not personal may have a name that no user's pool has.
 func UserOf(name string) (user string, ok bool) {
 	var b strings.Builder
 	for i := 0; i < len(name); i++ {
@@ -113,8 +113,8 @@ func UserOf(name string) (user string, ok bool) {
 	return user, userName(user) == name
 }
 
-// UnderscoreName is the segment that earlier versions made out of a text: what a name may not hold
-// became an underscore, so that several texts became the same. Stores that they wrote have such names.
+// UnderscoreName is the segment that earlier versions made of a text: they replaced forbidden characters by
+// underscores, so that several texts became the same segment. Stores that they wrote contain such names.
 func UnderscoreName(text string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || !nameRune(r) {
@@ -132,9 +132,8 @@ func UnderscoreName(text string) string {
 	return clean
 }
 
-// Renamed is where jobs of a user belong that are in a pool whose name an earlier version made of the
-// user's; false if it is none, or if it has the same name still. A template may have put something
-// below it, or above it.
+// Renamed returns the present path of a user's jobs in a pool that an earlier version named after the user; false
+// if the path has no such name, or the name is unchanged. Templates may add segments above and below it.
 func Renamed(path, user string) (string, bool) {
 	if user == "" {
 		return path, false
@@ -153,5 +152,5 @@ func Renamed(path, user string) (string, bool) {
 	return path, false
 }
 
-// DefaultPool takes the jobs that no placement rule matches.
+// DefaultPool takes the jobs that match no placement rule.
 const DefaultPool = "default"

@@ -5,35 +5,34 @@ import (
 	"slices"
 )
 
-// Packing knows the widths of some jobs, and how many units of a machine a choice of
-// them can take at the same time: the largest sum of widths that is not above the room
-// (subset sum). A further job never makes it smaller, so nobody can lower what another is
-// entitled to by the widths of what it submits.
+// Packing has the widths of some jobs, and computes how many units of a machine the best choice of jobs takes at
+// the same time: the largest sum of widths within the room (subset sum). An additional job never lowers the sum, so
+// no user can lower the entitlement of another by the widths of submitted jobs.
 //
-// Where the room has more than maxReach units of the widths' greatest common divisor, and filling up does
-// not find a full room, the answer is the room: the exact sum would cost too much. Such a unit is bytes of memory.
+// The exact sum costs too much if the room exceeds maxReach, counted in units of the widths' greatest common
+// divisor (memory is counted in bytes). If filling greedily does not find a full room then, the answer is the room.
 type Packing struct {
 	room   int64
 	sum    int64
 	widths []widthCount // the widest first
-	best   int64        // -1: to be found again
-	unit   int64        // the widths' greatest common divisor when it was found
-	full   bool         // nothing that is a multiple of the unit is better
-	taken  []int64      // jobs by width, of a try
+	best   int64        // -1: must be searched again
+	unit   int64        // the widths' greatest common divisor at the last search
+	full   bool         // no multiple of the unit is a better sum
+	taken  []int64      // number of jobs taken of each width, in one search
 	scaled []widthCount // widths in units of their greatest common divisor
-	reach  []uint64     // a bit for each sum that is possible
+	reach  []uint64     // one bit for each possible sum
 }
 
-// widthCount is how many jobs of a width there are. The best sum stays possible while there are kept.
+// widthCount is the number of jobs of one width. The best sum stays possible while at least kept of them remain.
 type widthCount struct{ width, jobs, kept int64 }
 
-// maxReach bounds the search for the exact sum.
+// maxReach is the largest room that is searched exactly.
 const maxReach = 1 << 17
 
-// NewPacking returns a packing for a machine, or for the part of it that jobs may have.
+// NewPacking returns a packing for a machine, or for the part of a machine that jobs may use.
 func NewPacking(room int64) Packing { return Packing{room: room} }
 
-// Add counts jobs of a width in, or out if jobs is negative. None is wider than the room.
+// Add adds jobs of a width, or removes them if jobs is negative. No width exceeds the room.
 func (p *Packing) Add(width, jobs int64) {
 	p.sum += width * jobs
 	i, known := slices.BinarySearchFunc(p.widths, width, func(c widthCount, w int64) int { return int(w - c.width) })
@@ -49,7 +48,7 @@ func (p *Packing) Add(width, jobs int64) {
 	}
 }
 
-// changes reports whether the best sum may be another one with further jobs of a width, or with fewer.
+// changes reports whether adding or removing jobs of a width may change the best sum.
 func (p *Packing) changes(c *widthCount, jobs int64) bool {
 	if jobs < 0 {
 		return c.jobs+jobs < c.kept
@@ -68,12 +67,12 @@ func (p *Packing) Largest() int64 {
 	return p.best
 }
 
-// greedyTries is how often filling up from the widest job on is tried, each time from the
-// next width. That fills the room for most queues, and nothing is above that.
+// greedyTries is how often filling greedily is tried, starting with the widest jobs, then with the next narrower
+// ones, and so on. For most queues one try fills the room, which no sum can exceed.
 const greedyTries = 4
 
-// search counts in units of the widths' greatest common divisor: where all widths are
-// multiples of 64, there are few sums.
+// search counts in units of the widths' greatest common divisor: if all widths are multiples of 64, there are few
+// sums.
 func (p *Packing) search() int64 {
 	unit := int64(0)
 	for _, c := range p.widths {
@@ -99,7 +98,7 @@ func divisor(a, b int64) int64 {
 	return a
 }
 
-// fill finds the largest sum. Then some of the jobs that taken has by width make this sum.
+// fill finds the largest sum. Afterwards some of the jobs counted in taken make up this sum.
 func (p *Packing) fill() int64 {
 	tries := min(greedyTries, len(p.widths))
 	for i := range tries {
@@ -115,7 +114,7 @@ func (p *Packing) fill() int64 {
 	}
 	if p.room > maxReach {
 		for i, c := range p.widths {
-			p.taken[i] = c.jobs // any that leaves may make another sum the largest
+			p.taken[i] = c.jobs // the removal of any job may make another sum the largest
 		}
 		return p.room
 	}
@@ -125,10 +124,10 @@ func (p *Packing) fill() int64 {
 	return best
 }
 
-// remainder is a room in which all possible sums are found fast.
+// remainder is a room small enough to find all possible sums quickly.
 const remainder = 64 * 64
 
-// greedy fills the room from the i-th width on, the widest first, until no more than an amount is left.
+// greedy fills the room with the widest jobs first, from the i-th width on, until at most enough units are left.
 func (p *Packing) greedy(i int, enough int64) (left int64) {
 	left = p.room
 	p.taken = slices.Grow(p.taken[:0], len(p.widths))[:len(p.widths)]
@@ -141,7 +140,7 @@ func (p *Packing) greedy(i int, enough int64) (left int64) {
 	return left
 }
 
-// takeRest takes all further jobs that can be part of a sum up to a room.
+// takeRest takes all further jobs that can be part of a sum within the given room.
 func (p *Packing) takeRest(room int64) {
 	for i := range p.widths {
 		c := &p.widths[i]
@@ -149,8 +148,8 @@ func (p *Packing) takeRest(room int64) {
 	}
 }
 
-// exchange reports whether a job that was taken can give way to one that was not, which is
-// wider by just the room that is left.
+// exchange replaces a taken job by another one that is wider by exactly the room left, and reports whether there is
+// such a pair.
 func (p *Packing) exchange(left int64) bool {
 	k := len(p.widths) - 1 // the wider of the two
 	for i := len(p.widths) - 1; i >= 0; i-- {
@@ -167,14 +166,15 @@ func (p *Packing) exchange(left int64) bool {
 	return false
 }
 
-// exact notes all sums up to a room that are possible with the jobs that are not taken, width by width, in a bit each.
+// exact returns the largest sum within the room that the jobs not taken can make. It marks each possible sum by a
+// bit.
 func (p *Packing) exact(room int64) int64 {
 	p.reach = slices.Grow(p.reach[:0], int(room/64)+1)[:room/64+1]
 	clear(p.reach)
 	p.reach[0] = 1
 	for i, c := range p.widths {
 		left := min(c.jobs-p.taken[i], room/c.width)
-		for n := int64(1); left > 0; n *= 2 { // 1, 2, 4 ... and the rest make every number
+		for n := int64(1); left > 0; n *= 2 { // 1, 2, 4 ... and the remainder make up every number
 			n = min(n, left)
 			left -= n
 			p.shift(n * c.width)
@@ -194,7 +194,7 @@ func (p *Packing) exact(room int64) int64 {
 	}
 }
 
-// shift adds to the possible sums the sums that are larger by an amount.
+// shift marks, for each possible sum, the sum that is larger by the given amount.
 func (p *Packing) shift(by int64) {
 	words, rest := int(by/64), uint(by%64)
 	for i := len(p.reach) - 1; i >= words; i-- {

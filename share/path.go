@@ -14,8 +14,8 @@ const (
 	MaxSegment = 64 // bytes
 )
 
-// CheckName says why name cannot be one segment of a path: segments are shown in
-// tables, URLs and logs, so they hold nothing that could be mistaken there.
+// CheckName returns an error if name cannot be a segment of a path. Tables, URLs and logs show segments, so no
+// character may have a special meaning there.
 func CheckName(name string) error {
 	switch {
 	case name == "":
@@ -39,13 +39,13 @@ func nameRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._-@+=", r)
 }
 
-// Inside reports whether a path is that of a pool, or of one below it.
+// Inside reports whether a path names the pool or a pool below it.
 func Inside(path, pool string) bool {
 	return path == pool || strings.HasPrefix(path, pool+"/")
 }
 
-// CheckResource says why a name cannot be that of a resource, such as mem, or of a type of
-// one, such as gpu:a100.
+// CheckResource returns an error if name cannot name a resource, such as mem, or a typed resource, such as
+// gpu:a100.
 func CheckResource(name string) error {
 	base, kind, typed := strings.Cut(name, ":")
 	if CheckName(base) != nil || typed && CheckName(kind) != nil {
@@ -54,7 +54,7 @@ func CheckResource(name string) error {
 	return nil
 }
 
-// CheckPath says why path cannot name a pool. The root has no path of its own.
+// CheckPath returns an error if path cannot name a pool. The root has no path.
 func CheckPath(path string) error {
 	segments := strings.Split(path, "/")
 	if len(segments) > MaxDepth {

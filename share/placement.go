@@ -9,7 +9,7 @@ import (
 // MaxExpression bounds a rule's expression, in bytes.
 const MaxExpression = 1 << 10
 
-// Origin holds the properties of a job that placement looks at.
+// Origin holds the properties of a job that decide its placement.
 type Origin struct {
 	User, Group, Kind, Requestor string
 }
@@ -31,14 +31,14 @@ func (o Origin) field(name string) (string, bool) {
 // Fields lists the names that rules and templates may use.
 func Fields() []string { return []string{"user", "group", "kind", "requestor"} }
 
-// Rule sends the jobs whose fields match all its expressions to a pool.
+// Rule sends a job to a pool if the fields of the job match all its expressions.
 type Rule struct {
 	Match map[string]string // field -> regular expression over the whole value
 	Pool  string            // template such as "{user}/{kind}"
 }
 
-// Placement maps a job's origin to the path of its pool: the first rule that
-// matches decides. A pool that does not exist yet is created on demand.
+// Placement maps a job's origin to the path of its pool; the first matching rule decides. A pool that does not
+// exist yet is created on demand.
 type Placement struct {
 	rules []rule
 }
@@ -101,8 +101,8 @@ func compile(r Rule) (rule, error) {
 	return c, err
 }
 
-// CompileExpression compiles a rule's expression, anchored at both ends: it has to
-// match the whole value. Matching takes linear time (RE2).
+// CompileExpression compiles a rule's expression, anchored at both ends: it must match the whole value. Matching
+// takes linear time (RE2).
 func CompileExpression(text string) (*regexp.Regexp, error) {
 	if len(text) > MaxExpression {
 		return nil, fmt.Errorf("expression is longer than %d bytes", MaxExpression)
@@ -110,7 +110,7 @@ func CompileExpression(text string) (*regexp.Regexp, error) {
 	return regexp.Compile(`\A(?:` + text + `)\z`)
 }
 
-// template splits "{user}/{kind}" and checks that some value could make it a path.
+// template splits "{user}/{kind}" into parts, and checks that some values give a valid path.
 func template(text string) ([]part, error) {
 	var parts []part
 	for rest := text; rest != ""; {
@@ -157,8 +157,8 @@ func expand(parts []part, o Origin) string {
 	return b.String()
 }
 
-// Place returns the path of the pool for a job, and the number of the rule that
-// decided, from 0; -1 when none matched and the job goes to [DefaultPool].
+// Place returns the path of a job's pool and the number of the rule that decided, from 0. If no rule matches, it
+// returns [DefaultPool] and -1.
 func (p *Placement) Place(o Origin) (path string, rule int) {
 	for i, r := range p.rules {
 		if r.matches(o) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Below returns where a rule sends a job at or below a path, by the first rule that takes the job and
-// leads there. The job need not go there if it names no pool: a rule above may take it, too.
+// Below returns the path, at or below at, to which the first suitable rule sends the job. A job that names no pool
+// may still go elsewhere, because an earlier rule may match it, too.
 func (p *Placement) Below(o Origin, at string) (path string, ok bool) {
 	for _, r := range p.rules {
 		if r.matches(o) {
@@ -18,8 +18,7 @@ func (p *Placement) Below(o Origin, at string) (path string, ok bool) {
 	return "", false
 }
 
-// Reach reports what rules could do with a path for some job, whichever that is: send it there, and send it
-// to a pool below.
+// Reach reports whether the rules could send any job to the path (makes), and to a pool below it (above).
 func (p *Placement) Reach(path string) (makes, above bool) {
 	if CheckPath(path) != nil {
 		return false, false
@@ -37,7 +36,7 @@ func (p *Placement) Reach(path string) (makes, above bool) {
 	return makes, above
 }
 
-// Personal reports whose a path is, if a rule makes it of the name of a user: that user's, or another one's.
+// Personal reports whether a rule makes the path from a user's name: from the given user's, or from another user's.
 func (p *Placement) Personal(path, user string) (own, other bool) {
 	if CheckPath(path) != nil {
 		return false, false
@@ -62,11 +61,11 @@ func (p *Placement) Personal(path, user string) (own, other bool) {
 	return own, other && !own
 }
 
-// segment is the pattern of a name in a template: the texts before, between and after its fields.
+// segment is the pattern of one segment in a template: the literal texts before, between and after the fields.
 type segment []string
 
-// segments are the patterns of the names in a path that a rule makes. The value of a field is never
-// empty, and holds no slash.
+// segments returns the patterns of the segments in the rule's paths. The value of a field is never empty and
+// contains no slash.
 func (r rule) segments() []segment {
 	all := []segment{{""}}
 	for _, p := range r.parts {
@@ -86,7 +85,7 @@ func (r rule) segments() []segment {
 	return all
 }
 
-// fit reports whether names are of the patterns, as far as there are names.
+// fit reports whether the names match the first patterns.
 func fit(patterns []segment, names []string) bool {
 	for i, name := range names {
 		if !patterns[i].fits(name) {

@@ -2,14 +2,13 @@ package share
 
 import "fmt"
 
-// SiteRule gives the jobs that it matches a value, which counts for their priority under
-// the policy multifactor.
+// SiteRule gives the jobs that match it a value, which the policy multifactor adds to their priority.
 type SiteRule struct {
 	Match map[string]string // field -> regular expression over the whole value
 	Value float64
 }
 
-// Site values jobs by their origin: the first rule that matches decides.
+// Site assigns values to jobs by their origin: the first matching rule decides.
 type Site struct {
 	rules  []rule
 	values []float64
@@ -29,7 +28,7 @@ func NewSite(rules []SiteRule) (*Site, error) {
 	return s, nil
 }
 
-// Value is what a job of that origin is given; 0 if no rule matches.
+// Value is the value of a job with that origin; 0 if no rule matches.
 func (s *Site) Value(o Origin) float64 {
 	if s == nil {
 		return 0

@@ -2,10 +2,10 @@ package share
 
 import "time"
 
-// Starter lets a pool that is made on demand, such as that of a new user, begin with
-// more weight; the zero value does not. It ends with what comes first, time or usage.
+// Starter gives a pool that is created on demand, such as that of a new user, a higher weight at first. It ends by
+// time or by usage, whichever comes first. The zero value gives none.
 type Starter struct {
 	Weight float64       // factor; 0 is no starter
-	For    time.Duration // since the pool is there; 0 is no end by time
-	Usage  float64       // slot-seconds received since then, not decayed; 0 is no end by usage
+	For    time.Duration // since the pool was created; 0 is no end by time
+	Usage  float64       // slot-seconds received since then, undecayed; 0 is no end by usage
 }

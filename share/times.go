@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// Times are the time limits that hold for the jobs of one pool.
+// Times are the effective time limits for the jobs of one pool.
 type Times struct {
-	// Standard is the limit of jobs that name none; 0 or [Never] is none.
+	// Standard is the time limit of jobs that set none; 0 and [Never] mean no limit.
 	Standard time.Duration
-	// Max is the largest limit that a job may have; 0 is any.
+	// Max is the largest time limit that a job may have; 0 means any.
 	Max time.Duration
-	// MaxOf is the pool that says Max, "" for the root.
+	// MaxOf is the path of the pool that sets Max, "" for the root.
 	MaxOf string
 }
 
-// Times returns what holds in the pool at path, which need not be there yet.
+// Times returns the limits of the pool at path, which need not exist yet.
 func (p *Pool) Times(path string) Times {
 	t := Times{}.Under("", p)
 	at := ""
@@ -33,8 +33,8 @@ func (p *Pool) Times(path string) Times {
 	return t
 }
 
-// Under returns what holds in the pool p at path, below one in which t holds: the default
-// that is said last, and the smallest maximum.
+// Under returns the limits of pool p at path, where t are the limits of the pool above: the lowest default in the
+// tree holds, and the smallest maximum.
 func (t Times) Under(path string, p *Pool) Times {
 	if p.Time != 0 {
 		t.Standard = p.Time
@@ -45,8 +45,8 @@ func (t Times) Under(path string, p *Pool) Times {
 	return t
 }
 
-// Default is the limit of a job that names none; 0 is none. A default from above may be
-// larger than what a pool below allows: then it is the maximum, as without a default.
+// Default is the time limit of a job that sets none; 0 is none. An inherited default above the maximum of the pool
+// is cut to the maximum, which also holds if there is no default.
 func (t Times) Default() time.Duration {
 	switch {
 	case t.Standard <= 0:

@@ -12,24 +12,24 @@ import (
 // Pool is one node of the configured tree of shares.
 type Pool struct {
 	Name    string
-	Weight  float64 // the share is the weight over the siblings' weights; 0 is none, where the policy knows that
-	Policy  string  // how it divides among its children; "" is the pool's above
+	Weight  float64 // the share is the weight over the siblings' sum; 0: none, if the policy supports that
+	Policy  string  // divides the pool among its children; "" inherits from the pool above
 	Options Options // of Policy
 
-	// Factor and AssocFactor count for the jobs in and below the pool under the policy
-	// multifactor, from 0 to 1; nil is that of the pool above.
+	// Factor and AssocFactor, from 0 to 1, enter the priority of jobs in and below the pool under the policy
+	// multifactor; nil inherits from the pool above.
 	Factor, AssocFactor *float64
 
 	Min        map[string]int64 // guaranteed while it has work, per resource
 	Max        map[string]int64 // never exceeded, per resource
-	Reclaim    Reclaim          // when others' tasks are stopped for it
-	MaxRunning int              // tasks at once; 0 is no limit
-	JobRunning int              // tasks of one job at once; 0 is no limit
+	Reclaim    Reclaim          // when tasks of other pools are stopped for it
+	MaxRunning int              // tasks at the same time; 0 is no limit
+	JobRunning int              // tasks of one job at the same time; 0 is no limit
 
-	Time    time.Duration // limit of jobs that name none; 0 is that of the pool above, [Never] none
-	MaxTime time.Duration // largest limit of a job; 0 is that of the pool above
+	Time    time.Duration // time limit of jobs that set none; 0 inherits, [Never] is none
+	MaxTime time.Duration // largest time limit of a job; 0 inherits
 
-	Starter Starter // for pools below it that are made on demand
+	Starter Starter // for pools below it that are created on demand
 
 	Pools []Pool
 }
@@ -50,7 +50,7 @@ func (p *Pool) walk(path string, yield func(string, *Pool) bool) bool {
 	return true
 }
 
-// Using returns the path of the first pool, p or one below it, that names one of some policies.
+// Using returns the path of the first pool, p or one below it, that names one of the policies.
 func (p *Pool) Using(policies ...string) (path string, uses bool) {
 	if slices.Contains(policies, p.Policy) {
 		return "", true
@@ -90,8 +90,8 @@ func (p *Pool) Check() error {
 	return nil
 }
 
-// CheckWeightOrNone takes 0 besides: entitled to nothing. Not every policy can divide by
-// such weights.
+// CheckWeightOrNone is CheckWeight, but also accepts 0: entitled to nothing. Not every policy supports such
+// weights.
 func CheckWeightOrNone(w float64) error {
 	switch {
 	case w == 0:
@@ -102,11 +102,10 @@ func CheckWeightOrNone(w float64) error {
 	return CheckWeight(w)
 }
 
-// MaxWeight bounds a weight, so that sums and quotients of weights stay exact
-// enough to compare.
+// MaxWeight is the largest weight, so that sums and quotients of weights stay exact enough to compare.
 const MaxWeight = 1e9
 
-// CheckWeight says why w cannot be a weight.
+// CheckWeight returns an error if w cannot be a weight.
 func CheckWeight(w float64) error {
 	switch {
 	case math.IsNaN(w) || math.IsInf(w, 0):

@@ -2,41 +2,40 @@ package usage
 
 import "math"
 
-// Account is the service of one pool, or of anything else that tasks are charged
-// to. Its amounts are in slot-seconds in the units of a [Clock]; a task as wide as
-// w slots receives w slot-seconds each second, or as many as its resources are taken to
-// be worth. The zero value is an empty account.
+// Account is the service that one pool, or anything else that tasks are charged to, received. Amounts are in
+// slot-seconds, in the units of a [Clock]. A task of width w receives w slot-seconds each second, or its charge if
+// resources have charges. The zero value is an empty account.
 type Account struct {
 	Settled float64 // service of the tasks that ended
 	Running float64 // width of the tasks that run now, in slots
-	Rate    float64 // what these are charged each second: their width, or what it is taken to be worth
+	Rate    float64 // charge of the running tasks per second: their width, or the charge of their resources
 	Started float64 // sum over the running tasks of rate x Tau(start)
 	Mean    float64 // mean length of the tasks that ended, in seconds
 	Seen    float64 // decayed width of the tasks that ended: the weight of Mean
 }
 
-// rounding bounds what sums of a few products differ by that are equal but for rounding.
+// rounding is the relative difference up to which sums of a few products count as equal.
 const rounding = 1e-14
 
-// Service is the service received up to now, running tasks included. Tasks that started this
-// instant have received exactly nothing, without a rounding error: pools that have nothing tie.
+// Service is the service received up to now, running tasks included. Tasks that started at this very instant have
+// received exactly 0, without a rounding error, so that pools without service tie.
 func (a *Account) Service(now Now) float64 {
-	running := float64(a.Rate*now.Tau) - a.Started // not fused into one operation, so that it is the same everywhere
+	running := float64(a.Rate*now.Tau) - a.Started // not fused, so that all machines agree
 	if math.Abs(running) <= rounding*a.Started {
 		running = 0
 	}
 	return a.Settled + running
 }
 
-// Start counts a task in that is charged at a rate.
+// Start adds a running task with the given charge rate.
 func (a *Account) Start(width, rate float64, at Now) {
 	a.Running += width
 	a.Rate += rate
 	a.Started += rate * at.Tau
 }
 
-// Finish counts a task out and settles what it received. When the last task ends,
-// rounding left over from earlier ones is dropped.
+// Finish removes a running task and settles the service that it received. When the last task ends, it drops the
+// rounding errors of earlier tasks.
 func (a *Account) Finish(width, rate float64, started, ended Now) {
 	a.Settled += rate * (ended.Tau - started.Tau)
 	a.Running -= width
@@ -47,8 +46,8 @@ func (a *Account) Finish(width, rate float64, started, ended Now) {
 	}
 }
 
-// Accrue counts in the charge of a running task, from its start on. A rate below 0 counts it out:
-// the task still runs, and receives nothing.
+// Accrue adds to the charge rate of a running task, retroactively from its start. A negative rate removes the
+// charge: the task still runs, but receives no service.
 func (a *Account) Accrue(rate float64, started Now) {
 	a.Rate += rate
 	a.Started += rate * started.Tau
@@ -57,14 +56,14 @@ func (a *Account) Accrue(rate float64, started Now) {
 	}
 }
 
-// Learn takes the length of a task that ended, in seconds, into the mean.
+// Learn adds the length of a task that ended, in seconds, to the mean.
 func (a *Account) Learn(rate, seconds float64, ended Now) {
 	w := rate * ended.Growth
 	a.Seen += w
 	a.Mean += (seconds - a.Mean) * w / a.Seen
 }
 
-// Rebase expresses the account in the units of another clock; see [Clock.Rebase].
+// Rebase converts the account to the units of another clock; see [Clock.Rebase].
 func (a *Account) Rebase(amount func(float64) float64, instant func(Now) Now) {
 	a.Settled = amount(a.Settled)
 	a.Seen = amount(a.Seen)

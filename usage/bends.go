@@ -2,11 +2,10 @@ package usage
 
 import "math"
 
-// bends are the levels at which the rates of a fluid begin or end to rise, in order: a
-// treap (Aragon and Seidel, "Randomized search trees", 1989) whose nodes hold sums, so that
-// the level at which all rates add up to a capacity is found in logarithmic time. Sums are
-// added anew on the way up after each change, so that no rounding builds up. Nodes are
-// numbered by the caller.
+// bends are the levels, in order, at which rates of a fluid start or stop to rise. They are a treap (Aragon and
+// Seidel, "Randomized search trees", 1989) whose nodes hold sums, so that logarithmic time suffices to find the
+// level at which all rates add up to a capacity. Each change recomputes the sums on the path up, so no rounding
+// error builds up. The caller numbers the nodes.
 type bends struct {
 	root  int32
 	nodes []bendNode
@@ -14,7 +13,7 @@ type bends struct {
 
 type bendNode struct {
 	level, slope        float64
-	sumSlope, sumSlopes float64 // of the subtree: slopes, and slopes x levels
+	sumSlope, sumSlopes float64 // sums over the subtree: of slopes, and of slopes x levels
 	left, right         int32   // -1: none
 	priority            uint32
 	in                  bool
@@ -38,7 +37,7 @@ func (b *bends) add(i int32) {
 	}
 }
 
-// insert puts node i in, at a level at which the slope changes by so much.
+// insert adds node i at the level at which the total slope changes by slope.
 func (b *bends) insert(i int32, level, slope float64) {
 	for int(i) >= len(b.nodes) {
 		k := uint32(len(b.nodes)) * 2654435769 // spread by multiplication (Knuth, 6.4)
@@ -68,7 +67,7 @@ func (b *bends) insertBelow(at, i int32) int32 {
 	return at
 }
 
-// split divides a subtree into what comes before i and what comes after.
+// split divides a subtree into the nodes before i and the nodes after i.
 func (b *bends) split(at, i int32) (before, after int32) {
 	if at < 0 {
 		return -1, -1
@@ -85,7 +84,7 @@ func (b *bends) split(at, i int32) (before, after int32) {
 	return before, after
 }
 
-// remove takes node i out, if it is in.
+// remove removes node i, if it is in the treap.
 func (b *bends) remove(i int32) {
 	if int(i) < len(b.nodes) && b.nodes[i].in {
 		b.root = b.removeBelow(b.root, i)
@@ -123,8 +122,8 @@ func (b *bends) merge(l, r int32) int32 {
 	return r
 }
 
-// level is where the rates, which add up to least at level 0, add up to a capacity; it
-// is infinite if they never do.
+// level returns the level at which the rates, which add up to least at level 0, add up to the capacity. It is
+// infinite if they never do.
 func (b *bends) level(least, capacity float64) float64 {
 	if least >= capacity {
 		return 0
@@ -150,7 +149,7 @@ func (b *bends) level(least, capacity float64) float64 {
 	return (capacity - least + slopes) / slope
 }
 
-// between calls visit for the nodes with levels from low to high, both included.
+// between calls visit for all nodes with levels from low to high, inclusive.
 func (b *bends) between(low, high float64, visit func(i int32)) { b.visit(b.root, low, high, visit) }
 
 func (b *bends) visit(at int32, low, high float64, visit func(i int32)) {

@@ -6,30 +6,27 @@ import (
 	"slices"
 )
 
-// Standing is how one of several siblings stands at an instant, in slots.
+// Standing is the share and the demand of one sibling at an instant, in slots.
 type Standing struct {
 	Due     float64 // its share of what the pool above has
 	Running float64
 	Want    float64 // its running and waiting tasks
 }
 
-// Loan is a number of slots that one sibling has of another's share, because that one
-// has nothing to run on them.
+// Loan is a number of slots of From's share that To uses, because From has no task to run on them.
 type Loan struct {
 	To, From int
 	Slots    float64
 }
 
-// Loans says who borrows from whom: who runs more than its share borrows, and who wants
-// less than its share lends what it leaves. Slots have no names, so the largest borrower
-// is said to have those of the largest lender, and so on down. What is run beyond the
-// share and is not there to lend, since its owner wants it, is no loan: that pool is
-// ahead, and the owner is owed. If there is less to lend than is run beyond the shares,
-// each borrower has its part of it.
+// Loans says which siblings borrow from which. A sibling that runs more than its share borrows; one that demands
+// less than its share lends the rest. Slots have no names, so by convention the largest borrower borrows from the
+// largest lender, and so on down. Slots beyond a share are no loan if their owner demands them: then the pool that
+// runs them is ahead, and the owner is behind. If the siblings lend less than runs beyond the shares, each borrower
+// gets its proportional part.
 //
-// Example: shares 60, 30 and 10 of 100 slots. The first wants 20 and runs them, so it
-// lends 40; the second runs 60 and so has 30 of the 40 as a loan; the third runs 20 and
-// has the other 10.
+// Example: shares 60, 30 and 10 of 100 slots. The first demands 20 and runs them, so it lends 40; the second runs
+// 60, so it borrows 30 of the 40; the third runs 20 and borrows the other 10.
 func Loans(s []Standing) []Loan {
 	var borrowers, lenders []side
 	lent, borrowed := 0.0, 0.0
@@ -61,7 +58,7 @@ func Loans(s []Standing) []Loan {
 	return loans
 }
 
-// side is what one sibling borrows or lends.
+// side is the number of slots that one sibling borrows or lends.
 type side struct {
 	sibling int
 	slots   float64

@@ -1,6 +1,5 @@
-// Package usage says who consumed what: service received, decayed by a half-life,
-// mean task lengths, and the lag behind an ideal fluid scheduler. Entitlements are
-// package share's, decisions package sched's.
+// Package usage says who consumed how much: service received, decayed by a half-life, mean task lengths, and the
+// lag behind an ideal fluid scheduler. Package share knows the entitlements, and package sched decides.
 //
 // It is part of floor 1: no input or output, no clock, no goroutine, no lock.
 package usage
@@ -10,19 +9,18 @@ import (
 	"time"
 )
 
-// Clock turns instants into the units in which service is added up.
+// Clock converts instants to the units in which service is added up.
 //
-// Service decays by half every half-life h. Instead of shrinking all sums as time
-// passes, service is weighted when it is received, by g(t) = 2^((t-ref)/h), and the
-// sums stay as they are ("forward decay", Cormode et al., ICDE 2009). All sums then
-// carry the same factor, so they can be compared, and adding commutes. Dividing by
-// g(now) gives the decayed amount as of now.
+// Service halves every half-life h. Instead of reducing all sums as time passes, service is weighted when it is
+// received, by g(t) = 2^((t-ref)/h), and the sums stay as they are ("forward decay", Cormode et al., ICDE 2009).
+// All sums then contain the same factor, so they can be compared, and addition commutes. Dividing a sum by g(now)
+// gives the decayed amount as of now.
 type Clock struct {
 	ref  time.Time
 	half float64 // seconds; 0 is no decay
 }
 
-// NewClock returns a clock whose amounts are as of ref. A half-life of 0 is none.
+// NewClock returns a clock whose amounts refer to ref. A half-life of 0 means no decay.
 func NewClock(ref time.Time, halfLife time.Duration) Clock {
 	return Clock{ref: ref, half: halfLife.Seconds()}
 }
@@ -36,8 +34,7 @@ func (c Clock) HalfLife() time.Duration {
 	return time.Duration(math.Round(c.half * float64(time.Second)))
 }
 
-// Within is an instant at which service began or ended, as somebody else's clock tells it: not
-// before from nor after to.
+// Within limits an instant to [from, to]: the instant at which service began or ended, by another machine's clock.
 func Within(at, from, to time.Time) time.Time {
 	if at.After(to) {
 		at = to
@@ -48,25 +45,24 @@ func Within(at, from, to time.Time) time.Time {
 	return at
 }
 
-// Now is an instant in a clock's units.
+// Now is an instant in the units of a clock.
 type Now struct {
 	// Tau is the service that one slot, busy since the reference, has received by
 	// this instant: the integral of g from ref to t, in slot-seconds. The service of
 	// any task is the Tau of its end less the Tau of its start.
 	Tau float64
-	// Growth is g(t), the weight of service received at this instant: an amount
-	// divided by it is as of this instant.
+	// Growth is g(t), the weight of service received at this instant. Divide an amount by it to get the amount as
+	// of this instant.
 	Growth float64
 }
 
-// farthest bounds, in half-lives, how far from the reference an instant is told apart
-// from a later or earlier one: so far that the weights before it are nothing beside
-// those after it, and near enough that sums and products of amounts stay finite.
+// farthest is the largest distance from the reference, in half-lives, at which instants are still distinguished:
+// far enough that older service is negligible, and near enough that sums and products of amounts stay finite.
 const farthest = 512
 
-// At expresses t in the clock's units. Instants more than 512 half-lives from the
-// reference are taken to be that far away, so that neither number is ever infinite and
-// the growth is never 0; whoever keeps amounts rebases long before.
+// At converts t to the clock's units. An instant more than 512 half-lives from the reference counts as 512
+// half-lives away, so that neither number is infinite and the growth is never 0. Callers that keep amounts rebase
+// long before.
 func (c Clock) At(t time.Time) Now {
 	s := t.Sub(c.ref).Seconds()
 	if c.half == 0 {
@@ -76,17 +72,16 @@ func (c Clock) At(t time.Time) Now {
 	return Now{Tau: c.half / math.Ln2 * math.Expm1(x), Growth: math.Exp(x)}
 }
 
-// Rebase returns a clock with the reference t and the half-life, and the functions
-// that express an amount and an instant of the old clock in its units. It keeps the
-// numbers small when a clock has run for many half-lives. However long t is after the
-// old reference, finite amounts stay finite: old amounts vanish. The reference never goes
-// back, or amounts would grow.
+// Rebase returns a clock with the reference t and the half-life, and functions that convert an amount and an
+// instant of the old clock to its units. It keeps the numbers small when a clock has run for many half-lives.
+// However long t is after the old reference, finite amounts stay finite: old amounts vanish. The reference never
+// moves back, because amounts would grow.
 func (c Clock) Rebase(t time.Time, halfLife time.Duration) (next Clock, amount func(float64) float64, instant func(Now) Now) {
 	if t.Before(c.ref) {
 		t = c.ref
 	}
-	// Tau(t) and g(t) may be beyond all numbers. Only their inverses are used: an
-	// instant's new Tau is (tau - Tau(t)) / g(t) = tau / g(t) - Tau(t) / g(t).
+	// Tau(t) and g(t) may overflow. Only their inverses are used: an instant's new Tau is (tau - Tau(t)) / g(t) =
+	// tau / g(t) - Tau(t) / g(t).
 	left, gone := 1.0, t.Sub(c.ref).Seconds()
 	if c.half > 0 {
 		x := math.Ln2 * gone / c.half
@@ -97,11 +92,11 @@ func (c Clock) Rebase(t time.Time, halfLife time.Duration) (next Clock, amount f
 	return NewClock(t, halfLife), amount, instant
 }
 
-// prompt is how soon an end is known that counts as known at once.
+// prompt is the delay below which the report of an end counts as immediate.
 const prompt = time.Second
 
-// Late is for how long an attempt had ended when that became known, at now. Less than a second counts as
-// nothing, as the time that it takes to tell, unless it is told when the attempt began. Zero instants are unknown.
+// Late is the delay from the end of an attempt until now, when the end became known. A delay below a second is the
+// time that a report takes, and counts as 0, unless the start of the attempt is known. Zero instants are unknown.
 func Late(began, ended, now time.Time) time.Duration {
 	late := now.Sub(ended)
 	if ended.IsZero() || late < 0 || began.IsZero() && late < prompt {

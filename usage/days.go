@@ -5,22 +5,22 @@ import "math"
 // Day is the length of a day, in seconds. Days begin at midnight UTC.
 const Day = 86400
 
-// Days keeps the service of each of the last days apart, today included, so that
-// each can count less than the one after it (a decay factor by days). Times are
-// in seconds since 1970, amounts in slot-seconds; nothing decays within a day.
+// Days counts the service of each of the last days separately, today included, so that each day can count less than
+// the next (a decay factor by days). Times are in seconds since 1970, amounts in slot-seconds; nothing decays
+// within a day.
 //
-// Example: 4 slots, factor 0.7. A day ago one task had all four slots for 24 hours:
-// 345,600 slot-seconds, which count 0.7 x 345,600 = 241,920 today, and 169,344 tomorrow.
+// Example: 4 slots, factor 0.7. A day ago one task had all four slots for 24 hours: 345,600 slot-seconds, which
+// count 0.7 x 345,600 = 241,920 today, and 169,344 tomorrow.
 type Days struct {
 	factor  float64
 	newest  int64     // number of the newest day
 	amounts []float64 // of the newest day, the day before, ...
-	past    float64   // what the days before the newest count
-	width   float64   // of the tasks that run
-	at      float64   // up to when the running tasks are counted in
+	past    float64   // weighted sum of the days before the newest
+	width   float64   // of the running tasks
+	at      float64   // the service of the running tasks is counted up to this time
 }
 
-// NewDays keeps n days from t on.
+// NewDays counts n days, beginning at t.
 func NewDays(n int, factor, t float64) *Days {
 	return &Days{factor: factor, newest: dayOf(t), amounts: make([]float64, n), at: t}
 }
@@ -30,7 +30,7 @@ func dayOf(t float64) int64 { return int64(math.Floor(t / Day)) }
 // NextDay is the next midnight after t.
 func NextDay(t float64) float64 { return float64(dayOf(t)+1) * Day }
 
-// Advance counts the running tasks up to t, and drops the days that are too old then.
+// Advance counts the running tasks up to t, and drops days that are then too old.
 func (d *Days) Advance(t float64) {
 	for dayOf(t) > d.newest {
 		midnight := float64(d.newest+1) * Day
@@ -57,7 +57,7 @@ func (d *Days) weigh() {
 	}
 }
 
-// Run counts tasks that take width slots in, or out if width is below 0.
+// Run adds running tasks with a total width in slots, or removes them if width is negative.
 func (d *Days) Run(width, t float64) {
 	d.Advance(t)
 	d.width += width
@@ -66,8 +66,7 @@ func (d *Days) Run(width, t float64) {
 	}
 }
 
-// Add counts an amount that was received between two instants. The later one must not be
-// after the last call of Advance.
+// Add counts an amount received evenly over [from, to); to must not be after the last call of Advance.
 func (d *Days) Add(amount, from, to float64) {
 	if to <= from {
 		d.add(amount, dayOf(to))
@@ -88,14 +87,14 @@ func (d *Days) add(amount float64, day int64) {
 	}
 }
 
-// Sum is what all days count at t, which must lie in the newest day: amount(today) +
-// factor x amount(yesterday) + factor^2 x ...
+// Sum is the weighted sum of all days at t, which must lie in the newest day: amount(today) + factor x
+// amount(yesterday) + factor^2 x ...
 func (d *Days) Sum(t float64) float64 {
 	return d.past + d.amounts[0] + d.width*(t-d.at)
 }
 
-// Parts are the numbers that Sum adds up: what the days before today count, today as it
-// was counted last, the slots that have run since, and for how many seconds.
+// Parts returns the numbers that Sum adds up: the weighted sum of the days before today, today up to the last
+// count, and the slots and seconds since then.
 func (d *Days) Parts(t float64) (past, today, slots, seconds float64) {
 	return d.past, d.amounts[0], d.width, t - d.at
 }
@@ -117,12 +116,12 @@ func (d *Days) Clear() {
 	d.past = 0
 }
 
-// Clone returns a copy that goes its own way.
+// Clone returns an independent copy.
 func (d *Days) Clone() *Days {
 	c := *d
 	c.amounts = append([]float64(nil), d.amounts...)
 	return &c
 }
 
-// Counts reports whether n days count by a factor.
+// Counts reports whether d counts n days by the given factor.
 func (d *Days) Counts(n int, factor float64) bool { return len(d.amounts) == n && d.factor == factor }

@@ -5,26 +5,24 @@ import (
 	"slices"
 )
 
-// Deficits says, exactly and at any instant, what each child of a pool is owed: the
-// service that an ideal scheduler would have given it, less what it received ("deficit" in
-// HADOOP-3746).
+// Deficits computes the deficit of each child of a pool, exactly and at any instant: the service that an ideal
+// scheduler would have given the child, less the service that it received ("deficit" in HADOOP-3746).
 //
-// The ideal scheduler divides a rate at every instant, infinitely finely: a child i with
-// something to run gets clamp(w_i L, least_i, most_i), where the level L is such that all
-// together get the rate (water-filling). Between two events all of these stand still, so
-// ideal and received service grow linearly, and nothing has to be sampled. Of a child whose
-// ideal is w_i L only the level changes when others come and go: its ideal service is kept
-// as w_i times the integral of L, so that an event touches the children whose kind of rate
-// changes, and no others.
+// The ideal scheduler divides a rate at every instant, infinitely finely: a child i with something to run gets
+// clamp(w_i L, least_i, most_i), where the level L is such that all parts add up to the rate (water-filling).
+// Between two events all of these are constant, so ideal and received service grow linearly, and nothing has to be
+// sampled. If the ideal rate of a child is w_i L, only the level changes when other children come and go. Its ideal
+// service is stored as w_i times the integral of L, so an event touches only the children whose kind of rate
+// changes.
 //
-// Times are in seconds, amounts in slot-seconds; nothing decays. A child that has nothing
-// to run any more is forgotten, and begins at 0 when it comes back.
+// Times are in seconds, amounts in slot-seconds; nothing decays. A child that runs out of work is forgotten, and
+// begins at 0 when it comes back.
 type Deficits struct {
 	rate   float64
 	level  float64
 	at     float64 // the instant
 	filled float64 // integral of the level, up to the instant
-	least  float64 // sum of the children's
+	least  float64 // sum of the children's minima
 	kids   []debtor
 	bends  bends
 
@@ -33,9 +31,9 @@ type Deficits struct {
 
 type debtor struct {
 	weight, min, max float64
-	guard            float64 // at most most: where its bend is kept, see Set
+	guard            float64 // at most max: its upper bend is kept as if this were max, see Set
 	running          float64
-	gone             float64 // the instant at which it had nothing left
+	gone             float64 // the instant at which it ran out of work
 
 	rising   bool    // its ideal rate is weight x level; else it is fixed
 	fixed    float64 // that rate
@@ -45,12 +43,12 @@ type debtor struct {
 	since    float64
 }
 
-// NewDeficits begins at an instant.
+// NewDeficits returns deficits that begin at an instant, without children.
 func NewDeficits(at float64) *Deficits {
 	return &Deficits{at: at, bends: newBends(), level: math.Inf(1)}
 }
 
-// Advance moves to an instant.
+// Advance moves the present instant to t.
 func (d *Deficits) Advance(t float64) {
 	if t > d.at {
 		if !math.IsInf(d.level, 1) {
@@ -60,7 +58,7 @@ func (d *Deficits) Advance(t float64) {
 	}
 }
 
-// kid returns a child, which is made if need be.
+// kid returns child i, and creates it if it does not exist.
 func (d *Deficits) kid(i int) *debtor {
 	for len(d.kids) <= i {
 		d.kids = append(d.kids, debtor{})
@@ -76,12 +74,10 @@ func (d *Deficits) SetRate(rate float64) {
 	}
 }
 
-// Set says how a child stands from now on: its weight, what it is guaranteed, and what
-// it can use, both in slots.
+// Set changes, from now on, the weight of a child, its minimum and the most that it can use, both in slots.
 //
-// What it can use matters only where it is less than its part. While it is far above, its
-// bend is kept lower, at a guard, so that pools with much waiting cost nothing at each
-// submission.
+// most matters only while it is below the part of the child. While it is far above, the upper bend is kept lower,
+// at a guard, so that pools with many waiting tasks cost nothing at each submission.
 func (d *Deficits) Set(i int, weight, least, most float64) {
 	k := d.kid(i)
 	least = math.Min(least, most)
@@ -111,8 +107,8 @@ func (d *Deficits) Set(i int, weight, least, most float64) {
 	d.settle()
 }
 
-// guardOf is where a child's upper bend is kept: half of what it can use, if that is still
-// far above its part.
+// guardOf is the guard of a child: half of the most that it can use if that is still far above its part, else all
+// of it.
 func (d *Deficits) guardOf(k *debtor) float64 {
 	if half := k.max / 2; !math.IsInf(d.level, 1) && half > 2*k.weight*d.level && half > k.min {
 		return half
@@ -136,7 +132,7 @@ func (d *Deficits) remove(i int) {
 	d.bends.remove(int32(2*i + 1))
 }
 
-// settle finds the level anew, and rebases the children that it passed.
+// settle recomputes the level, and the kind of rate of the children whose bends it passed.
 func (d *Deficits) settle() {
 	for again := true; again; {
 		again = false
@@ -161,7 +157,7 @@ func (d *Deficits) settle() {
 	}
 }
 
-// rebase expresses a child's ideal service as of now.
+// rebase makes a child's ideal service refer to the present instant.
 func (d *Deficits) rebase(k *debtor) {
 	k.ideal = d.idealOf(k)
 	k.base = d.at
@@ -170,8 +166,8 @@ func (d *Deficits) rebase(k *debtor) {
 	}
 }
 
-// rated sets a child's kind of rate. One whose kind stays is left as it is, so that what
-// orders it, see Still, stays the same to the last digit.
+// rated sets a child's kind of rate. It leaves a child whose kind stays unchanged, so that the number that orders
+// it, see Still, stays the same to the last digit.
 func (d *Deficits) rated(i int) {
 	k := &d.kids[i]
 	rising, fixed := false, 0.0
@@ -195,7 +191,7 @@ func (d *Deficits) rated(i int) {
 	}
 }
 
-// Run counts a child's running slots in, or out if width is below 0.
+// Run adds to a child's running slots; a negative width removes slots.
 func (d *Deficits) Run(i int, width float64) {
 	k := d.kid(i)
 	k.received += k.running * (d.at - k.since)
@@ -210,16 +206,16 @@ func (d *Deficits) idealOf(k *debtor) float64 {
 	return k.ideal + k.fixed*(d.at-k.base)
 }
 
-// Ideal is what the ideal scheduler would have given a child since it came.
+// Ideal is the service that the ideal scheduler would have given a child since it came.
 func (d *Deficits) Ideal(i int) float64 { return d.idealOf(d.kid(i)) }
 
-// Received is what a child received since it came.
+// Received is the service that a child received since it came.
 func (d *Deficits) Received(i int) float64 {
 	k := d.kid(i)
 	return k.received + k.running*(d.at-k.since)
 }
 
-// Owe sets what a child is owed.
+// Owe sets the deficit of a child.
 func (d *Deficits) Owe(i int, owed float64) {
 	k := d.kid(i)
 	d.rebase(k)
@@ -227,7 +223,7 @@ func (d *Deficits) Owe(i int, owed float64) {
 	k.received, k.since = 0, d.at
 }
 
-// Running is how many slots of a child run.
+// Running is the number of slots that a child runs.
 func (d *Deficits) Running(i int) float64 { return d.kid(i).running }
 
 // Rate is a child's ideal rate, in slots.
@@ -238,8 +234,8 @@ func (d *Deficits) Rate(i int) float64 {
 	return d.kids[i].fixed
 }
 
-// Drift tells children apart whose deficits grow differently: by their weight, or by a
-// fixed rate, which is given below 0.
+// Drift is equal for children whose deficits grow equally: it is their weight or, for a fixed rate, a number below
+// 0.
 func (d *Deficits) Drift(i int) float64 {
 	if k := d.kid(i); k.rising {
 		return k.weight
@@ -247,8 +243,8 @@ func (d *Deficits) Drift(i int) float64 {
 	return -1 - d.kids[i].fixed
 }
 
-// Still is what a child received less its ideal service, without the part of the latter
-// that grows alike for all children of the same drift: it does not fall.
+// Still is the received less the ideal service of a child, without the part of the ideal service that grows equally
+// for all children with the same drift. It never falls.
 func (d *Deficits) Still(i int) float64 {
 	k := d.kid(i)
 	if k.rising {
@@ -257,15 +253,14 @@ func (d *Deficits) Still(i int) float64 {
 	return d.Received(i) - (k.ideal - k.fixed*k.base)
 }
 
-// Changed returns the children whose drift changed since the last call. What it returns
-// is valid until the next event.
+// Changed returns the children whose drift changed since the last call. The result is valid until the next event.
 func (d *Deficits) Changed() []int {
 	c := d.changed
 	d.changed = d.changed[:0]
 	return c
 }
 
-// Clone returns a copy that goes its own way.
+// Clone returns an independent copy.
 func (d *Deficits) Clone() *Deficits {
 	c := *d
 	c.kids, c.bends.nodes = slices.Clone(d.kids), slices.Clone(d.bends.nodes)

@@ -5,57 +5,53 @@ import (
 	"time"
 )
 
-// Fairness is the account of how far a scheduler is from the ideal fluid one, over
-// all the time that it is kept and over windows of the recent past.
+// Fairness records how far a scheduler is from the ideal fluid scheduler, over the whole time since it began and
+// over windows of the recent past.
 //
-// The fluid scheduler divides the capacity at every instant, infinitely finely, among
-// the pools that could use it at that instant: by minimum, maximum, weight and demand,
-// down the tree (Parekh and Gallager, "Generalized processor sharing", 1993). The
-// demand is the real one, of the tasks that run and wait in the system as it is. So,
+// The fluid scheduler divides the capacity at every instant, infinitely finely, among the pools that could use it
+// at that instant: by minimum, maximum, weight and demand, down the tree (Parekh and Gallager, "Generalized
+// processor sharing", 1993). The demand is the real one, of the running and waiting tasks in the actual system. So,
 // for a pool i,
 //
-//	G_i(t) = what it would have had by t, if at every instant it had had its ideal part
-//	S_i(t) = what its tasks occupied by t
+//	G_i(t) = the service by t, if the pool had had its ideal part at every instant
+//	S_i(t) = the slot-seconds that its tasks occupied by t
 //	lag_i(t) = G_i(t) - S_i(t), in slot-seconds
 //
-// Above 0 the pool is owed, below 0 it is ahead. Between two events nothing changes, so
-// both are sums of rate x time and exact. The parts of the leaves add up to the lesser
-// of capacity and demand, so the lags add up to the slot-seconds that stayed idle
-// although somebody wanted them.
+// With a positive lag the pool is behind, with a negative lag ahead. Between two events nothing changes, so both
+// are sums of rate x time and exact. The parts of the leaf pools add up to the lesser of capacity and demand, so
+// the lags add up to the slot-seconds that stayed idle despite demand.
 //
-// Example: four slots, a and b with equal weights. a has tasks of 10 s without end; b
-// comes at 5 s. Until then a's part is 4 and it has 4. From 5 s to 10 s each is due 2,
-// but a still runs 4: b is owed 2 x 5 = 10 slot-seconds, and a is ahead by as much. At
-// 10 s a's tasks end; if b gets all four slots for 10 s, it receives 40 where 20 were
-// due, and stands at 10 - 20 = -10.
+// Example: four slots, a and b with equal weights. a has tasks of 10 s without end; b comes at 5 s. Until then a's
+// part is 4 and it has 4. From 5 s to 10 s each is entitled to 2, but a still runs 4: b is behind by 2 x 5 = 10
+// slot-seconds, and a is ahead by as much. At 10 s a's tasks end; if b gets all four slots for 10 s, it receives 40
+// where it was entitled to 20, and stands at 10 - 20 = -10.
 type Fairness struct {
 	from, at time.Time
-	rates    []Rate // in force since at
+	rates    []Rate // in effect since at
 	sums     []Sums // since from
 	windows  []*window
 }
 
-// Rate is what a pool is due and what it has, in slots, between two events.
+// Rate is the entitlement of a pool and the slots that it has, between two events.
 type Rate struct{ Ideal, Received float64 }
 
-// Sums are slot-seconds.
+// Sums are in slot-seconds.
 type Sums struct {
 	Ideal, Received float64
-	Largest         float64 // of |lag| at any event; since the account began
+	Largest         float64 // largest |lag| at any event since the account began
 }
 
 // Lag is the ideal service less the received service.
 func (s Sums) Lag() float64 { return s.Ideal - s.Received }
 
-// Span is a window of the recent past, which moves on part by part: it covers the
-// last Parts parts; the latest has only begun.
+// Span is a window of the recent past that moves on in parts: it covers the last Parts parts, including the
+// current, incomplete one.
 type Span struct {
 	Part  time.Duration
 	Parts int
 }
 
-// NewFairness returns an account that begins at an instant and looks back over the
-// spans besides.
+// NewFairness returns an account that begins at from and also covers the given spans.
 func NewFairness(from time.Time, spans ...Span) *Fairness {
 	f := &Fairness{from: from, at: from}
 	for _, s := range spans {
@@ -65,8 +61,8 @@ func NewFairness(from time.Time, spans ...Span) *Fairness {
 	return f
 }
 
-// Set says which rates are in force from t on, by the number of the pool, and how many
-// slots are idle although a task would fit. What was in force until t is added up.
+// Set changes the rates from t on, by the number of the pool, and the number of slots that are idle although a task
+// would fit. It first adds up the former rates until t.
 func (f *Fairness) Set(t time.Time, rates []Rate, idle float64) {
 	f.Advance(t)
 	f.grow(1 + len(rates))
@@ -74,7 +70,7 @@ func (f *Fairness) Set(t time.Time, rates []Rate, idle float64) {
 	clear(f.rates[1+copy(f.rates[1:], rates):])
 }
 
-// Advance adds up to t what the rates in force give. Time does not go back.
+// Advance adds up the current rates until t. Time does not go back.
 func (f *Fairness) Advance(t time.Time) {
 	for f.at.Before(t) {
 		next := t
@@ -107,7 +103,7 @@ func (f *Fairness) add(seconds float64) {
 	}
 }
 
-// grow makes room; number 0 is the idle capacity, and the pools come after it.
+// grow makes room for n numbers: number 0 is the idle capacity, and the pools follow.
 func (f *Fairness) grow(n int) {
 	if n > len(f.sums) {
 		f.rates = append(f.rates, make([]Rate, n-len(f.rates))...)
@@ -127,20 +123,19 @@ func (f *Fairness) Largest() float64 {
 	return largest
 }
 
-// Total is what a pool was due and received since the account began.
+// Total is the ideal and the received service of a pool since the account began.
 func (f *Fairness) Total(pool int) Sums { return f.total(1 + pool) }
 
-// Window is what a pool was due and received in the k-th of the spans.
+// Window is the ideal and the received service of a pool in the k-th span.
 func (f *Fairness) Window(k, pool int) Sums { return f.window(k, 1+pool) }
 
-// Idle is how many slot-seconds stayed idle in the k-th span although a task would have
-// fitted, and IdleTotal since the account began.
+// Idle is the number of slot-seconds in the k-th span that stayed idle although a task would have fitted.
 func (f *Fairness) Idle(k int) float64 { return f.window(k, 0).Ideal }
 
 // IdleTotal is Idle since the account began.
 func (f *Fairness) IdleTotal() float64 { return f.total(0).Ideal }
 
-// Covered is how long the k-th span is now.
+// Covered is the present length of the k-th span.
 func (f *Fairness) Covered(k int) time.Duration {
 	w := f.windows[k]
 	return f.at.Sub(w.began) + time.Duration(len(w.closed))*w.span.Part
@@ -166,12 +161,12 @@ func (f *Fairness) window(k, i int) Sums {
 	return s
 }
 
-// window remembers the parts that have ended. A part lists only the pools that were
-// due or received something in it, so that a pool without work costs nothing.
+// window stores the completed parts of a span. A part lists only the pools with ideal or received service in it, so
+// that a pool without work costs nothing.
 type window struct {
 	span   Span
-	began  time.Time // the part that has not ended
-	mark   []Sums    // at that instant
+	began  time.Time // start of the current part
+	mark   []Sums    // the sums at that instant
 	closed [][]entry // oldest first
 	sum    []Rate    // of closed, in slot-seconds
 }
@@ -181,8 +176,7 @@ type entry struct {
 	Rate // in slot-seconds
 }
 
-// turn ends a part. The sum is computed anew, so that no rounding is left of parts that
-// are gone.
+// turn completes a part. It recomputes the sum, so that dropped parts leave no rounding errors.
 func (w *window) turn(t time.Time, sums []Sums) {
 	var part []entry
 	for i, s := range sums {

@@ -6,34 +6,32 @@ import (
 	"time"
 )
 
-// OwnCluster compares a pool's tasks with what they would have had on a private cluster
-// of the size of the pool's share: sharing is worth it for a pool that is never later
-// than there. The lateness of a task is max(0, end - end on the private cluster).
+// OwnCluster compares the ends of a pool's tasks with their ends on a private cluster of the size of the pool's
+// share: sharing pays off for a pool whose tasks never end later than there. The lateness of a task is max(0, end -
+// end on the private cluster).
 //
-// Live, the private cluster is a fluid of c = share x capacity slots that serves the
-// pool's tasks in the order in which they really ended. The n-th then ends at
+// In a live system, the private cluster is a fluid of c = share x capacity slots that serves the tasks of the pool
+// in the order in which they really ended. The n-th task then ends at
 //
 //	V_n = max(V_n-1, submitted) + width x length / c
 //	own = max(V_n, submitted + length)
 //
-// since no task goes faster for having more slots than it asks for. A task that is
-// wider than c is taken to run on c slots, and longer in proportion. It is exact for a pool
-// that always has work; for one with few long tasks the fluid is a little faster than
-// whole slots would be, and where the share changes, the new one counts for the whole
-// task. [OwnFinish] is the exact answer for those who know all lengths.
+// since a task does not run faster on more slots than it asks for. A task wider than c runs on c slots,
+// proportionally longer. This is exact for a pool that always has work. For a pool with few long tasks the fluid is
+// a little faster than whole slots would be, and if the share changes, the new share counts for the whole task.
+// [OwnFinish] is exact, for callers that know all lengths.
 //
-// Example: c = 2, three tasks of 10 s and width 1, all submitted at 0, end at 10, 20
-// and 30, because the pool had one slot only. V is 5, 10 and 15, and they would have
-// ended at 10, 10 and 15: they are late by 0, 10 and 15 s.
+// Example: c = 2, three tasks of 10 s and width 1, all submitted at 0, end at 10, 20 and 30, because the pool had
+// one slot only. V is 5, 10 and 15, and they would have ended at 10, 10 and 15: they are late by 0, 10 and 15 s.
 type OwnCluster struct {
-	busy    time.Time // V: until when the private cluster has work
-	Tasks   int64     // that ended
-	Seconds float64   // late, in all
-	Largest float64   // seconds
+	busy    time.Time // V: the private cluster has work until then
+	Tasks   int64     // number of tasks that ended
+	Seconds float64   // total lateness
+	Largest float64   // largest lateness, in seconds
 }
 
-// End says that a task ended which occupied width slots since it started, and how late
-// that was. Slots is the size of the private cluster; of none, nothing is late.
+// End records the end of a task that occupied width slots since it started, and returns its lateness. slots is the
+// size of the private cluster; if it is 0, nothing is late.
 func (o *OwnCluster) End(slots, width float64, submitted, started, ended time.Time) time.Duration {
 	length := ended.Sub(started)
 	if slots <= 0 || length < 0 {
@@ -55,19 +53,18 @@ func (o *OwnCluster) End(slots, width float64, submitted, started, ended time.Ti
 	return late
 }
 
-// OwnTask is a task as [OwnFinish] knows it; times are in seconds.
+// OwnTask is a task for [OwnFinish]; times are in seconds.
 type OwnTask struct {
 	Submit, Length float64
 	Width          int
 }
 
-// OwnFinish says when each of a pool's tasks would end on a private cluster of whole
-// slots that starts them strictly in the order given, which is that of their submission.
-// A task that is wider than the cluster takes all of it, for longer in proportion.
+// OwnFinish returns when each task of a pool would end on a private cluster of whole slots that starts the tasks
+// strictly in the given order, the order of submission. A task wider than the cluster takes all slots,
+// proportionally longer.
 //
-// Example: two slots; tasks of 10, 4 and 4 s with width 1, submitted at 0, and one of
-// 5 s with width 2 submitted at 1. They end at 10, 4, 8 and, since it needs both slots,
-// 15.
+// Example: two slots; tasks of 10, 4 and 4 s with width 1, submitted at 0, and one of 5 s with width 2 submitted at
+// 1. They end at 10, 4, 8 and, since it needs both slots, 15.
 func OwnFinish(slots int, tasks []OwnTask) []float64 {
 	if slots < 1 {
 		slots = 1

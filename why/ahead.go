@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// ahead prints what goes before the job.
+// ahead prints the pools whose tasks start before the job.
 func (a *Answer) ahead(b *strings.Builder) {
 	const most = 8
 	for i, x := range a.Ahead {
@@ -24,7 +24,7 @@ func (a *Answer) ahead(b *strings.Builder) {
 	}
 }
 
-// name is the pool, with the priority if that is apart.
+// name is the pool's name, followed by the priority if the line counts one priority only.
 func (x *Ahead) name() string {
 	if x.Priority == "" {
 		return share.Original(x.Pool)
@@ -32,7 +32,7 @@ func (x *Ahead) name() string {
 	return share.Original(x.Pool) + " (" + x.Priority + ")"
 }
 
-// moreAhead counts the pools of lines that are left out; a pool may have one for each priority.
+// moreAhead counts the pools in the omitted lines. A pool may have one line per priority.
 func moreAhead(lines []Ahead) string {
 	pools := map[string]bool{}
 	for _, x := range lines {
@@ -44,7 +44,7 @@ func moreAhead(lines []Ahead) string {
 	return fmt.Sprintf("%d more, of %s", len(lines), count(int64(len(pools)), "pool"))
 }
 
-// decidedWhere says where it was decided that something goes before the job.
+// decidedWhere names the pool whose comparison put the tasks of x before the job.
 func (a *Answer) decidedWhere(x Ahead) string {
 	n := len(a.Levels)
 	switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// weightText says why a child's weight is not the configured one.
+// weightText says why a child's weight differs from the configured one.
 func (c *Child) weightText(now time.Time) string {
 	w := c.Base
 	var factors, reasons []string

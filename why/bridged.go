@@ -7,39 +7,39 @@ import (
 	"time"
 )
 
-// Bridged is where a task is in another queueing system, as the bridge to it tells. A task
-// that waits there counts here as running: it is leased to the bridge.
+// Bridged locates a task in another queueing system, as its bridge reports it. A task that waits there counts
+// as running here, because it is leased to the bridge.
 type Bridged struct {
 	Task   int    `json:"task"`
 	Number int    `json:"number"` // in the array of the job
 	Bridge string `json:"bridge"` // the node
 	System string `json:"system"`
-	ID     string `json:"id,omitempty"` // there
+	ID     string `json:"id,omitempty"` // in the other system
 	Phase  string `json:"phase"`
-	// Says is the queueing system's own word, and At as of when.
+	// Says is the queueing system's own message, and At is the time of that message.
 	Says  string     `json:"says,omitempty"`
 	At    time.Time  `json:"at"`
 	Began *time.Time `json:"began,omitempty"`
-	// Place is back, front or above, if the bridge decides so; Priority is what the queueing
-	// system was told.
+	// Place is back, front or above, if the bridge chooses a place. Priority is the priority that the bridge
+	// gave the task in the queueing system.
 	Place    string `json:"place,omitempty"`
 	Priority int64  `json:"priority"`
-	// Text says in words why it is there; Decision has the numbers, see package frontback.
+	// Text explains in words why the task is at that place; Decision has the numbers, see package frontback.
 	Text     string          `json:"text,omitempty"`
 	Decision json.RawMessage `json:"decision,omitempty"`
 	Forgot   int             `json:"forgot,omitempty"` // how often the queueing system forgot it
 }
 
-// How far a task is in another queueing system.
+// The phases of a task in another queueing system.
 const (
 	BridgedSending = "sending" // not there yet
-	BridgedUnsure  = "unsure"  // it may be there, or have ended; it is asked again
+	BridgedUnsure  = "unsure"  // it may be there or have ended; the bridge asks again
 	BridgedPending = "pending"
 	BridgedRunning = "running"
-	BridgedLeaving = "leaving" // it is being taken out
+	BridgedLeaving = "leaving" // the bridge is removing it
 )
 
-// Line is where the task is, on one line.
+// Line describes where the task is, on one line.
 func (b *Bridged) Line() string {
 	where := b.System
 	if b.ID != "" {
@@ -64,7 +64,7 @@ func (b *Bridged) Line() string {
 	return text
 }
 
-// Sentence describes a task that has not begun there.
+// Sentence describes a task that has not started in the other system.
 func (b *Bridged) Sentence() string {
 	if b.Phase != BridgedPending {
 		return "it " + b.Line()
@@ -79,11 +79,11 @@ func (b *Bridged) Sentence() string {
 	return text
 }
 
-// oneLine is a stranger's text on a line.
+// oneLine writes another program's text on one line.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// aside is, in brackets, the priority that the queueing system was told, unless that says the
-// same itself, and how old all this is.
+// aside returns, in parentheses, the task's priority in the queueing system, unless Says ends with it, and
+// the age of the report.
 func (b *Bridged) aside(at time.Time) string {
 	var parts []string
 	if text := fmt.Sprint("priority ", b.Priority); !strings.HasSuffix(b.Says, text) {
@@ -98,7 +98,7 @@ func (b *Bridged) aside(at time.Time) string {
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-// maxBridged is of how many tasks an answer tells for a person.
+// maxBridged is the number of tasks that a text answer lists.
 const maxBridged = 10
 
 // bridgedText is the part of an answer about another queueing system.

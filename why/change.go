@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// changes prints what would make the job start sooner.
+// changes prints the changed requests with which the job would start sooner.
 func (a *Answer) changes(b *strings.Builder) {
 	again := false
 	width := 0
@@ -34,7 +34,7 @@ func (a *Answer) changes(b *strings.Builder) {
 	}
 }
 
-// command is what changes it.
+// command is the command that makes the change.
 func (c *Change) command() string {
 	if c.Alter {
 		return "alter " + c.Flags
@@ -49,31 +49,31 @@ func (c *Change) when(now time.Time) string {
 	return instant.Clock(c.By, now)
 }
 
-// WhatIf says what would become of a job that waits if it asked for something else.
+// WhatIf compares a waiting job with the same job under a different request.
 type WhatIf struct {
 	Version int       `json:"version"`
 	At      time.Time `json:"at"`
 	Job     int64     `json:"job"`
 	Name    string    `json:"name,omitempty"`
 	Changes []Varied  `json:"changes"`
-	// Again is set if it would have to be cancelled and submitted again; After is then that of
-	// the job that is submitted.
+	// Again means that the job would have to be canceled and submitted again; After then describes the new
+	// job.
 	Again  bool     `json:"again"`
 	Before Standing `json:"before"`
 	After  Standing `json:"after"`
-	// Seconds is by how much sooner it would start by; below 0 is later. It is missing unless
-	// both instants are known.
+	// Seconds is how much sooner the job would start; negative is later. It is nil unless both starts are
+	// known.
 	Seconds *float64 `json:"sooner_seconds,omitempty"`
 }
 
-// Varied is one thing that a job would ask for instead.
+// Varied is one field of the request that differs.
 type Varied struct {
 	Field string `json:"field"`
 	From  string `json:"from"`
 	To    string `json:"to"`
 }
 
-// Standing is where a job stands.
+// Standing is a job's verdict, rank and estimated start.
 type Standing struct {
 	Pool    string    `json:"pool"`
 	Verdict Verdict   `json:"verdict"`

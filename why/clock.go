@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/internal/instant"
 )
 
-// Until is how far an instant is off: to the second, from ten minutes on to the minute.
+// Until writes the time left until t: to the second, or to the minute from ten minutes on.
 func Until(t, now time.Time) string {
 	left := t.Sub(now)
 	if left >= 10*time.Minute {
@@ -17,7 +17,7 @@ func Until(t, now time.Time) string {
 	return Duration(left.Round(time.Second))
 }
 
-// byClocks is [instant.ByClock] of each line by itself.
+// byClocks applies [instant.ByClock] to each line separately.
 func byClocks(text string, now time.Time) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

@@ -11,25 +11,23 @@ import (
 // Comparison says which of two goes first, and names the number that decides.
 type Comparison struct {
 	Version int    `json:"version"`
-	A       string `json:"a"` // the one that the question is about
-	B       string `json:"b"` // what it was compared with
+	A       string `json:"a"` // the job or pool in question
+	B       string `json:"b"` // the one it is compared with
 	PoolA   string `json:"pool_a"`
 	PoolB   string `json:"pool_b"`
 	First   string `json:"first"` // "a" or "b"
-	// By names what decided: key, tie (the policy's second number), digits (the keys are
-	// equal as far as they are written, and what they follow from is not), age of the pool,
-	// minimum (one is below its guaranteed minimum), order (within one leaf), or work
-	// (one of them has nothing that may start).
+	// By names what decided: key, tie (the second number of the policy), digits (the keys are equal as
+	// written, but their exact values differ), age of the pool, minimum (one is below its guaranteed
+	// minimum), order (within one leaf pool), or work (nothing of one of them may start).
 	By    string `json:"by"`
 	Level Level  `json:"level"`
 	Note  string `json:"note,omitempty"`
-	// Standing says which of the two does not wait for its turn: the comparison is of
-	// their places only.
+	// Standing says which of the two does not wait for its turn: then only their places are compared.
 	Standing string `json:"standing,omitempty"`
 }
 
-// Decide fills in which child of a two-child level goes first, and by what. you is
-// the name of the child that A is in.
+// Decide records which child of a two-child level goes first, and which number decides. l.You is the name of
+// the child that contains A.
 func (c *Comparison) Decide(l Level) {
 	first, second := l.Children[0], l.Children[1]
 	c.Level, c.First = l, "b"

@@ -31,7 +31,7 @@ func (e *Estimate) text(b *strings.Builder, now time.Time) {
 	b.WriteString("\n")
 }
 
-// InReplays says between which instants the job starts in most replays, or when it does in the only one.
+// InReplays gives the range of start times in most replays, or the start time if there was only one replay.
 func (e *Estimate) InReplays(now time.Time) string {
 	of := fmt.Sprintf("most of %d replays", e.Replays)
 	if e.Replays == 1 {
@@ -40,7 +40,7 @@ func (e *Estimate) InReplays(now time.Time) string {
 	return fmt.Sprintf("%s in %s with run times as they were lately", span(*e.Early, *e.Late, now), of)
 }
 
-// provided says on what it rests that the job starts by then.
+// provided states the condition under which the job starts by then.
 func (e *Estimate) provided() string {
 	switch {
 	case e.Kept && e.MayMove:
@@ -51,7 +51,7 @@ func (e *Estimate) provided() string {
 	return "if every task runs as long as it may and nobody new goes ahead"
 }
 
-// span says between which instants something happens.
+// span writes the range between two instants.
 func span(from, to, now time.Time) string {
 	if a, b := instant.Clock(from, now), instant.Clock(to, now); a != b {
 		return "between " + a + " and " + b

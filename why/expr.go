@@ -38,7 +38,7 @@ func (c call) eval(vs []float64) float64 {
 		return float64(a * b)
 	case '/':
 		if b == 0 {
-			return math.Inf(1) // also 0 / 0: whoever is entitled to nothing goes last
+			return math.Inf(1) // also 0 / 0: a pool without entitlement goes last
 		}
 		return float64(a / b)
 	case '^':
@@ -56,8 +56,8 @@ type parser struct {
 	pos   int
 }
 
-// ParseFormula reads a formula's text over the named terms, for a program that got
-// both from a printed answer.
+// ParseFormula parses a formula's text over the named terms, for a program that read both from a printed
+// answer.
 func ParseFormula(text string, names []string) (func(values []float64) float64, error) {
 	n, err := parse(text, names)
 	if err != nil {
@@ -66,7 +66,7 @@ func ParseFormula(text string, names []string) (func(values []float64) float64, 
 	return n.eval, nil
 }
 
-// maxExpr bounds the text and so the depth of the recursion below.
+// maxExpr limits the length of the text, and so the depth of the recursion below.
 const maxExpr = 1 << 10
 
 func parse(text string, names []string) (node, error) {

@@ -7,27 +7,26 @@ import (
 	"strings"
 )
 
-// MaxTerms is the largest number of terms that a formula may have. It is fixed so
-// that [Terms] is a plain value and a decision allocates nothing for its record.
+// MaxTerms is the largest number of terms in a formula. It is a constant so that [Terms] is a plain value and
+// recording a decision allocates nothing.
 const MaxTerms = 9
 
 // Term names one number of a formula.
 type Term struct {
-	Name string `json:"name"`           // as it stands in the formula's text
+	Name string `json:"name"`           // as written in the formula's text
 	Unit string `json:"unit,omitempty"` // "slot-seconds", "tasks", "" for a pure number
 	Doc  string `json:"doc"`            // one line for a person
 }
 
-// OfResource is the unit of terms that are amounts of the resource in which a child is
-// compared, see [Child.Resource].
+// OfResource is the unit of terms that count the resource in which a child is compared, see [Child.Resource].
 const OfResource = "of the resource"
 
-// decays reports whether the term is given as of the reference of the units, and is
-// to be divided by their growth to be as of the answer's instant.
+// decays reports whether the term refers to the reference of the units, and must be divided by their growth
+// to refer to the answer's instant.
 func (t Term) decays() bool { return strings.HasPrefix(t.Unit, "slot-seconds") }
 
-// write writes a value of the term for a person: amounts of a resource as they are
-// configured, with what stands for a factor.
+// write writes a value of the term for people: amounts of a resource with the suffix that a configuration
+// would use.
 func (t Term) write(v float64) string {
 	if t.Unit == OfResource && v == math.Trunc(v) && math.Abs(v) < 1<<62 {
 		return amount(int64(v))
@@ -35,36 +34,34 @@ func (t Term) write(v float64) string {
 	return Short(v)
 }
 
-// Formula is the rule of a policy that orders or weighs the children of a pool,
-// written so that a person can read it and [Formula.Eval] can compute it: the text
-// that is shown is the text that is evaluated.
+// Formula is a policy's rule for ordering or weighing the children of a pool. A person can read it and
+// [Formula.Eval] can compute it: the text that is shown is the text that is evaluated.
 type Formula struct {
 	Policy string // the name in the configuration, e.g. "fair"
 	Text   string // e.g. "joined + (served + expected) / weight"
 	Order  string // what the result means, e.g. "smallest first"
 	Terms  []Term
-	// Says is what a child's numbers say in words, "has {running} of its {target} slots":
-	// expressions over the terms stand in braces, and {resource} for the one in which the
-	// child is compared. Empty: nothing that the formula does not.
+	// Says puts the numbers of a child into words, "has {running} of its {target} slots": the braces hold
+	// expressions over the terms, and {resource} is the resource in which the child is compared. If it is
+	// empty, the formula is shown alone.
 	Says string
-	// Called names the result in the policy's own words, "priority {key}": {key} stands for it, beside
-	// the expressions that Says may hold.
+	// Called names the result in the words of the policy, "priority {key}": {key} stands for the result;
+	// other expressions are allowed as in Says.
 	Called string
-	// Tied says what decides between children with equal keys and different ties. Empty: the larger weight.
+	// Tied names the rule for equal keys with different ties. Empty: the larger weight goes first.
 	Tied string
-	// TermByTerm means that children are compared by the first term, and by the next where that is equal. The
-	// result only makes one number of these, which is not shown to people.
+	// TermByTerm means that children are compared by the first term, then by the next if that is equal, and
+	// so on. The result only combines the terms into one number, which is not shown to people.
 	TermByTerm bool
 
 	root node
 }
 
-// LargestFirst is the [Formula.Order] of rules whose largest result goes first. Their
-// [Terms.Key] is the result with its sign changed, so that the smallest key goes first
-// under every rule; the result is shown.
+// LargestFirst is the [Formula.Order] of rules whose largest result goes first. Their [Terms.Key] is the
+// negated result, so that the smallest key goes first under every rule. People see the result.
 const LargestFirst = "largest first"
 
-// Result is what the formula gives where the key is key.
+// Result converts a key into the formula's result.
 func (f *Formula) Result(key float64) float64 {
 	if f.Order == LargestFirst {
 		return 0 - key
@@ -72,8 +69,8 @@ func (f *Formula) Result(key float64) float64 {
 	return key
 }
 
-// NewFormula parses text. It panics when text is not an expression over the given
-// terms, or has too many: formulas are written in the program, not by users.
+// NewFormula parses text. It panics if text is not an expression over the given terms, or if there are more
+// than MaxTerms: formulas are written in the program, not by users.
 func NewFormula(policy, text, order string, terms ...Term) *Formula {
 	if len(terms) > MaxTerms {
 		panic(fmt.Sprintf("why: formula of %s has %d terms, at most %d", policy, len(terms), MaxTerms))
@@ -91,8 +88,8 @@ func NewFormula(policy, text, order string, terms ...Term) *Formula {
 	return f
 }
 
-// Phrased sets the text that says in words what the numbers of a child mean, "" for none, and the
-// one that says by what it is compared. It panics as NewFormula does.
+// Phrased sets [Formula.Says] ("" for none) and [Formula.Called]. It panics if one of the texts does not
+// parse.
 func (f *Formula) Phrased(says, called string) *Formula {
 	for _, text := range []string{says, withKey(called, 0)} {
 		if _, err := inWords(text, f.Terms, make([]float64, len(f.Terms)), ""); err != nil {
@@ -103,14 +100,14 @@ func (f *Formula) Phrased(says, called string) *Formula {
 	return f
 }
 
-// TiedBy sets the text that says what decides between children with equal keys and different ties.
+// TiedBy sets [Formula.Tied].
 func (f *Formula) TiedBy(text string) *Formula {
 	f.Tied = text
 	return f
 }
 
-// Call names the key of a child in the policy's own words, and gives the formula's result, both as
-// of the instant at which the units have the growth.
+// Call names the key of a child in the policy's own words, and returns the formula's result. Both refer to
+// the instant at which the units have the given growth.
 func (f *Formula) Call(t *Terms, growth float64) (text string, key float64) {
 	values := slices.Clone(t.Values[:len(f.Terms)])
 	for i, term := range f.Terms {
@@ -127,14 +124,14 @@ func (f *Formula) Call(t *Terms, growth float64) (text string, key float64) {
 
 func withKey(text string, key float64) string { return strings.ReplaceAll(text, "{key}", Short(key)) }
 
-// either takes an expression apart that has a text for results from 0 on and one for those
-// below it, {a - b|lacks #|had # too much}, where # stands for the amount.
+// either splits {a - b|lacks #|had # too much} into the expression, the text for results of 0 or more, and
+// the text for results below 0. # stands for the amount.
 func either(braces string) (expression string, texts []string) {
 	parts := strings.Split(braces, "|")
 	return parts[0], parts[1:]
 }
 
-// inWords puts numbers in the places of the expressions in braces.
+// inWords replaces the expressions in braces by their values.
 func inWords(text string, terms []Term, values []float64, resource string) (string, error) {
 	names := make([]string, len(terms))
 	for i, t := range terms {
@@ -175,27 +172,26 @@ func inWords(text string, terms []Term, values []float64, resource string) (stri
 	}
 }
 
-// Eval computes the formula's text over the values of its terms, in their order.
-// Each operation is rounded to a float64 by itself, as in the policies, so that the
-// result is equal to the policy's key bit by bit.
+// Eval computes the formula over the values of its terms, in their order. It rounds each operation to a
+// float64, as the policies do, so that the result equals the policy's key bit by bit.
 func (f *Formula) Eval(values []float64) float64 { return f.root.eval(values) }
 
-// Terms is what one child of a pool was compared by.
+// Terms are the compared numbers of one child of a pool.
 type Terms struct {
 	Formula *Formula
 	Values  [MaxTerms]float64 // in the order of Formula.Terms
-	Key     float64           // the formula's result, which is compared
+	Key     float64           // compared first; the result, negated under LargestFirst
 	Tie     float64           // compared when keys are equal, smallest first
-	// Fixed orders children whose keys change alike as time passes (see sched.Drifter):
-	// the part of the key that does not. Compared when ties are equal, too. Policies whose
-	// keys do not drift leave it 0.
+	// Fixed orders children whose keys change equally as time passes (see sched.Drifter): it is the part of
+	// the key that does not change. It is compared when the ties are equal, too. Policies whose keys do not
+	// drift leave it 0.
 	Fixed float64
-	// Resource is the one that the terms of the unit [OfResource] are amounts of, by its
-	// number counted from 1; 0 is none.
+	// Resource is the number, counted from 1, of the resource that terms with the unit [OfResource] count; 0
+	// is none.
 	Resource int32
 }
 
-// Recomputed reports whether the key follows from the values by the formula's text.
+// Recomputed reports whether the formula's text, applied to the values, gives the key.
 func (t *Terms) Recomputed() bool {
 	return t.Formula.Eval(t.Values[:len(t.Formula.Terms)]) == t.Formula.Result(t.Key)
 }

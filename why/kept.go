@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/internal/instant"
 )
 
-// when is from when on the room is kept, and from when on nodes are held for the job. An instant that follows from
-// predictions is called so.
+// when writes the instants from which the room is kept and from which nodes are held for the job. It marks
+// predicted instants as such.
 func (k *Kept) when(now time.Time) (from, held string) {
 	if from = instant.Clock(k.From, now); k.HeldFrom != nil {
 		from, held = instant.Clock(k.From, now, *k.HeldFrom), instant.Clock(*k.HeldFrom, now, k.From)
@@ -23,7 +23,7 @@ func (k *Kept) when(now time.Time) (from, held string) {
 	return from, held
 }
 
-// text says where and from when on room is kept for the job of an answer, and how sure that is.
+// text says where and from when room is kept for the job, and how certain that is.
 func (k *Kept) text(now time.Time) string {
 	nodes := strings.Join(k.Nodes, ", ")
 	from, held := k.when(now)

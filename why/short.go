@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Short writes a number for a person: three or four significant digits, or what comes
-// before the point if that is longer.
+// Short writes a number for people: three or four significant digits, or all digits before the point if there
+// are more.
 func Short(v float64) string {
 	switch a := math.Abs(v); {
 	case math.IsInf(v, 1):
@@ -27,8 +27,7 @@ func Short(v float64) string {
 	return digits(v, 3)
 }
 
-// ShortPair writes two numbers that are compared: with as many digits as it takes to
-// tell them apart.
+// ShortPair writes two numbers for comparison, with enough digits to tell them apart.
 func ShortPair(x, y float64) (string, string) {
 	a, b := Short(x), Short(y)
 	for n := 5; a == b && x != y && n <= 17; n++ {
@@ -50,7 +49,7 @@ func count(n int64, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// amount writes sizes as they are configured: 4G instead of 4294967296.
+// amount writes sizes as in a configuration: 4G instead of 4294967296.
 func amount(n int64) string {
 	for _, u := range []struct {
 		name string

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Stop names the rule and the numbers that ended a running task early so that others got its
-// room, and the cost.
+// Stop explains a preemption: the rule and the numbers that stopped a running task to make room for others, and the
+// cost.
 type Stop struct {
 	At      time.Time `json:"at"`
 	Rule    string    `json:"rule"` // min-share, fair-share or rebalance
@@ -20,11 +20,11 @@ type Stop struct {
 	Unit    string    `json:"unit"` // in which shares are counted
 
 	For      string    `json:"for"`      // the pool that gets the room
-	Resource string    `json:"resource"` // in which it was below
+	Resource string    `json:"resource"` // the resource that the pool lacked
 	Running  float64   `json:"for_running"`
 	Goal     float64   `json:"for_goal"` // its minimum, or its fair part
 	Since    time.Time `json:"for_since"`
-	Owed     float64   `json:"for_owed"` // what it lacked since then, in slot-seconds
+	Owed     float64   `json:"for_owed"` // the slot-seconds that it lacked since then
 	Next     int64     `json:"for_job,omitempty"`
 
 	From        string  `json:"from"` // the pool that gives the room
@@ -32,9 +32,9 @@ type Stop struct {
 	FromGoal    float64 `json:"from_fair"`
 
 	Choice   string    `json:"choice,omitempty"`
-	Together int       `json:"together"` // tasks that were stopped at once for the same room
+	Together int       `json:"together"` // number of tasks stopped at once for the same room
 	Width    float64   `json:"width"`
-	Seconds  float64   `json:"seconds"` // that it had run
+	Seconds  float64   `json:"seconds"` // how long the task had run
 	Lost     float64   `json:"lost"`    // slot-seconds
 	Safe     time.Time `json:"safe_until"`
 }
@@ -50,7 +50,7 @@ func (s *Stop) Code() Code {
 	return stopRebalance
 }
 
-// because says what the rule compared.
+// because writes the numbers that the rule compared.
 func (s *Stop) because() string {
 	var b strings.Builder
 	if s.For != "" {
@@ -79,7 +79,7 @@ func (s *Stop) goal() string {
 	return "fair part"
 }
 
-// price names the chosen task, the work that was lost with it, and who got the room.
+// price names the stopped task, the work that was lost with it, and the job that got the room.
 func (s *Stop) price() string {
 	text := ""
 	if s.Choice != "" {
@@ -96,7 +96,7 @@ func (s *Stop) price() string {
 	return text
 }
 
-// until says for how long the job is safe.
+// until says how long the job is safe from another stop.
 func (s *Stop) until() string {
 	if !s.Safe.After(s.At) {
 		return "it may be stopped again: there is no grace period"
@@ -105,20 +105,19 @@ func (s *Stop) until() string {
 		Duration(s.Safe.Sub(s.At)))
 }
 
-// Line says all of it in one line, for the history of a job.
+// Line describes the stop on one line, for the history of the job.
 func (s *Stop) Line() string {
 	return fmt.Sprintf("attempt %d stopped by rule %s: %s; %s; %s", s.Attempt, s.Rule, s.because(), s.price(), s.until())
 }
 
-// text says it in an answer about the job.
+// text describes the stop in an answer about the job.
 func (s *Stop) text(b *strings.Builder) {
 	fmt.Fprintf(b, "  Stopped         %s by rule %s, to run again as try %d  [%s]\n", s.At.Local().Format("15:04:05"),
 		s.Rule, s.Attempt+1, s.Code())
 	fmt.Fprintf(b, "                  %s\n                  %s\n                  %s\n", s.because(), s.price(), s.until())
 }
 
-// Amount is an amount of service in words: 240 cpu-s, or 0.8 cpu-h from an hour's tenth
-// on.
+// Amount writes an amount of service: 240 cpu-s, or 0.8 cpu-h from a tenth of an hour on.
 func Amount(slotSeconds float64, unit string) string {
 	if slotSeconds < 360 {
 		return digits(slotSeconds, 1) + " " + unit + "-s"

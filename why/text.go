@@ -11,8 +11,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// Text is the answer for a person: verdict, reason, numbers, who is ahead, gates, and
-// what to ask next.
+// Text writes the answer for people: verdict, reason, numbers, jobs ahead, gates, and the next step.
 func (a *Answer) Text() string {
 	var b strings.Builder
 	a.head(&b)
@@ -51,7 +50,7 @@ func (a *Answer) Text() string {
 	return byClocks(b.String(), a.At)
 }
 
-// narrowing prints which requirement leaves how many nodes.
+// narrowing prints how many nodes each requirement leaves.
 func (a *Answer) narrowing(b *strings.Builder) {
 	if len(a.Nodes) == 0 {
 		return
@@ -119,7 +118,7 @@ func (r *Rank) text(unit string) string {
 		r.Position, r.Of, count(r.Jobs, "job"), count(r.Pools, "pool"), Short(r.Units), unit)
 }
 
-// Wins says why the first child goes before another one, with the numbers of both.
+// Wins says why one child goes before another, with the numbers of both.
 func (l *Level) Wins(first, you Child, growth float64) string {
 	x, y := l.KeyNow(first, growth), l.KeyNow(you, growth)
 	theirs, yours := ShortPair(x, y)
@@ -145,7 +144,7 @@ func (l *Level) Wins(first, you Child, growth float64) string {
 	return words + keys
 }
 
-// tiedBy says what decides between two children whose keys are equal.
+// tiedBy names the rule that decides between two children with equal keys.
 func (l *Level) tiedBy(first, you Child) string {
 	if first.Tie == you.Tie {
 		return "it is there for longer"
@@ -153,7 +152,7 @@ func (l *Level) tiedBy(first, you Child) string {
 	return cmp.Or(l.Tied, "the larger weight decides")
 }
 
-// level prints one comparison: the formula, and each child's numbers put into it.
+// level prints one comparison: the formula, and the formula with each child's numbers.
 func (a *Answer) level(b *strings.Builder, i int) {
 	l := &a.Levels[i]
 	label := "        "
@@ -168,7 +167,7 @@ func (a *Answer) level(b *strings.Builder, i int) {
 	b.WriteString(l.table(a.Units, "          "))
 }
 
-// Rule says by what the level orders.
+// Rule describes how the level orders its children.
 func (l *Level) Rule() string {
 	if l.TermByTerm {
 		names := make([]string, len(l.Terms))
@@ -229,8 +228,8 @@ func (c *Child) called() string { return share.Original(c.Name) }
 // path is the path of a child.
 func (l *Level) path(c Child) string { return strings.TrimPrefix(l.Pool+"/"+c.Name, "/") }
 
-// Words are what the numbers of a child say, as of the answer's instant. They are empty
-// for policies whose formula says it all.
+// Words puts the numbers of a child into words, as of the answer's instant. It is empty for policies whose
+// formula is clear by itself.
 func (l *Level) Words(c Child, growth float64) string {
 	if l.Says == "" {
 		return ""
@@ -246,13 +245,13 @@ func (l *Level) Words(c Child, growth float64) string {
 	}
 	text, err := inWords(l.Says, l.Terms, values, c.Resource)
 	if err != nil {
-		return "" // of a server that knows more than this program
+		return "" // a newer server knows expressions that this program does not
 	}
 	return text
 }
 
-// says stands beside the numbers of a child: its share and what it used, or the words of a
-// policy that does not go by decayed use.
+// says is the text beside a child's numbers: its share and its usage, or the policy's words if the policy
+// does not compare decayed usage.
 func (l *Level) says(c Child, growth float64) string {
 	text := l.Words(c, growth)
 	switch {
@@ -271,7 +270,7 @@ func shareText(c Child) string {
 	return fmt.Sprintf("   share %.1f%%  past use %.1f%%", 100*c.Share, 100*c.Used)
 }
 
-// Put writes the formula with a child's numbers in the places of the names.
+// Put writes the formula with a child's numbers in place of the names.
 func (l *Level) Put(c Child, growth float64) string {
 	if l.TermByTerm {
 		return l.listed(c)
@@ -291,7 +290,7 @@ func (l *Level) Put(c Child, growth float64) string {
 	return text + " = " + Short(key)
 }
 
-// listed writes the terms of a child that are compared one after the other.
+// listed writes the terms of a child that is compared term by term.
 func (l *Level) listed(c Child) string {
 	var parts []string
 	for _, t := range l.Terms {
@@ -304,8 +303,8 @@ func (l *Level) listed(c Child) string {
 	return strings.Join(parts, ", ")
 }
 
-// KeyNow is a child's key as of the answer's instant: keys that hold decayed amounts
-// are divided by their growth, like their terms.
+// KeyNow is a child's key as of the answer's instant: keys that contain decayed amounts are divided by the
+// growth, like their terms.
 func (l *Level) KeyNow(c Child, growth float64) float64 {
 	if slices.ContainsFunc(l.Terms, Term.decays) {
 		return float64(c.Key) / growth
@@ -324,7 +323,7 @@ func (a *Answer) gates(b *strings.Builder) {
 	fmt.Fprintf(b, "  GATES %s\n", strings.Join(parts, " · "))
 }
 
-// Words say what there is of what the gate counts, or why it is closed.
+// Words describes the used and the total amount behind the gate, or why the gate is closed.
 func (g Gate) Words() string {
 	switch {
 	case g.Where == "nodes":
@@ -349,7 +348,7 @@ func (g Gate) Words() string {
 	return g.Name + ": " + g.Text
 }
 
-// heldBy says who holds most of a licence.
+// heldBy lists the users who hold most of a license.
 func heldBy(holders []Holder) string {
 	if len(holders) == 0 {
 		return ""
