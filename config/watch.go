@@ -16,7 +16,7 @@ import (
 // change since c was read. A value on poke makes it look at once, and call bad again if the file is still bad. It never
 // calls both functions at the same time. It returns when ctx ends.
 //
-// Watch takes an empty file for a bad one, unlike Load, and a missing one too: it is more likely half written or lost than
+// Watch takes an empty file for a bad one, unlike Load, and a missing one too: it is rather half written or lost than
 // meant. An empty configuration is {}.
 func (c *Config) Watch(ctx context.Context, path string, poke <-chan struct{}, f func(*Config), bad func(error)) error {
 	abs, err := filepath.Abs(path)
