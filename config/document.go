@@ -91,8 +91,8 @@ func (d *document) check(n *node, y *yaml.Node) {
 	}
 }
 
-// follow converts the value that an alias stands for. The value itself gets the place of the alias; what is inside
-// keeps the place where it is written.
+// follow converts the value that an alias stands for. The value itself gets the place of the alias; nodes inside it
+// keep the places where they are written.
 func (d *document) follow(n *node, y *yaml.Node) *node {
 	if slices.Contains(d.above, y.Alias) {
 		d.fail(n.place, "the alias *%s is part of the value that it stands for", y.Value)

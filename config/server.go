@@ -15,7 +15,7 @@ import (
 // next start.
 type Server struct {
 	Listen      []string // loopback addresses, host:port
-	Anonymous   string   // what is visible without a session: nothing, metrics, view
+	Anonymous   string   // visible without a session: nothing, metrics, view
 	Origins     []string // of the dashboard behind a proxy, http://host
 	Socket      string   // path; empty means the default of the server's user
 	SocketMode  os.FileMode
@@ -31,7 +31,7 @@ type Server struct {
 // TLS says how the server serves nodes on other machines.
 type TLS struct {
 	Listen    []string // host:port
-	Names     []string // by which nodes reach the server
+	Names     []string // under which nodes reach the server
 	Authority string   // file
 }
 

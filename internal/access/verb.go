@@ -33,7 +33,7 @@ var scopes = map[Verb]string{
 type Object struct {
 	Owner string // the user to whom a job belongs, or for whom it is submitted
 	Pool  string // of the job, or the pool that is changed: its path
-	Node  string // that somebody runs
+	Node  string // the node that the sender runs
 	// Kinds lists the kinds of jobs that the sender runs on a node. A worker names them; an agent runs commands and
 	// names none.
 	Kinds []string

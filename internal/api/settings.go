@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// Setting is a value by which an administrator overrides the file while the server runs.
+// Setting is an administrator's value that overrides the file while the server runs.
 type Setting struct {
 	Path  string    `json:"path"`
 	Value string    `json:"value"`

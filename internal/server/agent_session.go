@@ -108,7 +108,7 @@ func (s *agents) over(id string) *api.PollResponse {
 type session struct {
 	id       string
 	name     string
-	instance string // by which the agent proves that it joined before
+	instance string // proves that the agent joined before
 	host     string
 	ledger   string   // of a bridge: proves the same
 	kinds    []string // of jobs that it handles; if there are some, it keeps no output

@@ -24,8 +24,8 @@ type bounds struct {
 	values  int // in all
 }
 
-// usual bounds most requests, submission those that submit jobs, and reports those of agents and bridges, which may
-// cover all of their tasks.
+// usual bounds most requests, submission bounds job submissions, and reports bounds reports of agents and bridges,
+// which may cover all of their tasks.
 var (
 	usual      = bounds{depth: 100, members: 1000, items: 100_000, values: 200_000}
 	submission = bounds{depth: 100, members: 2000, items: 10_000, values: 500_000}

@@ -47,7 +47,7 @@ type nodeConn struct {
 	node string // once it is known; guarded by the lock of certificates
 }
 
-// Close forgets the connection.
+// Close unregisters the connection and closes it.
 func (c *nodeConn) Close() error {
 	c.of.mu.Lock()
 	delete(c.of.nodes[c.node], c)

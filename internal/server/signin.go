@@ -31,7 +31,7 @@ func (s *signInService) routes(a huma.API) {
 	handle(a, http.MethodDelete, "/v1/sessions", "sign-out", "End all your sessions in browsers", 0, alone(s.signOut))
 }
 
-// signIn gives a user who is known by the socket a code, by which a browser proves that it is that user's. A session
+// signIn gives a user who is known by the socket a code, with which a browser proves that it is that user's. A session
 // gets no further code, so that a stolen session ends by itself.
 func (s *signInService) signIn(ctx context.Context, in api.SignInRequest) (*api.SignInResponse, error) {
 	a := who(ctx)
