@@ -47,8 +47,8 @@ var table = []row{
 	{queue.ErrFull, "full", http.StatusInsufficientStorage, ExitRefused},
 	{queue.ErrClosed, "closed", http.StatusServiceUnavailable, ExitUnreachable},
 	{queue.ErrUnavailable, "unavailable", http.StatusServiceUnavailable, ExitUnreachable},
-	{context.Canceled, "closed", http.StatusServiceUnavailable, ExitUnreachable},              // server shutdown
-	{context.DeadlineExceeded, "unavailable", http.StatusServiceUnavailable, ExitUnreachable}, // server gave up
+	{context.Canceled, "closed", http.StatusServiceUnavailable, ExitUnreachable},              // the server ends
+	{context.DeadlineExceeded, "unavailable", http.StatusServiceUnavailable, ExitUnreachable}, // the server does not wait longer
 }
 
 // FromError converts an error; nil stays nil.
