@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// The places of the rights.
+// The tables of the section access, of one operator, and of the rights in one pool.
 var accessTable, operatorTable, accessPoolTable *table
 
 // Limits of what the rights may name.
@@ -18,7 +18,7 @@ const (
 	maxAccessPools = 10_000
 )
 
-// wholeTree stands for the root among the pools with rights, whose path is empty.
+// wholeTree is how the file names the root pool, whose path is empty, among the pools with rights.
 const wholeTree = "/"
 
 func accessFields() []field {
@@ -46,7 +46,7 @@ func operatorFields() []field {
 	}
 }
 
-// operatorBy is the field of an operator that names a user, or a group.
+// operatorBy makes the field of an operator that names a user or a group.
 func operatorBy(what, doc string) field {
 	name := line("name", 256, someText)
 	return field{
@@ -99,7 +99,7 @@ var subject = kind[access.Subject]{
 
 var subjects = listOf("list of user:NAME, group:NAME and *", subject, maxSubjects)
 
-// wordsOf is a list of texts that check accepts.
+// wordsOf makes the kind of a list of texts that check accepts.
 func wordsOf(what string, check func(string) string) kind[[]string] {
 	one := line(what, 1024, check)
 	one.schema = described(object{"type": "string", "pattern": ".", "maxLength": 1024})
@@ -119,7 +119,7 @@ var operators = listOf("list of operators", kind[access.Operator]{
 	show: func(o access.Operator) *node { return operatorTable.show(&o) },
 }, maxSubjects)
 
-// listOf is a list of values of a kind. An empty list is not the same as none.
+// listOf makes the kind of a list of values. An empty list differs from a missing one.
 func listOf[V any](word string, one kind[V], most int) kind[[]V] {
 	return kind[[]V]{
 		word: word,
@@ -198,7 +198,7 @@ func accessPools() kind[map[string]access.Pool] {
 	return k
 }
 
-// renamed is a map with another name for one of its keys.
+// renamed returns the map with one of its keys renamed.
 func renamed[V any](all map[string]V, from, to string) map[string]V {
 	v, there := all[from]
 	if !there {
@@ -210,7 +210,7 @@ func renamed[V any](all map[string]V, from, to string) map[string]V {
 	return all
 }
 
-// noAccess leaves the rights out of the canonical form if the file gives none.
+// noAccess omits the rights from the canonical form if the file gives none.
 func noAccess(k kind[access.Rules]) kind[access.Rules] {
 	show := k.show
 	k.show = func(r access.Rules) *node {
@@ -222,7 +222,7 @@ func noAccess(k kind[access.Rules]) kind[access.Rules] {
 	return k
 }
 
-// checkAccess looks at the names in the rights that the rest of the file has to know.
+// checkAccess checks that the rest of the file defines the priorities, qualities of service and pools of the rights.
 func (r *reader) checkAccess(root *node, c *Config) {
 	n := root.get("access")
 	if n == nil {
@@ -243,7 +243,7 @@ func (r *reader) checkAccess(root *node, c *Config) {
 	}
 }
 
-// checkWords refuses names in a list that are not known.
+// checkWords refuses unknown names in a list.
 func (r *reader) checkWords(n *node, what string, known []string) {
 	if n == nil || n.kind != list {
 		return
@@ -255,8 +255,8 @@ func (r *reader) checkWords(n *node, what string, known []string) {
 	}
 }
 
-// checkKnown warns of the path of a pool that the tree does not have, and that no rule makes: a mistyped one gives no
-// rights, and a right that is meant to be closed stays open.
+// checkKnown warns of the path of a pool that is not in the tree and that no placement rule creates. A mistyped path
+// grants no rights, and leaves open what it was meant to close.
 func (r *reader) checkKnown(n *node, c *Config) {
 	path := n.text
 	if path == wholeTree || c.Shares.Sched.Root.Find(path) != nil || !c.Shares.Closed {

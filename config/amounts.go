@@ -17,7 +17,7 @@ const (
 	maxTasks     = 1_000_000_000
 )
 
-// named is a mapping of free names to values that one reads.
+// named makes the kind of a mapping from names that check accepts to values that one reads.
 func named[V any](word string, check func(string) string, most int, valueSchema object,
 	one func(r *reader, name string, n *node) (V, bool), show func(V) *node) kind[map[string]V] {
 	return kind[map[string]V]{
@@ -56,8 +56,8 @@ func named[V any](word string, check func(string) string, most int, valueSchema 
 	}
 }
 
-// checkResource says why jobs cannot ask for a resource of that name. What nodes can
-// do is counted under names of our own.
+// checkResource returns why jobs cannot ask for a resource of that name. It refuses the names under which fairlead
+// counts the abilities of nodes.
 func checkResource(name string) string {
 	switch {
 	case share.CheckResource(name) != nil:
@@ -84,7 +84,7 @@ var amountSchema = object{
 	"examples": []any{8, "4G"},
 }
 
-// offered are the resources that agents offer unless they are told otherwise.
+// offered lists the resources that agents offer by default.
 var offered = []string{"cpu", "mem", "gpu"}
 
 func readAmount(r *reader, name string, n *node) (int64, bool) {
@@ -109,7 +109,7 @@ func readAmount(r *reader, name string, n *node) (int64, bool) {
 	return 0, false
 }
 
-// showAmount writes a value that is likely to be a number of bytes as a size.
+// showAmount writes a value as a size if it is probably a number of bytes.
 func showAmount(v int64) *node {
 	if v >= 1<<20 && v%(1<<20) == 0 {
 		return word(units.FormatSize(v))

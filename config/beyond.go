@@ -6,9 +6,8 @@ import (
 	"slices"
 )
 
-// Beyond tells of the minima that cannot be met with what all nodes have together, and of minima above the
-// loads that rebalancing is to bring about. Where no node is known it
-// tells of none: the nodes may come later.
+// Beyond describes the minima that all nodes together cannot meet, and the minima above the loads that rebalancing aims
+// at. It returns nothing if no node is known, because nodes may join later.
 func (c *Config) Beyond(capacity map[string]int64) (out []string) {
 	if len(capacity) == 0 {
 		return nil

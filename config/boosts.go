@@ -19,7 +19,7 @@ func init() {
 			" with the weight of the priority times the factor.", fields: newJobFields()}
 }
 
-// starter is a field of a pool, and of the file for the root.
+// starter makes the field of a pool, or of the file for the root, that boosts pools made on demand.
 func starter[T any](at func(*T) *share.Starter) field {
 	k := left(sub[share.Starter](&starterTable))
 	read := k.read
@@ -57,7 +57,7 @@ func newJobFields() []field {
 	}
 }
 
-// multiple multiplies a weight: x2.
+// multiple is a factor for a weight, such as x2.
 var multiple = kind[float64]{
 	word:   "factor such as x2",
 	schema: described(object{"type": "string", "pattern": `^x[0-9]+(\.[0-9]+)?$`}),
@@ -75,7 +75,7 @@ var multiple = kind[float64]{
 	show: func(v float64) *node { return word("x" + formatNumber(v)) },
 }
 
-// ParseFactor reads what multiplies a weight, such as x2.
+// ParseFactor parses a factor for a weight, such as x2.
 func ParseFactor(text string) (float64, error) {
 	number, ok := strings.CutPrefix(text, "x")
 	v, err := parseNumber(number)
@@ -85,7 +85,7 @@ func ParseFactor(text string) (float64, error) {
 	return v, sched.CheckFactor(v)
 }
 
-// checkStarters warns of boosts that no pool can ever have.
+// checkStarters warns of starter boosts that no pool can ever get.
 func (r *reader) checkStarters(n *node) {
 	if s := n.get("starter"); s != nil {
 		r.warnf(s, "no pool ever begins with this: pools_on_demand is false and there are no placement rules, so none is made on demand")

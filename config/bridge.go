@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// Bridge is the file of a bridge.
+// Bridge holds the settings in the file of a bridge.
 type Bridge struct {
 	Feed       string // at-once or just-in-time
 	Groups     []BridgeGroup
@@ -30,13 +30,13 @@ type Bridge struct {
 	Batch      int
 	Options    BridgeOptions
 
-	// Problems are the warnings that were found.
+	// Problems holds the warnings.
 	Problems Problems
 
 	given map[string]bool // fields that the file gives
 }
 
-// BridgeOptions are the settings of a kind of bridge that were given, by their names.
+// BridgeOptions maps the names of the given settings of a kind of bridge to their values.
 type BridgeOptions map[string]string
 
 // BridgeBenefit is a benefit function with its parameters.
@@ -52,7 +52,7 @@ type BridgeOption struct {
 	Name    string
 	Default string
 	Doc     string // one sentence
-	Must    bool   // has to be given, here or by the flag of the same name
+	Must    bool   // required, here or by the flag of the same name
 }
 
 // The feeds and charges of bridges.
@@ -73,7 +73,7 @@ var benefitTable = &table{name: "benefit", doc: "What a job is worth to its grou
 		func(b *BridgeBenefit) *map[string]float64 { return &b.Groups }),
 }}
 
-// bridgeFields are the fields of the file; options are those of the kind.
+// bridgeFields returns the fields of the file; options is the table of the settings of the kind of bridge.
 func bridgeFields(options *table) []field {
 	fields := []field{
 		of("feed", FeedAtOnce, "at-once submits all jobs at once, and decides by groups where each goes; just-in-time keeps jobs back and submits one when a slot frees, in the order of the server.",
@@ -117,8 +117,8 @@ func bridgeFields(options *table) []field {
 		sub[BridgeOptions](&options), func(b *Bridge) *BridgeOptions { return &b.Options }))
 }
 
-// ParseBridge reads the file of a bridge of a kind with these options. The error is a
-// [Problems], with name as its file.
+// ParseBridge parses the file of a bridge whose kind has these options. The error is a [Problems], with name as its
+// file.
 func ParseBridge(name string, text []byte, options []BridgeOption) (*Bridge, error) {
 	clean, problem := prepare(text)
 	var root *node
@@ -147,7 +147,7 @@ func ParseBridge(name string, text []byte, options []BridgeOption) (*Bridge, err
 	return b, nil
 }
 
-// LoadBridge reads it from a file.
+// LoadBridge reads and parses the file of a bridge.
 func LoadBridge(path string, options []BridgeOption) (*Bridge, error) {
 	text, err := readFile(path)
 	if err != nil {
@@ -156,10 +156,10 @@ func LoadBridge(path string, options []BridgeOption) (*Bridge, error) {
 	return ParseBridge(path, text, options)
 }
 
-// Given reports whether the file says something about a field.
+// Given reports whether the file sets a field.
 func (b *Bridge) Given(field string) bool { return b.given[field] }
 
-// checkBridge looks for what does not go together.
+// checkBridge reports settings that contradict each other or have no effect.
 func (r *reader) checkBridge(root *node, b *Bridge) {
 	if root.get("window") != nil && b.Window > 0 {
 		if root.get("half_life") != nil && b.HalfLife > 0 {
@@ -193,7 +193,7 @@ func (r *reader) checkBridge(root *node, b *Bridge) {
 	}
 }
 
-// optionTable are the options of a kind.
+// optionTable makes the table of the options of a kind of bridge.
 func optionTable(options []BridgeOption) *table {
 	t := &table{name: "options", doc: "Settings of the kind of bridge."}
 	for _, o := range options {
@@ -211,7 +211,7 @@ func optionTable(options []BridgeOption) *table {
 	return t
 }
 
-// BridgeReference is a page in Markdown about the fields of the file, without its options.
+// BridgeReference returns a page in Markdown about the fields of the file, without the options of a kind.
 func BridgeReference() string {
 	var b strings.Builder
 	file := &table{doc: "The file as a whole. All fields may be left out.", fields: bridgeFields(optionTable(nil))}
@@ -221,7 +221,7 @@ func BridgeReference() string {
 	return b.String()
 }
 
-// Over puts what b was given over other settings.
+// Over copies to s those of the fields feed, half_life, slots, above and groups that b was given.
 func (b *Bridge) Over(s *Bridge) {
 	put := func(field string, f func()) {
 		if b.given[field] {

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// groups are read as a mapping of names to fields, in the order in which they are written.
+// groups reads a mapping of names to groups and keeps the order of the file.
 var groups = kind[[]BridgeGroup]{
 	word:   "names with groups",
 	schema: described(object{"type": "object"}),
@@ -39,7 +39,7 @@ var groups = kind[[]BridgeGroup]{
 	show: func(all []BridgeGroup) *node { return nil },
 }
 
-// poolPaths is a list of paths of pools, or one.
+// poolPaths is one path of a pool, or a list of paths.
 var poolPaths = texts("path or list of paths", func(text string) string {
 	if err := share.CheckPath(text); err != nil {
 		return clip(text) + " is not the path of a pool"
@@ -54,7 +54,7 @@ var groupNames = texts("list of names", func(text string) string {
 	return ""
 })
 
-// texts is a list of different texts that check accepts, or one.
+// texts makes the kind of one text that check accepts, or of a list of distinct ones.
 func texts(what string, check func(string) string) kind[[]string] {
 	return kind[[]string]{
 		word:   what,
@@ -86,7 +86,7 @@ func texts(what string, check func(string) string) kind[[]string] {
 	}
 }
 
-// levels are whole numbers that rise all the way or fall all the way.
+// levels is a list of integers that strictly rise or strictly fall.
 var levels = kind[[]int64]{
 	word:   "list of integers",
 	schema: described(object{"type": "array"}),
@@ -113,7 +113,7 @@ var levels = kind[[]int64]{
 	show: func([]int64) *node { return nil },
 }
 
-// parts are names with numbers from 0 on.
+// parts makes the kind of a mapping from names to numbers of at least 0.
 func parts(what string, check func(string) string) kind[map[string]float64] {
 	one := weight(share.CheckWeightOrNone)
 	return named(what, check, maxGroups, object{"type": "number", "minimum": 0}, one.read,

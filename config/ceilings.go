@@ -6,13 +6,13 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// ceiling is how many tasks may run at once, and the pool that has it so; 0 is no limit.
+// ceiling is the lowest max_running so far, and the pool that sets it; 0 means no limit.
 type ceiling struct {
 	tasks int
 	pool  string
 }
 
-// checkCeilings warns of limits of tasks in a pool, or below it, that a lower one of a pool above makes void.
+// checkCeilings warns of limits of tasks, in a pool or below it, that a lower limit of a pool above makes ineffective.
 func (r *reader) checkCeilings(n *node, p *share.Pool, path string, above ceiling) {
 	void := func(name string, tasks int) bool {
 		v := n.get(name)

@@ -8,8 +8,7 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// A charge is a number for one of a resource, or for as much as stands behind the stroke:
-// 0.25/G.
+// A charge is a number for one unit of a resource, or for the size after the slash: 0.25/G.
 
 const (
 	chargePattern = `^[0-9]+(\.[0-9]+)?(/[KMGTP])?$`
@@ -44,7 +43,7 @@ func readCharge(r *reader, name string, n *node) (float64, bool) {
 	return v / float64(size), true
 }
 
-// showCharge writes a number that is likely to be the charge for a byte as the charge for a gigabyte.
+// showCharge writes a number that is probably a charge per byte as a charge per gigabyte.
 func showCharge(v float64) *node {
 	if v > 0 && v < 1e-4 {
 		return word(formatNumber(v*(1<<30)) + "/G")
@@ -84,10 +83,10 @@ var charges = kind[sched.Charge]{
 	},
 }
 
-// combinations are how the parts of a charge are put together.
+// combinations says how the charges of several resources combine: as their sum, or the largest one.
 var combinations = unlessIs(false, choice("charge_by", []string{"sum", "max"}, []bool{false, true}))
 
-// chargeFields come after the unit, for which something has to be charged.
+// chargeFields must follow the field unit, because a charge has to charge something for the unit.
 func chargeFields() []field {
 	return []field{
 		unless("what a task takes of the unit",
@@ -98,7 +97,7 @@ func chargeFields() []field {
 	}
 }
 
-// checkCharge warns of charges that nobody reads.
+// checkCharge warns of a charge_by without effect, and of a charge for memory that is too large for a byte.
 func (r *reader) checkCharge(root *node, c *Config) {
 	charge := &c.Shares.Sched.Charge
 	if n := root.key("charge_by"); n != nil && charge.Largest && len(charge.Per) == 0 {

@@ -13,8 +13,7 @@ type Config struct {
 	Shares allocation.Config
 	Server Server
 
-	// What follows is in force by way of Shares; it is here so that [Config.YAML] can
-	// write it.
+	// Shares already contains the following settings. They are here so that [Config.YAML] can write them.
 
 	Rules       []share.Rule // of Shares.Placement; nil is none
 	Shortlist   Shortlist    // of the policy lottery
@@ -22,8 +21,7 @@ type Config struct {
 	Licenses    map[string]int64
 	Rates       map[string]Rate
 
-	// Problems are the warnings that were found. Hints are for those who ask what could
-	// be better, by config check.
+	// Problems holds the warnings. Hints holds suggestions, which only config check reports.
 	Problems Problems
 	Hints    Problems
 
@@ -32,21 +30,21 @@ type Config struct {
 	root       *node  // as it was given, settings included, without passwords
 }
 
-// Shortlist is how much a step of the policy lottery draws.
+// Shortlist says how many pools and jobs the policy lottery draws in a step.
 type Shortlist struct{ Pools, Jobs int }
 
-// Report is all that there is to say about the configuration, in the order of the file.
+// Report returns all problems and hints of the configuration, in the order of the file.
 func (c *Config) Report() Problems {
 	return slices.SortedStableFunc(slices.Values(slices.Concat(c.Problems, c.Hints)), byPlace)
 }
 
-// Multifactor is what the policy multifactor counts for a job.
+// Multifactor says how the policy multifactor computes the priority of a job.
 type Multifactor struct {
 	sched.Multifactor
 	Rules []share.SiteRule // of Shares.Site
 }
 
-// Rate is a number of starts in a time.
+// Rate limits how many tasks start per time.
 type Rate struct {
 	sched.Rate          // whose burst is never 0
 	Kinds      []string // of jobs that are subject to it without naming it

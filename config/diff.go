@@ -5,18 +5,17 @@ import (
 	"strconv"
 )
 
-// Difference is one place where two configurations say different things.
+// Difference is one place where two configurations differ.
 type Difference struct {
 	Path string // as settings name it, e.g. pools.physics/env.weight
-	Old  string // as it would be written in the file; "": nothing was there
+	Old  string // in the syntax of the file; "" if it was absent
 	New  string // likewise
-	// Later is set when it takes effect at the next start of the server.
+	// Later says that the change takes effect at the next start of the server.
 	Later bool
 }
 
-// Diff is what differs between two configurations by what they mean: defaults are filled
-// in, and comments, order and ways of writing do not count. Pools are compared one by one,
-// items of lists by their place.
+// Diff returns the differences in meaning between two configurations. It fills in defaults and ignores comments, order
+// and notation. It compares pools one by one, and items of lists by position.
 func Diff(old, new *Config) []Difference {
 	var d differ
 	d.compare(nil, fileTable.show(old), fileTable.show(new))
@@ -25,7 +24,7 @@ func Diff(old, new *Config) []Difference {
 
 type differ struct{ found []Difference }
 
-// compare compares two values at one place; nil is nothing.
+// compare compares two values at one place; nil means absent.
 func (d *differ) compare(at []string, old, new *node) {
 	switch {
 	case old == nil && new == nil:
@@ -64,7 +63,7 @@ func (d *differ) compareNames(at []string, old, new *node) {
 	}
 }
 
-// byName is for trees of thousands of pools, where looking for each name would take long.
+// byName maps the names in n to their values. It saves a search per name in trees of thousands of pools.
 func byName(n *node) map[string]*node {
 	all := map[string]*node{}
 	if n != nil {
@@ -82,8 +81,7 @@ func under(n *node, name string) *node {
 	return n.get(name)
 }
 
-// comparePools tells of a pool that one side lacks, and of each pool below it in a line of
-// its own.
+// comparePools notes a pool that one side lacks, and each pool below it as a difference of its own.
 func (d *differ) comparePools(at []string, old, new *node) {
 	d.note(at, withoutPools(old), withoutPools(new))
 	d.compare(append(slices.Clip(at), "pools"), under(old, "pools"), under(new, "pools"))
@@ -102,8 +100,7 @@ func withoutPools(n *node) *node {
 	return &rest
 }
 
-// compareItems compares lists without the common items at their beginnings and ends, so
-// that a rule put in between is one difference.
+// compareItems skips the items that both lists begin or end with, so that an inserted rule is one difference.
 func (d *differ) compareItems(at []string, old, new []*node) {
 	begin := 0
 	for begin < min(len(old), len(new)) && flat(old[begin]) == flat(new[begin]) {
@@ -137,9 +134,8 @@ func (d *differ) note(at []string, old, new *node) {
 	}
 }
 
-// Text is the text that was read, without what it is put over by settings, and with [Hidden] in the
-// place of passwords.
+// Text returns the text of the file, before settings were applied, with [Hidden] in place of passwords.
 func (c *Config) Text() string { return c.hidden }
 
-// WholeText is the text with its passwords. It is for the file alone.
+// WholeText returns the text with its passwords. It must go into the file only.
 func (c *Config) WholeText() string { return c.text }

@@ -11,10 +11,10 @@ import (
 	"go.yaml.in/yaml/v4/plugin/loaderlimits"
 )
 
-// readYAML reads a text. Its problem says where the text stops being a document.
+// readYAML parses a text. The problem says where the text stops being valid.
 func readYAML(text string) (*node, *Problem) {
 	d := &document{lines: strings.Split(text, "\n")}
-	for i, line := range d.lines { // here, as the library takes quadratic time for many
+	for i, line := range d.lines { // checked here, because the library needs quadratic time for many
 		if strings.HasPrefix(line, "%") {
 			d.fail(place{i + 1, 1}, "a line must not begin with %%: directives are not read")
 			return nil, d.failed
@@ -44,7 +44,7 @@ func readYAML(text string) (*node, *Problem) {
 	}
 }
 
-// node makes a node with all that it holds.
+// node converts y and everything below it.
 func (d *document) node(y *yaml.Node) *node {
 	n := &node{place: d.at(y.Line, y.Column)}
 	if d.check(n, y); d.failed != nil {
@@ -76,7 +76,7 @@ func (d *document) node(y *yaml.Node) *node {
 	return n
 }
 
-// check refuses nodes that are not read, and too many of them.
+// check refuses nodes that a configuration must not use, and too many nodes.
 func (d *document) check(n *node, y *yaml.Node) {
 	if y.Style&yaml.TaggedStyle != 0 || y.Tag == "!" {
 		d.fail(n.place, noTags)
@@ -91,8 +91,8 @@ func (d *document) check(n *node, y *yaml.Node) {
 	}
 }
 
-// follow makes a node of what an alias stands for. The place of the value itself is
-// where the alias is; what the value holds stays where it is written.
+// follow converts the value that an alias stands for. The value itself gets the place of the alias; nodes inside it
+// keep the places where they are written.
 func (d *document) follow(n *node, y *yaml.Node) *node {
 	if slices.Contains(d.above, y.Alias) {
 		d.fail(n.place, "the alias *%s is part of the value that it stands for", y.Value)
@@ -107,7 +107,7 @@ func (d *document) follow(n *node, y *yaml.Node) *node {
 	return to
 }
 
-// name makes a node of the i-th part of a mapping, which is a name.
+// name converts the i-th node of a mapping, which is a name.
 func (d *document) name(y *yaml.Node, i int) *node {
 	n, k, v := d.node(y.Content[i]), y.Content[i], y.Content[i+1]
 	end := k.Column + utf8.RuneCountInString(k.Value)

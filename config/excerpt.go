@@ -6,15 +6,15 @@ import (
 	"unicode"
 )
 
-// How much of a file is shown around a place: lines before it, and columns of a line
-// that is too long to be shown as a whole, such as the only line of a JSON file.
+// Excerpts show this many lines before a place, and this many columns of a line that is too long to show whole, such as
+// the only line of a JSON file.
 const (
 	linesBefore = 2
 	widest      = 100
 )
 
-// pictures draws the places of a text, from the first line to the last. It keeps no
-// more than the lines of one picture.
+// pictures draws excerpts for the places of a text, from the first line to the last. It keeps only the lines of one
+// excerpt.
 type pictures struct {
 	rest string
 	line int                     // the last one of those kept
@@ -55,7 +55,7 @@ func (p *pictures) excerpt(line, col int) string {
 	return b.String()
 }
 
-// cut returns the part of a line that is shown.
+// cut returns the part of a line that the excerpt shows.
 func cut(line string, from int) []rune {
 	shown := make([]rune, 0, widest+1)
 	col := 0
@@ -74,8 +74,8 @@ func cut(line string, from int) []rune {
 	return shown
 }
 
-// printable replaces what a terminal would obey. A tab becomes one column, so that the
-// caret is where it belongs.
+// printable replaces characters that a terminal would interpret. A tab becomes one column, so that the caret is in the
+// right place.
 func printable(text []rune) []rune {
 	for i, r := range text {
 		switch {
@@ -88,8 +88,8 @@ func printable(text []rune) []rune {
 	return text
 }
 
-// columns is the width of a text on a terminal: characters of East Asian scripts and
-// emoji take two columns, marks that combine with the one before none.
+// columns returns the width of a text on a terminal: East Asian characters and emoji take two columns, combining marks
+// none.
 func columns(text []rune) int {
 	n := 0
 	for _, r := range text {

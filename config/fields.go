@@ -12,10 +12,10 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// The tables are set by init, as those of pools refer to themselves.
+// init sets the tables, because the table of pools refers to itself.
 var fileTable, serverTable, tlsTable, shortlistTable, userLimitsTable *table
 
-// allTables are all places of the file, in the order of the reference.
+// allTables returns the tables of the whole file, in the order of the reference.
 func allTables() []*table {
 	return []*table{
 		fileTable, poolTable, ruleTable, rateTable, starterTable, newJobTable, rebalanceTable, decayTable, multifactorTable,
@@ -56,7 +56,7 @@ func init() {
 
 func fileFields() []field {
 	return slices.Concat([]field{
-		// The unit comes first, as limits of pools depend on it.
+		// The unit comes first, because limits of pools depend on it.
 		then(of("unit", "cpu", "The resource in which shares are counted. Each task takes at least one of it: one that does not ask for it takes one, and holds it. A file with another unit takes effect with the next start; until then nothing of it does.",
 			line("name of a resource", share.MaxSegment,
 				checkResource), func(c *Config) *string { return &c.Shares.Sched.Unit }),
@@ -171,7 +171,7 @@ func shortlistFields() []field {
 	}
 }
 
-// standardUserLimits are left out of the canonical form.
+// standardUserLimits holds the defaults, which the canonical form omits.
 var standardUserLimits = allocation.UserLimits{Jobs: 100_000, Tasks: 10_000_000, Pools: 1000}
 
 func userLimitFields() []field {

@@ -5,12 +5,12 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// optionOf is the policy that reads a setting.
+// optionOf names the policy that reads each option.
 var optionOf = []struct{ option, policy string }{{"rounding", "load"}, {"rebalance", "load"}, {"compat", "fairtree"},
 	{"decay", "decay"}}
 
-// options warns of settings that no policy reads: they belong to a pool that names the
-// policy. scoot says whether the loads below are rounded so that 0% is never served.
+// options warns of options that no policy reads: an option belongs in the pool that names its policy. scoot says
+// whether the loads below are rounded so that a pool with 0% is never served.
 func (f *futile) options(n *node, p *share.Pool, path string, scoot bool) {
 	for _, x := range optionOf {
 		at := n.key(x.option)
@@ -46,7 +46,7 @@ func (f *futile) options(n *node, p *share.Pool, path string, scoot bool) {
 	}
 }
 
-// below checks the pools below one in which above holds.
+// below checks the pools below p; above is the reclaim setting in force for p.
 func (f *futile) below(n *node, p *share.Pool, above share.Reclaim) {
 	byName := poolsByName(p.Pools)
 	for _, e := range pairs(n.get("pools")) {
@@ -75,7 +75,7 @@ func (f *futile) below(n *node, p *share.Pool, above share.Reclaim) {
 	}
 }
 
-// policy warns of policies that lack the decay they are made for.
+// policy warns of policies that divide by past use although past use never decays.
 func (f *futile) policy(n *node, p *share.Pool, who string) {
 	if !f.forever {
 		return
@@ -92,10 +92,9 @@ func (f *futile) policy(n *node, p *share.Pool, who string) {
 	}
 }
 
-// unread warns of settings that the policies above a pool do not read: weights where jobs go in
-// the order in which they came. It also warns of policies that keep one above from its order, as it
-// compares jobs and not pools. divides is the policy of a pool, and ranks the pool
-// right above or further up that compares jobs by their priority, if there is one.
+// unread warns of settings that the policies above a pool do not read, such as weights under fifo. It also warns of
+// pools whose own policy defeats the order of a multifactor above, which compares jobs and not pools. divides is the
+// policy of p, and ranks names the topmost pool above p with the policy multifactor, or is empty.
 func (f *futile) unread(n *node, p *share.Pool, who, divides, ranks string) {
 	if divides == "multifactor" && ranks == "" {
 		ranks = who
@@ -125,14 +124,14 @@ func (f *futile) unread(n *node, p *share.Pool, who, divides, ranks string) {
 	}
 }
 
-// futile looks for settings that can never act.
+// futile finds settings that never have an effect.
 type futile struct {
 	*reader
 	c       *Config
-	unheard []string // pools with a min for which nothing is ever stopped
+	unheard []string // pools with a min for which no task is ever stopped
 	at      *node    // the first of these minima
 	minima  bool     // some pool has a min
-	forever bool     // use counts for ever
+	forever bool     // past use never decays
 }
 
 // checkFutile warns of minima that may wait for ever, and of settings without an effect.

@@ -5,20 +5,19 @@ import (
 	"strings"
 )
 
-// Hidden stands where a password is. The configuration is shown to everybody and kept in the
-// database, and a password in it to nobody and nowhere: it stays in the file, and in the memory of
-// the server.
+// Hidden replaces a password. Everybody may see the configuration, and the database keeps it, but passwords stay in the
+// file and in the memory of the server.
 const Hidden = "********"
 
 var (
-	// inURL finds a user with a password in an address. The password ends at the last @ of the word, as
-	// it may hold any character.
+	// inURL matches a user with a password in a URL. The password ends at the last @ of the word, as it may hold any
+	// character.
 	inURL = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://[^\s:/@?#"']*:)(\S*)@`)
 	// inParameter finds a parameter that is a password.
 	inParameter = regexp.MustCompile(`(?i)(password\s*=\s*)('[^'\n]*'|"[^"\n]*"|[^\s&"'#]+)`)
 )
 
-// Hide is a text with [Hidden] in the place of each password.
+// Hide returns the text with each password replaced by [Hidden].
 func Hide(text string) string {
 	if strings.Contains(text, "://") {
 		text = inURL.ReplaceAllString(text, "${1}"+Hidden+"@")
@@ -28,7 +27,7 @@ func Hide(text string) string {
 	}
 	return inParameter.ReplaceAllStringFunc(text, func(found string) string {
 		value := inParameter.FindStringSubmatch(found)[2]
-		end := value[len(strings.TrimRight(value, "}],")):] // of the list or mapping that it is in
+		end := value[len(strings.TrimRight(value, "}],")):] // the end of the enclosing list or mapping
 		return strings.TrimSuffix(found, value) + Hidden + end
 	})
 }

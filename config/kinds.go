@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/internal/units"
 )
 
-// described makes the schema of a text with an example or pattern.
+// described returns a function that returns the schema.
 func described(schema object) func() object { return func() object { return schema } }
 
 // whole is an integer from least to most.
@@ -95,7 +95,7 @@ func parseNumber(text string) (float64, error) {
 	case "-.inf":
 		return math.Inf(-1), nil
 	}
-	if strings.ContainsAny(text, "xX_") { // not read in the same way everywhere
+	if strings.ContainsAny(text, "xX_") { // readers of YAML disagree about these
 		return 0, strconv.ErrSyntax
 	}
 	v, err := strconv.ParseFloat(text, 64)
@@ -120,7 +120,7 @@ var boolean = kind[bool]{
 	show: func(v bool) *node { return word(strconv.FormatBool(v)) },
 }
 
-// not is a boolean that is kept the other way round.
+// not reads a boolean and keeps its opposite.
 func not(k kind[bool]) kind[bool] {
 	read, show := k.read, k.show
 	k.read = func(r *reader, name string, n *node) (bool, bool) {
@@ -131,8 +131,8 @@ func not(k kind[bool]) kind[bool] {
 	return k
 }
 
-// line is a text that check accepts. Numbers count as text; true, false and null
-// have to be in quotes, because their meaning is not clear.
+// line is a text that check accepts. Numbers count as text; true, false and null must be quoted, because unquoted they
+// are ambiguous.
 func line(what string, most int, check func(string) string) kind[string] {
 	return kind[string]{
 		word:   what,
@@ -189,8 +189,7 @@ func choice[V comparable](what string, names []string, values []V) kind[V] {
 	}
 }
 
-// span is a duration of at least least; with zero, it may also be 0, which can be
-// written as that word.
+// span is a duration of at least least. If zero is not empty, 0 is allowed as well, and zero is the word for it.
 func span(least time.Duration, zero string) kind[time.Duration] {
 	k := kind[time.Duration]{
 		word:   "duration",

@@ -8,8 +8,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// checkMinima compares the minima of the pools below p with the maximum and the
-// minimum of p itself.
+// checkMinima compares the sum of the minima of the pools below p with the maximum and the minimum of p.
 func (r *reader) checkMinima(n *node, p *share.Pool) {
 	sum := below(p)
 	for _, resource := range slices.Sorted(maps.Keys(sum)) {
@@ -33,14 +32,13 @@ func below(p *share.Pool) map[string]int64 {
 	sum := map[string]int64{}
 	for i := range p.Pools {
 		for resource, least := range guaranteed(&p.Pools[i]) {
-			sum[resource] = min(sum[resource]+least, 1<<61) // many of the largest amounts
+			sum[resource] = min(sum[resource]+least, 1<<61) // bounded, so that large amounts do not overflow
 		}
 	}
 	return sum
 }
 
-// guaranteed is a pool's own minimum, or the sum of its children's minima if that is
-// more.
+// guaranteed returns a pool's own minimum, or the sum of its children's minima if that is larger.
 func guaranteed(p *share.Pool) map[string]int64 {
 	all := below(p)
 	for resource, least := range p.Min {

@@ -92,7 +92,7 @@ func siteFields() []field {
 	}
 }
 
-// siteExpression is the same as in a rule of placement.
+// siteExpression makes a field of a site rule like that of a placement rule.
 func siteExpression(name, doc string) field {
 	f := expression(name, doc)
 	read, show := f.read, f.show
@@ -125,7 +125,7 @@ var (
 	tres = named("resources with weights", checkResource, maxResources, points.schema(), points.read, points.show)
 )
 
-// sites are the rules in their order, which matters.
+// sites is the list of rules of the site; their order matters.
 var sites = kind[[]share.SiteRule]{
 	word: "list of rules",
 	schema: described(object{"type": []string{"array", "null"}, "items": object{"$ref": "#/$defs/site"},
@@ -152,7 +152,7 @@ var sites = kind[[]share.SiteRule]{
 	},
 }
 
-// maybe is a factor of a pool, which may have none of its own.
+// maybe is an optional factor of a pool; nil means that the pool has none of its own.
 var maybe = kind[*float64]{
 	word: factor.word, schema: factor.schema,
 	read: func(r *reader, name string, n *node) (*float64, bool) {
@@ -167,7 +167,7 @@ var maybe = kind[*float64]{
 	},
 }
 
-// checkMultifactor warns of what counts for nothing.
+// checkMultifactor warns of settings of multifactor that have no effect.
 func (r *reader) checkMultifactor(root *node, c *Config) {
 	m := root.get("multifactor")
 	if m == nil {
@@ -187,7 +187,7 @@ func (r *reader) checkMultifactor(root *node, c *Config) {
 	r.warnf(root.key("multifactor"), "no pool has the policy multifactor")
 }
 
-// policies are the names that a tree uses.
+// policies returns the set of policies in a tree.
 func policies(root *share.Pool) map[string]bool {
 	names := map[string]bool{root.Policy: true}
 	for _, p := range root.All() {

@@ -2,8 +2,7 @@ package config
 
 import "strings"
 
-// place is a position in a file: a line, and a column that counts runes, both from 1.
-// The zero value is no place at all.
+// place is a position in a file: a line, and a column that counts runes, both from 1. The zero value means no place.
 type place struct{ line, col int }
 
 type nodeKind uint8
@@ -15,8 +14,8 @@ const (
 	mapping
 )
 
-// node is a value of a file with its place. Numbers, durations and the like are still
-// text: what a value means depends on the field that it is given to.
+// node is a value of a file with its place. Numbers, durations and the like stay text, because only the field that gets
+// the value knows its meaning.
 type node struct {
 	place
 	kind   nodeKind
@@ -24,11 +23,10 @@ type node struct {
 	text   string  // of a scalar, without quotes
 	keys   []*node // of a mapping, in the order of the file
 	items  []*node // of a list, or the values of a mapping
-	from   string  // the setting that it is of, if it does not stand in a file
+	from   string  // the setting that it comes from, if it is not from the file
 }
 
-// get returns the value of a name, or nil. Of several the first one counts; the
-// reader refuses the others.
+// get returns the value of a name, or nil. If a name is repeated, the first counts; the reader refuses the others.
 func (n *node) get(name string) *node {
 	if i := n.find(name); i >= 0 {
 		return n.items[i]
@@ -36,8 +34,7 @@ func (n *node) get(name string) *node {
 	return nil
 }
 
-// key returns the name as it stands in the file, for its place. It returns n itself
-// when the file does not give the name.
+// key returns the node of a name, for its place. It returns n itself if n lacks the name.
 func (n *node) key(name string) *node {
 	if i := n.find(name); i >= 0 {
 		return n.keys[i]
@@ -56,13 +53,12 @@ func (n *node) find(name string) int {
 	return -1
 }
 
-// plain reports whether n is a text without quotes, so that it may be a number, true,
-// false or null.
+// plain reports whether n is an unquoted scalar, which may be a number, true, false or null.
 func (n *node) plain() bool { return n.kind == scalar && !n.quoted }
 
 func word(text string) *node { return &node{kind: scalar, text: text} }
 
-// textOf makes a node that is written in quotes where it has to be.
+// textOf makes a text node, which is written in quotes where YAML needs them.
 func textOf(text string) *node { return &node{kind: scalar, text: text, quoted: true} }
 
 // set adds a name with its value to a mapping, unless the value is nil.
@@ -73,5 +69,5 @@ func (n *node) set(name string, value *node) {
 	}
 }
 
-// colonInside reports whether a name and a value may have been meant.
+// colonInside reports whether n may be a name and a value without a space between them.
 func (n *node) colonInside() bool { return !n.quoted && strings.Contains(n.text, ":") }

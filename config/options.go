@@ -8,10 +8,10 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// The places of the options of the policies load and decay.
+// Tables of the options of the policies load and decay.
 var rebalanceTable, decayTable *table
 
-// optionFields are the settings of a pool's policy, beside its name.
+// optionFields returns the options of a pool's policy.
 func optionFields[T any](at func(*T) *share.Options) []field {
 	return []field{
 		unless("exact", of("rounding", "", "Of the policy load: exact apportions by largest remainder, scoot rounds as Twitter's Scoot does.",
@@ -36,8 +36,8 @@ var percentagePoints = numbers(object{"type": "number", "minimum": 0, "maximum":
 		return nil
 	})
 
-// maxSpread is the distance between a pool of all the load that has nothing and one of
-// none that has everything.
+// maxSpread is the largest distance between two pools in percentage points: one with 100% of the load runs nothing, and
+// one with 0% runs everything.
 const maxSpread = 200
 
 func rebalanceFields() []field {
@@ -76,7 +76,7 @@ func (n *node) zero() bool {
 	return err == nil && v == 0
 }
 
-// checkZero looks for pools with the weight 0 under policies that have to divide by it.
+// checkZero refuses the weight 0 in pools under a policy that divides by the weight.
 func (r *reader) checkZero(n *node, p *share.Pool, above string) {
 	name := above
 	if p.Policy != "" {
@@ -97,7 +97,7 @@ func (r *reader) checkZero(n *node, p *share.Pool, above string) {
 	}
 }
 
-// poolsByName finds pools of one level by their names.
+// poolsByName maps the names of the pools of one level to the pools.
 func poolsByName(pools []share.Pool) map[string]*share.Pool {
 	all := make(map[string]*share.Pool, len(pools))
 	for i := range pools {

@@ -7,11 +7,11 @@ import (
 
 const maxOrigins = 16
 
-// origins are addresses under which browsers reach the dashboard by way of a proxy.
+// origins lists the addresses at which browsers reach the dashboard through a proxy.
 var origins = textList("address", "addresses", `^https?://[a-z0-9.:\[\]-]+$`, maxOrigins, checkOrigin)
 
-// checkOrigin says why text is not what a browser sends as the origin of a page: it has no path, no
-// port if that is the usual one, and small letters only.
+// checkOrigin returns why text is not an origin as browsers send it: without a path, without the default port, and in
+// lower case.
 func checkOrigin(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || len(text) > 255 {

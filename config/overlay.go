@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Setting is a value for one place of the file that somebody gave while the server runs.
+// Setting is a value that somebody set at one place of the file while the server runs.
 type Setting struct {
 	Path  string `json:"path"`  // e.g. pools.physics/env.weight
-	Value string `json:"value"` // as it would be written in the file; "" removes the field
+	Value string `json:"value"` // in the syntax of the file; "" removes the field
 }
 
-// SplitSetting takes PATH=VALUE apart.
+// SplitSetting splits PATH=VALUE.
 func SplitSetting(text string) (Setting, error) {
 	quoted := false
 	for i, r := range text {
@@ -28,14 +28,13 @@ func SplitSetting(text string) (Setting, error) {
 	return Setting{}, fmt.Errorf("expected PATH=VALUE, such as pools.physics.weight=3, got %s", clip(text))
 }
 
-// CleanPath checks a path and writes it in the one way in which it is kept.
+// CleanPath checks a path and returns its canonical form.
 func CleanPath(path string) (string, error) {
 	parts, err := splitPath(path)
 	return joinPath(parts), err
 }
 
-// splitPath returns the names on a path. Names with a dot or = are in quotes; pools inside
-// pools may be written with slashes.
+// splitPath splits a path into names. Names with a dot or = are quoted; nested pools may be separated by slashes.
 func splitPath(path string) ([]string, error) {
 	var parts []string
 	for rest := path; ; {
@@ -88,9 +87,8 @@ func joinPath(parts []string) string {
 	return b.String()
 }
 
-// With is the configuration with settings put over what the file says, the later over the
-// earlier, and checked like the file. With create, pools are made that the file does not
-// name.
+// With returns the configuration with settings applied over the file, later ones over earlier ones, and checks the
+// result like a file. If create is true, settings may add pools that the file lacks.
 func (c *Config) With(settings []Setting, create bool) (*Config, error) {
 	root, problem := readYAML(c.text)
 	if problem != nil {
@@ -108,7 +106,7 @@ func (c *Config) With(settings []Setting, create bool) (*Config, error) {
 	return read(c.name, c.text, root)
 }
 
-// text is the setting as it is given.
+// text returns PATH=VALUE for messages, shortened and without passwords.
 func (s Setting) text() string {
 	value := Hide(s.Value)
 	if len(value) > 60 {
@@ -117,7 +115,7 @@ func (s Setting) text() string {
 	return s.Path + "=" + strings.ReplaceAll(value, "\n", " ")
 }
 
-// overlay puts a setting into a tree of nodes, and returns the reason if the setting is wrong.
+// overlay applies a setting to a tree of nodes. It returns the reason if the setting is wrong.
 func overlay(root *node, s Setting, create bool) (wrong string) {
 	parts, err := splitPath(s.Path)
 	if err != nil {
@@ -176,7 +174,7 @@ func keysOf(n *node) []string {
 	return names
 }
 
-// node reads the value.
+// node parses the value.
 func (s Setting) node() (n *node, wrong string) {
 	clean, problem := prepare([]byte(s.Value))
 	if problem == nil {
@@ -189,7 +187,7 @@ func (s Setting) node() (n *node, wrong string) {
 	return n, ""
 }
 
-// mark says where a value comes from that stands in no file.
+// mark replaces all places in n by the setting that the value comes from.
 func (n *node) mark(from string) {
 	n.place, n.from = place{}, from
 	for _, k := range n.keys {
@@ -200,9 +198,9 @@ func (n *node) mark(from string) {
 	}
 }
 
-// Item makes a setting of one item of a list, by its number from 1, the setting of the
-// whole list as it then is: items have no names, and the list of the file may change.
-// Other settings stay as they are. The number after the last adds an item.
+// Item turns a setting of one item of a list, by its number from 1, into a setting of the whole list as changed: items
+// have no names, and the list in the file may change. It returns other settings as they are. The number after the last
+// adds an item.
 func (c *Config) Item(s Setting) (Setting, error) {
 	parts, err := splitPath(s.Path)
 	if err != nil {
@@ -240,8 +238,8 @@ func (c *Config) Item(s Setting) (Setting, error) {
 	return Setting{joinPath(parts[:last]), flat(&node{kind: list, items: all})}, nil
 }
 
-// Value returns the value in force at a path, as it would be written in the file: the given
-// value, else the default. It is "" if there is none.
+// Value returns the value in force at a path, in the syntax of the file: the given value, or the default, or "" if
+// there is neither.
 func (c *Config) Value(path string) (string, error) {
 	parts, err := splitPath(path)
 	if err != nil {
@@ -256,7 +254,7 @@ func (c *Config) Value(path string) (string, error) {
 	return "", nil
 }
 
-// find looks a path up in the given file, then in the canonical form.
+// find looks up a path in the given file, then in the canonical form.
 func (c *Config) find(parts []string) *node {
 	for _, n := range []*node{c.root, fileTable.show(c)} {
 		for _, part := range parts {
@@ -281,8 +279,8 @@ func (c *Config) find(parts []string) *node {
 	return nil
 }
 
-// known reports whether the first name on a path, or the field of a pool at its end, is one
-// of the file's.
+// known reports whether the file has a field with the first name of a path. If the path ends with a field of a pool, it
+// checks that name as well.
 func known(parts []string) bool {
 	if !slices.Contains(fileTable.names(), parts[0]) {
 		return false
@@ -293,10 +291,10 @@ func known(parts []string) bool {
 	return true
 }
 
-// JoinPath makes a path of names.
+// JoinPath joins names to a path.
 func JoinPath(names ...string) string { return joinPath(names) }
 
-// Given reports whether the file or a setting names a place.
+// Given reports whether the file or a setting has a value at this place.
 func (c *Config) Given(names ...string) bool {
 	n := c.root
 	for _, name := range names {

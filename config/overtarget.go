@@ -8,14 +8,14 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// overTargets tells of pools whose minimum is above their load under rebalancing: it never brings them to it.
+// overTargets collects pools whose minimum is above their load: rebalancing never brings them down to it.
 type overTargets struct {
 	unit     string
 	capacity int64
 	out      []string
 }
 
-// overTargets finds them in the pools of a configuration, for what all nodes have together.
+// overTargets returns these descriptions, where capacity is what all nodes have together.
 func (c *Config) overTargets(capacity map[string]int64) []string {
 	unit := cmp.Or(c.Shares.Sched.Unit, sched.DefaultUnit)
 	o := overTargets{unit: unit, capacity: capacity[unit]}
@@ -24,7 +24,7 @@ func (c *Config) overTargets(capacity map[string]int64) []string {
 	return o.out
 }
 
-// below looks at the pools of one that has an amount to divide.
+// below checks the pools below p, which divide amount.
 func (o *overTargets) below(p *share.Pool, path, policy string, options share.Options, amount float64) {
 	sum := 0.0
 	for i := range p.Pools {

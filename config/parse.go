@@ -21,8 +21,7 @@ import (
 // maxSize bounds a file, in bytes.
 const maxSize = 1 << 20
 
-// Parse reads a configuration. The error is a [Problems] that holds all errors and
-// warnings, with name as their file.
+// Parse parses a configuration. The error is a [Problems] with all errors and warnings, whose file is name.
 func Parse(name string, text []byte) (*Config, error) {
 	clean, problem := prepare(text)
 	if problem == nil {
@@ -46,7 +45,7 @@ func Load(path string) (*Config, error) {
 	return Parse(path, text)
 }
 
-// readFile reads a file, but no more than is needed to see that it is too large.
+// readFile reads a file, but at most one byte more than allowed, which shows that it is too large.
 func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -60,7 +59,7 @@ func readFile(path string) ([]byte, error) {
 	return text, nil
 }
 
-// ReadText is the text of a file as [Config.WholeText] has it.
+// ReadText reads a file as [Config.WholeText] returns it.
 func ReadText(path string) (string, error) {
 	text, err := readFile(path)
 	if err != nil {
@@ -70,7 +69,7 @@ func ReadText(path string) (string, error) {
 	return clean, nil
 }
 
-// Default is the configuration that is in force without a file.
+// Default returns the configuration that is in force without a file.
 func Default() *Config {
 	c, err := Parse("default", nil)
 	if err != nil {
@@ -79,9 +78,8 @@ func Default() *Config {
 	return c
 }
 
-// prepare makes text of bytes: UTF-8 without a byte order mark, whose lines end in \n and
-// in nothing else. What YAML takes for another end of a line, or refuses without a
-// place, counts as a control character.
+// prepare converts bytes to text: UTF-8 without a byte order mark, with lines that end in \n only. Other ends of lines
+// in YAML, and characters that YAML refuses without a place, count as control characters.
 func prepare(text []byte) (string, *Problem) {
 	if len(text) > maxSize {
 		return "", &Problem{Msg: "the file is larger than 1 MiB"}
@@ -104,7 +102,7 @@ func prepare(text []byte) (string, *Problem) {
 	return clean, nil
 }
 
-// read makes a configuration of the nodes of a file.
+// read makes a configuration from the nodes of a file.
 func read(name, text string, root *node) (*Config, error) {
 	r := &reader{}
 	c := &Config{name: name, text: text, root: root}
@@ -147,7 +145,7 @@ func read(name, text string, root *node) (*Config, error) {
 	return c, c.finish()
 }
 
-// problems are all that the reader found.
+// problems returns what the reader found, and how many more problems it did not keep.
 func (r *reader) problems(name, text string) Problems {
 	found := r.found.finish(name, text)
 	if r.more > 0 {
@@ -158,7 +156,7 @@ func (r *reader) problems(name, text string) Problems {
 	return found
 }
 
-// finish computes what follows from the fields.
+// finish computes the values that depend on the fields.
 func (c *Config) finish() error {
 	if c.Rules != nil {
 		p, err := share.NewPlacement(c.Rules)
@@ -178,7 +176,7 @@ func (c *Config) finish() error {
 	return nil
 }
 
-// finishMultifactor puts the values of the table into the configuration.
+// finishMultifactor copies the settings of multifactor into the shares.
 func (c *Config) finishMultifactor() error {
 	c.Shares.Sched.Multifactor = c.Multifactor.Multifactor
 	c.Shares.Levels = slices.Sorted(maps.Keys(c.Multifactor.Levels))
@@ -190,7 +188,7 @@ func (c *Config) finishMultifactor() error {
 	return err
 }
 
-// limits puts licenses and rates into the shares.
+// limits copies licenses and rates into the shares.
 func (c *Config) limits() {
 	c.Shares.Sched.Licenses = c.Licenses
 	if len(c.Rates) == 0 {

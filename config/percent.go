@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// percent is a share of what the pool above gets, such as 30%. It is kept as a weight,
-// which comes to the same when all siblings give one.
+// percent is a share of what the parent pool gets, such as 30%. It is kept as a weight, which is equivalent if all
+// siblings have a percentage.
 var percent = kind[float64]{
 	word:   "percentage",
 	schema: described(object{"type": "string", "pattern": `^[0-9]+(\.[0-9]+)?%$`}),
@@ -29,8 +29,7 @@ var percent = kind[float64]{
 	show: func(float64) *node { return nil }, // it is written as a weight
 }
 
-// load is the same for the pools of a pool with the policy load. It may be 0, and a
-// number without the sign will do.
+// load is a percentage for the children of a pool with the policy load. It may be 0, and the % sign may be left out.
 var load = kind[float64]{
 	word: "percentage",
 	schema: described(object{"anyOf": []any{
@@ -63,8 +62,8 @@ func percentage(text string) (float64, bool) {
 	return v, ok && err == nil
 }
 
-// checkShares looks at the pools of one level: if any has a share or load in percent, all
-// must have one, and no weight. What is left of 100% goes to all of them in proportion.
+// checkShares checks the pools of one level: if one has a share or load in percent, all must have one, and none a
+// weight. What remains of 100% goes to all of them in proportion.
 func (r *reader) checkShares(pools []entry) {
 	r.checkParts("share", pools)
 	r.checkParts("load", pools)

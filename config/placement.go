@@ -11,18 +11,18 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// ruleTable is one rule.
+// ruleTable describes one placement rule.
 var ruleTable *table
 
-// Limits of the rules. Expressions are compiled to programs whose size is known from
-// their text; a short text such as (a{100}){10} can stand for a long program.
+// Limits of the rules. Expressions are compiled to programs, whose size follows from the text: a short text such as
+// (a{100}){10} can stand for a long program.
 const (
 	maxRules  = 1000
 	maxRuns   = 10_000    // steps of the program of one expression
-	maxAllRun = 1_000_000 // of all together
+	maxAllRun = 1_000_000 // of all expressions together
 )
 
-// rules are the rules of placement in their order, which matters.
+// rules is the list of placement rules; their order matters.
 var rules = kind[[]share.Rule]{
 	word: "list of rules",
 	schema: described(object{"type": []string{"array", "null"}, "items": object{"$ref": "#/$defs/rule"},
@@ -40,8 +40,8 @@ var rules = kind[[]share.Rule]{
 	},
 }
 
-// readRules reads the list. Nothing is no list: jobs then go to the pools of their
-// users, while an empty list sends all to the pool default.
+// readRules reads the list of rules. A missing value is not an empty list: without a list, jobs go to the pools of
+// their users; with an empty one, all go to the pool default.
 func readRules(r *reader, name string, n *node) ([]share.Rule, bool) {
 	if !r.rules(name, n, maxRules) {
 		return nil, false
@@ -50,7 +50,7 @@ func readRules(r *reader, name string, n *node) ([]share.Rule, bool) {
 	for i, item := range n.items {
 		before := r.count()
 		ruleTable.read(r, fmt.Sprintf("rule %d", i+1), item, &all[i])
-		if r.count() > before { // it is not known what the rule was to match
+		if r.count() > before { // what the rule should match is unknown
 			all[i] = share.Rule{}
 			continue
 		}
@@ -59,7 +59,7 @@ func readRules(r *reader, name string, n *node) ([]share.Rule, bool) {
 	return all, true
 }
 
-// checkReached refuses a rule that no job reaches, because one above it asks for less.
+// checkReached refuses a rule that no job reaches, because a rule above matches all jobs that it matches.
 func (r *reader) checkReached(n *node, i int, above []share.Rule, match map[string]string) {
 	for k := range above {
 		if !within(match, above[k].Match) || above[k].Pool == "" {
@@ -74,8 +74,8 @@ func (r *reader) checkReached(n *node, i int, above []share.Rule, match map[stri
 	}
 }
 
-// within reports whether what fits narrow fits wide as well, as far as the texts of
-// the expressions tell: wide has no other ones.
+// within reports whether all jobs that match narrow match wide. It compares only texts: narrow must have each
+// expression of wide other than .*.
 func within(narrow, wide map[string]string) bool {
 	for field, expr := range wide {
 		if expr != ".*" && narrow[field] != expr {
@@ -85,7 +85,7 @@ func within(narrow, wide map[string]string) bool {
 	return true
 }
 
-// expression is a field of a rule: a regular expression over the whole value.
+// expression makes a field of a rule: a regular expression that must match the whole value.
 func expression(name, doc string) field {
 	text := line("regular expression", share.MaxExpression, anyText)
 	return field{
@@ -128,7 +128,7 @@ func (r *reader) checkExpression(name string, n *node, expr string) bool {
 	return true
 }
 
-// reason is the text of an error in an expression, without the anchors that we added.
+// reason returns the message of an error in an expression, without the anchors that checkExpression adds.
 func reason(err error) string {
 	var e *syntax.Error
 	if errors.As(err, &e) {
@@ -137,7 +137,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// program is about the number of steps of an expression's program.
+// program estimates how many steps an expression's program has.
 func program(e *syntax.Regexp) int {
 	size := 1 + len(e.Rune)/2
 	for _, sub := range e.Sub {
@@ -149,7 +149,7 @@ func program(e *syntax.Regexp) int {
 	return min(size, 1<<30)
 }
 
-// template is the pool of a rule.
+// template is the path of a rule's pool, with fields in braces.
 var template = kind[string]{
 	word:   "path with {user}, {group}, {kind}, {requestor}",
 	schema: line("", 1024, someText).schema,
@@ -168,8 +168,8 @@ var template = kind[string]{
 	show: textOf,
 }
 
-// checkTargets refuses rules that lead out of a tree that is closed. What begins with
-// a field is only known when a job is there.
+// checkTargets refuses rules that lead out of a closed tree. It checks a path only up to its first field, whose value
+// only a job has.
 func (r *reader) checkTargets(n *node) {
 	if n == nil || n.kind != list {
 		return

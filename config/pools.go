@@ -8,12 +8,11 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// poolTable is one pool. It is set by init, as it refers to itself.
+// poolTable describes a pool. init sets it, because it refers to itself.
 var poolTable *table
 
-// pools are the children of a pool. They are kept in the order of their names: the
-// order of a file means nothing, and files with the same pools lead to the same
-// decisions.
+// pools maps names to the children of a pool. They are sorted by name: the order in a file has no meaning, and files
+// with the same pools must lead to the same decisions.
 var pools = kind[[]share.Pool]{
 	word:   "names with pools",
 	schema: described(object{"type": []string{"object", "null"}, "additionalProperties": object{"$ref": "#/$defs/pool"}}),
@@ -69,8 +68,7 @@ func (r *reader) pool(e entry) (share.Pool, bool) {
 	return p, true
 }
 
-// checkLimits looks at the limits of one pool: a minimum above the maximum, and limits
-// that let nothing run.
+// checkLimits refuses a minimum above the maximum of the same pool, and warns of limits that let nothing run.
 func (r *reader) checkLimits(n *node, p *share.Pool) {
 	for _, e := range pairs(n.get("min")) {
 		least, ok := p.Min[e.key.text]
@@ -89,8 +87,8 @@ func (r *reader) checkLimits(n *node, p *share.Pool) {
 	}
 }
 
-// closePool keeps a pool from running anything. share.Pool takes a MaxRunning of 0 for
-// no limit, but every task takes at least one unit.
+// closePool keeps a pool from running anything. A MaxRunning of 0 would mean no limit to share.Pool, but every task
+// takes at least one unit.
 func (r *reader) closePool(n *node, p *share.Pool) {
 	if p.Min[r.unit] > 0 {
 		r.errorf(n, "max_running 0 contradicts min %s %d", r.unit, p.Min[r.unit])
@@ -104,7 +102,7 @@ func (r *reader) closePool(n *node, p *share.Pool) {
 	p.Max = limits
 }
 
-// pairs are the names and values of a mapping that was read already.
+// pairs returns the names and values of a mapping that was already checked.
 func pairs(n *node) []entry {
 	if n == nil || n.kind != mapping {
 		return nil

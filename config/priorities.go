@@ -8,12 +8,11 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// maxPriorities is how many the scheduler can tell apart.
+// maxPriorities is how many priorities the scheduler can distinguish.
 const maxPriorities = 31
 
-// priorities are kept highest first. Of two with the same weight the one whose name
-// comes first in the alphabet counts as higher: the order of names in a file means
-// nothing.
+// priorities is a list from the highest to the lowest. If two have the same weight, the alphabetically first counts as
+// higher, because the order of names in a file has no meaning.
 var priorities = kind[[]sched.Priority]{
 	word: "names with weights",
 	schema: described(object{
@@ -30,10 +29,10 @@ var priorities = kind[[]sched.Priority]{
 	},
 }
 
-// prioritiesAs says whether priorities are weights.
+// prioritiesAs says whether priorities are an order or weights.
 var prioritiesAs = choice("priorities_as", []string{"order", "weights"}, []bool{false, true})
 
-// checkNewJobs sees to it that a boost of new jobs is not given where nothing is divided.
+// checkNewJobs refuses a boost of new jobs if priorities are not weights.
 func (r *reader) checkNewJobs(root *node, c *Config) {
 	if n := root.key("new_job_boost"); c.Shares.Sched.NewJobs.Factor > 0 && !c.Shares.Sched.PriorityWeights {
 		r.errorf(n, "new_job_boost is a weight, and the priorities of jobs are an order; say priorities_as: weights, too")

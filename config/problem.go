@@ -9,19 +9,19 @@ import (
 	"github.com/fairlead/fairlead/internal/units"
 )
 
-// Problem is something wrong at one place of a file.
+// Problem is an error, a warning or a hint about one place of a file.
 type Problem struct {
 	File    string `json:"file"`
-	Line    int    `json:"line"`              // from 1; 0 is the file as a whole
+	Line    int    `json:"line"`              // from 1; 0 means the whole file
 	Col     int    `json:"col"`               // from 1; it counts characters
-	Warning bool   `json:"warning"`           // the file can be used all the same
-	Hint    bool   `json:"hint"`              // a warning that is for config check only: nothing is wrong
+	Warning bool   `json:"warning"`           // the file can still be used
+	Hint    bool   `json:"hint"`              // a warning for config check only: nothing is wrong
 	Msg     string `json:"msg"`               // e.g. "weight must be >= 0, got -2"
-	Setting string `json:"setting,omitempty"` // it is about this setting, not about the file
+	Setting string `json:"setting,omitempty"` // set if the problem is in this setting, not in the file
 	Excerpt string `json:"excerpt"`           // the lines around the place with a caret below it
 }
 
-// String is the problem on one line, the way compilers write it.
+// String formats the problem on one line as compilers do.
 func (p Problem) String() string {
 	at := ""
 	if p.Line > 0 {
@@ -43,14 +43,13 @@ func (p Problem) kind() string {
 	return ""
 }
 
-// Problems are all that was found in a file, in its order. As an error they hold at
-// least one problem that is not a warning.
+// Problems holds the problems of a file in its order. As an error it holds at least one that is not a warning.
 type Problems []Problem
 
-// maxProblems bounds the problems that are reported of one file.
+// maxProblems is how many problems are reported for one file.
 const maxProblems = 100
 
-// Error is the first error and the number of the others, for a log.
+// Error returns the first error and the number of the others, for a log.
 func (ps Problems) Error() string {
 	errors, _ := ps.count()
 	for _, p := range ps {
@@ -65,7 +64,7 @@ func (ps Problems) Error() string {
 	return "no errors"
 }
 
-// Text is the whole report, as config check prints it. It is empty without problems.
+// Text returns the whole report as config check prints it. It is empty if there are no problems.
 func (ps Problems) Text() string {
 	if len(ps) == 0 {
 		return ""
@@ -105,8 +104,8 @@ func (ps Problems) count() (errors, warnings int) {
 	return errors, warnings
 }
 
-// finish puts the problems of a text in order, with the lines that they are about. What
-// is wrong with a value that has aliases is said once.
+// finish sorts the problems of a text, adds their excerpts and hides passwords. It removes duplicates, which aliases
+// cause.
 func (ps Problems) finish(file, text string) Problems {
 	said := map[Problem]bool{}
 	ps = slices.DeleteFunc(ps, func(p Problem) bool {
@@ -128,7 +127,7 @@ func byPlace(a, b Problem) int {
 	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
 }
 
-// clip makes a text fit for a message: in quotes, not too long, and without a password.
+// clip prepares a text for a message: quoted, shortened, and without a password.
 func clip(text string) string {
 	text = Hide(text)
 	if len(text) > 60 {

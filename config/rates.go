@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// rateTable is one rate.
+// rateTable describes a rate.
 var rateTable *table
 
 const ratePattern = `^([0-9]{1,9})/(s|m|h|d)$`
@@ -22,7 +22,7 @@ var (
 	rateText = object{"type": "string", "pattern": ratePattern}
 )
 
-// parseRate reads a rate such as 5/s; the burst is as many as come in one unit of time.
+// parseRate parses a rate such as 5/s; the burst is the number of starts per unit of time.
 func parseRate(text string) (sched.Rate, bool) {
 	m := ratePatternText.FindStringSubmatch(text)
 	if m == nil || strings.Trim(m[1], "0") == "" {
@@ -64,7 +64,7 @@ func rateFields() []field {
 	}
 }
 
-// wholeNumber is whole for numbers that are kept as int64.
+// wholeNumber is whole for values of type int64.
 func wholeNumber(least, most int) kind[int64] {
 	k := whole(least, most)
 	return kind[int64]{
@@ -79,7 +79,7 @@ func wholeNumber(least, most int) kind[int64] {
 
 const maxKinds = 100
 
-// kindNames is a list of kinds of jobs, or one.
+// kindNames is one kind of jobs, or a list of kinds.
 var kindNames = kind[[]string]{
 	word: "kind or list of kinds",
 	schema: func() object {
@@ -122,7 +122,7 @@ func ratesKind() kind[map[string]Rate] {
 	return named("names with rates", checkWord("rate"), 1000, value, readRate, showRate)
 }
 
-// readRate reads 5/s, or names with values such as {rate: 5/s, burst: 10}.
+// readRate reads 5/s, or a mapping such as {rate: 5/s, burst: 10}.
 func readRate(r *reader, name string, n *node) (v Rate, ok bool) {
 	if n.kind != mapping {
 		v.Rate, ok = perTime.read(r, name, n)
@@ -133,7 +133,7 @@ func readRate(r *reader, name string, n *node) (v Rate, ok bool) {
 	return v, r.count() == before
 }
 
-// showRate writes a rate as short as it can be.
+// showRate writes a rate in its shortest form.
 func showRate(v Rate) *node {
 	if v.Burst == v.Count && len(v.Kinds) == 0 {
 		return perTime.show(v.Rate)

@@ -5,13 +5,12 @@ import (
 	"strings"
 )
 
-// reader turns nodes into values and collects the problems on the way. It goes on
-// after each, so that all are reported at once.
+// reader turns nodes into values and collects the problems. It continues after each one, to report all at once.
 type reader struct {
 	found Problems
 	hints Problems
-	more  int  // problems that are not kept
-	lost  bool // there is an error among these
+	more  int  // number of problems beyond maxProblems
+	lost  bool // one of these is an error
 
 	unit string          // resource in which shares are counted
 	path string          // of the pool whose children are read
@@ -37,18 +36,17 @@ func (r *reader) note(n *node, warning bool, format string, args []any) {
 		Msg: fmt.Sprintf(format, args...)})
 }
 
-// count is the number of problems so far.
+// count returns the number of problems so far.
 func (r *reader) count() int { return len(r.found) + r.more }
 
-// full reports whether further problems are only counted, so that no effort needs to
-// go into their words.
+// full reports whether further problems are only counted, so that their messages need not be made.
 func (r *reader) full() bool { return len(r.found) >= maxProblems }
 
 // entry is a name with its value.
 type entry struct{ key, value *node }
 
-// entries returns the names of a mapping with their values, or nil if n is no
-// mapping. A name without a value at all is an empty mapping.
+// entries returns the names of a mapping with their values, and false if n is not a mapping. It treats a missing value
+// as an empty mapping.
 func (r *reader) entries(name string, n *node) ([]entry, bool) {
 	if n.kind != mapping {
 		if n.kind != nothing {
@@ -69,8 +67,7 @@ func (r *reader) entries(name string, n *node) ([]entry, bool) {
 	return all, true
 }
 
-// rules reports whether n is a list of rules, not longer than most. An empty value is an empty list,
-// without a problem.
+// rules reports whether n is a list of at most most rules. It returns false without a problem if there is no value.
 func (r *reader) rules(name string, n *node, most int) bool {
 	switch {
 	case n.kind == nothing:
@@ -98,7 +95,7 @@ func (r *reader) text(name string, n *node) (string, bool) {
 	return "", false
 }
 
-// describe says for a message what kind of value n is.
+// describe names n's kind of value for a message.
 func (n *node) describe() string {
 	switch {
 	case n.kind == mapping:

@@ -8,10 +8,10 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// reclaimTable is the field reclaim of the file, starvingTable that of a pool.
+// reclaimTable describes the field reclaim of the file, and starvingTable that of a pool.
 var reclaimTable, starvingTable *table
 
-// starvingFields say when a pool gets room from others. What is left out is that of the
+// starvingFields returns the fields that say when a pool gets room from others. A pool inherits missing ones from the
 // pool above.
 func starvingFields[T any](at func(*T) *share.Reclaim) []field {
 	return []field{
@@ -42,7 +42,7 @@ func reclaimFields() []field {
 	)
 }
 
-// reclaimField is the field of the whole file. A part of it belongs to the root.
+// reclaimField is the field reclaim of the file. Some of its values belong to the root pool.
 func reclaimField() field {
 	return field{
 		name: "reclaim", def: "{}", unless: "off", word: "see below", standard: standard("reclaim", "{}"),
@@ -61,8 +61,8 @@ func reclaimField() field {
 // patience is a duration, or off.
 func patience() kind[time.Duration] { return orNever(span(time.Second, "off"), "off") }
 
-// orNever keeps a zero, which is written as a word, as [share.Never], and leaves out what
-// says nothing.
+// orNever keeps a zero, which the file writes as the word off, as [share.Never]. It omits an unset value from the
+// canonical form.
 func orNever(k kind[time.Duration], off string) kind[time.Duration] {
 	read := k.read
 	k.read = func(r *reader, name string, n *node) (time.Duration, bool) {
@@ -96,7 +96,7 @@ var percentOf = kind[float64]{
 	show: func(v float64) *node { return word(formatNumber(round(100*v)) + "%") },
 }
 
-// unlessIs leaves the default out of the canonical form.
+// unlessIs omits the default from the canonical form.
 func unlessIs[V comparable](standard V, k kind[V]) kind[V] {
 	show := k.show
 	k.show = func(v V) *node {

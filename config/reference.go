@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Reference is a page in Markdown about all fields of the file, for the documentation.
-// It is made from the tables that [Parse] uses.
+// Reference returns a page in Markdown about all fields of the file. It is made from the tables that [Parse] uses.
 func Reference() string {
 	var b strings.Builder
 	for _, t := range tables() {
@@ -57,5 +56,5 @@ func (f *field) defaultCell() string {
 	return "`" + cell(f.def) + "`"
 }
 
-// cell keeps a text from ending the cell of a table.
+// cell escapes the character that ends the cell of a table.
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }

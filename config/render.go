@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// YAML is the effective configuration in canonical form, with the defaults filled in:
-// equal settings give equal bytes. [Parse] reads it back.
+// YAML returns the effective configuration in canonical form, with defaults filled in: equal settings give equal bytes.
+// [Parse] reads it back.
 func (c *Config) YAML() []byte {
 	var b strings.Builder
 	block(&b, fileTable.show(c), 0)
 	return []byte(b.String())
 }
 
-// width is how long a line may become before its values are spread over several.
+// width is the longest line, in bytes, for a mapping on the line of its name.
 const width = 80
 
 // block writes a mapping with one name a line.
@@ -38,7 +38,7 @@ func block(b *strings.Builder, n *node, indent int) {
 	}
 }
 
-// fits reports whether a mapping is to be written on the line of its name.
+// fits reports whether a mapping goes on the line of its name.
 func fits(n *node, indent, used int) bool {
 	deepest := 1
 	if indent > 0 {
@@ -47,7 +47,7 @@ func fits(n *node, indent, used int) bool {
 	return len(n.keys) == 0 || n.height() <= deepest && used+1+len(flat(n)) <= width
 }
 
-// height is how deep values are nested in n; 3 stands for more.
+// height returns how deep values are nested in n. Above 2 it may be too low.
 func (n *node) height() int {
 	if n.kind != mapping && n.kind != list {
 		return 0
@@ -84,8 +84,8 @@ func flat(n *node) string {
 
 var plainWord = regexp.MustCompile(`^[A-Za-z_/][A-Za-z0-9_./@+=-]*$`)
 
-// plainEverywhere reports whether all readers of YAML, those of its older versions
-// included, take the text for a text when it has no quotes.
+// plainEverywhere reports whether all readers of YAML, including older versions, take the text for a text without
+// quotes.
 func plainEverywhere(text string) bool {
 	switch strings.ToLower(text) {
 	case "null", "true", "false", "yes", "no", "on", "off", "y", "n":

@@ -10,10 +10,9 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// Reweigh is the text of the configuration in which some pools, by their paths, have other weights.
-// Nothing else of it changes: comments, order and ways of writing stay. It is an error if the text
-// gives a weight in a way that cannot be changed alone, such as a percentage or an alias; a weight that
-// is not allowed is left to whoever reads the text.
+// Reweigh returns the text of the configuration with new weights of some pools, by path. It keeps everything else:
+// comments, order and notation. It fails if the text gives a weight in a form that cannot be changed alone, such as a
+// percentage or an alias. It does not check the weights; whoever parses the text does.
 func (c *Config) Reweigh(weights map[string]float64) (string, error) {
 	w := reweighing{lines: strings.SplitAfter(c.text, "\n")}
 	var want []string
@@ -104,7 +103,7 @@ func (w *reweighing) at(p place, text string) bool {
 	return p.col >= 1 && p.col <= len(line) && strings.HasPrefix(string(line[p.col-1:]), text)
 }
 
-// empty reports whether nothing stands behind a name and its colon.
+// empty reports whether nothing follows a name and its colon.
 func (w *reweighing) empty(key *node) bool {
 	if !w.at(key.place, key.text+":") {
 		return false
@@ -122,7 +121,7 @@ func (w *reweighing) replace(path string, p place, old, new string) error {
 	return nil
 }
 
-// text is the text with all edits, from the last to the first, so that places stay true.
+// text applies all edits, from the last to the first, so that places stay correct.
 func (w *reweighing) text() string {
 	slices.SortFunc(w.edits, func(a, b edit) int {
 		if a.line != b.line {
@@ -137,8 +136,8 @@ func (w *reweighing) text() string {
 	return strings.Join(w.lines, "")
 }
 
-// Reweighable reports whether the text names a pool with a weight, or none, so that [Config.Reweigh] may
-// change it.
+// Reweighable reports whether the text names a pool, with a weight or without, in a form that [Config.Reweigh] can
+// change.
 func (c *Config) Reweighable(pool string) bool {
 	if share.CheckPath(pool) != nil {
 		return false
@@ -147,7 +146,7 @@ func (c *Config) Reweighable(pool string) bool {
 	return w.pool(c.root, pool, "1") == nil
 }
 
-// Weight is the weight that the text gives a pool, if it names one.
+// Weight returns the weight that the text gives a pool; named reports whether it gives one.
 func (c *Config) Weight(pool string) (weight float64, named bool) {
 	n := c.root
 	for part := range strings.SplitSeq(pool, "/") {

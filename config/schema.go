@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// Schema is the JSON Schema (draft 2020-12) of the file, for editors. It is made from
-// the tables that [Parse] uses.
+// Schema returns the JSON Schema (draft 2020-12) of the file, for editors. It is made from the tables that [Parse]
+// uses.
 func Schema() []byte {
 	root := fileTable.schema()
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
@@ -26,8 +26,7 @@ func Schema() []byte {
 	return text
 }
 
-// schema describes the fields of a table. Pools, the file and most others may have
-// none at all.
+// schema describes the fields of a table. It allows null as well, unless a field is required.
 func (t *table) schema() object {
 	properties, must := object{}, []string{}
 	for _, f := range t.fields {
@@ -52,7 +51,7 @@ func (t *table) schema() object {
 	return s
 }
 
-// value is what a reader of YAML makes of a node.
+// value returns what a YAML reader makes of a node.
 func (n *node) value() any {
 	switch n.kind {
 	case mapping:

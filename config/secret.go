@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// HideFile is the text of a file as it may be kept, also if the file has errors.
+// HideFile returns the text of a file, even an invalid one, without passwords, so that it may be stored.
 func HideFile(text string) string {
 	hidden := Hide(text)
 	root, problem := readYAML(hidden)
@@ -22,7 +22,7 @@ func HideFile(text string) string {
 	return hidden
 }
 
-// wholeValue is an address of a database on the line of its name.
+// wholeValue matches a database address with a URL or a password on the line of its name.
 var wholeValue = regexp.MustCompile(`(?m)(\bdatabase\b["']?\s*:)[^\n]*(://|password)[^\n]*$`)
 
 // exposed reports whether the database of a file shows a password.
@@ -48,8 +48,8 @@ func exposed(root *node) bool {
 	return slices.ContainsFunc(secrets, func(s string) bool { return s != "" && s != Hidden })
 }
 
-// checkSecrets refuses a file with a password that [Hide] does not find in it. The problem has no
-// place, as the line is not to be shown.
+// checkSecrets refuses a file with a password that [Hide] cannot hide. The problem has no place, because its line must
+// not be shown.
 func checkSecrets(text string, root *node) *Problem {
 	if !exposed(root) {
 		return nil
@@ -67,18 +67,18 @@ func hideValues(root *node) {
 	}
 }
 
-// secret is a text that is shown without its passwords.
+// secret is a text that is written without its passwords.
 func secret(k kind[string]) kind[string] {
 	show := k.show
 	k.show = func(v string) *node { return show(Hide(v)) }
 	return k
 }
 
-// errHidden is returned when a password is not known.
+// errHidden says that a hidden password is unknown.
 var errHidden = errors.New("is hidden, and is not in the server's file any more: write it in its place, or give it in PGPASSFILE")
 
-// Restore puts the passwords back that [Hide] took out of a text, from the file that has them. An address
-// whose host or parameters were changed keeps the password of its user.
+// Restore puts back the passwords that [Hide] removed from a text, from the file that has them. An address keeps the
+// password of its user even if its host or parameters changed.
 func Restore(text, file string) (string, error) {
 	if !strings.Contains(text, Hidden) {
 		return text, nil
@@ -103,7 +103,7 @@ func Restore(text, file string) (string, error) {
 	return restored, wrong
 }
 
-// isHidden reports whether a password was taken out of a word. Other words may hold asterisks, too.
+// isHidden reports whether [Hide] removed a password from a word. Asterisks alone do not prove it.
 func isHidden(word string) bool {
 	if x := inURL.FindStringSubmatch(word); x != nil && x[2] == Hidden {
 		return true
@@ -114,8 +114,7 @@ func isHidden(word string) bool {
 
 var words = regexp.MustCompile(`\S+`)
 
-// secretsOf are the words of a file with passwords by what they look like when these are hidden, and
-// the passwords by their users.
+// secretsOf maps the hidden form of each word with a password to the word, and each user in a URL to the password.
 func secretsOf(file string) map[string]string {
 	known := map[string]string{}
 	for _, word := range words.FindAllString(file, -1) {

@@ -11,49 +11,49 @@ import (
 	"time"
 )
 
-// Server is what the file says about the server itself. It is read at the start; a
-// change takes effect with the next one.
+// Server holds the settings of the server itself. The server reads them when it starts, so changes take effect at the
+// next start.
 type Server struct {
 	Listen      []string // loopback addresses, host:port
-	Anonymous   string   // the part that is shown without a session: nothing, metrics, view
+	Anonymous   string   // visible without a session: nothing, metrics, view
 	Origins     []string // of the dashboard behind a proxy, http://host
-	Socket      string   // path; empty is where this user's server has it by default
+	Socket      string   // path; empty means the default of the server's user
 	SocketMode  os.FileMode
 	SocketGroup string
 	Database    string // path or URL
 	LeaseTTL    time.Duration
-	Retention   time.Duration // of finished jobs; 0 is for ever
+	Retention   time.Duration // of finished jobs; 0 means forever
 	LogLevel    slog.Level
 	LogFormat   string // text or json
 	TLS         TLS
 }
 
-// TLS is how the server serves nodes on other machines.
+// TLS says how the server serves nodes on other machines.
 type TLS struct {
 	Listen    []string // host:port
-	Names     []string // under which the nodes reach it
+	Names     []string // under which nodes reach the server
 	Authority string   // file
 }
 
-// What whoever connects to an address sees without a session.
+// What a client of an address sees without a session.
 const (
 	SeeNothing = "nothing"
 	SeeMetrics = "metrics"
-	SeeAll     = "view" // all that each user of the machine may see
+	SeeAll     = "view" // everything that each user of the machine may see
 )
 
 var anonymous = choice("anonymous", []string{SeeNothing, SeeMetrics, SeeAll}, []string{SeeNothing, SeeMetrics, SeeAll})
 
-// maxSocket is the longest path that a socket's address has room for.
+// maxSocket is the longest path that fits into the address of a socket, in bytes.
 const maxSocket = 107
 
 const maxListen = 16
 
-// listen is an address or a list of some.
+// listen is an address or a list of addresses.
 var listen = textList("address", "addresses", `^(127\.[0-9.]+|localhost|\[::1\]):[0-9]+$`, maxListen, checkListen)
 
-// checkListen says why the server cannot listen at an address. What passes there is not encrypted,
-// so only this machine may connect.
+// checkListen returns why the server cannot listen at an address. The traffic there is not encrypted, so only this
+// machine may connect.
 func checkListen(addr string) string {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {

@@ -1,16 +1,14 @@
 package config
 
-// settle decides when the content of a file that changes is to be read. Editors write
-// a file in pieces, or move it away before its successor is there; so content counts
-// when it is found twice in a row. What was acted upon already is not acted upon again.
+// settle decides when to read a file that changes. Editors write a file in pieces, or move it away before its successor
+// exists, so content counts only when two looks in a row find it. settle acts on the same content only once.
 type settle struct {
-	acted string // content, or what stands for a file that cannot be read
-	seen  string // at the last look, when it differed from acted
-	fresh bool   // seen holds something
+	acted string // content, or the error of a file that cannot be read
+	seen  string // content at the last look, if it differed from acted
+	fresh bool   // seen is set
 }
 
-// look takes the present content. It reports whether to act on it, and whether to look
-// again soon.
+// look takes the present content. It reports whether to act on it, and whether to look again soon.
 func (s *settle) look(found string) (act, again bool) {
 	switch {
 	case found == s.acted:
@@ -24,5 +22,5 @@ func (s *settle) look(found string) (act, again bool) {
 	return false, true
 }
 
-// forget has the next content acted upon even if it is the same.
+// forget makes the next content count even if it is the same.
 func (s *settle) forget() { *s = settle{} }

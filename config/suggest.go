@@ -5,12 +5,11 @@ import (
 	"strings"
 )
 
-// Nearest returns the known word that was probably meant, or "".
+// Nearest returns the known word that was probably meant, or "" if none is close.
 func Nearest(text string, known []string) string { return nearest(text, known) }
 
-// nearest returns the known word that was probably meant, or "": the one that differs
-// in the fewest letters, if these are few, without regard to case and separators. If one
-// word begins with the other, the longest such word counts as near.
+// nearest returns the known word that was probably meant, or "": the one that differs in the fewest letters, if they
+// are few, ignoring case and separators. If one word is a prefix of the other, the longest such word counts as near.
 func nearest(text string, known []string) string {
 	word := fold(text)
 	few := max(1, len(word)/3)
@@ -69,7 +68,7 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// unknown is the message about a word that is none of the known ones.
+// unknown returns the message about an unknown word, with the nearest known one or a list of all.
 func unknown(what, text string, known []string) string {
 	msg := "unknown " + what + " " + clip(text)
 	if meant := nearest(text, known[:min(len(known), 2000)]); meant != "" {

@@ -25,8 +25,8 @@ func (d *document) fail(at place, format string, args ...any) {
 	}
 }
 
-// at is a place of the text. The library puts the end of a text without a last newline
-// on a line that is not there.
+// at converts a place of the library. The library puts the end of a text without a last newline on a line that does not
+// exist.
 func (d *document) at(line, col int) place {
 	if last := len(d.lines); line > last {
 		return place{last, utf8.RuneCountInString(d.lines[last-1]) + 1}
@@ -34,8 +34,8 @@ func (d *document) at(line, col int) place {
 	return place{line, col}
 }
 
-// syntax says in the words of a configuration what the library says in those of a
-// scanner, and where: at the place that it came to, or at that where the thing began.
+// syntax translates an error of the library from the terms of a scanner to those of a configuration. Its place is where
+// the scanner stopped, or where the faulty construct began.
 func (d *document) syntax(err error) *Problem {
 	var e *yaml.LoadError
 	if !errors.As(err, &e) || e.Mark.Line < 1 {
@@ -87,13 +87,12 @@ func (d *document) syntax(err error) *Problem {
 
 func quote(char string) string { return "a value that begins with " + char + " has to be in quotes" }
 
-// line is the line of a place, without its indentation.
+// line returns the line of a place, without surrounding space.
 func (d *document) line(at place) string {
 	return strings.TrimSpace(d.lines[at.line-1])
 }
 
-// char returns the character that is n further on than a place, or "" at the end of
-// the line.
+// char returns the character n columns after a place, or "" at the end of the line.
 func (d *document) char(at place, n int) string {
 	rest := d.lines[at.line-1]
 	for n += at.col - 1; n > 0 && rest != ""; n-- {
@@ -104,20 +103,19 @@ func (d *document) char(at place, n int) string {
 	return rest[:size]
 }
 
-// start is where the text of a line begins.
+// start returns where the text of a line begins.
 func (d *document) start(line int) place {
 	text := d.lines[line-1]
 	return place{line, 1 + utf8.RuneCountInString(text[:len(text)-len(strings.TrimLeft(text, " \t"))])}
 }
 
-// endOf reports whether a place is behind everything.
+// endOf reports whether a place is behind the end of the text.
 func (d *document) endOf(at place) bool { return at.line == len(d.lines) && d.char(at, 0) == "" }
 
-// nameEnds is a colon that ends a name.
+// nameEnds matches a colon that ends a name.
 var nameEnds = regexp.MustCompile(`:(\s|$)`)
 
-// colon explains one too many: a second one on its line, or one in a line that was
-// taken for more of the text above.
+// colon explains a misplaced colon: a second one on its line, or one in a line that continues the text above.
 func (d *document) colon(at place) (place, string) {
 	before := string([]rune(d.lines[at.line-1])[:at.col-1])
 	if nameEnds.MatchString(before) {
@@ -126,8 +124,7 @@ func (d *document) colon(at place) (place, string) {
 	return d.explainMisplaced(at.line)
 }
 
-// explainMisplaced says why a line does not fit those above it, or blames the line above if
-// that one fits none.
+// explainMisplaced explains why a line does not fit the lines above, or blames the line above if that lacks a name.
 func (d *document) explainMisplaced(line int) (place, string) {
 	for i := line - 1; i > 0; i-- {
 		above := d.line(place{line: i})
@@ -142,7 +139,7 @@ func (d *document) explainMisplaced(line int) (place, string) {
 	return d.start(line), "this line does not go with those above; check its indentation"
 }
 
-// bracket explains one that is not closed, or a value with one inside.
+// bracket explains an unclosed bracket, or a value that contains a bracket.
 func (d *document) bracket(at, open place, closing string) (place, string) {
 	if d.endOf(at) {
 		return open, "the bracket is not closed: " + closing + " is missing"
@@ -151,7 +148,7 @@ func (d *document) bracket(at, open place, closing string) (place, string) {
 		"; a value that holds brackets or colons has to be in quotes"
 }
 
-// unexpected explains what stands where something else should.
+// unexpected explains a text at a place where something else is expected.
 func (d *document) unexpected(at place) (place, string) {
 	switch char := d.char(at, 0); {
 	case d.endOf(at):
@@ -168,7 +165,7 @@ func (d *document) unexpected(at place) (place, string) {
 	return d.explainMisplaced(at.line)
 }
 
-// noName is the error of a text that should be a name and a value.
+// noName returns the error for a text that should be a name and a value.
 func noName(n *node) string {
 	if n.colonInside() {
 		return "a space is missing after the colon: expected name: value"
@@ -176,18 +173,16 @@ func noName(n *node) string {
 	return "expected name: value"
 }
 
-// document makes nodes from the nodes of the YAML library, and refuses parts of YAML that a
-// configuration does not need.
+// document converts nodes of the YAML library to ours, and refuses parts of YAML that a configuration does not need.
 type document struct {
 	lines  []string
-	above  []*yaml.Node // what holds the node at hand, from the outside in
-	alias  *node        // the outermost alias that stands for the node at hand
-	copies int          // nodes that aliases stood for so far
-	failed *Problem     // the first one; nothing is read after it
+	above  []*yaml.Node // nodes around the current one, outermost first
+	alias  *node        // the outermost alias around the current node
+	copies int          // nodes that aliases expanded to so far
+	failed *Problem     // the first problem; reading stops there
 }
 
-// Limits of a document. What an alias stands for counts each time, as a short text
-// could stand for more than fits into memory.
+// Limits of a document. Each use of an alias counts, because a short text could expand to more than fits into memory.
 const (
 	maxDepth  = 64
 	maxCopies = 100_000

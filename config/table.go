@@ -5,12 +5,11 @@ import (
 	"sync"
 )
 
-// tables returns all places of the file. The file that lists them sets it, because the tables need this file.
+// tables returns the tables of the whole file. The file that lists them sets it, because the tables need this file.
 var tables func() []*table
 
-// table describes the names that may stand in one place of the file. The reader, the
-// suggestions, the canonical form, the JSON Schema and the reference are all made
-// from it, so that they cannot disagree.
+// table describes the names allowed in one place of the file. The reader, the suggestions, the canonical form, the JSON
+// Schema and the reference are all made from it, so that they cannot disagree.
 type table struct {
 	name   string // "" is the file itself
 	doc    string // what the place is about, for the reference
@@ -20,21 +19,21 @@ type table struct {
 // field is one name with the kind of its value.
 type field struct {
 	name   string
-	def    string // in force when the file says nothing, as it would be written there
+	def    string // the default, in the syntax of the file
 	unless string // describes the value in force if there is no def
 	doc    string // one sentence
 	word   string // the kind of value, in words
-	must   bool   // has to be given
+	must   bool   // required
 
-	hidden bool // read, but not described: only gives a better error
+	hidden bool // read but not documented: it only gives a better error
 
-	standard func() *node // def as it is read
+	standard func() *node // def, parsed
 	schema   func() object
 	read     func(r *reader, n *node, to any)
-	show     func(from any) *node // nil: left out
+	show     func(from any) *node // nil: omitted
 }
 
-// kind is a type of value: how it is described, read, and written in canonical form.
+// kind is a type of value: how to describe it, read it, and write it in canonical form.
 type kind[V any] struct {
 	word   string
 	schema func() object
@@ -42,7 +41,7 @@ type kind[V any] struct {
 	show   func(V) *node
 }
 
-// of makes a field of kind k that is kept where at says.
+// of makes a field of kind k; at returns where its value is kept.
 func of[T, V any](name, def, doc string, k kind[V], at func(*T) *V) field {
 	return field{
 		name: name, def: def, doc: doc, word: k.word, standard: standard(name, def), schema: k.schema,
@@ -55,8 +54,7 @@ func of[T, V any](name, def, doc string, k kind[V], at func(*T) *V) field {
 	}
 }
 
-// read reads what n gives of the table's fields, in the order of the table, and the
-// defaults of the others.
+// read reads the fields of the table from n, in the order of the table, and sets missing ones to their defaults.
 func (t *table) read(r *reader, name string, n *node, to any) bool {
 	given, ok := r.entries(name, n)
 	if !ok {
@@ -80,7 +78,7 @@ func (t *table) read(r *reader, name string, n *node, to any) bool {
 	return true
 }
 
-// standard makes the default a node, once: thousands of pools may have the same.
+// standard returns a function that parses a default once, because thousands of pools may use it.
 func standard(name, def string) func() *node {
 	return sync.OnceValue(func() *node {
 		n, p := readYAML(def)
@@ -91,7 +89,7 @@ func standard(name, def string) func() *node {
 	})
 }
 
-// unknown says what could have been meant by a name that the table does not have.
+// unknown suggests what a name that the table lacks may mean.
 func (t *table) unknown(r *reader, key *node) string {
 	switch {
 	case r.full():
@@ -120,7 +118,7 @@ func (t *table) names() []string {
 	return names
 }
 
-// where says in which place of the file the table holds.
+// where names the place of the file that the table describes.
 func (t *table) where() string {
 	switch t.name {
 	case "":
@@ -131,7 +129,7 @@ func (t *table) where() string {
 	return t.name
 }
 
-// show makes the canonical form of the values.
+// show returns the values in canonical form.
 func (t *table) show(from any) *node {
 	n := &node{kind: mapping}
 	for _, f := range t.fields {

@@ -1,6 +1,6 @@
 package config
 
-// textList is one text or a list of at most some. The words stand for one of them and for several.
+// textList is one text, or a list of at most most texts. one and several name them in messages.
 func textList(one, several, pattern string, most int, check func(string) string) kind[[]string] {
 	return kind[[]string]{
 		word: one + " or list of " + several,

@@ -9,13 +9,12 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// standardTime is the limit of jobs that name none; none is said where the pool above
-// has one.
+// standardTime is the default limit of jobs without one. A pool writes none to override that of the pool above.
 func standardTime() kind[time.Duration] { return orNever(timeLimit("none"), "none") }
 
 func largestTime() kind[time.Duration] { return left(timeLimit("")) }
 
-// timeLimit is a duration that a job may have as its limit.
+// timeLimit is a duration that a job may have as its time limit.
 func timeLimit(zero string) kind[time.Duration] {
 	k := span(time.Second, zero)
 	read := k.read
@@ -30,9 +29,8 @@ func timeLimit(zero string) kind[time.Duration] {
 	return k
 }
 
-// checkTimes refuses default limits above the largest one, that of a pool above included:
-// a job that names none would be refused for it. A default that a pool has from above is
-// cut instead, as it was not said for that pool.
+// checkTimes refuses a default limit above the maximum of the pool or of one above, because jobs without a limit would
+// be refused. An inherited default is cut to the maximum instead, as it was not set for that pool.
 func (r *reader) checkTimes(n *node, p *share.Pool, path string, above share.Times) {
 	t := above.Under(path, p)
 	if p.Time > t.Max && t.Max > 0 {
@@ -58,7 +56,7 @@ func poolName(path string) string {
 	return "pool " + clip(path)
 }
 
-// checkPlacement hints at a placement under which wide jobs may wait for ever.
+// checkPlacement adds a hint if wide jobs may wait forever under the placement.
 func (r *reader) checkPlacement(root *node, c *Config) {
 	n := root.get("backfill")
 	if n == nil {

@@ -7,10 +7,10 @@ import (
 
 const maxNames = 64
 
-// outside are addresses that other machines may reach.
+// outside is one address or several that other machines may reach.
 var outside = textList("address", "addresses", `^[0-9A-Za-z.:\[\]-]*:[0-9]+$`, maxListen, checkOutside)
 
-// hostNames are names and addresses of the server itself.
+// hostNames is one name or address of the server itself, or several.
 var hostNames = textList("name", "names", `^[0-9A-Za-z.:-]+$`, maxNames, checkHostName)
 
 func tlsFields() []field {
@@ -27,7 +27,7 @@ func tlsFields() []field {
 	}
 }
 
-// checkOutside says why the server cannot listen at an address.
+// checkOutside returns why the server cannot listen at an address.
 func checkOutside(addr string) string {
 	_, port, err := net.SplitHostPort(addr)
 	if err != nil {

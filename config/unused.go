@@ -8,10 +8,10 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// shortWindow is the backfill_window below which room is kept for hardly any job.
+// shortWindow is the backfill_window below which hardly any job gets a planned start.
 const shortWindow = time.Minute
 
-// checkUnused warns of settings that nothing reads under the other settings.
+// checkUnused warns of settings that have no effect under the other settings.
 func (r *reader) checkUnused(root *node, c *Config) {
 	if errors, _ := r.found.count(); errors > 0 {
 		return
@@ -44,7 +44,7 @@ func (r *reader) checkUnused(root *node, c *Config) {
 	r.checkCeilings(root, &s.Root, "", ceiling{})
 }
 
-// checkStops warns of settings about tasks that are stopped for others where none ever is.
+// checkStops warns of settings about stopped tasks if nothing ever stops a task.
 func (r *reader) checkStops(root *node, top *share.Pool) {
 	byMin, byShare := top.Reclaim.MinAfter > 0, top.Reclaim.ShareAfter > 0
 	balances := top.Options.Rebalance.Threshold > 0
@@ -67,7 +67,7 @@ func (r *reader) checkStops(root *node, top *share.Pool) {
 	}
 }
 
-// unread warns of the first place of a setting, or of one in a section, which nothing reads.
+// unread warns of the first use of a setting, or of a setting in a section, that nothing reads.
 func (r *reader) unread(n *node, section, name, why string) bool {
 	of := n
 	if section != "" {
@@ -85,7 +85,7 @@ func (r *reader) unread(n *node, section, name, why string) bool {
 	return false
 }
 
-// onlyFIFO reports whether jobs go in order of arrival in all pools, by the policies of a tree.
+// onlyFIFO reports whether fifo is the only policy in the set, so that all jobs go in order of arrival.
 func onlyFIFO(has map[string]bool) bool {
 	for name := range has {
 		if name != "" && name != "fifo" {

@@ -11,14 +11,13 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Watch calls f with each configuration that becomes valid after a change of the file from which c,
-// the one in force, was read, and bad with the problems of one that is not: then the last good one stays in force.
-// No change since c was read is missed. A value on poke has the file looked at at once, and bad
-// called again if it is still bad. Both functions are called one after the other. Watch
-// returns when ctx ends.
+// Watch watches the file from which c, the configuration in force, was read. It calls f with each new valid
+// configuration, and bad with the problems of an invalid one; the last good one then stays in force. It misses no
+// change since c was read. A value on poke makes it look at once, and call bad again if the file is still bad. It never
+// calls both functions at the same time. It returns when ctx ends.
 //
-// A file that is missing or empty is bad, unlike in Load: it is more likely to be half
-// written, or lost, than meant. An empty configuration is {}.
+// Watch takes an empty file for a bad one, unlike Load, and a missing one too: it is rather half written or lost than
+// meant. An empty configuration is {}.
 func (c *Config) Watch(ctx context.Context, path string, poke <-chan struct{}, f func(*Config), bad func(error)) error {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -28,8 +27,8 @@ func (c *Config) Watch(ctx context.Context, path string, poke <-chan struct{}, f
 	return w.start(ctx, poke)
 }
 
-// times are how long a file has to stay as it is, and how often it is looked at
-// without a reason: not every file system tells of changes.
+// times says how long a file must stay unchanged, and how often to look at it without an event: not every file system
+// sends events.
 type times struct{ quiet, poll time.Duration }
 
 var watchTimes = times{100 * time.Millisecond, 10 * time.Second}
@@ -40,13 +39,12 @@ type watcher struct {
 	abs  string
 	f    func(*Config)
 	bad  func(error)
-	hash string // of the configuration in force; "" after a bad one, so that f is told
+	hash string // of the configuration in force; "" after a bad one, so that f is called
 
 	subscribe func(dir string) // nil without events
 }
 
-// start watches with the events of the system, if it has any left: the poll finds
-// changes, too.
+// start watches with file system events if the system grants them; otherwise the poll alone finds changes.
 func (w *watcher) start(ctx context.Context, poke <-chan struct{}) error {
 	notes, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -59,7 +57,7 @@ func (w *watcher) start(ctx context.Context, poke <-chan struct{}) error {
 	return nil
 }
 
-// run looks at the file whenever something may have happened to it.
+// run looks at the file whenever it may have changed.
 func (w *watcher) run(ctx context.Context, poke <-chan struct{}, every times, events <-chan fsnotify.Event,
 	failures <-chan error) {
 	poll := time.NewTicker(every.poll)
@@ -93,8 +91,7 @@ func (w *watcher) run(ctx context.Context, poke <-chan struct{}, every times, ev
 	}
 }
 
-// follow asks for events of the directory, as editors replace the file itself, and of
-// that of the file behind a link.
+// follow subscribes to the directory, because editors replace the file itself, and to that of the file behind a link.
 func (w *watcher) follow() {
 	if w.subscribe == nil {
 		return
@@ -105,13 +102,13 @@ func (w *watcher) follow() {
 	}
 }
 
-// concerns reports whether an event may be about the file. Names that come and go may
-// be links on the way to it; writes to other files do not matter.
+// concerns reports whether an event may be about the file. Created, renamed or removed names may be links on the way to
+// it; writes to other files do not matter.
 func (w *watcher) concerns(e fsnotify.Event) bool {
 	return filepath.Base(e.Name) == filepath.Base(w.abs) || e.Has(fsnotify.Create|fsnotify.Rename|fsnotify.Remove)
 }
 
-// look looks at the file, and acts when it changed and stays as it is.
+// look looks at the file, and acts if it changed and then stayed the same.
 func (w *watcher) look() (again bool) {
 	found := w.content()
 	act, again := w.settle.look(found)
@@ -133,14 +130,13 @@ func (w *watcher) act(found string) {
 	}
 }
 
-// What content returns begins with one of these, so that a text is never taken for
-// something else.
+// content returns a text that begins with one of these, so that an error never looks like the text of a file.
 const (
 	readable   = "+"
 	unreadable = "-"
 )
 
-// content is the content of the file, or the reason why it cannot be read.
+// content returns the content of the file, or the reason why it cannot be read.
 func (w *watcher) content() string {
 	text, err := readFile(w.abs)
 	if err != nil {
@@ -149,7 +145,7 @@ func (w *watcher) content() string {
 	return readable + string(text)
 }
 
-// read makes a configuration of what content returned.
+// read parses what content returned.
 func (w *watcher) read(content string) (*Config, error) {
 	if why, ok := strings.CutPrefix(content, unreadable); ok {
 		return nil, errors.New(why)

@@ -6,13 +6,13 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// unless describes the value in force when a field without a default is left out.
+// unless sets the text that describes the value in force when a field without a default is missing.
 func unless(words string, f field) field {
 	f.unless = words
 	return f
 }
 
-// then calls next after the field was read.
+// then calls next after reading the field.
 func then(f field, next func(r *reader, to any)) field {
 	read := f.read
 	f.read = func(r *reader, n *node, to any) {
@@ -22,7 +22,7 @@ func then(f field, next func(r *reader, to any)) field {
 	return f
 }
 
-// left leaves the zero value out of the canonical form: it says nothing.
+// left omits the zero value from the canonical form, because it means unset.
 func left[V comparable](k kind[V]) kind[V] {
 	show := k.show
 	k.show = func(v V) *node {
@@ -35,7 +35,7 @@ func left[V comparable](k kind[V]) kind[V] {
 	return k
 }
 
-// sub is a place of the file with a table of its own.
+// sub is the kind of a place of the file with its own table.
 func sub[T any](t **table) kind[T] {
 	return kind[T]{
 		word:   "see below",

@@ -6,18 +6,18 @@ import (
 	"net/http"
 )
 
-// Authenticator finds out who sends a request, from the connection or from what the request shows. Each listener has
-// one, so that no connection can choose how it is looked at.
+// Authenticator finds out who sends a request, from the connection or from what the request presents. Each listener has
+// one, so that a connection cannot choose how it is authenticated.
 type Authenticator interface {
-	// Authenticate returns what the request shows. Without a proof and without an error nobody is known:
-	// the server answers only requests that everybody may send. With an error it refuses the request.
+	// Authenticate returns the proof of a request. Without a proof or an error the sender is unknown, and the server
+	// answers only requests that everybody may send. On an error it refuses the request.
 	Authenticate(c net.Conn, r *http.Request) (*Proof, error)
 }
 
-// Proof is what a request has shown.
+// Proof is what a request proves about its sender.
 type Proof struct {
 	Principal Principal
-	// Ends is done when the credential is no longer good: long answers end then. Nil: they end with the connection.
+	// Ends is done when the credential is no longer valid: long answers end then. Nil: they end with the connection.
 	Ends context.Context
 	// Done is called when the request has been answered; it may be nil.
 	Done func()

@@ -10,15 +10,15 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// Refusal says what somebody may not do, why, and what to do about it. It is a [queue.ErrForbidden].
+// Refusal says what a principal may not do, why, and what to do about it. It is a [queue.ErrForbidden].
 type Refusal struct {
-	Who  string // "" is nobody
+	Who  string // "" means unknown
 	Verb Verb
-	Why  string // "" is that it is not for users
+	Why  string // "" means that it is not for users
 	Next string
 }
 
-// Error is the sentence for whoever was refused.
+// Error returns the sentence for the principal that was refused.
 func (e *Refusal) Error() string {
 	who := ""
 	if e.Who != "" {
@@ -34,8 +34,8 @@ func (e *Refusal) Error() string {
 // Is makes errors.Is(err, queue.ErrForbidden) true.
 func (e *Refusal) Is(target error) bool { return target == queue.ErrForbidden }
 
-// Check says whether a principal may do something to an object: nil, or a [Refusal]. It refuses
-// all that it does not name.
+// Check returns nil if a principal may do something to an object, or a [Refusal]. It refuses everything that it does
+// not name.
 func (r *Rules) Check(p *Principal, v Verb, o Object) error {
 	no := func(why, next string) error { return &Refusal{Who: p.Name, Verb: v, Why: why, Next: next} }
 	if !p.Known() {
@@ -60,7 +60,7 @@ func (r *Rules) Check(p *Principal, v Verb, o Object) error {
 	return r.checkUser(p, v, o)
 }
 
-// checkLimits refuses what the credential is not good for, whoever shows it.
+// checkLimits refuses what the credential does not allow, whoever presents it.
 func (p *Principal) checkLimits(v Verb, o *Object) error {
 	switch {
 	case !p.good(v, o):
@@ -73,7 +73,7 @@ func (p *Principal) checkLimits(v Verb, o *Object) error {
 	return nil
 }
 
-// unfit refuses something because of the credential.
+// unfit returns the refusal because of the credential.
 func (p *Principal) unfit(v Verb, why string) error {
 	if p.Via == BySession {
 		return &Refusal{
@@ -84,11 +84,11 @@ func (p *Principal) unfit(v Verb, why string) error {
 	return &Refusal{Who: p.Name, Verb: v, Why: "your credential " + why, Next: "use another one"}
 }
 
-// poolless are the verbs that a credential for some pools is good for although they name none: looking, and submitting:
-// its pool is checked when it is known.
+// poolless holds the verbs that a credential for some pools allows without a pool: looking, and submitting, whose pool
+// is checked when it is known.
 var poolless = map[Verb]bool{Look: true, Submit: true}
 
-// good reports whether the credential is good for something. The scope run:KIND is for workers that handle that kind.
+// good reports whether the credential allows something. The scope run:KIND is for workers that handle that kind.
 func (p *Principal) good(v Verb, o *Object) bool {
 	if p.Scopes == nil || slices.Contains(p.Scopes, scopes[v]) || slices.Contains(p.Scopes, "admin") {
 		return true
@@ -101,7 +101,7 @@ func (p *Principal) good(v Verb, o *Object) bool {
 // runKind begins the scope of jobs of one kind.
 const runKind = "run:"
 
-// RunKinds are the kinds of jobs that the credential lets the principal run, if it is limited to some.
+// RunKinds returns the kinds of jobs that the credential lets the principal run, if it is limited to some.
 func (p *Principal) RunKinds() (kinds []string) {
 	for _, scope := range p.Scopes {
 		if kind, is := strings.CutPrefix(scope, runKind); is {
@@ -111,7 +111,7 @@ func (p *Principal) RunKinds() (kinds []string) {
 	return kinds
 }
 
-// CheckScope refuses to do something for which the credential is not good, whoever shows it.
+// CheckScope refuses a verb that the credential does not allow, whoever presents it.
 func (p *Principal) CheckScope(v Verb) error {
 	if p.good(v, &Object{}) {
 		return nil
@@ -119,7 +119,7 @@ func (p *Principal) CheckScope(v Verb) error {
 	return p.unfit(v, "is good for "+strings.Join(p.Scopes, ", ")+" only")
 }
 
-// CheckCredential refuses to do something in a pool where the credential is not good, whoever shows it.
+// CheckCredential refuses a verb in a pool that the credential does not cover, whoever presents it.
 func (p *Principal) CheckCredential(v Verb, pool string) error {
 	if p.Pools == nil || slices.ContainsFunc(p.Pools, inside(pool)) {
 		return nil
@@ -131,7 +131,7 @@ func inside(path string) func(string) bool {
 	return func(above string) bool { return share.Inside(path, above) }
 }
 
-// checkNode is [Rules.Check] of an agent or a bridge with a certificate: it runs its own node, and nothing else.
+// checkNode is [Rules.Check] for an agent or a bridge with a certificate: it runs its own node, and nothing else.
 func (r *Rules) checkNode(p *Principal, v Verb, o Object) error {
 	switch {
 	case v == Run && o.Node == p.Name, v == Look:
@@ -143,7 +143,7 @@ func (r *Rules) checkNode(p *Principal, v Verb, o Object) error {
 	return &Refusal{Who: p.Name, Verb: v, Why: "it is the certificate of a node", Next: "do it as a user"}
 }
 
-// checkUser is [Rules.Check] of a user who is no administrator.
+// checkUser is [Rules.Check] for a user who is not an administrator.
 func (r *Rules) checkUser(p *Principal, v Verb, o Object) error {
 	no := func(why, next string) error { return &Refusal{Who: p.Name, Verb: v, Why: why, Next: next} }
 	switch v {

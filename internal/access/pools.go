@@ -10,7 +10,7 @@ import (
 // Anything stands for every pool that a job may name, every priority, or every quality of service.
 const Anything = "*"
 
-// nearest is the field of a pool, or of the nearest one above that has it. of is the path of that pool.
+// nearest returns the field of a pool, or of the nearest pool above that sets it. of is the path of that pool.
 func nearest[T any](r *Rules, path string, field func(Pool) []T) (all []T, of string, said bool) {
 	for {
 		if all := field(r.Pools[path]); all != nil {
@@ -23,7 +23,7 @@ func nearest[T any](r *Rules, path string, field func(Pool) []T) (all []T, of st
 	}
 }
 
-// creates has the pools that jobs may make at or below a path, as rules; any is set if that is all.
+// creates returns the pools that jobs may create at or below a path, as rules; any says that jobs may create all.
 func (r *Rules) creates(path string) (rules *share.Placement, any bool) {
 	templates, of, said := nearest(r, path, func(p Pool) []string { return p.Create })
 	if !said {
@@ -38,13 +38,13 @@ func (r *Rules) creates(path string) (rules *share.Placement, any bool) {
 		all = append(all, share.Rule{Pool: share.Join(of, t)})
 	}
 	rules, err := share.NewPlacement(all)
-	if err != nil { // the configuration has been checked
+	if err != nil { // cannot happen: the configuration was checked
 		return nil, any
 	}
 	return rules, any
 }
 
-// Creates reports whether a job may make a pool.
+// Creates reports whether a job may create a pool.
 func (r *Rules) Creates(o share.Origin, path string) bool {
 	rules, any := r.creates(path)
 	if any || rules == nil {
@@ -54,7 +54,7 @@ func (r *Rules) Creates(o share.Origin, path string) bool {
 	return ok && made == path
 }
 
-// CreatesBelow is the pool that a job makes at or below a path which it names; "" is none.
+// CreatesBelow returns the pool that a job creates at or below a path that it names, or "".
 func (r *Rules) CreatesBelow(o share.Origin, path string) string {
 	if rules, _ := r.creates(path); rules != nil {
 		made, _ := rules.Below(o, path)
@@ -63,7 +63,7 @@ func (r *Rules) CreatesBelow(o share.Origin, path string) string {
 	return ""
 }
 
-// Divides reports whether jobs make pools below a path by its name alone.
+// Divides reports whether a job that names only this path gets a pool below it.
 func (r *Rules) Divides(path string) bool {
 	if rules, _ := r.creates(path); rules != nil {
 		_, above := rules.Reach(path)
@@ -72,7 +72,7 @@ func (r *Rules) Divides(path string) bool {
 	return false
 }
 
-// Personal reports whether a pool is that of another user, as jobs of that user make it.
+// Personal reports whether a pool belongs to another user, because jobs of that user create it.
 func (r *Rules) Personal(path, user string) (others bool) {
 	if rules, _ := r.creates(path); rules != nil {
 		_, others = rules.Personal(path, user)
@@ -80,19 +80,19 @@ func (r *Rules) Personal(path, user string) (others bool) {
 	return others
 }
 
-// Use is the wish to put a job of the principal into a pool.
+// Use is a request to put a job of the principal into a pool.
 type Use struct {
 	Pool string
 	User string // of the job
-	// Own is set if the pool is the user's: by the rules of placement, without the kind and the requestor of the job, or
-	// as the configuration names a pool after the user. Others is set if it is another user's.
+	// Own says that the pool is the user's: the rules of placement lead to it regardless of the job's kind and
+	// requestor, or the configuration names it after the user. Others says that it is another user's.
 	Own, Others bool
-	Claimed     bool // a rule of placement sends it there for its kind or its requestor, which the user chooses
-	There       bool // the configuration names it, or it has come before
+	Claimed     bool // a placement rule sends it there by its kind or requestor, which the user chooses
+	There       bool // the configuration names the pool, or it has existed before
 	Origin      share.Origin
 }
 
-// CheckUse says whether a principal may put a job of its own into a pool.
+// CheckUse returns nil if a principal may put a job of its own into a pool, or a [Refusal].
 func (r *Rules) CheckUse(p *Principal, u Use) error {
 	no := func(why, next string) error {
 		return &Refusal{Who: p.Name, Verb: "submit into " + Verb(u.Pool), Why: why, Next: next}
@@ -117,7 +117,7 @@ func (r *Rules) CheckUse(p *Principal, u Use) error {
 	return nil
 }
 
-// named is a pool in a sentence.
+// named returns how a sentence names a pool.
 func named(path string) string {
 	if path == "" {
 		return "the cluster"
@@ -136,14 +136,14 @@ func list(subjects []Subject) string {
 	return strings.Join(names, ", ")
 }
 
-// Priorities are the priorities of jobs in a pool, if the configuration names them.
+// Priorities returns the priorities that jobs may have in a pool, if the configuration sets them.
 func (r *Rules) Priorities(path string) (names []string, said bool) {
 	names, _, said = nearest(r, path, func(p Pool) []string { return p.Priorities })
 	return names, said
 }
 
-// CheckPriority says whether jobs of a principal may have a priority in a pool. usual is set for the priorities that
-// they may have where the configuration says nothing.
+// CheckPriority checks whether jobs of a principal may have a priority in a pool. usual is true for priorities that
+// they may have where the configuration sets none.
 func (r *Rules) CheckPriority(p *Principal, path, name string, usual bool) error {
 	names, said := r.Priorities(path)
 	switch {
@@ -157,7 +157,7 @@ func (r *Rules) CheckPriority(p *Principal, path, name string, usual bool) error
 		Next: "use a lower one, or ask an administrator to allow it with access.pools"}
 }
 
-// CheckQOS says whether jobs of a principal may name a quality of service in a pool.
+// CheckQOS checks whether jobs of a principal may name a quality of service in a pool.
 func (r *Rules) CheckQOS(p *Principal, path, name string) error {
 	names, _, _ := nearest(r, path, func(p Pool) []string { return p.QOS })
 	if name == "" || slices.Contains(names, name) || slices.Contains(names, Anything) {

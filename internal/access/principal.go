@@ -7,48 +7,48 @@ type Kind string
 
 // The kinds of principals.
 const (
-	Nobody  Kind = ""        // nothing says who asks
+	Nobody  Kind = ""        // the sender is unknown
 	User    Kind = "user"    // a user of this machine
 	Node    Kind = "node"    // an agent or a bridge, on a machine of its own
 	Service Kind = "service" // a program with a token of its own
 )
 
-// How it is known who asks.
+// How a principal is known.
 const (
-	BySocket      = "socket"      // the system says who is at the other end of the connection
-	BySession     = "session"     // the browser shows a session, which began with a code from the socket
-	ByCertificate = "certificate" // the connection shows a certificate that the cluster issued
-	ByToken       = "token"       // the request shows a token
+	BySocket      = "socket"      // the system identifies the other end of the connection
+	BySession     = "session"     // the browser presents a session, which began with a code from the socket
+	ByCertificate = "certificate" // the connection presents a certificate of the cluster
+	ByToken       = "token"       // the request presents a token
 	ByNothing     = "unknown"
 )
 
-// Principal is who asks.
+// Principal is the sender of a request.
 type Principal struct {
 	Kind Kind
 	Name string
-	UID  int // on this machine; -1 if it is no user of it
-	// Groups are all groups of the user. The primary one is the first.
+	UID  int // on this machine; -1 if it is not a user of the machine
+	// Groups lists all groups of the user, the primary one first.
 	Groups []string
-	// Via is how it is known.
+	// Via says how the principal is known.
 	Via string
-	// Credential names the session, the certificate or the token for the record. It is no secret.
+	// Credential identifies the session, the certificate or the token in the record. It is not secret.
 	Credential string
-	// Scopes are the uses of the credential; nil: all rights of the principal.
+	// Scopes limits what the credential allows; nil means all rights of the principal.
 	Scopes []string
-	// Pools are where the credential is good, with the pools below; nil: everywhere.
+	// Pools limits the credential to these pools and the pools below; nil means everywhere.
 	Pools []string
-	// Admin is set if the principal may do everything. A server sets it from the configuration, and ignores the word of an
-	// authenticator.
+	// Admin says that the principal may do everything. The server sets it from the configuration, and ignores the value
+	// of an authenticator.
 	Admin bool
 }
 
-// Unknown is somebody of whom nothing is known.
+// Unknown returns the principal of an unknown sender.
 func Unknown() Principal { return Principal{UID: -1, Via: ByNothing} }
 
-// Known reports whether something says who asks.
+// Known reports whether the sender is known.
 func (p *Principal) Known() bool { return p.Kind != Nobody }
 
-// Group is the primary group; "" if there is none.
+// Group returns the primary group, or "" if there is none.
 func (p *Principal) Group() string {
 	if len(p.Groups) == 0 {
 		return ""

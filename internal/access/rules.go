@@ -7,13 +7,13 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// Subject is somebody of whom the configuration speaks: user:ann, group:physics, or * for every user.
+// Subject names principals in the configuration: user:ann, group:physics, or * for every user.
 type Subject string
 
 // Everybody is every user.
 const Everybody Subject = "*"
 
-// Is reports whether a principal is meant.
+// Is reports whether the subject includes a principal.
 func (s Subject) Is(p *Principal) bool {
 	if p.Kind != User {
 		return false
@@ -27,7 +27,7 @@ func (s Subject) Is(p *Principal) bool {
 	return s == Everybody
 }
 
-// CheckSubject says why a text names nobody.
+// CheckSubject returns why a text is not a subject, or "".
 func CheckSubject(text string) string {
 	kind, name, _ := strings.Cut(text, ":")
 	if text == string(Everybody) || (kind == "user" || kind == "group") && name != "" {
@@ -36,11 +36,11 @@ func CheckSubject(text string) string {
 	return "must be user:NAME, group:NAME or *"
 }
 
-// Rules are what a configuration says about rights. The zero value is in force without a word of it.
+// Rules holds the rights in a configuration. The zero value applies if the configuration says nothing about them.
 type Rules struct {
 	Admin     []Subject // may do everything
 	Operators []Operator
-	Pools     map[string]Pool // by path; that of the root is empty
+	Pools     map[string]Pool // by path; the path of the root is empty
 }
 
 // Operator may hold, release, cancel, requeue and move the jobs of a pool and of those below it, pause these pools,
@@ -50,7 +50,7 @@ type Operator struct {
 	Below string // the path of the pool
 }
 
-// Pool has the rights to a pool. A field that is nil holds as the pool above has it.
+// Pool holds the rights in a pool. If a field is nil, that of the pool above applies.
 type Pool struct {
 	Submit     []Subject // who may submit into it
 	Create     []string  // the pools below it that jobs may make: paths with fields in braces, from this pool on, or *
@@ -66,7 +66,7 @@ func is(subjects []Subject, p *Principal) bool {
 	return slices.ContainsFunc(subjects, func(s Subject) bool { return s.Is(p) })
 }
 
-// Operated are the pools that a principal operates, in the order of the configuration.
+// Operated returns the pools that a principal operates, in the order of the configuration.
 func (r *Rules) Operated(p *Principal) (pools []string) {
 	for _, o := range r.Operators {
 		if o.Who.Is(p) && !slices.Contains(pools, o.Below) {
@@ -81,8 +81,8 @@ func (r *Rules) operates(p *Principal, path string) bool {
 	return slices.ContainsFunc(r.Operated(p), func(below string) bool { return path != "" && share.Inside(path, below) })
 }
 
-// operatesAbove reports whether a principal operates a pool above this one: shares below a pool are divided by its
-// operator, and its own share is not.
+// operatesAbove reports whether a principal operates a pool above this one: an operator changes the shares below its
+// pool, but not the share of the pool itself.
 func (r *Rules) operatesAbove(p *Principal, path string) bool {
 	above, _ := share.Cut(path)
 	return above != "" && r.operates(p, above)

@@ -7,53 +7,53 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// JoinRequest is an agent that offers its machine, or a worker that handles jobs of its kinds.
+// JoinRequest is sent by an agent that offers its machine, or by a worker that handles jobs of its kinds.
 type JoinRequest struct {
 	Capacity map[string]int64  `json:"capacity" doc:"What it has, e.g. cpu: 4; a task takes one cpu unless its job says more"`
 	Kinds    []string          `json:"kinds,omitempty" doc:"Of a worker: the kinds of jobs without a command that it handles. Who names none is an agent, which runs commands"`
 	Labels   map[string]string `json:"labels,omitempty" doc:"For constraints of jobs, e.g. arch=amd64"`
 	Version  string            `json:"version,omitempty"`
 	Host     string            `json:"host,omitempty"`
-	// Running are the attempts that it runs already, or whose end it has still to report,
-	// after the server was away.
+	// Running lists the attempts that the agent runs already, or whose end it must still report, after the server was
+	// away.
 	Running []queue.Ref `json:"running,omitempty"`
-	// Since tells attempts apart that have the same numbers, as after a restore of the database.
+	// Since distinguishes attempts that have the same numbers, as after a restore of the database.
 	Since []time.Time `json:"running_since,omitempty" doc:"In the order of running: when each started, as its lease said"`
-	// Instance is known to the agent alone.
+	// Instance is a secret of the agent.
 	Instance string `json:"instance,omitempty" doc:"A secret of the agent's own, e.g. 128 random bits: by it the server knows that the node is the agent's when it joins again. Whoever joins under the name with another one, or none, is refused as long as the first is heard of"`
-	// Ledger and TakeOver are a bridge's: what it gave to the queueing system is written down
-	// in the one ledger alone, so that a bridge with another would give it there once more.
+	// Only bridges set Ledger and TakeOver. Only the one ledger records what the bridge gave to the queueing system; a
+	// bridge with another ledger would submit it there again.
 	Ledger   string `json:"ledger,omitempty" doc:"Of a bridge: names what its tasks are written down in; under the node's name no other ledger is let in"`
 	TakeOver bool   `json:"take_over,omitempty" doc:"Of a bridge: the ledger before this one is lost"`
 	Again    bool   `json:"again,omitempty" doc:"It has joined before: what is not among the running never reached it"`
-	// LeaseSeconds is a bridge's, too: for how long what it is given is its own.
+	// Only bridges set LeaseSeconds: how long they hold the tasks that they get.
 	LeaseSeconds float64 `json:"lease_seconds,omitempty" minimum:"0" maximum:"2592000" doc:"Of a bridge: for how long its leases last from the first moment. What is shorter than ttl_seconds counts as that"`
-	// Facts are what doctor wants to know of the machine.
+	// Facts are what doctor checks about the machine.
 	Facts *Facts `json:"facts,omitempty"`
 }
 
-// JoinResponse lets it in.
+// JoinResponse admits the agent or worker.
 type JoinResponse struct {
 	Session    string  `json:"session" doc:"To be named in every poll"`
 	TTLSeconds float64 `json:"ttl_seconds" doc:"For how long a lease lasts without renewal"`
-	// While a sole server does not listen, or answers renewals with 503 and the code unavailable, nobody gives
-	// the agent's tasks to others, and for the length of a lease after that.
+	// If a sole server does not listen, or answers renewals with 503 and the code unavailable, no server gives the
+	// agent's tasks to others, nor for the length of a lease after that.
 	Sole bool `json:"sole,omitempty" doc:"No other server is on the store"`
-	// Foreign attempts have the numbers of attempts that began later, or will.
+	// Foreign attempts share their numbers with attempts of this database that began later, or will.
 	Foreign []queue.Ref `json:"foreign,omitempty" doc:"Of the running: attempts that are none of this database, which was restored. End them, and report nothing of them"`
 }
 
-// PollRequest asks for work. The answer comes when there is some, or after the wait.
+// PollRequest asks for work. The server answers when there is some, or after the wait.
 type PollRequest struct {
 	Session string `json:"session"`
-	// Ack are the attempts that the agent received by earlier polls and has begun.
+	// Ack lists the attempts that the agent received by earlier polls and has begun.
 	Ack         []queue.Ref `json:"ack,omitempty" doc:"Attempts that it received; what is not acknowledged is sent again"`
 	WaitSeconds float64     `json:"wait_seconds,omitempty" maximum:"60" doc:"How long to wait for something to do; the server shortens it"`
-	// Facts are told again now and then.
+	// The agent repeats Facts now and then.
 	Facts *Facts `json:"facts,omitempty"`
 }
 
-// PollResponse is what to do.
+// PollResponse says what the agent must do.
 type PollResponse struct {
 	Start     []Lease      `json:"start,omitempty"`
 	Stop      []Stop       `json:"stop,omitempty"`
@@ -75,7 +75,7 @@ type Lease struct {
 	Nodes  []string  `json:"nodes,omitempty" doc:"Of all tasks of a gang, in order of their numbers"`
 }
 
-// Stop is an attempt to end early.
+// Stop names an attempt that must end early.
 type Stop struct {
 	queue.Ref
 	Cause string `json:"cause"`
@@ -87,7 +87,7 @@ type ReportRequest struct {
 	Finished []Finished  `json:"finished,omitempty"`
 	Renew    []queue.Ref `json:"renew,omitempty" doc:"Attempts that still run: their leases last ttl_seconds from now"`
 	Release  []queue.Ref `json:"release,omitempty" doc:"Attempts given back: the tasks wait again at once, which counts as no try"`
-	// LeaseSeconds is for how long renewed leases last, if that is longer than usual.
+	// LeaseSeconds is how long renewed leases last, if that is longer than usual.
 	LeaseSeconds float64 `json:"lease_seconds,omitempty" minimum:"0" maximum:"2592000" doc:"Of a bridge, whose tasks go on elsewhere when it is away: for how long renewed leases last. What is shorter than ttl_seconds counts as that"`
 	Notes        []Note  `json:"notes,omitempty" doc:"Of a bridge: where its tasks are in another queueing system"`
 
@@ -95,7 +95,7 @@ type ReportRequest struct {
 	Leave bool `json:"leave,omitempty" doc:"It is going away"`
 }
 
-// Note is where a task is in another queueing system.
+// Note says where a task is in another queueing system.
 type Note struct {
 	queue.Ref
 	Bridged why.Bridged `json:"bridged"`
@@ -112,13 +112,13 @@ type Finished struct {
 	Refused    string  `json:"refused,omitempty" enum:"machine,user,job" doc:"Of one that failed without having begun, for a reason of the machine: it can begin nothing, or nothing of this user, or something is missing there that the job names. That counts as no try, and other machines are asked"`
 	CPUSeconds float64 `json:"cpu_seconds,omitempty"`
 	MaxRSS     int64   `json:"max_rss_bytes,omitempty"`
-	// EndedAgo is a length, so that the clock of the reporter may be off. It counts no further back than the last
-	// renewal.
+	// EndedAgo is a duration and not a time, so that the reporter's clock may be wrong. It counts back at most to the
+	// last renewal.
 	Since    time.Time `json:"-"` // as in its lease
 	At       time.Time `json:"-"` // when it ended, from which the reporter counts EndedAgo
 	EndedAgo float64   `json:"ended_seconds_ago,omitempty" minimum:"0" doc:"How long ago it ended; left out: now"`
-	// Began and Ended are by the clock of the queueing system. What does not fit the lease
-	// counts as its nearer end.
+	// Began and Ended are by the clock of the queueing system. A time outside the lease counts as the nearer end of the
+	// lease.
 	Began *time.Time `json:"began,omitempty" doc:"Of a bridge: when it began in the queueing system, from when on it is charged"`
 	Ended *time.Time `json:"ended,omitempty" doc:"Of a bridge: when it ended there"`
 }
@@ -139,13 +139,13 @@ type LogRequest struct {
 	Limit  int   `json:"limit"`
 }
 
-// LogReply is its answer.
+// LogReply is the agent's answer to a LogRequest.
 type LogReply struct {
 	Chunk LogChunk `json:"chunk"`
 	Error string   `json:"error,omitempty"`
 }
 
-// ToResult makes the result that an agent reports now.
+// ToResult converts f to the result that an agent reports now.
 func (f *Finished) ToResult(now time.Time) queue.Result {
 	ended := value(f.Ended)
 	if ended.IsZero() && f.EndedAgo > 0 {
@@ -157,7 +157,7 @@ func (f *Finished) ToResult(now time.Time) queue.Result {
 	}, Began: value(f.Began), Ended: ended}
 }
 
-// FromResult describes a result.
+// FromResult converts a result.
 func FromResult(ref queue.Ref, o queue.Outcome) Finished {
 	return Finished{
 		Ref: ref, State: string(o.State), ExitCode: o.ExitCode, Signal: o.Signal, Cause: o.Cause,
@@ -165,7 +165,7 @@ func FromResult(ref queue.Ref, o queue.Outcome) Finished {
 	}
 }
 
-// FromLease describes a lease for an agent.
+// FromLease converts a lease for an agent.
 func FromLease(l *queue.Lease) Lease {
 	return Lease{
 		Ref: l.Ref, Number: l.Number, Until: l.Until, Since: l.Started,

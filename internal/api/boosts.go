@@ -24,13 +24,13 @@ type BoostResponse struct {
 	Share   Change       `json:"share" doc:"Of the pool above"`
 }
 
-// Change is a number before and after.
+// Change is a number before and after a change.
 type Change struct {
 	Old float64 `json:"old"`
 	New float64 `json:"new"`
 }
 
-// Boosts are those in force.
+// Boosts lists the boosts in force.
 type Boosts struct {
 	Version int            `json:"version"`
 	At      time.Time      `json:"at"`

@@ -20,7 +20,7 @@ import (
 	ipc "github.com/fairlead/fairlead/internal/socket"
 )
 
-// Client speaks to a server. Most of what it can be asked stands in the services.
+// Client calls a server. Most calls are methods of its services.
 type Client struct {
 	Jobs   *JobsService
 	Pools  *PoolsService
@@ -30,18 +30,18 @@ type Client struct {
 	http    *http.Client
 	base    string
 	Address string
-	As      string // for whom to submit; for administrators only
-	Trace   string // to which submissions belong, as W3C writes it
-	Token   string // shows as whom the program acts; "": as the user whom the system names
+	As      string // user to submit for; for administrators only
+	Trace   string // that submissions belong to, in the W3C format
+	Token   string // identifies the program; "": the system identifies its user
 }
 
-// The services are parts of what a server can be asked.
+// Each service has the calls for one part of the server.
 type (
-	// JobsService submits jobs, changes them, and tells of them.
+	// JobsService submits, changes and shows jobs.
 	JobsService struct{ client *Client }
-	// PoolsService tells of the tree of pools, and changes what pools get.
+	// PoolsService shows the tree of pools, and changes what pools get.
 	PoolsService struct{ client *Client }
-	// NodesService tells of nodes, licenses and rates, and keeps nodes from taking tasks.
+	// NodesService shows nodes, licenses and rates, and keeps nodes from taking tasks.
 	NodesService struct{ client *Client }
 	// ConfigService shows the configuration and changes it.
 	ConfigService struct{ client *Client }
@@ -50,9 +50,9 @@ type (
 // ErrUnreachable says that no server answers.
 var ErrUnreachable = errors.New("no server answers")
 
-// Dial returns a client of the server with a socket at a path. It connects when it is first used.
-// Each connection is used only if root, the user of this process or one of the trusted users (by
-// their numbers) listens there. There are no other addresses: nothing says who listens on a port.
+// Dial returns a client of the server with a socket at a path. It connects when it is first used. It uses a connection
+// only if root, the user of this process or one of the trusted users (by number) listens there. It accepts no other
+// addresses, because nothing proves who listens on a port.
 func Dial(address string, trusted ...int) (*Client, error) {
 	path, socket := strings.CutPrefix(address, "unix://")
 	switch {
@@ -73,8 +73,8 @@ func newClient(address, base string, transport *http.Transport) *Client {
 	return c
 }
 
-// DialTLS returns a client of a server on another machine, https://HOST:PORT. For each connection config says which
-// certificates of the host are believed, and which one is shown.
+// DialTLS returns a client of a server on another machine, https://HOST:PORT. For each connection config returns the
+// certificates of the host that the client trusts, and the one that it presents.
 func DialTLS(address string, config func(host string) (*tls.Config, error)) (*Client, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.Port() == "" || strings.Trim(u.Path, "/") != "" ||
@@ -95,7 +95,7 @@ func DialTLS(address string, config func(host string) (*tls.Config, error)) (*Cl
 // dialTimeout is how long a server on another machine may take to accept a connection.
 const dialTimeout = 10 * time.Second
 
-// isPath tells the path of a socket, which may begin in the working directory, from HOST:PORT.
+// isPath distinguishes the path of a socket, which may be relative, from HOST:PORT.
 func isPath(address string) bool {
 	host, _, _ := strings.Cut(address, "/")
 	if !strings.Contains(host, ":") {
@@ -105,10 +105,10 @@ func isPath(address string) bool {
 	return err == nil && is.Mode()&os.ModeSocket != 0
 }
 
-// Close lets go of idle connections.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Call sends in as JSON, if it is not nil, and reads the answer into out.
+// Call sends in as JSON, if it is not nil, and decodes the answer into out.
 func (c *Client) Call(ctx context.Context, method, path string, in, out any) error {
 	var reader io.Reader
 	if in != nil {
@@ -132,7 +132,7 @@ func (c *Client) Call(ctx context.Context, method, path string, in, out any) err
 	return nil
 }
 
-// Open asks for something that is no JSON document, to be read and closed.
+// Open requests something that is not JSON; the caller reads and closes it.
 func (c *Client) Open(ctx context.Context, path string) (io.ReadCloser, error) {
 	resp, err := c.do(ctx, http.MethodGet, path, nil)
 	if err != nil {
@@ -141,7 +141,7 @@ func (c *Client) Open(ctx context.Context, path string) (io.ReadCloser, error) {
 	return resp.Body, nil
 }
 
-// do sends a request; an error that the server tells is returned as one.
+// do sends a request. It returns the server's error answer as an error.
 func (c *Client) do(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
 	if err != nil {
@@ -176,7 +176,7 @@ func (c *Client) do(ctx context.Context, method, path string, body io.Reader) (*
 	return nil, problem(resp)
 }
 
-// shorten leaves out of a connection's error what the caller says anyway.
+// shorten removes from a connection's error what the caller says anyway.
 func shorten(err error) error {
 	var no syscall.Errno
 	var u *url.Error
@@ -189,7 +189,7 @@ func shorten(err error) error {
 	return err
 }
 
-// problem reads an error document. What is not one of ours is told as it is.
+// problem reads an error document. It returns the text of any other answer unchanged.
 func problem(resp *http.Response) error {
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
 	var doc struct {
@@ -226,7 +226,7 @@ func (c *Client) Status(ctx context.Context) (*ServerStatus, error) {
 	return get[ServerStatus](ctx, c, "/v1/status", nil)
 }
 
-// Doctor returns what the server finds when it looks at itself and its agents.
+// Doctor returns the findings of the server about itself and its agents.
 func (c *Client) Doctor(ctx context.Context) (*Diagnosis, error) {
 	return get[Diagnosis](ctx, c, "/v1/doctor", nil)
 }

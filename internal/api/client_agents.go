@@ -6,7 +6,7 @@ import (
 	"net/url"
 )
 
-// Join offers a machine.
+// Join offers a machine or a worker.
 func (c *Client) Join(ctx context.Context, name string, r JoinRequest) (*JoinResponse, error) {
 	return post[JoinResponse](ctx, c, "/v1/agents/"+url.PathEscape(name)+"/join", r)
 }

@@ -12,22 +12,22 @@ func (s *ConfigService) Status(ctx context.Context) (*ConfigStatus, error) {
 	return get[ConfigStatus](ctx, s.client, "/v1/config", nil)
 }
 
-// Diff tells what differs between the configuration in force and another.
+// Diff returns the differences between the configuration in force and another.
 func (s *ConfigService) Diff(ctx context.Context, f ConfigFile) (*ConfigDiff, error) {
 	return post[ConfigDiff](ctx, s.client, "/v1/config/diff", f)
 }
 
-// Plan tells what a configuration would change.
+// Plan returns what a configuration would change.
 func (s *ConfigService) Plan(ctx context.Context, f ConfigPlanRequest) (*ConfigPlan, error) {
 	return post[ConfigPlan](ctx, s.client, "/v1/config/plan", f)
 }
 
-// Apply puts a plan into force.
+// Apply applies a plan.
 func (s *ConfigService) Apply(ctx context.Context, r ApplyRequest) (*ApplyResponse, error) {
 	return post[ApplyResponse](ctx, s.client, "/v1/config/apply", r)
 }
 
-// Rollback puts an earlier version of the file into force.
+// Rollback applies an earlier version of the file.
 func (s *ConfigService) Rollback(ctx context.Context, r RollbackRequest) (*ApplyResponse, error) {
 	return post[ApplyResponse](ctx, s.client, "/v1/config/rollback", r)
 }
@@ -37,17 +37,17 @@ func (s *ConfigService) Versions(ctx context.Context) (*ConfigVersions, error) {
 	return get[ConfigVersions](ctx, s.client, "/v1/config/versions", nil)
 }
 
-// Version returns one of them with its text.
+// Version returns one version with its text.
 func (s *ConfigService) Version(ctx context.Context, number int) (*ConfigVersion, error) {
 	return get[ConfigVersion](ctx, s.client, fmt.Sprint("/v1/config/versions/", number), nil)
 }
 
-// Set puts settings over the file.
+// Set makes settings that override the file.
 func (s *ConfigService) Set(ctx context.Context, r SettingsRequest) (*SettingsResponse, error) {
 	return post[SettingsResponse](ctx, s.client, "/v1/config/set", r)
 }
 
-// Unset gives settings back to the file.
+// Unset removes settings, so that the file counts again.
 func (s *ConfigService) Unset(ctx context.Context, r UnsetRequest) (*SettingsResponse, error) {
 	return post[SettingsResponse](ctx, s.client, "/v1/config/unset", r)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// maxPage is how much of a long list the interface gives at once.
+// maxPage is the most entries of a list that the interface returns at once.
 const maxPage = 10_000
 
 // Versus is a comparison with its units.
@@ -35,7 +35,7 @@ func (s *JobsService) List(ctx context.Context, q url.Values) (*JobList, error) 
 	return get[JobList](ctx, s.client, "/v1/jobs", q)
 }
 
-// Get returns a job with all its tasks, which are asked for page by page.
+// Get returns a job with all its tasks. It requests them page by page.
 func (s *JobsService) Get(ctx context.Context, id int64) (*JobResponse, error) {
 	whole, err := s.Tasks(ctx, id, -1, maxPage)
 	for err == nil && whole.More {
@@ -60,7 +60,7 @@ func (s *JobsService) Alter(ctx context.Context, r AlterRequest) (*AlterResponse
 	return post[AlterResponse](ctx, s.client, "/v1/jobs/alter", r)
 }
 
-// History returns what happened to a task of a job, or to all of it if the task is -1, page by page.
+// History returns the events of a task of a job, or of the whole job if the task is -1. It requests them page by page.
 func (s *JobsService) History(ctx context.Context, id int64, task int) (*History, error) {
 	var whole History
 	for {
@@ -76,8 +76,8 @@ func (s *JobsService) History(ctx context.Context, id int64, task int) (*History
 	}
 }
 
-// Stops lists the tasks that were stopped so that others got their room, oldest first:
-// those of one job if it is above 0, and the latest if there are more than limit.
+// Stops lists the tasks that were stopped to make room for others, oldest first: those of one job if job is above 0,
+// and the latest ones if there are more than limit.
 func (s *JobsService) Stops(ctx context.Context, since time.Time, job int64, limit int) (*StopList, error) {
 	q := url.Values{"since": {since.Format(time.RFC3339Nano)}, "limit": {strconv.Itoa(limit)}}
 	if job > 0 {
@@ -86,7 +86,7 @@ func (s *JobsService) Stops(ctx context.Context, since time.Time, job int64, lim
 	return get[StopList](ctx, s.client, "/v1/stops", q)
 }
 
-// Why says why a job is where it is.
+// Why explains the state of a job.
 func (s *JobsService) Why(ctx context.Context, id int64, o explain.WhyOptions) (*why.Answer, error) {
 	q := url.Values{"siblings": {strconv.Itoa(o.Siblings)}}
 	if o.Evidence {
@@ -98,12 +98,12 @@ func (s *JobsService) Why(ctx context.Context, id int64, o explain.WhyOptions) (
 	return get[why.Answer](ctx, s.client, fmt.Sprintf("/v1/jobs/%d/why", id), q)
 }
 
-// WhatIf says what would become of a job if it asked for something else.
+// WhatIf predicts what would happen to a job if it asked for something else.
 func (s *JobsService) WhatIf(ctx context.Context, id int64, v Variation) (*why.WhatIf, error) {
 	return post[why.WhatIf](ctx, s.client, fmt.Sprintf("/v1/jobs/%d/what-if", id), v)
 }
 
-// Versus says which of two goes first.
+// Versus says which of two jobs goes first.
 func (s *JobsService) Versus(ctx context.Context, id int64, other string) (*Versus, error) {
 	return get[Versus](ctx, s.client, fmt.Sprintf("/v1/jobs/%d/versus", id), url.Values{"other": {other}})
 }
@@ -113,7 +113,7 @@ func (s *JobsService) Log(ctx context.Context, id int64, q url.Values) (*LogChun
 	return get[LogChunk](ctx, s.client, fmt.Sprintf("/v1/jobs/%d/log", id), q)
 }
 
-// Reorder asks how the order of starts would change; nothing is changed.
+// Reorder returns how the order of starts would change; it changes nothing.
 func (s *JobsService) Reorder(ctx context.Context, r ReorderRequest) (*Reorder, error) {
 	return post[Reorder](ctx, s.client, "/v1/jobs/reorder", r)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Tasks returns the running tasks of nodes, or of all nodes if none is named, and before them the tasks that ended
-// there within the past.
+// there within the duration past.
 func (s *NodesService) Tasks(ctx context.Context, nodes []string, past time.Duration) (*NodeTasks, error) {
 	q := url.Values{"node": nodes}
 	if past > 0 {
@@ -28,7 +28,7 @@ func (s *NodesService) Limits(ctx context.Context) (*Limits, error) {
 	return get[Limits](ctx, s.client, "/v1/limits", nil)
 }
 
-// Drain drains a node, or lets it take tasks again, and returns its state then.
+// Drain drains a node, or resumes it, and returns its new state.
 func (s *NodesService) Drain(ctx context.Context, node string, r DrainRequest) (*NodeState, error) {
 	var out NodeState
 	if err := s.client.Call(ctx, http.MethodPost, "/v1/nodes/"+url.PathEscape(node)+"/drain", r, &out); err != nil {

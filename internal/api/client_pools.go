@@ -27,7 +27,7 @@ func (s *PoolsService) Unboost(ctx context.Context, id int64) (*BoostResponse, e
 	return out, s.client.Call(ctx, http.MethodDelete, fmt.Sprint("/v1/boosts/", id), nil, out)
 }
 
-// Why says why a pool, or a user's pool, gets what it gets.
+// Why explains what a pool, or a user's pool, gets.
 func (s *PoolsService) Why(ctx context.Context, pool string) (*why.Answer, error) {
 	return get[why.Answer](ctx, s.client, "/v1/why/pool", url.Values{"pool": {pool}})
 }
@@ -41,8 +41,8 @@ func (s *PoolsService) Shares(ctx context.Context, pool string) (*Shares, error)
 	return get[Shares](ctx, s.client, "/v1/shares", q)
 }
 
-// History asks how a pool fared since an instant until another, zero for now, in steps of a
-// length, 0 for one that fits.
+// History returns how a pool fared from since until until, or until now if that is zero, in steps of the given length,
+// or of a suitable one if that is 0.
 func (s *PoolsService) History(ctx context.Context, pool string, since, until time.Time, step time.Duration) (*PoolHistory, error) {
 	q := url.Values{"pool": {pool}, "since": {since.Format(time.RFC3339Nano)}}
 	if !until.IsZero() {
@@ -70,7 +70,7 @@ func (s *PoolsService) Resume(ctx context.Context, pool string) (*PauseResponse,
 	return out, s.client.Call(ctx, http.MethodDelete, "/v1/pauses?pool="+url.QueryEscape(pool), nil, out)
 }
 
-// SetUsage sets what a pool has received.
+// SetUsage sets the usage of a pool.
 func (s *PoolsService) SetUsage(ctx context.Context, r UsageRequest) (*UsageResponse, error) {
 	out := new(UsageResponse)
 	return out, s.client.Call(ctx, http.MethodPut, "/v1/usage", r, out)

@@ -1,5 +1,5 @@
-// Package api holds the JSON of the HTTP interface: what the server sends, what the
-// remote client and the agents read. Names end in their unit; times are RFC 3339.
+// Package api defines the JSON of the HTTP interface between the server and its clients and agents. Names end in their
+// unit; times are RFC 3339.
 package api
 
 // Version is the version of the documents.

@@ -2,7 +2,7 @@ package api
 
 import "time"
 
-// Diagnosis is what doctor found.
+// Diagnosis holds the findings of doctor.
 type Diagnosis struct {
 	Version int           `json:"version"`
 	At      time.Time     `json:"at"`
@@ -10,19 +10,19 @@ type Diagnosis struct {
 	Checks  []HealthCheck `json:"checks"`
 }
 
-// The results of a check, from good to bad.
+// The results of a check, from best to worst.
 const (
 	ResultOK   = "ok"
 	ResultWarn = "warn"
 	ResultFail = "fail"
 )
 
-// HealthCheck is one thing that doctor looked at.
+// HealthCheck is the result of one check by doctor.
 type HealthCheck struct {
 	Name   string `json:"name"`
 	Result string `json:"result" enum:"ok,warn,fail"`
 	Text   string `json:"text"`
-	// Value is the number that was judged, in the unit, and WarnAt and FailAt the bounds.
+	// Value is the measured number in Unit, and WarnAt and FailAt are its bounds.
 	Value  *float64 `json:"value,omitempty" doc:"The number that was judged"`
 	Unit   string   `json:"unit,omitempty" doc:"Of the value: s, bytes, fraction, or what is counted"`
 	WarnAt *float64 `json:"warn_at,omitempty" doc:"From here on it is a warning"`
@@ -30,7 +30,7 @@ type HealthCheck struct {
 	Next   string   `json:"next,omitempty" doc:"What to do"`
 }
 
-// Worst is the worst result of checks.
+// Worst returns the worst result of the checks.
 func Worst(checks []HealthCheck) string {
 	rank := map[string]int{ResultOK: 0, ResultWarn: 1, ResultFail: 2}
 	worst := ResultOK
@@ -42,7 +42,7 @@ func Worst(checks []HealthCheck) string {
 	return worst
 }
 
-// Facts are what an agent says of its machine and of itself.
+// Facts are what an agent reports about its machine and itself.
 type Facts struct {
 	At        time.Time `json:"at" doc:"By its clock"`
 	Runs      string    `json:"runs,omitempty" enum:"users,own,any" doc:"users: each job as its user; own: only the jobs of its own user; any: all jobs, as its own user"`

@@ -10,15 +10,14 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Error is an error as the interface tells it: a code for programs, a text for
-// people, and what to do next.
+// Error is an error in the interface: a code for programs, a text for people, and the next step.
 type Error struct {
 	Code   string `json:"code"`
 	Detail string `json:"detail"`
 }
 
-// row ties an error to its code, its HTTP status and the exit status of the command
-// line. The first row that matches counts.
+// row maps an error to its code, its HTTP status and the exit status of the command line. The first matching row
+// counts.
 type row struct {
 	err    error
 	code   string
@@ -30,7 +29,7 @@ type row struct {
 const (
 	ExitRefused     = 1 // refused by policy, or not possible
 	ExitUsage       = 2 // wrong use, or an error in a file
-	ExitUnreachable = 3 // no server, or none that can take it now
+	ExitUnreachable = 3 // no server, or none that can serve the request now
 	ExitChanges     = 4 // plan or diff found changes
 )
 
@@ -52,14 +51,14 @@ var table = []row{
 	{context.DeadlineExceeded, "unavailable", http.StatusServiceUnavailable, ExitUnreachable}, // the server does not wait longer
 }
 
-// FromError describes an error; nil stays nil.
+// FromError converts an error; nil stays nil.
 func FromError(err error) *Error {
 	if err == nil {
 		return nil
 	}
 	code, _ := classify(err)
-	// The code says which of our errors it is; the text need not. That it is not possible as
-	// things are adds nothing to how they are.
+	// The code identifies the error, so the text need not. The suffix "not possible in this state" adds nothing to the
+	// reason.
 	text := strings.TrimSuffix(err.Error(), ": "+queue.ErrState.Error())
 	return &Error{Code: code, Detail: strings.ReplaceAll(text, ": fairlead: ", ": ")}
 }
@@ -73,10 +72,10 @@ func classify(err error) (code string, status int) {
 	return "internal", http.StatusInternalServerError
 }
 
-// Status is the HTTP status of an error.
+// Status returns the HTTP status of an error.
 func Status(err error) int { _, status := classify(err); return status }
 
-// Exit is the exit status of the command line for an error.
+// Exit returns the exit status of the command line for an error.
 func Exit(err error) int {
 	for _, r := range table {
 		if errors.Is(err, r.err) {
@@ -86,7 +85,7 @@ func Exit(err error) int {
 	return ExitRefused
 }
 
-// Err turns a described error back into one that errors.Is knows; nil stays nil.
+// Err converts e to an error that errors.Is recognizes; nil stays nil.
 func (e *Error) Err() error {
 	if e == nil {
 		return nil
@@ -99,7 +98,7 @@ func (e *Error) Err() error {
 	return errors.New(e.Detail)
 }
 
-// remoteError is an error that was told by a server.
+// remoteError is an error that a server returned.
 type remoteError struct {
 	text string
 	is   error
@@ -108,8 +107,8 @@ type remoteError struct {
 func (e *remoteError) Error() string { return e.text }
 func (e *remoteError) Unwrap() error { return e.is }
 
-// CodeBusy is the code of a request that is refused because there are too many at the moment, such as open streams
-// or large requests; the client may ask again later.
+// CodeBusy is the code of a request that is refused because there are too many at the moment, such as open streams or
+// large requests; the client may try again later.
 const CodeBusy = "busy"
 
 // CodeUnauthenticated is the code of a request that is refused because its user is unknown.

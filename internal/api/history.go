@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead/fairlead/internal/history"
 )
 
-// PoolHistory shows how a pool fared. The points have no steps in which no server was there.
+// PoolHistory shows how a pool fared. It has no points for steps in which no server ran.
 type PoolHistory struct {
 	Version     int       `json:"version"`
 	At          time.Time `json:"at"`
@@ -15,6 +15,6 @@ type PoolHistory struct {
 	From        time.Time `json:"from"`
 	To          time.Time `json:"to"`
 	StepSeconds float64   `json:"step_seconds"`
-	// Points are means over each step, but for the oldest wait, which is the longest.
+	// Points are averages over each step, except the oldest wait, which is the maximum.
 	Points []history.HistoryPoint `json:"points"`
 }

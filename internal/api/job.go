@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// Spec is a job to be submitted.
+// Spec describes a job to submit.
 type Spec struct {
 	Name           string            `json:"name,omitempty" doc:"Shown in tables"`
 	Kind           string            `json:"kind,omitempty" doc:"Type of work; may choose the pool"`
@@ -47,7 +47,7 @@ type Spec struct {
 	Held           bool              `json:"held,omitempty" doc:"Wait until released"`
 }
 
-// checkText refuses text that JSON cannot carry: it would arrive as another one.
+// checkText refuses text that JSON cannot carry, because it would arrive changed.
 func (s *Spec) checkText() error {
 	refuse := func(field, text string) error {
 		if utf8.ValidString(text) {
@@ -113,7 +113,7 @@ type priorityTerm struct {
 	Value why.Number `json:"value"`
 }
 
-// SetPriority adds the priority of a job, term by term.
+// SetPriority sets the priority of a job and its terms.
 func (d *Job) SetPriority(t why.Terms) {
 	points := why.Number(0 - t.Key)
 	d.Points = &points
@@ -149,7 +149,7 @@ type Task struct {
 	Fails      int        `json:"fails,omitempty"`
 }
 
-// CheckArgs refuses arguments that go with nothing.
+// CheckArgs refuses arguments that the job cannot use.
 func (s *Spec) CheckArgs() error {
 	switch {
 	case !s.hasArgs():
@@ -162,11 +162,11 @@ func (s *Spec) CheckArgs() error {
 	return nil
 }
 
-// hasArgs reports whether there are arguments: null is what some programs write for none.
+// hasArgs reports whether there are arguments. It ignores null, which some programs write for none.
 func (s *Spec) hasArgs() bool { return len(s.Args) > 0 && string(s.Args) != "null" }
 
-// argsOf are the data of a job for a handler, if they are JSON as it is kept: Go programs and
-// those in other languages read and write the same jobs. What JSON would change stays as it is.
+// argsOf returns the data of a job for a handler if it is compact JSON, so that programs in Go and in other languages
+// read and write the same jobs. It returns nil if encoding as JSON would change the data.
 func argsOf(j *queue.Job) json.RawMessage {
 	if len(j.Argv) > 0 || j.Script || len(j.Payload) == 0 {
 		return nil
@@ -177,19 +177,19 @@ func argsOf(j *queue.Job) json.RawMessage {
 	return j.Payload
 }
 
-// payload is what a store keeps of the data.
+// payload returns the job's data as the store keeps it.
 func (s *Spec) payload() []byte {
 	if !s.hasArgs() {
 		return s.Payload
 	}
 	text, err := json.Marshal(s.Args)
 	if err != nil {
-		return s.Args // it is no JSON, and its handler will say so
+		return s.Args // not valid JSON; its handler will say so
 	}
 	return text
 }
 
-// ToJob makes the job that a spec describes.
+// ToJob converts a spec to a job.
 func (s *Spec) ToJob() queue.Job {
 	j := queue.Job{
 		Name: s.Name, Kind: s.Kind, Requestor: s.Requestor, Pool: s.Pool, Priority: s.Priority, QOS: s.QOS, Nice: s.Nice,
@@ -207,7 +207,7 @@ func (s *Spec) ToJob() queue.Job {
 	return j
 }
 
-// FromSpec describes a job for submission.
+// FromSpec converts a job to a spec for submission.
 func FromSpec(j *queue.Job) Spec {
 	s := Spec{
 		Name: j.Name, Kind: j.Kind, Requestor: j.Requestor, Pool: j.Pool, Priority: j.Priority, QOS: j.QOS, Nice: j.Nice,
@@ -224,7 +224,7 @@ func FromSpec(j *queue.Job) Spec {
 	return s
 }
 
-// FromJob describes a submitted job.
+// FromJob converts a submitted job.
 func FromJob(j *queue.Job) Job {
 	return Job{
 		ID: j.ID, Spec: FromSpec(j), User: j.User, State: string(j.State), Tasks: j.Tasks,
@@ -234,7 +234,7 @@ func FromJob(j *queue.Job) Job {
 	}
 }
 
-// ToJob makes the job that was described.
+// ToJob converts the description back to a job.
 func (d *Job) ToJob() *queue.Job {
 	j := d.Spec.ToJob()
 	j.ID, j.User, j.State, j.Tasks = d.ID, d.User, queue.State(d.State), d.Tasks
@@ -245,7 +245,7 @@ func (d *Job) ToJob() *queue.Job {
 	return &j
 }
 
-// FromTask describes a task.
+// FromTask converts a task.
 func FromTask(t *queue.Task) Task {
 	return Task{
 		Job: t.Job, Task: t.Index, Number: t.Number, State: string(t.State), Attempt: t.Attempt, Node: t.Holder,
@@ -255,7 +255,7 @@ func FromTask(t *queue.Task) Task {
 	}
 }
 
-// ToTask makes the task that was described.
+// ToTask converts the description back to a task.
 func (d *Task) ToTask() queue.Task {
 	t := queue.Task{
 		Job: d.Job, Index: d.Task, Number: d.Number, State: queue.State(d.State), Attempt: d.Attempt, Holder: d.Node,
@@ -268,7 +268,7 @@ func (d *Task) ToTask() queue.Task {
 	return t
 }
 
-// duration clamps what somebody wrote to what a time.Duration holds.
+// duration converts seconds, which users write, and clamps them to the range of a time.Duration.
 func duration(seconds float64) time.Duration {
 	const most = 100 * 365 * 24 * 3600
 	return time.Duration(min(max(seconds, -most), most) * float64(time.Second))

@@ -11,23 +11,23 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// SubmitRequest asks for jobs.
+// SubmitRequest submits jobs.
 type SubmitRequest struct {
 	Jobs   []Spec `json:"jobs" minItems:"1" maxItems:"10000"`
 	DryRun bool   `json:"dry_run,omitempty" doc:"Only say what would happen"`
-	// Estimate asks when the job will start, if there is only one.
+	// Estimate requests an estimate of the start, if there is only one job.
 	Estimate bool `json:"estimate,omitempty" doc:"Add when the job will start, if it is only one; that may take 200 ms. A dry run always does"`
-	// Unsatisfiable jobs are taken that no known node could ever run.
+	// Unsatisfiable accepts jobs that no known node could ever run.
 	Unsatisfiable bool `json:"allow_unsatisfiable,omitempty" doc:"Take jobs that no known node could ever run, too"`
 }
 
-// SubmitResponse says what became of each.
+// SubmitResponse has a result for each job.
 type SubmitResponse struct {
 	Version int         `json:"version"`
 	Jobs    []Submitted `json:"jobs"`
 }
 
-// Submitted is the fate of one submitted job.
+// Submitted is the result for one submitted job.
 type Submitted struct {
 	ID       int64  `json:"id,omitempty"`
 	Existing bool   `json:"existing,omitempty" doc:"It had been submitted before, under the same key"`
@@ -35,21 +35,20 @@ type Submitted struct {
 	Pool     string `json:"pool,omitempty"`
 	User     string `json:"user,omitempty"`
 	Tasks    int    `json:"tasks,omitempty"`
-	// Rank is the place of the job's first task in the order of starts; of a dry run,
-	// that which it would have.
+	// Rank is the place of the job's first task in the order of starts; in a dry run, the place that it would have.
 	Rank    int64   `json:"rank,omitempty"`
 	Of      int64   `json:"of,omitempty"`
 	Reason  *Reason `json:"reason,omitempty"`
 	Warning string  `json:"warning,omitempty"`
-	// LimitSeconds is the time limit that the job has, its pool's if it named none.
+	// LimitSeconds is the time limit of the job: its own, or that of its pool if it named none.
 	LimitSeconds float64 `json:"limit_seconds,omitempty" doc:"Time limit of each task; 0 is none"`
 	Hint         string  `json:"hint,omitempty" doc:"What could be better"`
-	// Start is when it will start, and Changes what would make it start sooner.
+	// Start is the estimated start, and Changes would make the job start sooner.
 	Start   *why.Estimate `json:"start,omitempty" doc:"When it will start, if nobody new goes ahead"`
 	Changes []why.Change  `json:"changes,omitempty" doc:"What would make it start sooner"`
 }
 
-// Variation is another request of a job; fields that are left out stay.
+// Variation is a changed request of a job; omitted fields stay as they are.
 type Variation struct {
 	LimitSeconds *float64          `json:"limit_seconds,omitempty" doc:"Time limit of each task; 0 is that of its pool, and -1 none"`
 	Request      map[string]int64  `json:"request,omitempty" doc:"Of these resources; 0 is none"`
@@ -61,7 +60,7 @@ type Variation struct {
 	Nice         *int              `json:"nice,omitempty" minimum:"-10000" maximum:"10000"`
 }
 
-// ToVariation is the variation as the loop knows it.
+// ToVariation converts v for the forecast.
 func (v *Variation) ToVariation() forecast.Variation {
 	out := forecast.Variation{Request: v.Request, Constraint: v.Constraint, Pool: v.Pool, Priority: v.Priority, QOS: v.QOS, Nice: v.Nice}
 	if v.LimitSeconds != nil {
@@ -85,7 +84,7 @@ type JobList struct {
 	More    bool      `json:"more" doc:"There are further jobs; go on after the last id"`
 }
 
-// Summary is the state of the whole system in one line.
+// Summary is the state of the cluster in one line.
 type Summary struct {
 	Waiting  int64            `json:"waiting" doc:"Tasks that could start if there were room, or wait in another queueing system"`
 	Queued   int64            `json:"queued,omitempty" doc:"Of these: tasks that wait in another queueing system"`
@@ -117,7 +116,7 @@ type AlterRequest struct {
 	Cause    string  `json:"cause,omitempty"`
 }
 
-// AlterResponse says what became of each, in order; an empty error is success.
+// AlterResponse has the result for each job, in order; an empty error means success.
 type AlterResponse struct {
 	Version int      `json:"version"`
 	Results []*Error `json:"results"`
@@ -138,7 +137,7 @@ type Shares struct {
 	Fairness views.FairnessView `json:"fairness"`
 }
 
-// Nodes are the machines.
+// Nodes lists the nodes.
 type Nodes struct {
 	Version int              `json:"version"`
 	At      time.Time        `json:"at"`
@@ -146,7 +145,7 @@ type Nodes struct {
 	Nodes   []views.NodeView `json:"nodes"`
 }
 
-// NodeTasks lists the running tasks of nodes, and tasks that ended lately if the request asks for them.
+// NodeTasks lists the running tasks of nodes, and recently ended ones if the request asks for them.
 type NodeTasks struct {
 	Version int                `json:"version"`
 	At      time.Time          `json:"at"`
@@ -162,7 +161,7 @@ type Limits struct {
 	Rates    []engine.RateView    `json:"rates"`
 }
 
-// DrainRequest drains a node or lets it take tasks again.
+// DrainRequest drains or resumes a node.
 type DrainRequest struct {
 	Drain       bool   `json:"drain"`
 	Maintenance bool   `json:"maintenance,omitempty" doc:"It is drained because somebody works on it"`
@@ -170,7 +169,7 @@ type DrainRequest struct {
 	Reason      string `json:"reason,omitempty"`
 }
 
-// NodeState is what state a node has after it was drained or resumed: one that is down stays down.
+// NodeState is the state of a node after it was drained or resumed: a node that is down stays down.
 type NodeState struct {
 	Version int    `json:"version"`
 	Name    string `json:"name"`
@@ -190,12 +189,12 @@ type Event struct {
 	State string `json:"state,omitempty"`
 }
 
-// FromEvent describes an event.
+// FromEvent converts an event.
 func FromEvent(e queue.Event) Event {
 	return Event{e.Job, e.Task, e.At, e.Code, e.Text, e.User, e.Pool, string(e.State)}
 }
 
-// History is what happened to a job.
+// History lists the events of a job.
 type History struct {
 	Version int     `json:"version"`
 	Job     int64   `json:"job"`
@@ -203,7 +202,7 @@ type History struct {
 	More    bool    `json:"more" doc:"There are further events; go on after as many as there were"`
 }
 
-// StopList lists tasks that were stopped so that others got their room.
+// StopList lists tasks that were stopped to make room for others.
 type StopList struct {
 	Version int        `json:"version"`
 	At      time.Time  `json:"at"`
@@ -215,7 +214,7 @@ type LogChunk struct {
 	Data   []byte `json:"data,omitempty"`
 	Offset int64  `json:"offset" doc:"Where the data begins"`
 	Size   int64  `json:"size" doc:"Of the whole output so far"`
-	// Ended is set when the attempt is over: no more output will come.
+	// Ended says that the attempt is over: no more output will come.
 	Ended bool   `json:"ended"`
 	Later string `json:"later,omitempty" doc:"Why there is none yet: of a task in another queueing system it comes with the end"`
 }
@@ -234,7 +233,7 @@ type ServerStatus struct {
 	TasksFinished uint64       `json:"tasks_finished"`
 	TasksLost     uint64       `json:"tasks_lost"`
 	StepSeconds   float64      `json:"step_seconds"`
-	// Pulse is how the scheduler does now.
+	// The following fields show how the scheduler performs now.
 	StoreSeconds    float64    `json:"store_seconds" doc:"How long the database took to answer"`
 	CaughtUpSeconds float64    `json:"caught_up_seconds" doc:"How long it took until the scheduler knew all that is in it"`
 	StepsPerSecond  float64    `json:"steps_per_second" doc:"Over the last minute"`
@@ -254,22 +253,21 @@ type ConfigStatus struct {
 	Problem string     `json:"problem,omitempty" doc:"What is wrong with the file as it is now; the last good one is in force"`
 	At      *time.Time `json:"problem_at,omitempty"`
 	Text    string     `json:"text,omitempty" doc:"The effective configuration, as YAML"`
-	// Settings were put over the file while the server runs.
+	// Settings override the file while the server runs.
 	Settings []Setting `json:"settings,omitempty"`
-	// Aside tells that they do not fit the file, and are not in force.
+	// Aside says that the settings do not fit the file, and are not in force.
 	Aside bool `json:"settings_aside,omitempty"`
 }
 
-// WaitsForRestart begins the problem of a file in which nothing is wrong, but which takes effect only when
-// the server starts the next time.
+// WaitsForRestart begins the problem of a valid file that takes effect only at the next start of the server.
 const WaitsForRestart = "the file waits for the next start of the server"
 
-// Actor is who asks, as the connection says.
+// Actor is the principal that sent a request.
 type Actor struct {
 	User  string `json:"user"`
 	UID   int    `json:"uid"`
 	Admin bool   `json:"admin"`
 	By    string `json:"by" doc:"How it is known: socket, session, or unknown"`
-	// OnlyLooks is set in a session of an administrator that changes nothing.
+	// OnlyLooks says that this is a session of an administrator that changes nothing.
 	OnlyLooks bool `json:"only_looks,omitempty" doc:"It is a session of an administrator that changes nothing"`
 }

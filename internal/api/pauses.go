@@ -14,7 +14,7 @@ type PauseRequest struct {
 	Reason     string    `json:"reason,omitempty"`
 }
 
-// PauseResponse says what a pause, or its end, is about.
+// PauseResponse describes a pause, or its end.
 type PauseResponse struct {
 	Version int          `json:"version"`
 	Pause   engine.Pause `json:"pause"`
@@ -23,7 +23,7 @@ type PauseResponse struct {
 	Queued  int          `json:"queued" doc:"Tasks of these that another queueing system has and that may start there: a pause does not reach them"`
 }
 
-// Pauses are those in force.
+// Pauses lists the pauses in force.
 type Pauses struct {
 	Version int            `json:"version"`
 	At      time.Time      `json:"at"`

@@ -17,21 +17,21 @@ type ConfigPlanRequest struct {
 	Look          bool    `json:"look,omitempty" doc:"Only to look at: the plan has no name and cannot be applied"`
 }
 
-// ConfigDiff is what differs between the configuration in force and another.
+// ConfigDiff lists the differences between the configuration in force and another.
 type ConfigDiff struct {
 	Version int                `json:"version"`
 	Old     string             `json:"old" doc:"Version of the configuration in force"`
 	New     string             `json:"new" doc:"Version that the file would be, with the settings that were put over the one in force"`
 	Changes []ConfigDifference `json:"changes"`
-	// Covered are differences of the files that make none: settings are put over them.
+	// Covered lists differences between the files that have no effect, because settings override them.
 	Covered []ConfigDifference `json:"covered,omitempty" doc:"Differences of the files that settings keep from taking force"`
 	// Warnings are about the new configuration.
 	Warnings string `json:"warnings,omitempty"`
-	// Beyond is what it promises to pools beyond what the nodes have that are there.
+	// Beyond lists what the configuration promises to pools beyond the present nodes.
 	Beyond []string `json:"beyond,omitempty" doc:"What it promises to pools beyond what the nodes have"`
 }
 
-// ConfigDifference is one place before and after.
+// ConfigDifference is one place of the configuration, before and after.
 type ConfigDifference struct {
 	Path  string `json:"path" doc:"e.g. pools.physics.weight"`
 	Old   string `json:"old,omitempty" doc:"Missing: nothing was there"`
@@ -39,7 +39,7 @@ type ConfigDifference struct {
 	Later bool   `json:"later,omitempty" doc:"It takes effect when the server starts the next time"`
 }
 
-// ConfigPlan is what a configuration would change if it were put into force now.
+// ConfigPlan says what a configuration would change if it were applied now.
 type ConfigPlan struct {
 	ConfigDiff
 	ID     string     `json:"plan,omitempty" doc:"For apply; missing: the file is the same, or the server has none"`
@@ -47,12 +47,12 @@ type ConfigPlan struct {
 	Pools  []PoolPlan `json:"pools"`
 	Before []string   `json:"order_before" doc:"Pools in the order of their next starts, the first few"`
 	After  []string   `json:"order_after"`
-	// Unranked tells that the order will only be known when the configuration is in force.
+	// Unranked says that the order is unknown until the configuration is in force.
 	Unranked bool        `json:"order_unknown,omitempty"`
 	Starts   int         `json:"starts" doc:"Tasks that would start at once"`
 	Stops    int         `json:"stops" doc:"Tasks that would be stopped at once"`
 	Replay   *PlanReplay `json:"replay,omitempty" doc:"Missing: it was not asked for, or nothing ran"`
-	// Unsaved tells that the server's file differs from the configuration in force.
+	// Unsaved says that the server's file differs from the configuration in force.
 	Unsaved bool `json:"unsaved,omitempty" doc:"The server's file has changes that are not in force; apply replaces them, and keeps them as a version"`
 }
 
@@ -73,9 +73,8 @@ type PoolPlan struct {
 	Stops         int     `json:"stops,omitempty"`
 }
 
-// PlanReplay is what would have been in the past under both configurations, each from an
-// empty machine on. Waits are counted from when a task could have started, or from the
-// beginning of the time that is replayed.
+// PlanReplay compares how the past would have gone under both configurations, each from an empty machine on. Waits
+// count from when a task could have started, or from the start of the replay.
 type PlanReplay struct {
 	Seconds           float64      `json:"seconds"`
 	Tasks             int          `json:"tasks"`
@@ -105,20 +104,20 @@ type PoolReplay struct {
 	UsedAfter        float64 `json:"used_after"`
 }
 
-// ApplyRequest puts a plan into force.
+// ApplyRequest applies a plan.
 type ApplyRequest struct {
 	Plan   string `json:"plan" minLength:"1" maxLength:"64"`
 	Reason string `json:"reason,omitempty"`
 }
 
-// RollbackRequest puts an earlier version of the file into force.
+// RollbackRequest applies an earlier version of the file.
 type RollbackRequest struct {
 	To     int    `json:"to,omitempty" minimum:"0" doc:"Number of a version; default: the one before"`
 	Plan   string `json:"plan,omitempty" doc:"The plan that was made of that version: then it is refused if anything has changed that the plan was made from"`
 	Reason string `json:"reason,omitempty"`
 }
 
-// ApplyResponse has the configuration that is in force now.
+// ApplyResponse describes the configuration that is now in force.
 type ApplyResponse struct {
 	ConfigDiff
 	Number int       `json:"number" doc:"Of the version of the file"`
@@ -126,7 +125,7 @@ type ApplyResponse struct {
 	Since  time.Time `json:"since"`
 }
 
-// ConfigVersions are the versions of the file that are kept, newest first.
+// ConfigVersions lists the stored versions of the file, newest first.
 type ConfigVersions struct {
 	Version int             `json:"version"`
 	Entries []ConfigVersion `json:"entries"`

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// busyFor is after how long one who is refused with [CodeBusy] may try again.
+// busyFor is how long a client should wait after a refusal with [CodeBusy].
 const busyFor = 30 * time.Second
 
-// WriteProblem answers with an error as all operations tell it (RFC 9457).
+// WriteProblem answers with an error in the format of all operations (RFC 9457).
 func WriteProblem(w http.ResponseWriter, status int, e *Error) {
 	text, err := json.Marshal(struct {
 		Title  string `json:"title"`
@@ -18,7 +18,7 @@ func WriteProblem(w http.ResponseWriter, status int, e *Error) {
 		*Error
 	}{http.StatusText(status), status, e})
 	if err != nil {
-		panic(err) // it holds strings only
+		panic(err) // cannot happen: it holds strings only
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -26,7 +26,7 @@ func WriteProblem(w http.ResponseWriter, status int, e *Error) {
 	w.Write(append(text, '\n'))
 }
 
-// WriteBusy refuses one more stream.
+// WriteBusy refuses a stream because there are too many.
 func WriteBusy(w http.ResponseWriter, detail string) {
 	w.Header().Set("Retry-After", strconv.Itoa(int(busyFor.Seconds())))
 	WriteProblem(w, http.StatusServiceUnavailable, &Error{Code: CodeBusy, Detail: detail})

@@ -7,12 +7,12 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// ReserveRequest asks for nodes to be kept for a time. Of a reservation that is there, what
-// is not given stays as it is.
+// ReserveRequest asks for nodes to be reserved for a time. For an existing reservation, omitted fields stay as they
+// are.
 type ReserveRequest struct {
 	Nodes []string `json:"nodes,omitempty" doc:"Names of nodes"`
 	Count int      `json:"count,omitempty" minimum:"0" doc:"How many nodes, to be chosen, where none are named"`
-	// What the chosen nodes have to have.
+	// Request is what each chosen node must have.
 	Request     queue.Amounts `json:"request,omitempty" doc:"What each chosen node has to have"`
 	Constraint  string        `json:"constraint,omitempty" doc:"What the labels of the chosen nodes have to satisfy"`
 	From        time.Time     `json:"from,omitzero" doc:"When it begins"`
@@ -25,15 +25,15 @@ type ReserveRequest struct {
 	DryRun      bool          `json:"dry_run,omitempty" doc:"Say what would be kept and what may still run then, and make nothing"`
 }
 
-// ReserveResponse is a reservation that was made or ended.
+// ReserveResponse describes a reservation that was made or ended.
 type ReserveResponse struct {
 	Version     int                `json:"version"`
 	Reservation engine.Reservation `json:"reservation"`
-	// Overruns are running tasks that may still run when it begins.
+	// Overruns lists tasks that may still run when the reservation begins.
 	Overruns []engine.Overrun `json:"overruns,omitempty"`
 }
 
-// Reservations are the reservations that are not over.
+// Reservations lists the reservations that are not over.
 type Reservations struct {
 	Version      int                  `json:"version"`
 	At           time.Time            `json:"at"`

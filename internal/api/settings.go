@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// Setting is a value that an administrator put over the file while the server runs.
+// Setting is an administrator's value that overrides the file while the server runs.
 type Setting struct {
 	Path  string    `json:"path"`
 	Value string    `json:"value"`
@@ -34,7 +34,7 @@ type SettingValue struct {
 	Value string `json:"value" doc:"As it would be written in the file; empty: the default"`
 }
 
-// UnsetRequest gives places back to the file.
+// UnsetRequest removes settings, so that the file counts again.
 type UnsetRequest struct {
 	Paths  []string `json:"paths,omitempty"`
 	All    bool     `json:"all,omitempty"`
@@ -47,16 +47,16 @@ type SettingsResponse struct {
 	Hash    string          `json:"hash" doc:"Version of the configuration now in force"`
 	Since   time.Time       `json:"since"`
 	Changes []SettingChange `json:"changes"`
-	// Warnings are about the configuration as it is now.
+	// Warnings are those of the resulting configuration.
 	Warnings string `json:"warnings,omitempty"`
 }
 
-// SettingChange is one place before and after.
+// SettingChange is one place of the configuration, before and after.
 type SettingChange struct {
 	Path string `json:"path"`
 	Old  string `json:"old"`
 	New  string `json:"new"`
-	// WasSet tells that the old value had been put over the file, too.
+	// WasSet says that the old value was a setting, too.
 	WasSet bool `json:"was_set"`
 	IsSet  bool `json:"is_set"`
 }
@@ -81,7 +81,7 @@ type AuditRecord struct {
 	Note    string    `json:"note,omitempty"`
 }
 
-// ClassLoad is the part of the workers that each class is entitled to, in percent.
+// ClassLoad is the percentage of the workers that each class is entitled to.
 type ClassLoad struct {
 	Percents map[string]float64 `json:"percents"`
 }
@@ -91,18 +91,18 @@ type RequestorMap struct {
 	Rules []RequestorRule `json:"rules"`
 }
 
-// RequestorRule sends the requestors that an expression matches as a whole to a class.
+// RequestorRule maps the requestors that an expression matches as a whole to a class.
 type RequestorRule struct {
 	Requestor string `json:"requestor"`
 	Class     string `json:"class"`
 }
 
-// RebalanceDuration is for how long the spread has to be above the threshold.
+// RebalanceDuration is how long the spread must be above the threshold.
 type RebalanceDuration struct {
 	Seconds float64 `json:"seconds" minimum:"0"`
 }
 
-// RebalanceThreshold is the spread from which on tasks are stopped, in percentage points.
+// RebalanceThreshold is the spread, in percentage points, from which tasks are stopped.
 type RebalanceThreshold struct {
 	Percent float64 `json:"percent" minimum:"0"`
 }

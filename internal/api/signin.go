@@ -11,27 +11,27 @@ type SignInRequest struct {
 	Admin bool `json:"admin,omitempty" doc:"Let the session of an administrator change things, for 15 minutes"`
 }
 
-// SignInResponse is an address that opens the dashboard as who asked, once.
+// SignInResponse has an address that opens the dashboard once as the user who asked.
 type SignInResponse struct {
 	Version int       `json:"version"`
 	Address string    `json:"address" doc:"To be opened by a browser, once; the browser then has a session"`
 	Until   time.Time `json:"until" doc:"The address works until then"`
-	// OnlyLooks is set for an administrator who did not ask to change things.
+	// OnlyLooks is true for an administrator who did not ask for a session that changes things.
 	OnlyLooks bool `json:"only_looks,omitempty" doc:"It is a session of an administrator that changes nothing"`
 }
 
-// SignOutResponse says how many sessions were ended.
+// SignOutResponse says how many sessions ended.
 type SignOutResponse struct {
 	Version int `json:"version"`
 	Ended   int `json:"ended" doc:"How many sessions were ended"`
 }
 
-// SignIn gets an address that opens the dashboard, once.
+// SignIn returns an address that opens the dashboard, once.
 func (c *Client) SignIn(ctx context.Context, r SignInRequest) (*SignInResponse, error) {
 	return post[SignInResponse](ctx, c, "/v1/sign-in", r)
 }
 
-// SignOut ends all sessions of browsers that belong to who asks.
+// SignOut ends all browser sessions of the user who asks.
 func (c *Client) SignOut(ctx context.Context) (*SignOutResponse, error) {
 	out := new(SignOutResponse)
 	return out, c.Call(ctx, http.MethodDelete, "/v1/sessions", nil, out)

@@ -1,10 +1,10 @@
 package api
 
-// UsageRequest sets what a pool has received.
+// UsageRequest sets the usage of a pool.
 type UsageRequest struct {
 	// Pool is the path of a leaf or, if UsedSeconds is 0, of any pool.
 	Pool string `json:"pool" minLength:"1" maxLength:"600"`
-	// UsedSeconds are slot-seconds, as of now; 0 forgets what it received.
+	// UsedSeconds is the usage in slot-seconds, as of now; 0 deletes it.
 	UsedSeconds float64 `json:"used_slot_seconds" minimum:"0" maximum:"1e15"`
 }
 
@@ -15,7 +15,7 @@ type UsageResponse struct {
 	Pools   []UsageChange `json:"pools"`
 }
 
-// UsageChange is what one leaf had, and has now, in slot-seconds.
+// UsageChange is the usage of one leaf before and after, in slot-seconds.
 type UsageChange struct {
 	Pool string  `json:"pool"`
 	Old  float64 `json:"old"`

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Workload is the past of a server, for a simulation. Every task is a job of its own; a task that
-// began before is cut to its remaining time.
+// Workload is the past of a server, for a simulation. Every task is a job of its own; a task that began before the
+// window is cut to its remaining time.
 type Workload struct {
 	Version int           `json:"version"`
 	From    time.Time     `json:"from"`
@@ -23,7 +23,7 @@ type Workload struct {
 	Cut     bool          `json:"cut,omitempty" doc:"There were too many tasks: these are the latest"`
 }
 
-// WorkloadJob is one task of it. Times are in seconds.
+// WorkloadJob is one task of a workload. Times are in seconds.
 type WorkloadJob struct {
 	Job      int64 `json:"job"`
 	Submit   int64 `json:"submit" doc:"Since the beginning"`
@@ -36,7 +36,7 @@ type WorkloadJob struct {
 	Running  bool  `json:"running,omitempty" doc:"It ran when the window began"`
 }
 
-// Past returns the last seconds as a workload.
+// Past returns the last seconds of the server as a workload.
 func (c *Client) Past(ctx context.Context, seconds float64) (*Workload, error) {
 	return get[Workload](ctx, c, "/v1/workload", url.Values{"seconds": {strconv.FormatFloat(seconds, 'f', 0, 64)}})
 }

@@ -7,17 +7,17 @@ import (
 	"sync"
 )
 
-// addresses are those on which the server listens.
+// addresses holds the addresses on which the server listens.
 type addresses struct {
 	mu   sync.Mutex
 	all  []string
-	unix []string // those among them that are Unix sockets
+	unix []string // the Unix sockets among them
 	web  []string // those for browsers
 
-	ports []net.Listener // which may be there later
+	ports []net.Listener // which may open later
 }
 
-// listen notes where a listener listens, as soon as it does.
+// listen adds the address of a listener as soon as it listens.
 func (a *addresses) listen(l net.Listener) {
 	p := portOf(l)
 	if p == nil {
@@ -30,8 +30,8 @@ func (a *addresses) listen(l net.Listener) {
 	p.whenOpen(func() { a.add(l) })
 }
 
-// missing says on which addresses the server was to listen and does not, and why; "" if there are none. Only those for
-// browsers can be asked for.
+// missing returns the addresses on which the server should listen and does not, and why, or "" if there are none. With
+// browsers it returns only those for browsers.
 func (a *addresses) missing(browsers bool) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -48,7 +48,7 @@ func (a *addresses) missing(browsers bool) string {
 	return strings.Join(all, ", ")
 }
 
-// add notes where a listener listens. One with an authenticator of its own is not for browsers.
+// add adds the address of a listener. A listener with its own authenticator is not for browsers.
 func (a *addresses) add(l net.Listener) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -63,28 +63,28 @@ func (a *addresses) add(l net.Listener) {
 	}
 }
 
-// every is each of them.
+// every returns all addresses.
 func (a *addresses) every() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Clone(a.all)
 }
 
-// sockets are the paths of the Unix sockets.
+// sockets returns the paths of the Unix sockets.
 func (a *addresses) sockets() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Clone(a.unix)
 }
 
-// forBrowsers are the addresses that a browser can open.
+// forBrowsers returns the addresses that a browser can open.
 func (a *addresses) forBrowsers() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Clone(a.web)
 }
 
-// forBrowser is the first of those for browsers; nothing if the server listens on its socket only.
+// forBrowser returns the first address for browsers, or "" if the server listens only on its socket.
 func (a *addresses) forBrowser() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()

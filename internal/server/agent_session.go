@@ -14,19 +14,19 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// agents are the sessions of those who joined.
+// agents holds the sessions of agents, workers and bridges that joined.
 type agents struct {
 	mu       sync.Mutex
 	sessions map[string]*session // by session id
-	// displaced are the sessions whose name another agent has taken over and that have
-	// not been told yet. Who is dead is never told, so it is emptied when it grows.
+	// displaced holds the sessions that lost their name to another agent and do not know it yet. A dead agent never
+	// asks, so the map is emptied when it grows.
 	displaced map[string]bool
 }
 
 func newAgents() *agents { return &agents{sessions: map[string]*session{}} }
 
-// begin puts a session in the place of those of the same name, whose polls end. It reports whether
-// one of them was another agent's.
+// begin replaces the sessions of the same name by x, and ends their polls. It reports whether one of them was another
+// agent's.
 func (s *agents) begin(x *session) (displaced bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,7 +51,7 @@ func (s *agents) end(x *session) {
 	delete(s.sessions, x.id)
 }
 
-// find is the session with a name and an id; nil if it is over.
+// find returns the session with a name and an id, or nil if it is over.
 func (s *agents) find(name, id string) *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,7 +61,7 @@ func (s *agents) find(name, id string) *session {
 	return nil
 }
 
-// of is the session of a node; nil if there is none.
+// of returns the session of a node, or nil if there is none.
 func (s *agents) of(node string) *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,7 +73,7 @@ func (s *agents) of(node string) *session {
 	return nil
 }
 
-// byNode are the sessions by the names of their nodes.
+// byNode maps the names of nodes to their sessions.
 func (s *agents) byNode() map[string]*session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,7 +84,7 @@ func (s *agents) byNode() map[string]*session {
 	return by
 }
 
-// displace notes that an agent has lost its name. The caller holds the lock.
+// displace records that an agent has lost its name. The caller holds the lock.
 func (s *agents) displace(id string) {
 	const most = 1000
 	if s.displaced == nil || len(s.displaced) >= most {
@@ -93,7 +93,7 @@ func (s *agents) displace(id string) {
 	s.displaced[id] = true
 }
 
-// over is the answer to a poll in a session that is over.
+// over returns the answer to a poll in a session that is over.
 func (s *agents) over(id string) *api.PollResponse {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,25 +104,24 @@ func (s *agents) over(id string) *api.PollResponse {
 	return &api.PollResponse{Rejoin: true}
 }
 
-// session is the server's end of an agent: an engine.Worker whose leases wait in a
-// mailbox until the agent polls.
+// session is the server's end of an agent: an engine.Worker that keeps leases in a mailbox until the agent polls.
 type session struct {
 	id       string
 	name     string
-	instance string // what the agent proves with that it is the one which joined before
+	instance string // proves that the agent joined before
 	host     string
-	ledger   string   // of a bridge, which proves with it the same
-	kinds    []string // of jobs that it handles; it keeps no output then
-	bridge   bool     // to another queueing system; it has the output of ended tasks
+	ledger   string   // of a bridge: proves the same
+	kinds    []string // of jobs that it handles; if there are some, it keeps no output
+	bridge   bool     // a bridge to another queueing system; it has the output of ended tasks
 	member   *engine.Member
-	unit     string // in which shares are counted
+	unit     string // in which fairlead counts shares
 
 	mu    sync.Mutex
 	facts facts
 	start []*queue.Lease // to be sent, or sent and not yet acknowledged
 	stop  []api.Stop
 	logs  []api.LogRequest
-	mail  chan struct{} // has an element when there is something to send
+	mail  chan struct{} // holds an element if there is something to send
 }
 
 // Start implements engine.Worker.
@@ -130,8 +129,8 @@ func (x *session) Start(leases []*queue.Lease) {
 	x.put(func() { x.start = append(x.start, leases...) })
 }
 
-// Stop implements engine.Worker. What was not sent yet is stopped as well: the agent
-// reports its end like any other.
+// Stop implements engine.Worker. It also stops tasks that were not sent yet: the agent reports their end like any
+// other.
 func (x *session) Stop(refs []queue.Ref, why string) {
 	x.put(func() {
 		for _, r := range refs {
@@ -147,8 +146,8 @@ func (x *session) put(f func()) {
 	wait.Wake(x.mail)
 }
 
-// take returns the messages to send. Leases stay in the mailbox until they are
-// acknowledged, so that an answer that is lost on its way is sent again.
+// take returns the messages to send. Leases stay in the mailbox until they are acknowledged, so that the server repeats
+// them if an answer is lost.
 func (x *session) take() api.PollResponse {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -162,8 +161,8 @@ func (x *session) take() api.PollResponse {
 	return out
 }
 
-// withDevice is what a task holds that does not say how many GPUs it takes where shares are counted in
-// these: one, which its agent has to hand out.
+// withDevice returns what a task holds. Where shares are counted in GPUs, a task that names no number of them gets one,
+// which its agent must assign.
 func withDevice(request map[string]int64, unit string) map[string]int64 {
 	if base, _, _ := strings.Cut(unit, ":"); base != "gpu" || cluster.WithTypes(request)[unit] > 0 {
 		return request
@@ -180,7 +179,7 @@ func (x *session) acknowledge(refs []queue.Ref) {
 	if len(refs) == 0 {
 		return
 	}
-	known := make(map[queue.Ref]bool, len(refs)) // of a bridge they may be thousands
+	known := make(map[queue.Ref]bool, len(refs)) // a bridge may have thousands
 	for _, r := range refs {
 		known[r] = true
 	}
@@ -189,7 +188,7 @@ func (x *session) acknowledge(refs []queue.Ref) {
 	x.start = slices.DeleteFunc(x.start, func(l *queue.Lease) bool { return known[l.Ref] })
 }
 
-// facts are what an agent said of its machine, and how far its clock was from ours then.
+// facts holds what an agent said about its machine, and the difference between its clock and the server's then.
 type facts struct {
 	*api.Facts
 	skew time.Duration

@@ -37,7 +37,7 @@ func (s *agentService) join(ctx context.Context, in *joinInput) (*api.JoinRespon
 	if err := s.joins.bounds(ctx, in.Body.Capacity, in.Body.Labels); err != nil {
 		return nil, err
 	}
-	if err := engine.CheckNode(in.Name); err != nil { // before anything of it is kept
+	if err := engine.CheckNode(in.Name); err != nil { // before the server keeps anything of it
 		return nil, err
 	}
 	if err := s.mayRun(in.Body.Facts); err != nil {
@@ -82,7 +82,7 @@ func (s *agentService) join(ctx context.Context, in *joinInput) (*api.JoinRespon
 	return &api.JoinResponse{Session: x.id, TTLSeconds: m.TTL().Seconds(), Sole: s.loop.Sole(), Foreign: foreign}, nil
 }
 
-// own tells the attempts that an agent runs for this database from those of before a restore.
+// own separates the attempts that an agent runs for this database from those of before a restore.
 func (s *agentService) own(
 	ctx context.Context, r *api.JoinRequest, name string,
 ) (running, foreign []queue.Ref, err error) {
@@ -103,9 +103,9 @@ func (s *agentService) own(
 	return running, foreign, nil
 }
 
-// mayRun refuses an agent that would run the jobs of all users as its own. An agent is root or the
-// server's user, and as these its tasks could do everything: read the jobs of others, and, through
-// the socket, change and submit as anybody. Where nobody else can connect, there is nobody else.
+// mayRun refuses an agent that would run the jobs of all users as its own user. That user is root or the server's user,
+// so the tasks could do everything: read the jobs of others, and change and submit jobs as anybody over the socket. If
+// nobody else can connect to the socket, the agent may.
 func (s *agentService) mayRun(f *api.Facts) error {
 	if f == nil || f.Runs != "any" {
 		return nil
@@ -119,8 +119,8 @@ func (s *agentService) mayRun(f *api.Facts) error {
 	return nil
 }
 
-// free reports whether an agent may have a name: nobody has it, or the same agent, or an agent that
-// counts as lost because it was silent for too long.
+// free returns nil if an agent may have a name: nobody has it, or the same agent has it, or an agent that is lost
+// because it was silent for too long.
 func (s *agentService) free(name string, by *api.JoinRequest) error {
 	heard, there := s.loop.Present(name)
 	if !there {
@@ -129,7 +129,7 @@ func (s *agentService) free(name string, by *api.JoinRequest) error {
 	old, host := s.agents.of(name), "of this server"
 	if old != nil {
 		if by.Instance != "" && by.Instance == old.instance || by.Ledger != "" && old.ledger != "" {
-			return nil // of two bridges the ledger decides
+			return nil // between two bridges the ledger decides
 		}
 		host = "on " + cmp.Or(old.host, "a machine that it does not name")
 	}
@@ -137,11 +137,11 @@ func (s *agentService) free(name string, by *api.JoinRequest) error {
 		name, host, time.Since(heard).Round(time.Second), s.loop.LeaseTTL(), queue.ErrState)
 }
 
-// session finds the session of a request; nil if it is over.
+// session returns the session of a request, or nil if it is over.
 func (s *agentService) session(ctx context.Context, name, id string) (*session, error) {
 	x := s.agents.find(name, id)
 	me := who(ctx)
-	kinds := me.RunKinds() // nothing is done in a session that is over: its worker joins again, with its kinds
+	kinds := me.RunKinds() // enough for an ended session: its worker joins again, with its kinds
 	if x != nil {
 		kinds = x.kinds
 	}
@@ -164,8 +164,8 @@ func (s *agentService) poll(ctx context.Context, in *namedPost[api.PollRequest])
 	if _, err := x.member.Renew(ctx, nil); err != nil {
 		return nil, err
 	}
-	// An agent that stands still keeps its connection: only a new poll shows that it
-	// lives, so none lasts long compared with a lease.
+	// A hung agent keeps its connection. Only a new poll shows that it lives, so no poll waits long compared with a
+	// lease.
 	wait := time.NewTimer(min(time.Duration(in.Body.WaitSeconds*float64(time.Second)), x.member.TTL()/3))
 	defer wait.Stop()
 	for {
@@ -180,7 +180,7 @@ func (s *agentService) poll(ctx context.Context, in *namedPost[api.PollRequest])
 		case <-x.mail:
 		case <-wait.C:
 			return &out, nil
-		case <-ctx.Done(): // nobody listens any more, or the server ends
+		case <-ctx.Done(): // the client is gone, or the server ends
 			return &out, nil
 		}
 	}
@@ -253,8 +253,8 @@ func (s *agentService) finished(ctx context.Context, x *session, reports []api.F
 	return out, nil
 }
 
-// leave ends a session. Tasks still in the mailbox have not begun: an agent reports the tasks that
-// have begun before it leaves.
+// leave ends a session. Tasks still in the mailbox have not begun: before an agent leaves, it reports the tasks that
+// have.
 func (s *agentService) leave(ctx context.Context, x *session) error {
 	s.agents.end(x)
 	s.bridged.leave(x.name)

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Alter changes those of the jobs that the actor may change, and says so for each.
+// Alter changes those jobs that the actor may change, and returns a result for each.
 func (s *jobService) Alter(ctx context.Context, r api.AlterRequest) (*api.AlterResponse, error) {
 	me := who(ctx)
 	if err := checkWords("cause", r.Cause); err != nil {
@@ -34,7 +34,7 @@ func (s *jobService) Alter(ctx context.Context, r api.AlterRequest) (*api.AlterR
 	out := api.AlterResponse{Version: api.Version, Results: make([]*api.Error, len(r.Jobs))}
 	pool := s.loop.Intake.PoolFor(ctx, r.Pool)
 	var changes []queue.Alteration
-	at := map[int64]int{} // jobs, to their changes: one that is named twice is changed once
+	at := map[int64]int{} // from jobs to their changes: a job that is named twice is changed once
 	for i, id := range r.Jobs {
 		if _, twice := at[id]; twice {
 			continue
@@ -45,7 +45,7 @@ func (s *jobService) Alter(ctx context.Context, r api.AlterRequest) (*api.AlterR
 			continue
 		}
 		err := check(ctx, s.loop, alters(r.Verb), access.Object{Owner: j.User, Pool: j.Pool})
-		if err == nil && queue.Verb(r.Verb) == queue.VerbRequeue { // which starts work
+		if err == nil && queue.Verb(r.Verb) == queue.VerbRequeue { // because it starts work
 			err = me.CheckScope(access.Submit)
 		}
 		if err != nil {
@@ -81,12 +81,12 @@ func (s *jobService) Alter(ctx context.Context, r api.AlterRequest) (*api.AlterR
 	return &out, nil
 }
 
-// operated are the pools that somebody operates, as the store is told.
+// operated returns the pools that a principal operates, for the store.
 func operated(p *access.Principal, loop *engine.Loop) string {
 	return strings.Join(loop.Client().Shares.Load().Access.Operated(p), " ")
 }
 
-// alters is the verb to whose right a change of a job belongs.
+// alters returns the verb whose right permits a change of a job.
 func alters(verb string) access.Verb {
 	if queue.Verb(verb) == queue.VerbMove {
 		return access.Move
@@ -94,7 +94,7 @@ func alters(verb string) access.Verb {
 	return access.Alter
 }
 
-// beyondHold says what a hold does not reach: what a bridge has handed over waits elsewhere.
+// beyondHold says what a hold does not affect: tasks that a bridge has handed over wait in the other system.
 func beyondHold(id int64, tasks int) string {
 	return fmt.Sprintf("job %d waits in another queueing system already, with %d of its tasks, and goes on there; to take it back to where it is held: fairlead requeue %d", id, tasks, id)
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/fairlead/fairlead/internal/socket"
 )
 
-// Authenticated is a listener with an authenticator of its own, which alone says who sends what comes from there.
+// Authenticated is a listener with its own authenticator, which alone identifies the senders of its requests.
 type Authenticated struct {
 	net.Listener
 	By access.Authenticator
 }
 
-// peers are the users at the other end of the socket. The system knows who opened each connection.
+// peers authenticates the users at the other end of the socket. The system knows who opened each connection.
 type peers struct{ names *names }
 
-// Authenticate asks the system on the connection itself.
+// Authenticate asks the system who opened the connection.
 func (a peers) Authenticate(c net.Conn, _ *http.Request) (*access.Proof, error) {
 	u, ok := c.(*net.UnixConn)
 	if !ok {
@@ -38,21 +38,21 @@ func (a peers) Authenticate(c net.Conn, _ *http.Request) (*access.Proof, error) 
 	return &access.Proof{Principal: p}, nil
 }
 
-// sessions are those of browsers, which began with a code from the socket.
+// sessions authenticates browsers by their sessions, which began with a code from the socket.
 type sessions struct {
 	names      *names
 	browsers   *browsers
 	administer func(*access.Principal) bool
 }
 
-// onlyLooks are the scopes of an administrator's session for which nobody asked to change things.
+// onlyLooks holds the scopes of an administrator's session that may not change things.
 var onlyLooks = []string{"read"}
 
-// Authenticate looks for the session that a browser shows. A page on another port of the machine may have given the
-// browser more cookies of this name, for some paths: of these the last is ours, as browsers show the cookie of the
-// longest path first, and worthless ones keep nobody out.
+// Authenticate finds the session that a browser presents. A page on another port of the machine may have set more
+// cookies of this name for some paths. Browsers send the cookie of the longest path first, so the last one is ours, and
+// worthless ones keep nobody out.
 func (a sessions) Authenticate(_ net.Conn, r *http.Request) (*access.Proof, error) {
-	if _, shown := shownToken(r); shown { // who listens on the way could use it
+	if _, shown := shownToken(r); shown { // an eavesdropper could use it
 		return nil, errors.New("a token counts on the server's socket and over TLS only")
 	}
 	for _, cookie := range slices.Backward(r.CookiesNamed(cookieName(r))) {
@@ -73,7 +73,7 @@ func (a sessions) Authenticate(_ net.Conn, r *http.Request) (*access.Proof, erro
 	return nil, nil
 }
 
-// shownToken is the text of the token that a request shows, if it shows anything.
+// shownToken returns the text of the token in a request, if there is one.
 func shownToken(r *http.Request) (text string, shown bool) {
 	all := r.Header.Values("Authorization")
 	if len(all) == 0 {
@@ -81,19 +81,19 @@ func shownToken(r *http.Request) (text string, shown bool) {
 	}
 	scheme, text, _ := strings.Cut(all[0], " ")
 	if len(all) > 1 || !strings.EqualFold(scheme, "Bearer") {
-		return "", true // which is no token
+		return "", true // not a token
 	}
 	return strings.TrimSpace(text), true
 }
 
-// principal is a user of this machine.
+// principal returns a user of this machine.
 func (n *names) principal(uid int, via string) (access.Principal, error) {
 	name, groups, err := n.of(uid)
 	return access.Principal{Kind: access.User, Name: name, UID: uid, Groups: groups, Via: via}, err
 }
 
-// cookieName is that of the session's cookie. Browsers send a cookie to all ports of a host, so
-// that of each server of a machine has a name of its own.
+// cookieName returns the name of the session's cookie. Browsers send a cookie to all ports of a host, so each server of
+// a machine needs a name of its own.
 func cookieName(r *http.Request) string {
 	port := ""
 	if a, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok {

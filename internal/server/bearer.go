@@ -14,30 +14,30 @@ import (
 )
 
 const (
-	// tokenLasts is how long the server believes what the store said of a token. A token counts for that time after
-	// another server of the same database has revoked it; this server forgets it at once.
+	// tokenLasts is how long the server trusts what the store said about a token. A token revoked at another server of
+	// the same database works here for that time; one revoked here ends at once.
 	tokenLasts = 5 * time.Second
-	// usedEvery is how often the use of a token is noted.
+	// usedEvery is how often the store records the use of a token.
 	usedEvery = 5 * time.Minute
-	// maxTokens bounds how many tokens are remembered.
+	// maxTokens limits how many tokens are cached.
 	maxTokens = 10_000
 )
 
-// bearers are the programs that show tokens.
+// bearers authenticates programs by their tokens.
 type bearers struct {
-	keeper token.Keeper // nil: the store keeps none
+	keeper token.Keeper // nil: the store keeps no tokens
 	names  *names
 
 	mu    sync.Mutex
 	known map[string]*bearer
 }
 
-// bearer is a token as the store knew it a moment ago.
+// bearer is a cached token from the store.
 type bearer struct {
 	token token.Token
-	until time.Time // it is asked again then
-	noted time.Time // when its use was written down
-	users int       // requests that showed it and are not answered yet
+	until time.Time // the store is asked again then
+	noted time.Time // when its use was last recorded
+	users int       // unanswered requests with this token
 	ends  context.Context
 	end   context.CancelFunc
 }
@@ -47,13 +47,13 @@ func newBearers(store any, n *names) *bearers {
 	return &bearers{keeper: keeper, names: n, known: map[string]*bearer{}}
 }
 
-// bearing is an authenticator that also believes tokens.
+// bearing is an authenticator that accepts tokens as well.
 type bearing struct {
 	access.Authenticator
 	bearers *bearers
 }
 
-// Authenticate looks for a token. Without one it is that of the listener.
+// Authenticate looks for a token. Without one it uses the authenticator of the listener.
 func (a bearing) Authenticate(c net.Conn, r *http.Request) (*access.Proof, error) {
 	if text, shown := shownToken(r); shown {
 		return a.bearers.proof(r.Context(), text)
@@ -61,7 +61,7 @@ func (a bearing) Authenticate(c net.Conn, r *http.Request) (*access.Proof, error
 	return a.Authenticator.Authenticate(c, r)
 }
 
-// proof is who shows a token: its owner, limited as the token is.
+// proof returns the owner of a token as the principal, with the limits of the token.
 func (b *bearers) proof(ctx context.Context, text string) (*access.Proof, error) {
 	id, hash, err := token.Split(text)
 	if err != nil {
@@ -85,16 +85,15 @@ func (b *bearers) proof(ctx context.Context, text string) (*access.Proof, error)
 	p.Credential, p.Scopes, p.Pools = id, t.Scopes, t.Pools
 	ends, done, noted := b.begin(id)
 	if ends == nil {
-		return nil, token.Unknown() // it was revoked just now
+		return nil, token.Unknown() // the token was revoked just now
 	}
 	if noted {
-		_ = b.keeper.UsedToken(ctx, id) // a store that cannot write it now gets it in some minutes
+		_ = b.keeper.UsedToken(ctx, id) // if this fails, a use in some minutes is recorded
 	}
 	return &access.Proof{Principal: p, Ends: ends, Done: done}, nil
 }
 
-// look is a token as the store knows it. Nothing is remembered of one that does not count, or strangers could fill the
-// memory.
+// look returns a token as the store knows it. It caches no invalid tokens, or strangers could fill the memory.
 func (b *bearers) look(ctx context.Context, id string) (t token.Token, err error) {
 	if b.keeper == nil {
 		return t, token.Unknown()
@@ -124,7 +123,7 @@ func (b *bearers) look(ctx context.Context, id string) (t token.Token, err error
 	return all[0], nil
 }
 
-// remember keeps what the store said of a token. The caller holds the lock.
+// remember caches what the store said about a token. The caller holds the lock.
 func (b *bearers) remember(t token.Token, now time.Time) {
 	k := b.known[t.ID]
 	if k == nil {
@@ -138,7 +137,7 @@ func (b *bearers) remember(t token.Token, now time.Time) {
 	k.token, k.until = t, now.Add(tokenLasts)
 }
 
-// begin begins a request that shows a token, until done. noted reports whether the use has to be written down.
+// begin registers a request that presents a token; done ends it. noted says that the use must be recorded.
 func (b *bearers) begin(id string) (ends context.Context, done func(), noted bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -158,7 +157,7 @@ func (b *bearers) begin(id string) (ends context.Context, done func(), noted boo
 	}, noted
 }
 
-// drop forgets a token, and ends the answers to whoever shows it. The caller holds the lock.
+// drop removes a token from the cache, and ends the answers to its bearers. The caller holds the lock.
 func (b *bearers) drop(id string) {
 	if k := b.known[id]; k != nil {
 		k.end()
@@ -166,8 +165,8 @@ func (b *bearers) drop(id string) {
 	}
 }
 
-// forget forgets the tokens that nobody shows now, or else all: their answers end, and they are asked for again. The
-// caller holds the lock.
+// forget removes the tokens without requests from the cache, or else all: answers to their bearers end, and the store
+// is asked again. The caller holds the lock.
 func (b *bearers) forget() {
 	for id, k := range b.known {
 		if k.users == 0 {
@@ -188,18 +187,18 @@ func (b *bearers) revoked(id string) {
 	b.drop(id)
 }
 
-// watch asks the store now and then about the tokens to which long answers are given, until ctx ends, so that these
-// answers end when another server has revoked one.
+// watch asks the store now and then about the tokens of long answers, until ctx ends, so that these answers end when
+// another server has revoked a token.
 func (b *bearers) watch(ctx context.Context) {
 	for wait.For(ctx, tokenLasts) {
 		for _, id := range b.shown() {
-			_, _ = b.look(ctx, id) // while the store is away, what it said before counts
+			_, _ = b.look(ctx, id) // while the store is away, the cached answer counts
 		}
 	}
 }
 
-// shown are the tokens whose bearers wait for answers, and about which the store has to be asked. It forgets tokens
-// that nobody shows.
+// shown returns the tokens with unanswered requests that must be checked with the store. It drops expired ones without
+// requests.
 func (b *bearers) shown() (ids []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -49,7 +49,7 @@ func (s *boostService) Boost(ctx context.Context, r api.BoostRequest) (*api.Boos
 	return s.boosted(ctx, b, before), nil
 }
 
-// pool is a pool as it is now, idle ones included.
+// pool returns a pool as it is now, even if idle.
 func (s *boostService) pool(ctx context.Context, path string) views.PoolView {
 	if p := poolAt(views.Pools(ctx, s.loop), path); p.Path != "" {
 		return p
@@ -57,7 +57,7 @@ func (s *boostService) pool(ctx context.Context, path string) views.PoolView {
 	return views.IdlePool(s.loop, path)
 }
 
-// boosted says what a boost, or its end, changed.
+// boosted describes what a boost, or its end, changed.
 func (s *boostService) boosted(ctx context.Context, b engine.Boost, old views.PoolView) *api.BoostResponse {
 	b.Base = 0
 	out := &api.BoostResponse{Version: api.Version, Boost: b}
@@ -67,7 +67,7 @@ func (s *boostService) boosted(ctx context.Context, b engine.Boost, old views.Po
 	return out
 }
 
-// poolOf is the path of a pool that a request names; a name that means none stays as it is.
+// poolOf returns the path of the pool that a request names. It returns a name that matches no pool as it is.
 func poolOf(ctx context.Context, loop *engine.Loop, name string) string {
 	if path, err := loop.Intake.PoolPath(ctx, name); err == nil && path != "" {
 		return path
@@ -94,7 +94,7 @@ func (s *boostService) Unboost(ctx context.Context, id int64) (*api.BoostRespons
 	mine := func(b engine.Boost) error {
 		return check(ctx, s.loop, access.Boost, access.Object{Pool: b.Pool, By: b.By})
 	}
-	if len(s.loop.Client().Shares.Load().Access.Operated(&me)) == 0 { // it need not be there to be refused
+	if len(s.loop.Client().Shares.Load().Access.Operated(&me)) == 0 { // refuse even for an unknown boost
 		if err := mine(engine.Boost{}); err != nil {
 			return nil, err
 		}
@@ -112,7 +112,7 @@ func (s *boostService) Unboost(ctx context.Context, id int64) (*api.BoostRespons
 	return s.boosted(ctx, b, before), nil
 }
 
-// lasting is the instant a number of seconds from now; the number is bounded.
+// lasting returns the time a bounded number of seconds from now.
 func lasting(seconds float64) time.Time {
 	const longest = 100 * 365 * 24 * 3600
 	return time.Now().Add(time.Duration(min(seconds, longest) * float64(time.Second)))

@@ -15,42 +15,42 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// bounds limit what the JSON of a request holds. It is counted while the request is read, as what a few
-// bytes stand for may take hundreds of times as much when it is decoded.
+// bounds limits the JSON of a request. The server counts while it reads the request, because a few bytes may take
+// hundreds of times as much when decoded.
 type bounds struct {
-	depth   int // lists and objects inside one another
+	depth   int // nesting of lists and objects
 	members int // of one object
 	items   int // of one list
 	values  int // in all
 }
 
-// usual bounds most requests, submission that of submitted jobs, and reports that of what
-// agents and bridges tell, which may be of all tasks that they have.
+// usual bounds most requests, submission bounds job submissions, and reports bounds reports of agents and bridges,
+// which may cover all of their tasks.
 var (
 	usual      = bounds{depth: 100, members: 1000, items: 100_000, values: 200_000}
 	submission = bounds{depth: 100, members: 2000, items: 10_000, values: 500_000}
 	reports    = bounds{depth: 100, members: 5000, items: 1_000_000, values: 5_000_000}
 )
 
-// tooMuch says of what a request holds too much.
+// tooMuch is the error of a request that exceeds a bound.
 type tooMuch struct {
 	text  string
-	parts bool // it could be sent in several
+	parts bool // the request could be split
 }
 
 func (t tooMuch) Error() string { return t.text }
 
-// tally counts what passes.
+// tally counts the JSON that passes through it.
 type tally struct {
 	bounds
-	open            []byte // the brackets that are not closed
+	open            []byte // the open brackets
 	counts          []int  // of the commas in each of them
 	values          int
 	quoted, escaped bool
 }
 
-// count looks at a part of a text, and says in what it holds too much. Whether it is JSON is another
-// matter.
+// count counts a part of a text, and returns an error if a bound is exceeded. It does not check whether the text is
+// JSON.
 func (c *tally) count(text []byte) error {
 	for i := 0; i < len(text); i++ {
 		b := text[i]
@@ -103,14 +103,13 @@ func (c *tally) comma() error {
 	return nil
 }
 
-// largeBody is from how many bytes on a request is large: of these each user may have a few at a
-// time.
+// largeBody is the size in bytes from which a request is large: each user may have a few large ones at a time.
 const largeBody = 1 << 20
 
-// errLarge is returned when no more large requests are taken.
+// errLarge says that no more large requests are accepted.
 var errLarge = busyError("too many large requests at once")
 
-// busyError is a [queue.ErrBusy] in other words.
+// busyError is a [queue.ErrBusy] with its own text.
 type busyError string
 
 // Error implements error.
@@ -119,7 +118,7 @@ func (e busyError) Error() string { return string(e) }
 // Is makes errors.Is(err, queue.ErrBusy) true.
 func (e busyError) Is(target error) bool { return target == queue.ErrBusy }
 
-// anyContext is a request with a name that is none of its methods.
+// anyContext is a huma.Context under a name that is not one of its methods, to embed it.
 type anyContext = huma.Context
 
 // withBody is a request whose body has been read.
@@ -131,8 +130,8 @@ type withBody struct {
 // BodyReader implements huma.Context.
 func (w withBody) BodyReader() io.Reader { return w.body }
 
-// SetReadDeadline implements huma.Context. huma sets a deadline for the body, which is here already: it
-// would run out while the handler works, and end every later request of the connection as it begins.
+// SetReadDeadline implements huma.Context and does nothing. huma sets a deadline for the body, which is already read:
+// it would expire while the handler works, and end every later request of the connection at its start.
 func (w withBody) SetReadDeadline(time.Time) error { return nil }
 
 // boundsOf returns the bounds of the requests of an operation.
@@ -146,7 +145,7 @@ func boundsOf(op *huma.Operation) bounds {
 	return usual
 }
 
-// finite refuses numbers in addresses that are none: they pass every minimum and maximum.
+// finite refuses NaN and infinities in addresses: they pass every minimum and maximum.
 func finite(a huma.API) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		for _, p := range ctx.Operation().Parameters {

@@ -14,8 +14,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// bridged is where tasks are in other queueing systems, as bridges told. It is kept as long
-// as they run, in memory: a bridge tells it again when it joins again.
+// bridged holds where tasks are in other queueing systems, as bridges reported. It is kept in memory while the tasks
+// run: a bridge repeats it when it joins again.
 type bridged struct {
 	mu  sync.Mutex
 	all map[int64]map[int]note // by job and task
@@ -26,8 +26,8 @@ type note struct {
 	why.Bridged
 }
 
-// note keeps where a bridge says that its tasks are, and takes down which of them have begun. What it
-// says of tasks that another node holds is left out.
+// note keeps where a bridge says that its tasks are, and records which of them have begun. It ignores tasks that
+// another node holds.
 func (s *agentService) note(ctx context.Context, x *session, notes []api.Note) error {
 	if len(notes) > 0 && !x.bridge {
 		return &queue.Invalid{Field: "notes", Msg: "are a bridge's, which names its ledger when it joins"}
@@ -60,8 +60,8 @@ func (s *agentService) note(ctx context.Context, x *session, notes []api.Note) e
 	return x.member.Progress(ctx, began)
 }
 
-// heldReason explains a job that a node holds and that does not simply run: it waits in another
-// queueing system, or is being cancelled.
+// heldReason explains a job that a node holds and that does not simply run: it waits in another queueing system, or is
+// being cancelled.
 func heldReason(j *queue.Job, in []why.Bridged) *api.Reason {
 	switch {
 	case j.Cancel && j.Running > 0 && len(in) == 0:
@@ -76,8 +76,8 @@ func heldReason(j *queue.Job, in []why.Bridged) *api.Reason {
 	return nil
 }
 
-// stoppedReason says, of a job all of whose started tasks were told to end though it goes on, that they
-// still do: it was requeued, makes room for others, or its cancel was undone.
+// stoppedReason explains a job that goes on although all of its started tasks were told to end: they still run, because
+// the job was requeued, makes room for others, or its cancel was undone.
 func stoppedReason(t views.TasksNow) *api.Reason {
 	if t.Running == 0 || t.Stopping < t.Running {
 		return nil
@@ -85,7 +85,7 @@ func stoppedReason(t views.TasksNow) *api.Reason {
 	return &api.Reason{Code: string(why.StateRunning), Text: "is being stopped, and then waits again"}
 }
 
-// report keeps what a bridge says.
+// report keeps what a bridge reports.
 func (b *bridged) report(notes []api.Note) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -135,8 +135,7 @@ func (b *bridged) drop(refs []queue.Ref) {
 	}
 }
 
-// hearsLost is an observer that also forgets where an attempt was that was lost: the next one may be
-// with somebody else.
+// hearsLost is an observer that also forgets where a lost attempt was: another node may hold the next one.
 type hearsLost struct {
 	engine.Observer
 	bridged *bridged
@@ -148,7 +147,7 @@ func (h hearsLost) Lost(ref queue.Ref) {
 	h.bridged.drop([]queue.Ref{ref})
 }
 
-// leave forgets what a bridge told: it left, or tells it again.
+// leave forgets what a bridge reported, because it left or will report it again.
 func (b *bridged) leave(node string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -164,7 +163,7 @@ func (b *bridged) leave(node string) {
 	}
 }
 
-// of is where the tasks of a job are, in the order of their numbers.
+// of returns where the tasks of a job are, in the order of their numbers.
 func (b *bridged) of(job int64) []why.Bridged {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -176,7 +175,7 @@ func (b *bridged) of(job int64) []why.Bridged {
 	return out
 }
 
-// agentService lets agents and bridges join, hands them their work, and hears what became of it.
+// agentService lets agents and bridges join, hands them work, and receives their reports.
 type agentService struct {
 	loop      *engine.Loop
 	log       *slog.Logger
@@ -185,5 +184,5 @@ type agentService struct {
 	bridged   *bridged
 	ledgers   *ledgers
 	joins     *joinService
-	joining   sync.Mutex // held by one that joins, from when it is known that the name is free
+	joining   sync.Mutex // held while an agent joins, from the check that its name is free
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/fairlead/fairlead/internal/permit"
 )
 
-// maxNodeConnections is how many connections one node may have. An agent needs a handful.
+// maxNodeConnections is how many connections one node may have. An agent needs only a few.
 const maxNodeConnections = 64
 
-// certificates say which node connects. The certificate says whose key it is, and the permit of the node what that is
-// worth now.
+// certificates identifies the nodes that connect. The certificate says whose key it is, and the permit of the node
+// whether it still counts.
 type certificates struct {
 	ca      *ca.Keeper
 	permits permit.Keeper
@@ -25,13 +25,13 @@ type certificates struct {
 	nodes map[string]map[*nodeConn]bool
 }
 
-// nodeListener makes connections that are known as those of a node once they have shown a certificate.
+// nodeListener accepts connections that count as those of a node once they have presented a certificate.
 type nodeListener struct {
 	net.Listener
 	of *certificates
 }
 
-// Accept returns the next connection. The certificates are exchanged when it is first read.
+// Accept returns the next connection. The TLS handshake happens at its first read.
 func (l nodeListener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
@@ -44,10 +44,10 @@ func (l nodeListener) Accept() (net.Conn, error) {
 type nodeConn struct {
 	*tls.Conn
 	of   *certificates
-	node string // as soon as it is known; the lock of certificates guards it
+	node string // once it is known; guarded by the lock of certificates
 }
 
-// Close forgets the connection.
+// Close unregisters the connection and closes it.
 func (c *nodeConn) Close() error {
 	c.of.mu.Lock()
 	delete(c.of.nodes[c.node], c)
@@ -55,7 +55,7 @@ func (c *nodeConn) Close() error {
 	return c.Conn.Close()
 }
 
-// Authenticate looks at the certificate of the connection, and whether it counts at this moment.
+// Authenticate checks the certificate of the connection, and whether it still counts.
 func (a *certificates) Authenticate(c net.Conn, r *http.Request) (*access.Proof, error) {
 	n, is := c.(*nodeConn)
 	if !is {
@@ -70,7 +70,7 @@ func (a *certificates) Authenticate(c net.Conn, r *http.Request) (*access.Proof,
 	if node == "" {
 		return nil, fmt.Errorf("the certificate is of no node of this cluster: %w", permit.ErrUnauthenticated)
 	}
-	// The connection is known first: so either it is there when the node is revoked, or the permit is gone.
+	// The connection is registered first: so either a revocation finds it, or the permit is already gone.
 	if err := a.keep(n, node); err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (a *certificates) Authenticate(c net.Conn, r *http.Request) (*access.Proof,
 	}}, nil
 }
 
-// keep notes whose a connection is.
+// keep records which node a connection belongs to.
 func (a *certificates) keep(c *nodeConn, node string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -96,7 +96,7 @@ func (a *certificates) keep(c *nodeConn, node string) error {
 	return nil
 }
 
-// connected are the nodes with connections.
+// connected returns the nodes with connections.
 func (a *certificates) connected() (nodes []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -108,8 +108,8 @@ func (a *certificates) connected() (nodes []string) {
 	return nodes
 }
 
-// drop closes the connections of a node, without a farewell, which could wait for the node. It sets no deadline
-// before: a request that this ends might still be answered then.
+// drop closes the connections of a node without a TLS goodbye, which could wait for the node. It sets no deadline
+// first: a request that this ends might still be answered then.
 func (a *certificates) drop(node string) (dropped int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Configuration is the configuration of a server that runs, and the record of its
-// changes. [settings.Keeper] is one.
+// Configuration is the configuration of a running server, with the record of its changes. [settings.Keeper] implements
+// it.
 type Configuration interface {
 	Status() api.ConfigStatus
 	Value(path string) (api.ConfigValue, error)
@@ -92,7 +92,7 @@ func (s *configService) set(ctx context.Context, r api.SettingsRequest) (*api.Se
 	return s.config.Set(ctx, by, r)
 }
 
-// administrator is who may change the configuration.
+// administrator returns the actor who changes the configuration, or an error if the principal may not.
 func (s *configService) administrator(ctx context.Context, reason string) (by settings.Actor, err error) {
 	me := who(ctx)
 	if err := check(ctx, s.loop, access.Configure, access.Object{}); err != nil {

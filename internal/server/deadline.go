@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// writeTime is how long a reader may take for a part of an answer. There is no bound for the whole:
-// a long poll waits for its answer, a stream goes on, and a large list takes as long as the
-// connection needs. But whoever reads nothing is let go.
+// writeTime is how long a client may take to read a part of an answer. The whole answer has no limit: a long poll
+// waits, a stream goes on, and a large list takes as long as the connection needs. But the server drops a client that
+// reads nothing.
 const (
 	writeTime = 30 * time.Second
 	writePart = 64 << 10
@@ -20,15 +20,14 @@ func record(w http.ResponseWriter) *recorder {
 	return r
 }
 
-// extend sets the deadline of the next write. A writer that cannot have one, such as the recorder
-// of a test, needs none.
+// extend sets the deadline of the next write. A writer without deadlines, such as the recorder of a test, needs none.
 func (r *recorder) extend() {
 	if !r.own {
 		_ = r.to.SetWriteDeadline(time.Now().Add(writeTime))
 	}
 }
 
-// Write sends a part of the answer, piece by piece, each in its time.
+// Write sends a part of the answer in pieces, each with its own deadline.
 func (r *recorder) Write(p []byte) (n int, err error) {
 	for len(p) > writePart && err == nil {
 		var k int
@@ -44,7 +43,7 @@ func (r *recorder) Write(p []byte) (n int, err error) {
 	return n + k, err
 }
 
-// SetWriteDeadline lets a handler decide for itself, as those of streams do.
+// SetWriteDeadline lets a handler set its own deadlines, as those of streams do.
 func (r *recorder) SetWriteDeadline(t time.Time) error {
 	r.own = true
 	if err := r.to.SetWriteDeadline(t); !errors.Is(err, http.ErrNotSupported) {
@@ -53,7 +52,7 @@ func (r *recorder) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// recorder notes the status of an answer, and gives each part of it time to be sent.
+// recorder records the status of an answer, and sets a deadline for each part of it.
 type recorder struct {
 	http.ResponseWriter
 	to     *http.ResponseController

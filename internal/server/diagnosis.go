@@ -13,12 +13,12 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// doctorService reports problems. It caches its findings: some checks cost the disk or the database
-// something, and anybody may ask.
+// doctorService reports problems. It caches its findings, because some checks load the disk or the database, and
+// anybody may ask.
 type doctorService struct {
 	examiner *examiner
 
-	mu    sync.Mutex // held while it is looked
+	mu    sync.Mutex // held during the checks
 	last  *api.Diagnosis
 	shown atomic.Pointer[api.Diagnosis] // the same, for those who do not wait
 }
@@ -28,7 +28,7 @@ func (s *doctorService) routes(a huma.API) {
 		alone(s.doctor))
 }
 
-// How old an answer may be: of somebody who asks, and of a page that shows it by the way.
+// The maximum age of an answer: for somebody who asks, and for a page that also shows other things.
 const (
 	doctorFresh = 200 * time.Millisecond
 	doctorShown = 30 * time.Second
@@ -42,7 +42,7 @@ func (s *doctorService) doctor(ctx context.Context) (*api.Diagnosis, error) {
 	return d, nil
 }
 
-// diagnosis returns findings that are not older than age.
+// diagnosis returns findings that are no older than age.
 func (s *doctorService) diagnosis(ctx context.Context, age time.Duration) *api.Diagnosis {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,18 +51,18 @@ func (s *doctorService) diagnosis(ctx context.Context, age time.Duration) *api.D
 	}
 	checks := s.examiner.examine(ctx)
 	found := &api.Diagnosis{Version: api.Version, At: time.Now(), Result: api.Worst(checks), Checks: checks}
-	if ctx.Err() == nil { // checks that were broken off say nothing about the server
+	if ctx.Err() == nil { // cancelled checks say nothing about the server
 		s.last = found
 		s.shown.Store(found)
 	}
 	return found
 }
 
-// doctorWait is how long a page waits for a new answer. With a hundred thousand jobs it takes longer to
-// count them than a page may.
+// doctorWait is how long a page waits for new findings. With a hundred thousand jobs, counting takes longer than a page
+// may.
 const doctorWait = 20 * time.Millisecond
 
-// Doctor returns the cached findings for a page. It shows old findings while it looks anew.
+// Doctor returns the cached findings for a page. If they are old, it returns them while new checks run.
 func (s *doctorService) Doctor(ctx context.Context) *api.Diagnosis {
 	made := make(chan *api.Diagnosis, 1)
 	if last := s.shown.Load(); last == nil || time.Since(last.At) >= doctorShown {
@@ -83,7 +83,7 @@ func (s *doctorService) Doctor(ctx context.Context) *api.Diagnosis {
 	return &api.Diagnosis{Version: api.Version, At: time.Now(), Result: api.ResultOK, Checks: []api.HealthCheck{good("checks", "it is being looked")}}
 }
 
-// examine looks at everything.
+// examine runs all checks.
 func (s *examiner) examine(ctx context.Context) []api.HealthCheck {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// examiner looks at the parts of a server.
+// examiner checks the parts of a server.
 type examiner struct {
 	loop      *engine.Loop
 	explainer *explain.Explainer
@@ -22,22 +22,22 @@ type examiner struct {
 	addresses *addresses
 	limits    connectionLimits
 	program   string
-	database  string // a file; empty if there is none
+	database  string // path of the file; empty if there is none
 	started   time.Time
 }
 
-// good is a check that found nothing.
+// good returns a check that found no problem.
 func good(name, text string) api.HealthCheck {
 	return api.HealthCheck{Name: name, Result: api.ResultOK, Text: text}
 }
 
-// bad is one that found something to warn of, or that something does not work.
+// bad returns a check that found a warning or a failure.
 func bad(name, result, text, next string) api.HealthCheck {
 	return api.HealthCheck{Name: name, Result: result, Text: text, Next: next}
 }
 
-// grade judges a number: from warn on it is a warning, from fail on it has failed. What to do
-// is said only then. Where less is worse, warn is above fail.
+// grade sets the result of a check from a number: a warning from warn on, a failure from fail on. Only then it adds
+// what to do. If warn is above fail, smaller numbers are worse.
 func grade(c api.HealthCheck, value float64, unit string, warn, fail float64, next string) api.HealthCheck {
 	reaches := func(bound float64) bool {
 		if warn > fail {
@@ -55,7 +55,7 @@ func grade(c api.HealthCheck, value float64, unit string, warn, fail float64, ne
 	return c
 }
 
-// several counts things: 1 job, 2 jobs.
+// several formats a count of things: 1 job, 2 jobs.
 func several(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -63,7 +63,7 @@ func several(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// counted adds the number of what a check found.
+// counted adds the number of things that a check found.
 func counted(c api.HealthCheck, n int, unit string) api.HealthCheck {
 	v := float64(n)
 	c.Value, c.Unit = &v, unit

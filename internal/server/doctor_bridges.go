@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// checkBridges looks whether the bridges that were ever let in are there.
+// checkBridges checks whether all bridges that ever joined are present.
 func (s *examiner) checkBridges(ctx context.Context, all []patient) []api.HealthCheck {
 	keeper, ok := s.store.(queue.Settings)
 	if !ok {
@@ -35,7 +35,7 @@ func (s *examiner) checkBridges(ctx context.Context, all []patient) []api.Health
 			continue
 		}
 		n, known := nodes[name]
-		if !known { // since before the server was started: there is no task of it
+		if !known { // absent since before the server started: it has no tasks
 			n = views.NodeView{Name: name, State: "down", Drained: s.loop.Overrides.Drained(name)}
 		}
 		bridges = append(bridges, n)
@@ -43,8 +43,8 @@ func (s *examiner) checkBridges(ctx context.Context, all []patient) []api.Health
 	return judgeBridges(bridges)
 }
 
-// judgeBridges says which bridges are away, and how bad that is: it is if something of one is in
-// its queueing system, as nobody follows that. One that was drained and has ended is gone on purpose.
+// judgeBridges reports bridges that are away. It is a failure if a bridge has tasks in its queueing system, because
+// nobody follows them. A bridge that was drained and has ended is away on purpose.
 func judgeBridges(all []views.NodeView) []api.HealthCheck {
 	var here, gone, idle, away []string
 	start := "" // the command for one that is away

@@ -31,7 +31,7 @@ func (s *examiner) checkConfig() api.HealthCheck {
 	return good("configuration", text)
 }
 
-// checkFiles looks who may read the jobs and write the configuration.
+// checkFiles checks who may read the jobs and write the configuration.
 func (s *examiner) checkFiles() []api.HealthCheck {
 	var found []string
 	looked := 0
@@ -66,8 +66,8 @@ func (s *examiner) checkFiles() []api.HealthCheck {
 	return []api.HealthCheck{counted(bad("files", worst, strings.Join(found, "; "), "chmod o-w the configuration and its directory, and 600 the database"), len(found), "files")}
 }
 
-// checkAccess says how users are known: over the socket by their processes, over an address by
-// sessions. What passes over an address is not encrypted.
+// checkAccess reports how users are identified: on the socket by their processes, on an address by sessions. Traffic on
+// an address is not encrypted.
 func (s *examiner) checkAccess() api.HealthCheck {
 	web := s.addresses.forBrowsers()
 	var open []string

@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// learn keeps what an agent says of its machine.
+// learn stores what an agent reports about its machine.
 func (x *session) learn(f *api.Facts) {
 	if f == nil {
 		return
@@ -23,14 +23,14 @@ func (x *session) learn(f *api.Facts) {
 	x.facts = facts{f, time.Since(f.At)}
 }
 
-// patient is a node with what its agent says, if it is one of ours.
+// patient is a node, with the report of its agent if the agent is connected to this server.
 type patient struct {
 	views.NodeView
 	facts
-	commands bool // it is an agent, which runs commands
+	commands bool // an agent, which runs commands
 }
 
-// patients are all nodes.
+// patients returns all nodes.
 func (s *examiner) patients() []patient {
 	by := s.agents.byNode()
 	var out []patient
@@ -46,7 +46,7 @@ func (s *examiner) patients() []patient {
 	return out
 }
 
-// some names a few of many.
+// some names the first few of many names.
 func some(names []string) string {
 	const most = 5
 	slices.Sort(names)
@@ -56,7 +56,7 @@ func some(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// checkNodes looks which nodes take tasks, and which are lost or drained.
+// checkNodes checks which nodes take tasks, and which are lost or drained.
 func checkNodes(all []patient) []api.HealthCheck {
 	by, start := map[string][]string{}, "start an agent with: fairlead work"
 	for _, n := range all {
@@ -64,8 +64,8 @@ func checkNodes(all []patient) []api.HealthCheck {
 		if n.State == "drain" && n.Why != "" {
 			name += " (" + plain.Line(n.Why) + ")"
 		}
-		if kind := n.Labels[engine.BridgeLabel]; n.State == "down" && kind != "" { // bridges have a check of their own
-			if !n.Drained { // else it is gone on purpose
+		if kind := n.Labels[engine.BridgeLabel]; n.State == "down" && kind != "" { // bridges have their own check
+			if !n.Drained { // otherwise it is away on purpose
 				start = "start the bridge again: fairlead bridge " + kind + " --name " + n.Name
 			}
 			continue
@@ -89,7 +89,7 @@ func checkNodes(all []patient) []api.HealthCheck {
 	return checks
 }
 
-// begunNothing says of the nodes that take tasks, or would, which did not begin the last of them.
+// begunNothing reports the nodes that take tasks, or would, but did not begin the last few of them.
 func begunNothing(all []patient) []string {
 	const most, least = 5, 2
 	var out []string
@@ -105,10 +105,10 @@ func begunNothing(all []patient) []string {
 	return out
 }
 
-// clockWarn is how far clocks may be apart. Leases do not mind; logs and begin times do.
+// clockWarn is how far clocks may differ. Leases do not depend on it; logs and begin times do.
 const clockWarn = 5 * time.Second
 
-// checkRights looks whether the agents run the jobs of those who wait.
+// checkRights checks whether the agents run the jobs of the users who wait.
 func checkRights(all []patient, users []string) api.HealthCheck {
 	var found []string
 	allow, refuse, any := []string{}, []string{}, []string{}
@@ -155,7 +155,7 @@ func checkRights(all []patient, users []string) api.HealthCheck {
 	return counted(bad("rights", api.ResultWarn, strings.Join(found, "; "), "start all agents in the same way: as root each job runs as its user; root's own with --allow-root"), len(found), "contradictions")
 }
 
-// checkBounds looks whether agents offer more than their control groups and limits give them.
+// checkBounds checks whether agents offer more than their control groups and limits allow.
 func checkBounds(all []patient) api.HealthCheck {
 	var found []string
 	for _, n := range all {

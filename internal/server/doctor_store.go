@@ -16,7 +16,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// checkPulse measures how soon the database answers, and how soon the scheduler knows its changes.
+// checkPulse measures how soon the database answers, and how soon the scheduler sees its changes.
 func (s *examiner) checkPulse(ctx context.Context) []api.HealthCheck {
 	p, err := s.loop.Pulse(ctx)
 	if err != nil {
@@ -29,7 +29,7 @@ func (s *examiner) checkPulse(ctx context.Context) []api.HealthCheck {
 	}
 }
 
-// checkSteps looks at the decisions.
+// checkSteps checks the steps of the scheduler.
 func (s *examiner) checkSteps() api.HealthCheck {
 	st := s.loop.Stats()
 	if st.Failing {
@@ -42,7 +42,7 @@ func (s *examiner) checkSteps() api.HealthCheck {
 	return grade(c, st.StepTime.Seconds(), "s", 0.5, 5, "a step looks at what changed: see how many pools and requests there are, with fairlead shares and fairlead queue")
 }
 
-// brief writes a time that is mostly a part of a second.
+// brief formats a duration that is usually less than a second.
 func brief(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:
@@ -53,7 +53,7 @@ func brief(d time.Duration) string {
 	return d.Round(100 * time.Millisecond).String()
 }
 
-// checkStore looks at how the store is kept.
+// checkStore checks how the store is maintained.
 func (s *examiner) checkStore(ctx context.Context) []api.HealthCheck {
 	x, ok := s.store.(queue.Examiner)
 	if !ok {
@@ -66,7 +66,7 @@ func (s *examiner) checkStore(ctx context.Context) []api.HealthCheck {
 	return judgeStore(h)
 }
 
-// judgeStore reports problems in the upkeep of a store.
+// judgeStore reports problems in the maintenance of a store.
 func judgeStore(h queue.StoreHealth) []api.HealthCheck {
 	var checks []api.HealthCheck
 	tables := good("tables", fmt.Sprintf("of format %d, which this program writes; they take %s", h.Format, words.Size(h.Bytes)))
@@ -75,7 +75,7 @@ func judgeStore(h queue.StoreHealth) []api.HealthCheck {
 	}
 	checks = append(checks, tables)
 	bloat := api.HealthCheck{Name: "bloat", Text: fmt.Sprintf("%s of it holds nothing any more", words.Percent(h.Unused))}
-	const small = 256 << 20 // half of a smaller one does not matter
+	const small = 256 << 20 // in a smaller store half is not worth a warning
 	if h.Bytes < small {
 		v := h.Unused
 		bloat.Result, bloat.Value, bloat.Unit = api.ResultOK, &v, "fraction"
@@ -101,15 +101,14 @@ func judgeStore(h queue.StoreHealth) []api.HealthCheck {
 	return checks
 }
 
-// checkCounters compares the counters that are kept with a count of the jobs, and
-// with what the scheduler believes.
+// checkCounters compares the stored counters with a count of the jobs, and with the scheduler's numbers.
 func (s *examiner) checkCounters(ctx context.Context) api.HealthCheck {
 	acc, ok := s.store.(queue.Accountant)
 	if !ok {
 		return good("counters", "the store keeps none")
 	}
 	text := ""
-	for range 5 { // they change while we look
+	for range 5 { // the counters may change during the check
 		before, err := acc.Usage(ctx)
 		if err != nil {
 			return bad("counters", api.ResultFail, err.Error(), "see the server's log")
@@ -131,7 +130,7 @@ func (s *examiner) checkCounters(ctx context.Context) api.HealthCheck {
 	return counted(bad("counters", api.ResultFail, text, "on a busy server the two are read at different moments: ask again; if it stays, restart the server, and report it"), 1, "pools that differ")
 }
 
-// judgeSums says what the scheduler counts that is not so.
+// judgeSums reports what the scheduler counts wrong.
 func judgeSums(r engine.Recounted) api.HealthCheck {
 	if len(r.Wrong) == 0 {
 		return counted(good("sums", "the sums of the scheduler agree with a recount of running and waiting tasks"), 0, "sums that differ")
@@ -143,8 +142,7 @@ func judgeSums(r engine.Recounted) api.HealthCheck {
 	return counted(bad("sums", api.ResultFail, plain.Line(some(parts)), "restart the server: it counts anew; and report it"), len(r.Wrong), "sums that differ")
 }
 
-// checkDisk looks at the room where the jobs are kept, and how long it takes until something
-// is on it for good.
+// checkDisk checks the free space where the jobs are stored, and how long a sync to disk takes.
 func (s *examiner) checkDisk() []api.HealthCheck {
 	dir := filepath.Dir(s.database)
 	var fs syscall.Statfs_t
@@ -159,12 +157,12 @@ func (s *examiner) checkDisk() []api.HealthCheck {
 	return append(checks, grade(api.HealthCheck{Name: "sync", Text: fmt.Sprintf("a write reaches the disk after %s", brief(took))}, took.Seconds(), "s", 0.05, 1, "each submission waits for it: use a disk that is not shared, or faster"))
 }
 
-// room judges how much of it is left.
+// room grades how much space is left.
 func room(name string, free int64, dir, next string) api.HealthCheck {
 	return grade(api.HealthCheck{Name: name, Text: fmt.Sprintf("%s free in %s", words.Size(free), plain.Line(dir))}, float64(free), "bytes", 1<<30, 100<<20, next)
 }
 
-// syncTime is how long it takes until a little is on the disk for good: the middle of five.
+// syncTime returns how long a small write takes until it is durable: the median of five.
 func syncTime(dir string) (time.Duration, error) {
 	f, err := os.CreateTemp(dir, ".fairlead-doctor-")
 	if err != nil {
@@ -187,7 +185,7 @@ func syncTime(dir string) (time.Duration, error) {
 	return took[len(took)/2], nil
 }
 
-// checkHistory looks whether it is still taken down how the pools fare.
+// checkHistory checks whether the server still records how the pools fare.
 func (s *examiner) checkHistory(ctx context.Context) []api.HealthCheck {
 	if _, ok := s.store.(queue.HistoryKeeper); !ok {
 		return nil
@@ -205,7 +203,7 @@ func (s *examiner) checkHistory(ctx context.Context) []api.HealthCheck {
 	return []api.HealthCheck{grade(api.HealthCheck{Name: "history", Text: fmt.Sprintf("how the pools fare was last taken down %s ago", brief(age.Round(time.Second)))}, age.Seconds(), "s", 120, 600, "see the server's log")}
 }
 
-// checkAgents looks at what the agents say of themselves. users are those of the jobs that wait.
+// checkAgents checks what the agents report about themselves. users are those whose jobs wait.
 func checkAgents(all []patient, program string, users []string) []api.HealthCheck {
 	var versions, clocks []string
 	known, worst := 0, time.Duration(0)
@@ -239,7 +237,7 @@ func checkAgents(all []patient, program string, users []string) []api.HealthChec
 	return append(checks, checkRights(all, users), checkAgentRooms(all), checkBounds(all))
 }
 
-// checkAgentRooms looks at the disks of the agents.
+// checkAgentRooms checks the disks of the agents.
 func checkAgentRooms(all []patient) api.HealthCheck {
 	worst := api.HealthCheck{Name: "agents' disks", Result: api.ResultOK, Text: "no agent says how much room it has"}
 	least := int64(-1)

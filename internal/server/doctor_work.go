@@ -20,10 +20,10 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// maxWaiting is at how many of the jobs that wait doctor looks.
+// maxWaiting is how many of the waiting jobs doctor checks.
 const maxWaiting = 20_000
 
-// waitingUsers are those of the jobs that wait, a few of them.
+// waitingUsers returns some of the users whose jobs wait.
 func (s *examiner) waitingUsers(ctx context.Context) []string {
 	const most = 1000
 	jobs, err := s.store.Jobs(ctx, queue.Query{States: []queue.State{queue.Waiting}, Limit: most})
@@ -39,13 +39,14 @@ func (s *examiner) waitingUsers(ctx context.Context) []string {
 	return users
 }
 
-// checkPools looks for pools whose waiting work has no share, for pools that nobody configured beside
-// configured ones, and for pools that for a long time have less than reclaim should give them.
+// checkPools reports pools whose waiting work has no share, unconfigured pools beside configured ones, and pools that
+// have long had less than reclaim should give them.
 func (s *examiner) checkPools(ctx context.Context) []api.HealthCheck {
 	return []api.HealthCheck{judgePools(views.Pools(ctx, s.loop), s.explainer.Starving(ctx)), s.checkNames(ctx)}
 }
 
-// judgePools says which pools have work and no share, or hold nothing but cannot be used.
+// judgePools warns of pools with waiting work that have no weight or are unconfigured beside configured ones, and of
+// starving pools.
 func judgePools(pools []views.PoolView, starving []explain.Starving) api.HealthCheck {
 	configured := map[string]bool{}
 	beside := map[string]bool{} // pools with a configured child
@@ -79,7 +80,7 @@ func judgePools(pools []views.PoolView, starving []explain.Starving) api.HealthC
 	return counted(bad("pools", api.ResultWarn, some(found), next), len(found), "pools")
 }
 
-// checkNames looks for names of users' pools that an earlier version made.
+// checkNames reports names of users' pools that an earlier version made.
 func (s *examiner) checkNames(ctx context.Context) api.HealthCheck {
 	var report *poolnames.Report
 	if keeper, ok := s.store.(queue.Settings); ok {
@@ -94,8 +95,8 @@ func (s *examiner) checkNames(ctx context.Context) api.HealthCheck {
 	return judgeNames(s.loop.StaleNames(), report)
 }
 
-// judgeNames reports pools in the configuration that are not the users' any more, and pools that
-// several users had together.
+// judgeNames reports pools in the configuration that no longer belong to the users, and pools that several users
+// shared.
 func judgeNames(stale []engine.StaleName, report *poolnames.Report) api.HealthCheck {
 	var found []string
 	for _, n := range stale {
@@ -118,13 +119,13 @@ func judgeNames(stale []engine.StaleName, report *poolnames.Report) api.HealthCh
 	return counted(good("pool names", plain.Line(text)), 0, "pools")
 }
 
-// above is the pool above one.
+// above returns the path of the parent pool.
 func above(path string) string {
 	i := strings.LastIndexByte(path, '/')
 	return path[:max(0, i)]
 }
 
-// checkWaiting looks for jobs that can never start as things are.
+// checkWaiting reports jobs that can never start as things are.
 func (s *examiner) checkWaiting(ctx context.Context) []api.HealthCheck {
 	stuck, looked, err := s.explainer.Stuck(ctx, maxWaiting)
 	if err != nil {
@@ -160,8 +161,7 @@ func (s *examiner) checkWaiting(ctx context.Context) []api.HealthCheck {
 	return []api.HealthCheck{counted(bad("waiting jobs", api.ResultWarn, strings.Join(found, "; "), next), total, "jobs")}
 }
 
-// checkPlacement warns of a placement under which jobs that wait or run now could pass one another for
-// ever.
+// checkPlacement warns of a placement under which jobs that wait or run now could pass one another forever.
 func (s *examiner) checkPlacement(ctx context.Context) api.HealthCheck {
 	w, err := s.explainer.Widths(ctx, maxWaiting)
 	if err != nil {
@@ -170,7 +170,7 @@ func (s *examiner) checkPlacement(ctx context.Context) api.HealthCheck {
 	return judgePlacement(w)
 }
 
-// judgePlacement says whether the placement lets waiting jobs pass others for ever.
+// judgePlacement reports whether the placement lets waiting jobs pass others forever.
 func judgePlacement(w explain.Widths) api.HealthCheck {
 	next := "set backfill: easy; see first what that changes with: fairlead config plan FILE"
 	switch {
@@ -191,10 +191,10 @@ func judgePlacement(w explain.Widths) api.HealthCheck {
 	return bad("placement", api.ResultWarn, text, next)
 }
 
-// userNear is from which part of a limit of users on doctor names a user.
+// userNear is the part of a limit of users from which doctor names a user.
 const userNear = 0.8
 
-// checkUsers looks for users who are near the limits of each.
+// checkUsers reports users who are near the limits per user.
 func (s *examiner) checkUsers(ctx context.Context) []api.HealthCheck {
 	near, err := s.loop.Intake.UsersNearLimits(ctx, userNear)
 	if err != nil {
@@ -203,7 +203,7 @@ func (s *examiner) checkUsers(ctx context.Context) []api.HealthCheck {
 	return []api.HealthCheck{judgeUsers(near)}
 }
 
-// judgeUsers names users who may soon submit nothing.
+// judgeUsers names users who may soon be unable to submit jobs.
 func judgeUsers(near []engine.UserStanding) api.HealthCheck {
 	if len(near) == 0 {
 		return counted(good("users", "none is near a limit of each user"), 0, "users")

@@ -21,15 +21,15 @@ type eventsInput struct {
 	User string `query:"user" doc:"Events of this user's jobs only"`
 }
 
-// alive is sent when nothing else is, so that both ends notice a dead connection.
+// alive is sent when there are no events, so that both ends notice a dead connection.
 type alive struct {
 	At time.Time `json:"at"`
 }
 
-// eventService tells what happens as it happens.
+// eventService streams events as they happen.
 type eventService struct {
 	loop    *engine.Loop
-	streams quota.Quota // of those who follow the events
+	streams quota.Quota // of the users who follow the events
 }
 
 func newEventService(loop *engine.Loop) *eventService {
@@ -45,11 +45,11 @@ func (s *eventService) routes(a huma.API) {
 	}, map[string]any{"event": api.Event{}, "alive": alive{}}, s.events)
 }
 
-// maxStreams bounds who follows the events at once. One user has at most an eighth of the places,
-// and another eighth is for administrators.
+// maxStreams is how many clients may follow the events at once. One user gets at most an eighth of the places, and
+// another eighth is for administrators.
 const maxStreams = 2000
 
-// boundStreams refuses one follower too many.
+// boundStreams refuses streams above the limit.
 func (s *eventService) boundStreams(ctx huma.Context, next func(huma.Context)) {
 	you := who(ctx.Context())
 	err := s.streams.Take(holderOf(&you), you.Admin)

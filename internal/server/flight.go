@@ -9,18 +9,18 @@ import (
 	"github.com/fairlead/fairlead/internal/quota"
 )
 
-// flightPart is how many bytes of a body the server counts as one. The first of each request is free: connections are
-// bounded.
+// flightPart is how many bytes of a body count as one unit. The first unit of each request is free, because connections
+// are limited.
 const flightPart = 32 << 10
 
-// newFlight bounds the bytes of bodies that the server holds at once: 256 MiB, of one user 32 MiB, which is two of the
-// largest requests.
+// newFlight limits the bytes of bodies that the server holds at once: 256 MiB in all, 32 MiB of one user, which is two
+// of the largest requests.
 func newFlight() *quota.Quota {
 	return &quota.Quota{All: 256 << 20 / flightPart, Reserved: 64 << 20 / flightPart, User: 32 << 20 / flightPart}
 }
 
-// inFlight bounds the bytes that somebody has sent in requests that are not answered: a user who begins many requests
-// and falls silent would otherwise have the server keep as much as the connections of one user can carry.
+// inFlight limits the bytes of unanswered requests of one sender. Otherwise a user who begins many requests and then
+// falls silent would make the server keep as much as that user's connections can carry.
 func inFlight(q *quota.Quota, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		me := who(r.Context())
@@ -31,12 +31,12 @@ func inFlight(q *quota.Quota, next http.Handler) http.Handler {
 	})
 }
 
-// flying is the body of a request that is not answered yet.
+// flying is the body of an unanswered request.
 type flying struct {
 	io.ReadCloser
 	quota *quota.Quota
 	by    int
-	free  bool // the bound of a single user does not count
+	free  bool // the limit per user does not apply
 	bytes int
 	taken int
 }
@@ -54,7 +54,7 @@ func (f *flying) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// land gives back what the request had.
+// land returns the bytes of the request to the quota.
 func (f *flying) land() {
 	for ; f.taken > 0; f.taken-- {
 		f.quota.Give(f.by)

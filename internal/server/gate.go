@@ -19,23 +19,23 @@ import (
 	"github.com/fairlead/fairlead/internal/socket"
 )
 
-// connectionLimits bound how many connections there are at once.
+// connectionLimits limits the number of connections at once.
 type connectionLimits struct {
-	All       int // of everybody
+	All       int // of all users together
 	Reserved  int // of these, for agents, bridges and administrators: root, and the server's own user
-	User      int // of one user who is none of them
+	User      int // of one user without a reserved place
 	Anonymous int // over TCP, without a session
 }
 
-// limitsFor divides the files that the process may open. It keeps some for the database and the
-// like. A connection needs one.
+// limitsFor derives the limits from how many files the process may open. It keeps some for the database and the like. A
+// connection needs one.
 func limitsFor(files int) connectionLimits {
 	all := max(files-128-maxDelayedCloses, files/2)
 	users := all - all/4
 	return connectionLimits{All: all, Reserved: all / 4, User: min(512, users/4), Anonymous: min(1024, users/4)}
 }
 
-// limitsHere are those for this process. The Go runtime has raised its limit as far as it may.
+// limitsHere returns the limits for this process. The Go runtime has raised its file limit as far as possible.
 func limitsHere() connectionLimits {
 	var files syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files) != nil {
@@ -44,8 +44,8 @@ func limitsHere() connectionLimits {
 	return limitsFor(int(min(files.Cur, 1<<20)))
 }
 
-// gate lets connections in. It knows whose they are before anything is read from them, and closes
-// connections above the limits.
+// gate admits connections. It knows the user of a socket connection before it reads anything, and closes connections
+// above the limits.
 type gate struct {
 	limits connectionLimits
 	known  quota.Quota // connections whose user is known
@@ -57,32 +57,32 @@ type gate struct {
 	last      int
 }
 
-// maxDelayedCloses bounds the refused connections that are closed later.
+// maxDelayedCloses is how many refused connections are closed later.
 const maxDelayedCloses = 32
 
 func newGate(l connectionLimits, refuse func(int, error)) *gate {
 	return &gate{limits: l, known: quota.Quota{All: l.All - l.Anonymous, Reserved: l.Reserved, User: l.User}, refuse: refuse}
 }
 
-// privileged are the users who may do everything.
+// privileged reports whether a user may do everything.
 func privileged(uid int) bool { return uid == 0 || uid == os.Getuid() }
 
-// conn is a connection that was let in. The user of one over a Unix socket is known from the
-// beginning; that of another one when a session comes with a request.
+// conn is an admitted connection. The user of a connection over a Unix socket is known from the start; that of another
+// one once a request presents a session.
 type conn struct {
 	net.Conn
 	gate   *gate
-	by     access.Authenticator // that of its listener, if that has one of its own
-	socket bool                 // it is a Unix socket
+	by     access.Authenticator // that of its listener, if it has its own
+	socket bool                 // connected over a Unix socket
 
 	mu     sync.Mutex
-	known  bool          // it is known whose it is
-	holder int           // who that is, for the quota
-	place  *list.Element // among the anonymous
+	known  bool          // the user is known
+	holder int           // the user, for the quota
+	place  *list.Element // in gate.anonymous
 	closed bool
 }
 
-// Close gives the place back.
+// Close frees the place of the connection and closes it.
 func (c *conn) Close() error {
 	c.mu.Lock()
 	if !c.closed {
@@ -93,7 +93,7 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// leave forgets a connection. The caller holds its lock.
+// leave removes a connection. The caller holds its lock.
 func (g *gate) leave(c *conn) {
 	if c.known {
 		g.known.Give(c.holder)
@@ -107,7 +107,7 @@ func (g *gate) leave(c *conn) {
 	}
 }
 
-// claim notes whose an anonymous connection is. It fails if they have too many.
+// claim records whose an anonymous connection is. It fails if that principal has too many.
 func (c *conn) claim(p *access.Principal) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -123,8 +123,8 @@ func (c *conn) claim(p *access.Principal) error {
 	return nil
 }
 
-// holderOf is a principal as quotas count it: a user by the number, and whoever has none by a number below 0 that
-// belongs to the kind and the name.
+// holderOf returns the number of a principal for quotas: the number of a user, or, for others, a negative number
+// derived from the kind and the name.
 func holderOf(p *access.Principal) int {
 	if p.Kind == access.User && p.UID >= 0 {
 		return p.UID
@@ -134,7 +134,7 @@ func holderOf(p *access.Principal) int {
 	return -2 - int(h.Sum32()>>1)
 }
 
-// enter lets a connection in.
+// enter admits a connection.
 func (g *gate) enter(c net.Conn, by access.Authenticator) (*conn, error) {
 	in := &conn{Conn: c, gate: g, by: by}
 	if u, ok := c.(*net.UnixConn); ok && by == nil {
@@ -162,8 +162,8 @@ func (g *gate) enter(c net.Conn, by access.Authenticator) (*conn, error) {
 	return in, nil
 }
 
-// giveWay closes an anonymous connection, so that whoever comes can connect, however many somebody
-// else holds. A browser shows its session at once, and is anonymous no longer.
+// giveWay closes an anonymous connection, so that a new client can connect however many others hold. A browser presents
+// its session at once, and is then no longer anonymous.
 func (c *conn) giveWay() {
 	c.mu.Lock()
 	known := c.known
@@ -177,10 +177,10 @@ func (c *conn) giveWay() {
 type gated struct {
 	net.Listener
 	gate *gate
-	by   access.Authenticator // its own, if it has one
+	by   access.Authenticator // of the listener, if it has its own
 }
 
-// Accept returns the next connection that is let in.
+// Accept returns the next admitted connection.
 func (l gated) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
@@ -195,9 +195,8 @@ func (l gated) Accept() (net.Conn, error) {
 	}
 }
 
-// turnAway says why a connection is refused, without waiting for anybody: the answer fits into the
-// buffer of the connection. The last few of them are closed later, as a client that cannot send its
-// request does not look for an answer.
+// turnAway answers why a connection is refused, without waiting: the answer fits into the buffer of the connection. It
+// closes the last few of them later, because a client that cannot send its request does not look for an answer.
 func (g *gate) turnAway(c net.Conn, why error) {
 	status := "503 Service Unavailable"
 	if errors.Is(why, quota.ErrUser) {
@@ -230,12 +229,12 @@ func (g *gate) close() {
 
 type connKey struct{}
 
-// connContext notes the connection of a request.
+// connContext adds the connection to the context of a request.
 func connContext(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// turnedAway writes down that connections were refused.
+// turnedAway logs refused connections.
 func turnedAway(log *slog.Logger) func(uid int, err error) {
 	var refused refusals
 	return func(uid int, err error) {

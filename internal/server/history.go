@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/internal/history"
 )
 
-// historyService tells how pools fared.
+// historyService returns how pools fared.
 type historyService struct {
 	loop     *engine.Loop
 	recorder *history.Recorder
@@ -40,7 +40,7 @@ func (s *historyService) poolHistory(ctx context.Context, in *poolHistoryInput) 
 	}
 	pool := strings.Trim(in.Pool, "/")
 	if path, err := s.loop.Intake.PoolPath(ctx, pool); pool != "" && err == nil {
-		pool = path // of one that is in the tree no longer there is a history, too
+		pool = path // a pool that left the tree still has a history
 	}
 	v, err := s.recorder.PoolHistory(ctx, []string{pool}, in.Since, in.Until, time.Duration(in.Step*float64(time.Second)))
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *historyService) poolHistory(ctx context.Context, in *poolHistoryInput) 
 	}, nil
 }
 
-// Histories answers for several pools what the interface answers for one.
+// Histories returns the history of several pools; the interface returns one.
 func (s *historyService) Histories(ctx context.Context, pools []string, since time.Time, step time.Duration) ([]*api.PoolHistory, error) {
 	now := time.Now()
 	v, err := s.recorder.PoolHistory(ctx, pools, since, now, step)

@@ -19,21 +19,20 @@ import (
 
 type principalKey struct{}
 
-// identity knows who asks, and turns away who is not known.
+// identity finds out who sends a request, and refuses unknown senders.
 type identity struct {
 	loop      *engine.Loop
 	names     *names
 	browsers  *browsers
-	pages     *web.Dashboard                        // which say how to become known
-	anonymous string                                // what those may see who are not
-	refused   func(*http.Request, access.Principal) // hears of requests that a node may not send
+	pages     *web.Dashboard                        // which say how to sign in
+	anonymous string                                // what unknown senders may see
+	refused   func(*http.Request, access.Principal) // called with requests that a node may not send
 	bearers   *bearers
 }
 
-// identified finds out who asks, by the authenticator of the listener: on the socket from the connection, elsewhere
-// from the session that a browser shows, unless the listener has an authenticator of its own. Nothing else in a
-// request can change that, and neither does the port from which it comes: a port may have another owner by the time
-// at which it is looked up.
+// identified finds out the sender with the authenticator of the listener: on the socket from the connection, elsewhere
+// from the session of a browser, unless the listener has its own authenticator. Nothing else in a request can change
+// that, nor can the port of the client: when it is looked up, it may have another owner.
 func (s *identity) identified(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
@@ -65,19 +64,19 @@ func (s *identity) identified(next http.Handler) http.Handler {
 		ctx, cancel := context.WithCancel(context.WithValue(ctx, principalKey{}, p))
 		defer cancel()
 		if proof.Ends != nil {
-			defer context.AfterFunc(proof.Ends, cancel)() // a stream ends with its session
+			defer context.AfterFunc(proof.Ends, cancel)() // so that a stream ends with its session
 		}
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }
 
-// administers reports whether a principal may do everything: root, the user under whom the server runs, and whoever
-// the configuration names.
+// administers reports whether a principal may do everything: root, the user who runs the server, and those whom the
+// configuration names.
 func (s *identity) administers(p *access.Principal) bool {
 	return p.Kind == access.User && (privileged(p.UID) || s.loop.Client().Shares.Load().Access.Administers(p))
 }
 
-// authenticator is that of the listener from which a connection came.
+// authenticator returns that of the listener of a connection.
 func (s *identity) authenticator(c *conn) access.Authenticator {
 	switch {
 	case c.by != nil:
@@ -88,8 +87,8 @@ func (s *identity) authenticator(c *conn) access.Authenticator {
 	return sessions{s.names, s.browsers, s.administers}
 }
 
-// knownOnly refuses requests of somebody who is not known, and requests that only look by somebody who may not, but for
-// what the configuration shows to all. Requests that change something are checked where their object is known.
+// knownOnly refuses unknown senders, requests of nodes beyond their own agents, and read requests without the right to
+// look, except for what all may see. Requests that change something are checked where their object is known.
 func (s *identity) knownOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if me := who(r.Context()); !s.open(r) {
@@ -112,7 +111,7 @@ func (s *identity) knownOnly(next http.Handler) http.Handler {
 	})
 }
 
-// open reports whether everybody may ask for something who can connect.
+// open reports whether everybody who can connect may send a request.
 func (s *identity) open(r *http.Request) bool {
 	switch path := r.URL.Path; {
 	case fromOutside(r.Context()):
@@ -127,8 +126,8 @@ func (s *identity) open(r *http.Request) bool {
 	return s.anonymous == config.SeeAll && (r.Method == http.MethodGet || r.Method == http.MethodHead)
 }
 
-// refuse says why somebody is not answered: with the status of the error, or, where that has none, because nothing good
-// was shown. Other machines have no browsers, and need no advice for them.
+// refuse answers why a request is refused: with the status of the error, or with 401 if it has none, because nothing
+// valid was presented. Other machines have no browsers, and get no advice for them.
 func (s *identity) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	status, e := api.Status(err), api.FromError(err)
 	if status == http.StatusInternalServerError {
@@ -144,13 +143,13 @@ func (s *identity) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	s.unauthenticated(w, r, strings.TrimSuffix(err.Error(), ": "+permit.ErrUnauthenticated.Error()))
 }
 
-// unauthenticated says that something is for those who are known, and how to become so.
+// unauthenticated answers that only known users may do this, and how to sign in.
 func (s *identity) unauthenticated(w http.ResponseWriter, r *http.Request, why string) {
 	w.Header().Set("WWW-Authenticate", "Session")
 	s.pages.Deny(w, r, http.StatusUnauthorized, &api.Error{Code: api.CodeUnauthenticated, Detail: why + ". To open the dashboard, run `fairlead dashboard` on the server's machine, and open the address that it prints. Programs use the server's socket."})
 }
 
-// who is the principal behind a request.
+// who returns the principal that sent a request.
 func who(ctx context.Context) access.Principal {
 	p, ok := ctx.Value(principalKey{}).(access.Principal)
 	if !ok {
@@ -159,15 +158,15 @@ func who(ctx context.Context) access.Principal {
 	return p
 }
 
-// actorOf is a principal as the interface shows it.
+// actorOf converts a principal for the interface.
 func actorOf(p access.Principal) api.Actor {
 	return api.Actor{
 		User: p.Name, UID: p.UID, Admin: p.Admin, By: p.Via, OnlyLooks: p.Via == access.BySession && p.Scopes != nil,
 	}
 }
 
-// shown is a job as the actor may see it: that it is there and what it asks for is
-// everybody's business, who share with it; its environment and data are its owner's.
+// shown converts a job for the actor. Everybody may see that it exists and what it asks for, because all share with it;
+// only its owner sees its environment and data.
 func shown(a access.Principal, j *queue.Job) api.Job {
 	out := api.FromJob(j)
 	mine := a.Admin || a.Owns(j.User)
@@ -177,8 +176,8 @@ func shown(a access.Principal, j *queue.Job) api.Job {
 	return out
 }
 
-// checkWords refuses what somebody says of a job or a node if it could be mistaken where
-// others read it. The rule is that of names.
+// checkWords refuses text about a job or a node that readers could mistake for something else. The rule is that of
+// names.
 func checkWords(field, text string) error {
 	switch {
 	case len(text) > queue.MaxName:
@@ -191,13 +190,13 @@ func checkWords(field, text string) error {
 	return nil
 }
 
-// check says whether the one who asks may do something to an object, by the rules in force.
+// check returns nil if the sender may do something to an object, by the rules in force.
 func check(ctx context.Context, loop *engine.Loop, v access.Verb, o access.Object) error {
 	me := who(ctx)
 	return loop.Client().Shares.Load().Access.Check(&me, v, o)
 }
 
-// checkNice lets only administrators put a job before others.
+// checkNice refuses to let anybody but administrators put a job before others.
 func checkNice(ctx context.Context, loop *engine.Loop, nice int) error {
 	if nice >= 0 {
 		return nil

@@ -15,7 +15,7 @@ type jobInput struct {
 	Limit int   `query:"limit" minimum:"0" maximum:"10000" default:"1000" doc:"Tasks at once; 0: the job without its tasks"`
 }
 
-// jobPage is a job with a page of its tasks: an array may have hundreds of thousands.
+// jobPage returns a job with a page of its tasks: an array may have hundreds of thousands.
 func (s *jobService) jobPage(ctx context.Context, in *jobInput) (*api.JobResponse, error) {
 	if in.Limit == 0 {
 		j, err := s.loop.Client().Job(ctx, in.ID)
@@ -37,7 +37,7 @@ func (s *jobService) jobPage(ctx context.Context, in *jobInput) (*api.JobRespons
 	return &out, nil
 }
 
-// Job is a job with all its tasks.
+// Job returns a job with all its tasks.
 func (s *jobService) Job(ctx context.Context, id int64) (*api.JobResponse, error) {
 	j, tasks, err := s.jobAndTasks(ctx, id)
 	if err != nil {
@@ -56,7 +56,7 @@ func (s *jobService) jobAndTasks(ctx context.Context, id int64) (*queue.Job, []q
 	return j, tasks, err
 }
 
-// jobOf is a job as the one who asks may see it.
+// jobOf converts a job for the actor.
 func (s *jobService) jobOf(ctx context.Context, j *queue.Job, tasks []queue.Task) api.JobResponse {
 	out := api.JobResponse{Version: api.Version, Job: shown(who(ctx), j), Tasks: make([]api.Task, 0, len(tasks))}
 	if j.Running > 0 {
@@ -75,7 +75,7 @@ type jobHistoryInput struct {
 	Limit int   `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"Events at once"`
 }
 
-// historyPage is a page of what happened to a job.
+// historyPage returns a page of the events of a job.
 func (s *jobService) historyPage(ctx context.Context, in *jobHistoryInput) (*api.History, error) {
 	events, err := s.explainer.History(ctx, in.ID)
 	if err != nil {
@@ -91,7 +91,7 @@ func (s *jobService) historyPage(ctx context.Context, in *jobHistoryInput) (*api
 	return &out, nil
 }
 
-// History is a job with its tasks and what happened to it.
+// History returns a job with its tasks and its events.
 func (s *jobService) History(ctx context.Context, id int64) (*api.JobResponse, *api.History, error) {
 	j, tasks, err := s.jobAndTasks(ctx, id)
 	if err != nil {

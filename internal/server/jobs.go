@@ -21,7 +21,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// jobService lists and changes the jobs that there are.
+// jobService lists and changes jobs.
 type jobService struct {
 	loop       *engine.Loop
 	explainer  *explain.Explainer
@@ -46,7 +46,7 @@ type listInput struct {
 	Start  bool      `query:"start" doc:"Add by when the waiting ones will start, as far as that is known within 100 ms"`
 }
 
-// maxBridged is of how many tasks of a job a list says where they are.
+// maxBridged is for how many tasks of a job a list says where they are in another queueing system.
 const maxBridged = 10
 
 func (s *jobService) list(ctx context.Context, in *listInput) (*api.JobList, error) {
@@ -68,8 +68,7 @@ func (s *jobService) list(ctx context.Context, in *listInput) (*api.JobList, err
 	return out, nil
 }
 
-// poolAsked is the path of the pool whose jobs the request wants. A pool that is no longer in the tree
-// is known as long as it has jobs.
+// poolAsked returns the path of the pool that a request names. A pool that left the tree is known while it has jobs.
 func (s *jobService) poolAsked(ctx context.Context, name string) (string, error) {
 	if name == "" {
 		return "", nil
@@ -126,7 +125,7 @@ func (s *jobService) jobs(ctx context.Context, q queue.Query, o web.JobOptions) 
 		if started {
 			d.RunsSince = &tasks.Since
 		}
-		// Data and environment of a job may have hundreds of kilobytes.
+		// The data and environment of a job may take hundreds of kilobytes.
 		d.Env, d.Payload, d.Args = nil, nil, nil
 		if r, ok := reasons[j.ID]; ok {
 			d.Rank, d.Reason = r.Rank, &api.Reason{Code: string(r.Code), Text: r.Text}
@@ -147,8 +146,7 @@ func (s *jobService) jobs(ctx context.Context, q queue.Query, o web.JobOptions) 
 	return out, nil
 }
 
-// reasons are those of jobs that wait, and their places; soon is for a page, which does not wait for
-// these.
+// reasons returns why jobs wait, and their places in the order. soon is for a page, which does not wait for these.
 func (s *jobService) reasons(ctx context.Context, jobs []*queue.Job, soon bool) map[int64]explain.ShortReason {
 	order := s.explainer.Order
 	if soon {
@@ -197,9 +195,8 @@ func (s *jobService) stops(ctx context.Context, in *stopsInput) (*api.StopList, 
 	return &out, nil
 }
 
-// next returns running jobs, at most half of the requested number, and the jobs that would start
-// next. A request for waiting jobs gets these only. Jobs that are not in the order of starts come
-// last.
+// next returns running jobs, at most half of the requested number, and the jobs that would start next; for a request
+// for waiting jobs, only the latter. Jobs outside the order of starts come last.
 func (s *jobService) next(ctx context.Context, q queue.Query) ([]*queue.Job, error) {
 	client, limit := s.loop.Client(), q.Limit
 	waiting := slices.Equal(q.States, []queue.State{queue.Waiting})
@@ -237,11 +234,11 @@ func (s *jobService) next(ctx context.Context, q queue.Query) ([]*queue.Job, err
 	return jobs, nil
 }
 
-// coming are the first jobs in the order of starts that match a query.
+// coming returns the first jobs in the order of starts that match a query.
 func (s *jobService) coming(ctx context.Context, q queue.Query, most int) ([]*queue.Job, error) {
 	look := most
 	if q.User != "" || q.Kind != "" || len(q.IDs) > 0 || !q.Since.IsZero() {
-		look = math.MaxInt // those of others stand between them
+		look = math.MaxInt // jobs that do not match stand between them
 	}
 	order := s.explainer.Next(ctx, q.Pool, look)
 	if asked := q.IDs; len(asked) > 0 {

@@ -19,7 +19,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// joinService lets nodes on other machines join, and keeps what they may do.
+// joinService lets nodes on other machines join, and stores what they may do.
 type joinService struct {
 	*certificates
 	loop   *engine.Loop
@@ -59,7 +59,7 @@ func (s *joinService) routes(a huma.API) {
 		})
 }
 
-// ready refuses where no other machines are served.
+// ready returns an error if the server serves no other machines.
 func (s *joinService) ready() error {
 	switch {
 	case s.ca == nil:
@@ -71,7 +71,7 @@ func (s *joinService) ready() error {
 	return nil
 }
 
-// administered refuses whoever may not change nodes, and a server that serves no other machines.
+// administered returns an error if the actor may not change nodes, or the server serves no other machines.
 func (s *joinService) administered(ctx context.Context) error {
 	if err := check(ctx, s.loop, access.Nodes, access.Object{}); err != nil {
 		return err
@@ -96,7 +96,7 @@ func (s *joinService) join(ctx context.Context, in permit.Join) (*permit.Certifi
 	if err != nil {
 		return nil, &queue.Invalid{Field: "request", Msg: err.Error()}
 	}
-	// The certificate comes first: a token is not used up for a name that can have none.
+	// The certificate comes first, so that a token is not used up for a name that cannot have one.
 	out, err := s.certify(in.Node, in.Request)
 	if err != nil {
 		return nil, &queue.Invalid{Field: "node", Msg: err.Error()}
@@ -108,7 +108,7 @@ func (s *joinService) join(ctx context.Context, in permit.Join) (*permit.Certifi
 		})
 		return nil, err
 	}
-	s.drop(in.Node) // what an earlier key of the node opened
+	s.drop(in.Node) // connections with an earlier key of the node
 	s.note(ctx, queue.AuditEntry{
 		Who: "node/" + in.Node, From: "join token", What: "node join", Subject: in.Node, New: p.Key,
 	})
@@ -156,7 +156,7 @@ func (s *joinService) list(ctx context.Context) (*permit.List, error) {
 // permit makes a join token.
 func (s *joinService) permit(ctx context.Context, node string, r permit.Request) (*permit.Invitation, error) {
 	me := who(ctx)
-	if me.Via == access.ByToken || me.Via == access.BySession { // so that a stolen one makes no other credential
+	if me.Via == access.ByToken || me.Via == access.BySession { // so that a stolen one cannot make another credential
 		return nil, fmt.Errorf("join tokens are made on the server's socket, without a token: %w", queue.ErrForbidden)
 	}
 	if err := s.administered(ctx); err != nil {
@@ -179,7 +179,7 @@ func (s *joinService) permit(ctx context.Context, node string, r permit.Request)
 	return &permit.Invitation{Node: node, Token: token.String(), Until: time.Now().Add(lasts)}, nil
 }
 
-// checkPermit refuses bounds that no node could keep.
+// checkPermit refuses bounds that no node could meet.
 func checkPermit(b *permit.Bounds) error {
 	for name, n := range b.Capacity {
 		if err := checkWords("capacity", name); err != nil {
@@ -197,7 +197,7 @@ func checkPermit(b *permit.Bounds) error {
 	return nil
 }
 
-// revoke takes the certificate of a node from it. Its tasks go on until their leases end: so none runs twice.
+// revoke withdraws the certificate of a node. Its tasks go on until their leases end, so that none runs twice.
 func (s *joinService) revoke(ctx context.Context, node string) (*permit.Permit, error) {
 	me := who(ctx)
 	if err := s.administered(ctx); err != nil {
@@ -217,8 +217,7 @@ func (s *joinService) revoke(ctx context.Context, node string) (*permit.Permit, 
 	return &all[0], nil
 }
 
-// end ends what a node has here that was revoked: it gets no new tasks, and cannot renew the leases of its
-// old ones.
+// end disconnects a revoked node: it gets no new tasks, and cannot renew the leases of its old ones.
 func (s *joinService) end(node string) {
 	if x := s.agents.of(node); x != nil {
 		x.member.Drain()
@@ -229,7 +228,7 @@ func (s *joinService) end(node string) {
 	}
 }
 
-// bounds refuses an agent on another machine that offers more than it is permitted.
+// bounds refuses an agent on another machine that offers more than its permit allows.
 func (s *joinService) bounds(ctx context.Context, capacity map[string]int64, labels map[string]string) error {
 	me := who(ctx)
 	if me.Kind != access.Node {
@@ -248,7 +247,7 @@ func (s *joinService) bounds(ctx context.Context, capacity map[string]int64, lab
 	return nil
 }
 
-// refused records what a node was refused: each kind of request once a minute.
+// refused records the requests that a node may not send, each kind at most once a minute.
 func (s *joinService) refused(r *http.Request, p access.Principal) {
 	parts := strings.SplitN(r.URL.Path, "/", 4)
 	verb := r.Method + " " + strings.Join(parts[1:min(3, len(parts))], "/")
@@ -261,7 +260,7 @@ func (s *joinService) refused(r *http.Request, p access.Principal) {
 	})
 }
 
-// note records something. What cannot be recorded is logged.
+// note logs an event, and records it if the store keeps a record.
 func (s *joinService) note(ctx context.Context, e queue.AuditEntry) {
 	level := slog.LevelInfo
 	if e.Refused {

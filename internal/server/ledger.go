@@ -11,20 +11,20 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// ledgerSetting begins the keys under which it is kept which ledger belongs to a bridge's name.
+// ledgerSetting begins the keys that map the name of a bridge to its ledger.
 const ledgerSetting = "bridge/"
 
-// ledgers are kept of bridges: for each, which one belongs to its name.
+// ledgers records which ledger belongs to the name of each bridge.
 type ledgers struct {
 	loop  *engine.Loop
 	store queue.Store
 	log   *slog.Logger
-	mu    sync.Mutex // held while a bridge is compared with the ledger that is kept
+	mu    sync.Mutex // held while a bridge's ledger is compared with the stored one
 }
 
-// admit lets a bridge in under the name of a node if it has the ledger of the tasks that were given
-// to the queueing system under that name. Another bridge would give them there again,
-// and each job would run twice; whether the one before is alive has nothing to do with it.
+// admit admits a bridge under the name of a node if it has the ledger of the tasks that were given to the queueing
+// system under that name. Another bridge would submit them again, and each job would run twice, whether or not the
+// earlier bridge is alive.
 func (s *ledgers) admit(ctx context.Context, node, ledger string, takeOver bool) error {
 	keeper, ok := s.store.(queue.Settings)
 	if ledger == "" || !ok {
@@ -50,9 +50,9 @@ func (s *ledgers) admit(ctx context.Context, node, ledger string, takeOver bool)
 	return nil
 }
 
-// forget drops the records of a node that is gone for good: its drain and, of a
-// bridge, its ledger. It refuses a node that is there, and a bridge that may have tasks in a queueing
-// system: a successor of the same name would be let in without its ledger.
+// forget deletes the records of a node that is gone for good: its drain and, for a bridge, its ledger. It refuses a
+// node that is present, and a bridge that may have tasks in a queueing system, because a successor of the same name
+// would be admitted without its ledger.
 func (s *ledgers) forget(ctx context.Context, node string) error {
 	keeper, ok := s.store.(queue.Settings)
 	if !ok {

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/internal/engine"
 )
 
-// limitService tells of the licences and rates.
+// limitService returns the licenses and rates.
 type limitService struct{ loop *engine.Loop }
 
 func (s *limitService) routes(a huma.API) {

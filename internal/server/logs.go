@@ -17,14 +17,14 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// logService has agents send parts of the output of tasks.
+// logService requests parts of the output of tasks from agents.
 type logService struct {
 	loop    *engine.Loop
 	agents  *agents
 	bridged *bridged
 
 	mu      sync.Mutex
-	replies map[string]chan api.LogReply // by the ids of the requests that wait for them
+	replies map[string]chan api.LogReply // by the ids of the waiting requests
 }
 
 func newLogService(loop *engine.Loop, a *agents, b *bridged) *logService {
@@ -75,7 +75,7 @@ func (s *logService) logs(ctx context.Context, in *logInput) (*api.LogChunk, err
 	}
 }
 
-// later says when there will be output of a task that a bridge has.
+// later says when the output of a task with a bridge will come.
 func (s *logService) later(t *queue.Task) string {
 	text := "it is in another queueing system, behind " + t.Holder
 	for _, b := range s.bridged.of(t.Job) {
@@ -86,7 +86,7 @@ func (s *logService) later(t *queue.Task) string {
 	return text + "; the output comes when it has ended"
 }
 
-// logTask finds the task whose output is asked for.
+// logTask returns the task whose output a request wants.
 func (s *logService) logTask(ctx context.Context, in *logInput) (*queue.Task, error) {
 	j, err := s.loop.Client().Job(ctx, in.ID)
 	if err != nil {

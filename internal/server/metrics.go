@@ -14,8 +14,7 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// metrics are the server's numbers for Prometheus. Those of the pools are read from
-// the loop when they are asked for.
+// metrics holds the server's numbers for Prometheus. It reads those of the pools from the loop at each scrape.
 type metrics struct {
 	loop      *engine.Loop
 	registry  *prometheus.Registry
@@ -49,7 +48,7 @@ func (m *metrics) request(route string, status int, took time.Duration) {
 	m.requests.WithLabelValues(route, strconv.Itoa(status)).Observe(took.Seconds())
 }
 
-// poolMetric is a number of each pool.
+// poolMetric is a metric of each pool.
 type poolMetric struct {
 	desc *prometheus.Desc
 	of   func(*views.PoolView) float64
@@ -81,7 +80,7 @@ var (
 	leftDesc = prometheus.NewDesc("fairlead_pools_left_out", "Pools that have no metrics of their own, since there are too many.", nil, nil)
 )
 
-// loopMetric is a number of the whole loop.
+// loopMetric is a metric of the whole loop.
 type loopMetric struct {
 	desc *prometheus.Desc
 	kind prometheus.ValueType
@@ -108,7 +107,7 @@ var (
 	priceDesc = prometheus.NewDesc("fairlead_stopped_lost_slot_seconds_total", "Slot-seconds that were lost with them.", []string{"rule"}, nil)
 )
 
-// collectStops reports every rule, also rules that have stopped nothing yet.
+// collectStops reports every rule that stops tasks, even if it has stopped none yet.
 func collectStops(c chan<- prometheus.Metric, stops map[string]engine.StopCount) {
 	for _, rule := range []sched.StopRule{sched.StopMin, sched.StopShare, sched.StopRebalance} {
 		n := stops[string(rule)]

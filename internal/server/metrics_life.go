@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// lifeMetrics are the metrics of events, measured when they happen.
+// lifeMetrics holds the metrics of events, measured when they happen.
 type lifeMetrics struct {
 	waits     *prometheus.HistogramVec
 	cycles    prometheus.Histogram
@@ -39,7 +39,7 @@ func newLifeMetrics(r *prometheus.Registry) *lifeMetrics {
 		}, []string{"code"}),
 		labels: labelled{max: waitsMeasured, seen: map[[2]string]bool{}},
 	}
-	// Metrics for alerts exist before anything has happened.
+	// Metrics that alerts use must exist before anything has happened.
 	for _, call := range []string{"submit", "lease", "finish"} {
 		m.store.WithLabelValues(call)
 	}
@@ -90,12 +90,11 @@ func (m *lifeMetrics) Lost(queue.Ref) {}
 // WaitsFor implements engine.Observer.
 func (m *lifeMetrics) WaitsFor(code why.Code) { m.decisions.WithLabelValues(string(code)).Inc() }
 
-// waitsMeasured bounds of how many pairs of pool and kind waits are measured: each has as many
-// time series as there are buckets.
+// waitsMeasured limits for how many pairs of pool and kind waits are measured: each pair has one time series per
+// bucket.
 const waitsMeasured = 300
 
-// labelled bounds the pairs of labels that users choose: after the first ones all are called
-// other.
+// labelled limits the pairs of labels that users choose: later pairs are all called other.
 type labelled struct {
 	max int
 

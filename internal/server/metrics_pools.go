@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/internal/views"
 )
 
-// poolsMeasured bounds how many pools have metrics: a time series for each user who ever
-// came is more than a monitoring system bears.
+// poolsMeasured limits how many pools have metrics: a monitoring system cannot bear a time series for each user who
+// ever came.
 const poolsMeasured = 500
 
 // measuredPool is a pool with metrics.
@@ -20,8 +20,8 @@ type measuredPool struct {
 	inner bool
 }
 
-// measured chooses the pools that have metrics if there are more than most: the root,
-// then the configured pools, and of the others the pools with the largest demand.
+// measured chooses the pools with metrics if there are more than most: the root, then the configured pools, then those
+// of the others with the largest demand.
 func measured(pools []views.PoolView, most int) []measuredPool {
 	all := make([]measuredPool, len(pools))
 	for i := range pools {

@@ -12,18 +12,17 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// How long the server believes what the system told about a user, and how long it waits before it
-// asks again after the system could not tell.
+// How long the server trusts what the system said about a user, and how long it waits before it asks again after the
+// system failed to answer.
 const (
 	nameLasts    = time.Minute
 	nameTryAgain = 5 * time.Second
-	nameWait     = time.Second // how long a request waits for the news of a user who is known
+	nameWait     = time.Second // how long a request waits for an update of a known user
 	maxNames     = 10_000
 )
 
-// names knows users by their numbers. The system may ask a directory service about a user, which
-// takes as long as that takes; so it is asked once for all requests, and the requests of a
-// user who is known already wait for it for a second only.
+// names maps user numbers to users. The system may ask a directory service, which may take long, so names asks once for
+// all requests, and requests of an already known user wait only a second for the answer.
 type names struct {
 	look func(uid int) (name string, groups []string, err error)
 	uid  func(name string) (uid int, err error)
@@ -33,32 +32,32 @@ type names struct {
 	uids  map[string]uidOf
 }
 
-// uidOf is the number of a user as the system knows it, if it does.
+// uidOf is the system's number of a user, or the error if it has none.
 type uidOf struct {
 	uid   int
 	err   error
 	until time.Time
 }
 
-// userName is a user as the system knows it.
+// userName is a user as the system reported it.
 type userName struct {
 	name    string
 	groups  []string // all of them, the primary one first
 	err     error    // why nothing is known yet
 	until   time.Time
-	looked  chan struct{} // closed when it was looked up for the first time
+	looked  chan struct{} // closed after the first look-up
 	looking bool
-	since   time.Time     // when the look that goes on began
-	again   chan struct{} // closed when that ends
+	since   time.Time     // when the current look-up began
+	again   chan struct{} // closed when it ends
 }
 
 func newNames() *names {
 	return &names{look: lookUser, uid: lookUID, known: map[int]*userName{}, uids: map[string]uidOf{}}
 }
 
-// of is the name of a user, and of all groups of the user: the primary one is the first. While the system cannot say
-// who a user is whom it never named before, the error is a [queue.ErrUnavailable]: under a made-up name the user would
-// own jobs that are somebody else's later.
+// of returns the name of a user and all of its groups, the primary one first. While the system cannot identify a user
+// whom it never named before, the error is a [queue.ErrUnavailable]: under a made-up name the user would own jobs that
+// later belong to somebody else.
 func (n *names) of(uid int) (name string, groups []string, err error) {
 	n.mu.Lock()
 	u := n.known[uid]
@@ -80,7 +79,7 @@ func (n *names) of(uid int) (name string, groups []string, err error) {
 	}
 	n.mu.Unlock()
 	<-u.looked
-	if left > 0 { // the user may have left a group since
+	if left > 0 { // wait for an update: the user may have left a group
 		select {
 		case <-again:
 		case <-time.After(left):
@@ -91,8 +90,8 @@ func (n *names) of(uid int) (name string, groups []string, err error) {
 	return u.name, u.groups, u.err
 }
 
-// groupsOf are the groups of a user who is known by the name; a user whom the system does not know has none. Without an
-// answer of the system the error is that of [names.of].
+// groupsOf returns the groups of a user by name; a user whom the system does not know has none. If the system does not
+// answer, the error is that of [names.of].
 func (n *names) groupsOf(name string) ([]string, error) {
 	uid, err := n.number(name)
 	if errors.As(err, new(user.UnknownUserError)) {
@@ -105,8 +104,8 @@ func (n *names) groupsOf(name string) ([]string, error) {
 	return groups, err
 }
 
-// unansweredError is the error of a look-up of a user that the system did not answer. It is a [queue.ErrUnavailable] in
-// other words: clients try again, and agents keep what they run.
+// unansweredError says that the system did not answer the look-up of a user. It is a [queue.ErrUnavailable] with its
+// own text: clients try again, and agents keep what they run.
 type unansweredError struct {
 	who string
 	err error
@@ -119,7 +118,7 @@ func (e unansweredError) Error() string {
 // Is makes errors.Is(err, queue.ErrUnavailable) true.
 func (e unansweredError) Is(target error) bool { return target == queue.ErrUnavailable }
 
-// number is the number of a user.
+// number returns the number of a user.
 func (n *names) number(name string) (int, error) {
 	n.mu.Lock()
 	u, asked := n.uids[name]
@@ -146,13 +145,13 @@ func (n *names) askNumber(name string) (u uidOf) {
 	return u
 }
 
-// ask asks the system. If that fails, the known name stays.
+// ask looks up a user in the system. If that fails, the known name stays.
 func (n *names) ask(uid int, u *userName) {
 	name, groups, err := n.look(uid)
 	nameless := numbered(uid)
 	if errors.As(err, new(user.UnknownUserIdError)) {
 		if _, none := n.uid(nameless); !errors.As(none, new(user.UnknownUserError)) {
-			nameless = fmt.Sprint("uid:", uid) // an account may be called as this user would be; none has a colon
+			nameless = fmt.Sprint("uid:", uid) // an account may have the name uidNUMBER; no account name has a colon
 		}
 	}
 	n.mu.Lock()
@@ -176,7 +175,7 @@ func (n *names) ask(uid int, u *userName) {
 	}
 }
 
-// numbered names a user whom the system does not know.
+// numbered returns the name for a user whom the system does not know.
 func numbered(uid int) string { return fmt.Sprint("uid", uid) }
 
 func lookUID(name string) (int, error) {
@@ -194,14 +193,14 @@ func lookUser(uid int) (name string, groups []string, err error) {
 	}
 	ids, err := u.GroupIds()
 	if err != nil {
-		ids = nil // the primary one is known all the same
+		ids = nil // the primary group is still known
 	}
 	ids = slices.DeleteFunc(ids, func(id string) bool { return id == u.Gid })
 	for _, id := range append([]string{u.Gid}, ids...) {
 		if g, err := user.LookupGroupId(id); err == nil {
 			groups = append(groups, g.Name)
 		} else if id == u.Gid {
-			groups = append(groups, "") // nothing else takes the place of the primary one
+			groups = append(groups, "") // no other group may take the place of the primary one
 		}
 	}
 	return u.Username, groups, nil

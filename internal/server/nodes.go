@@ -16,7 +16,7 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// nodeService lists the nodes, drains them, and forgets nodes that are gone.
+// nodeService lists, drains and forgets nodes.
 type nodeService struct {
 	loop     *engine.Loop
 	recorder *history.Recorder

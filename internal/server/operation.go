@@ -7,14 +7,14 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// maxBody bounds a request, in bytes. Submissions of many jobs may be larger.
+// maxBody is the largest request in bytes. Submissions of many jobs may be larger.
 const (
 	maxBody   = 1 << 20
 	maxSubmit = 16 << 20
 )
 
-// handle registers an operation whose errors are told by the table of package api. The dashboard calls the same
-// methods, so they have no types of HTTP.
+// handle registers an operation whose errors follow the table of package api. The methods have no HTTP types, because
+// the dashboard calls them as well.
 func handle[I, O any](
 	a huma.API, method, path, id, summary string, maxBytes int64, f func(context.Context, *I) (*O, error),
 ) {
@@ -44,10 +44,10 @@ func tag(path string) string {
 	return "cluster"
 }
 
-// answer is a response of a body and nothing else.
+// answer is a response that is only a body.
 type answer[T any] struct{ Body T }
 
-// posted is a request of a body and nothing else, and namedPost one with a name in its path, too.
+// posted is a request that is only a body; namedPost also has a name in its path.
 type (
 	posted[T any]    struct{ Body T }
 	namedPost[T any] struct {
@@ -56,12 +56,12 @@ type (
 	}
 )
 
-// alone is an operation that needs nothing but who asks.
+// alone adapts an operation without any input.
 func alone[O any](f func(context.Context) (*O, error)) func(context.Context, *struct{}) (*O, error) {
 	return func(ctx context.Context, _ *struct{}) (*O, error) { return f(ctx) }
 }
 
-// body is an operation that needs the body of a request only.
+// body adapts an operation whose only input is the body of a request.
 func body[T, O any](f func(context.Context, T) (*O, error)) func(context.Context, *posted[T]) (*O, error) {
 	return func(ctx context.Context, in *posted[T]) (*O, error) { return f(ctx, in.Body) }
 }

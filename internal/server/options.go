@@ -10,29 +10,28 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Options are what a server needs.
+// Options holds what a server needs.
 type Options struct {
 	Loop  *engine.Loop
 	Store queue.Store
-	// Forecast looks into the future of the loop. Default: a new one.
+	// Forecast forecasts the loop. Default: a new one.
 	Forecast *forecast.Forecaster
-	// KeepHistory takes down how the pools fare, if the store keeps that.
+	// KeepHistory records how the pools fare, if the store can.
 	KeepHistory bool
 	Program     string // version of the program
-	// StoreName says where the jobs are kept, for people.
+	// StoreName says, for people, where the jobs are stored.
 	StoreName string
-	// Database is the file of the jobs, if there is one: doctor looks at its disk and who may
-	// read it.
+	// Database is the file of the jobs, if there is one: doctor checks its disk and who may read it.
 	Database string
-	// Anonymous is what whoever connects over TCP without a session may see; see package config.
+	// Anonymous is what clients over TCP may see without a session; see package config.
 	Anonymous string
-	// Origins are where pages of the dashboard come from that a proxy passes on.
+	// Origins are those of dashboard pages behind a proxy.
 	Origins []string
 	// Config keeps the configuration in force; nil if nobody can change it.
 	Config Configuration
-	// CA makes the certificates of other machines; nil if none are served.
+	// CA issues the certificates of other machines; nil if the server serves none.
 	CA     *ca.Keeper
 	Logger *slog.Logger
-	// Tracer tells a collector what becomes of jobs; nil if nobody wants to know.
+	// Tracer sends what happens to jobs to a collector; nil if there is none.
 	Tracer *tracing.Tracer
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/internal/views"
 )
 
-// pauseService keeps the jobs of pools from starting.
+// pauseService pauses and resumes pools.
 type pauseService struct{ loop *engine.Loop }
 
 func (s *pauseService) routes(a huma.API) {
@@ -43,14 +43,14 @@ func (s *pauseService) Pause(ctx context.Context, r api.PauseRequest) (*api.Paus
 	return paused(p, views.Pools(ctx, s.loop)), nil
 }
 
-// mine says why the one who asks may not change a pause that is in force: an operator changes the own ones.
+// mine returns a function that checks whether the actor may change a pause in force: operators may change their own.
 func (s *pauseService) mine(ctx context.Context) func(engine.Pause) error {
 	return func(p engine.Pause) error {
 		return check(ctx, s.loop, access.Pause, access.Object{Pool: p.Pool, By: p.By})
 	}
 }
 
-// paused says what a pause, or its end, is about, by the pools as they are or were.
+// paused describes a pause, or its end, with the pools as they are or were.
 func paused(p engine.Pause, pools []views.PoolView) *api.PauseResponse {
 	now := poolAt(pools, p.Pool)
 	return &api.PauseResponse{Version: api.Version, Pause: p, Tasks: now.Tasks, Waiting: now.Waiting, Queued: now.Queued}
@@ -65,7 +65,7 @@ func (s *pauseService) Resume(ctx context.Context, pool string) (*api.PauseRespo
 	if err := check(ctx, s.loop, access.Pause, access.Object{Pool: pool}); err != nil {
 		return nil, err
 	}
-	before := views.Pools(ctx, s.loop) // afterwards what waited may have begun
+	before := views.Pools(ctx, s.loop) // after that the waiting tasks may have begun
 	p, err := s.loop.Overrides.Resume(ctx, pool, me.Name, me.Via, s.mine(ctx))
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// poolService tells of the tree of pools, and corrects what they have received.
+// poolService returns the tree of pools, and corrects their usage.
 type poolService struct {
 	loop   *engine.Loop
 	config Configuration

@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// portAgain is how long the server waits before it tries again to get a port that somebody else has.
+// portAgain is how long the server waits before it tries again to get a port that another process has.
 const portAgain = 2 * time.Second
 
-// port is a TCP address on which the server listens as soon as it can. Any user can take a port while no server has
-// it; the server then answers on its socket all the same, and listens here when the port is free.
+// port is a TCP address on which the server listens as soon as it can. Any user can take a port while no server has it;
+// the server then still answers on its socket, and listens here once the port is free.
 type port struct {
 	address string
 	log     *slog.Logger
 	ended   chan struct{}
 
 	mu     sync.Mutex
-	l      net.Listener // nil until the port is there
-	err    error        // says why it is not
+	l      net.Listener // nil until the port is open
+	err    error        // why it is not open
 	closed bool
-	opened func() // hears when it is there
+	opened func() // called once it is open
 }
 
 // listenAt returns a listener on an address; see Server.Listen.
@@ -42,7 +42,7 @@ func listenAt(address string, log *slog.Logger) (*port, error) {
 	return p, nil
 }
 
-// try tries to get the port.
+// try tries to open the port.
 func (p *port) try() {
 	l, err := net.Listen("tcp", p.address)
 	p.mu.Lock()
@@ -58,7 +58,7 @@ func (p *port) try() {
 	}
 }
 
-// whenOpen calls f as soon as the port is there.
+// whenOpen calls f as soon as the port is open.
 func (p *port) whenOpen(f func()) {
 	p.mu.Lock()
 	p.opened = f
@@ -69,7 +69,7 @@ func (p *port) whenOpen(f func()) {
 	}
 }
 
-// Missing says why the port is not there, in the words of the system; nil if it is.
+// Missing returns the system's error why the port is not open, or nil if it is.
 func (p *port) Missing() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -80,7 +80,7 @@ func (p *port) Missing() error {
 	return p.err
 }
 
-// listener is the one of the system, nil until the port is there.
+// listener returns the system's listener, or nil until the port is open.
 func (p *port) listener() net.Listener {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -90,7 +90,7 @@ func (p *port) listener() net.Listener {
 	return p.l
 }
 
-// Accept returns the next connection. Until the port is there, it tries to get it.
+// Accept returns the next connection. Until the port is open, it tries to open it.
 func (p *port) Accept() (net.Conn, error) {
 	l, err := p.get()
 	if err != nil {
@@ -99,7 +99,7 @@ func (p *port) Accept() (net.Conn, error) {
 	return l.Accept()
 }
 
-// get waits until the port is there.
+// get waits until the port is open.
 func (p *port) get() (net.Listener, error) {
 	for late := false; ; late = true {
 		if l := p.listener(); l != nil {
@@ -117,7 +117,7 @@ func (p *port) get() (net.Listener, error) {
 	}
 }
 
-// Close stops listening, and trying to.
+// Close stops listening, or trying to.
 func (p *port) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -132,7 +132,7 @@ func (p *port) Close() error {
 	return p.l.Close()
 }
 
-// Addr is where it listens, or wants to.
+// Addr returns where the port listens, or will.
 func (p *port) Addr() net.Addr {
 	if l := p.listener(); l != nil {
 		return l.Addr()
@@ -140,7 +140,7 @@ func (p *port) Addr() net.Addr {
 	return wanted(p.address)
 }
 
-// wanted is the address of a port that is not there.
+// wanted is the address of a port that is not open.
 type wanted string
 
 // Network implements net.Addr.
@@ -149,7 +149,7 @@ func (wanted) Network() string { return "tcp" }
 // String implements net.Addr.
 func (w wanted) String() string { return string(w) }
 
-// portOf is the port below a listener, nil if it has another one.
+// portOf returns the port below a listener, or nil if there is none.
 func portOf(l net.Listener) *port {
 	switch l := l.(type) {
 	case *port:

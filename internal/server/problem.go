@@ -11,15 +11,14 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// The text of an error is bounded: it may quote the request, and that may be
-// megabytes.
+// The text of an error is limited: it may quote the request, which may be megabytes.
 const (
-	maxDetail = 16 << 10 // bytes; an error in a configuration shows lines of it
+	maxDetail = 16 << 10 // bytes; the error of a configuration quotes lines of it
 	maxErrors = 50
 	maxQuoted = 200 // bytes
 )
 
-// clip shortens a text.
+// clip shortens a text that is longer than most bytes.
 func clip(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -27,7 +26,7 @@ func clip(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-// brieflyOf is a detail with its long parts cut.
+// brieflyOf returns a detail with its long parts shortened.
 func brieflyOf(d *huma.ErrorDetail) *huma.ErrorDetail {
 	out := &huma.ErrorDetail{Message: clip(d.Message, maxQuoted), Location: clip(d.Location, maxQuoted), Value: d.Value}
 	if text, err := json.Marshal(d.Value); err != nil || len(text) > maxQuoted {
@@ -36,21 +35,20 @@ func brieflyOf(d *huma.ErrorDetail) *huma.ErrorDetail {
 	return out
 }
 
-// problem is an error with the status and the code of the table.
+// problem returns an error with the status and the code of the table.
 func problem(err error) error {
 	e := api.FromError(err)
 	return &statusError{status: api.Status(err), Title: http.StatusText(api.Status(err)), Code: e.Code, Detail: clip(e.Detail, maxDetail)}
 }
 
-// Errors that the framework finds (a wrong type, an unknown field, a body that is too
-// large) look like ours.
+// Errors of the framework (a wrong type, an unknown field, a body that is too large) get our format.
 func init() {
 	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
 		e := &statusError{status: status, Title: http.StatusText(status), Code: "invalid", Detail: msg}
 		switch status {
 		case http.StatusNotFound:
 			e.Code = "not_found"
-		case http.StatusTooManyRequests: // nothing is wrong with the request
+		case http.StatusTooManyRequests: // the request itself is valid
 			e.Code = api.CodeBusy
 		}
 		for _, err := range errs {
@@ -75,7 +73,7 @@ type statusError struct {
 	Status int    `json:"status"`
 	Code   string `json:"code"`
 	Detail string `json:"detail"`
-	// Errors are the places of the faults in the request.
+	// Errors lists the faulty places of the request.
 	Errors []*huma.ErrorDetail `json:"errors,omitempty"`
 }
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// kept says of every answer that it is of the type that it says, and of those for programs that nobody
-// on the way keeps them. Pages and their parts say for themselves for how long they may be kept.
+// kept sets headers so that browsers believe the type of every answer, and nobody caches answers for programs. Pages
+// and their parts set their own cache times.
 func kept(h http.Header, path string) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	if strings.HasPrefix(path, "/v1/") || path == "/metrics" || path == "/healthz" || path == "/readyz" {
@@ -15,8 +15,8 @@ func kept(h http.Header, path string) {
 	}
 }
 
-// checkHost refuses requests for other names than this machine's own, so that a web
-// page cannot reach the server under a name that it made point here.
+// checkHost refuses requests for names other than this machine's own, so that a web page cannot reach the server under
+// a name that it made point here.
 func checkHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host := r.Host
@@ -24,7 +24,7 @@ func checkHost(next http.Handler) http.Handler {
 			host = h
 		}
 		ip := net.ParseIP(host)
-		// Other machines use the names of the certificate, and show their own; a browser has none.
+		// Other machines use the names in the certificate, and present their own certificates; browsers have none.
 		if fromOutside(r.Context()) {
 			next.ServeHTTP(w, r)
 			return
@@ -37,12 +37,10 @@ func checkHost(next http.Handler) http.Handler {
 	})
 }
 
-// soon is after how many seconds one may ask again who got no answer because the database is away,
-// or the server ends, or who has as much as one user may have.
+// soon is after how many seconds to retry if the database is away, the server ends, or a user has reached a limit.
 const soon = "5"
 
-// WriteHeader sends the status. Whoever is told to come again is told when, whichever handler says
-// so.
+// WriteHeader sends the status. Whichever handler asks a client to retry, it adds when.
 func (r *recorder) WriteHeader(status int) {
 	r.status = status
 	if h := r.Header(); (status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests) && h.Get("Retry-After") == "" {

@@ -5,18 +5,17 @@ import (
 	"time"
 )
 
-// refusedEvery is how often the log says that something is refused because there is too much. It may be thousands of
-// times.
+// refusedEvery is how often the log reports refusals because of overload. There may be thousands.
 const refusedEvery = 10 * time.Second
 
-// refusals sums up for the log how often something was refused.
+// refusals counts, for the log, how often something was refused.
 type refusals struct {
 	mu    sync.Mutex
 	said  time.Time
 	count int
 }
 
-// note counts a refusal. At once, and then at most once in a while, say writes down how many there were.
+// note counts a refusal. It calls say with the count at once, and then at most once per refusedEvery.
 func (r *refusals) note(say func(refused int)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

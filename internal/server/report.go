@@ -31,7 +31,7 @@ type pastInput struct {
 	Zone   string    `query:"zone" doc:"Time zone in which months begin, e.g. Europe/Berlin; default: UTC"`
 }
 
-// past is for everybody, as the list of jobs is that it is made from.
+// past is open to everybody, like the list of jobs that it is made from.
 func (s *reportService) past(ctx context.Context, in *pastInput) (*api.PastReport, error) {
 	now := time.Now()
 	ask := account.Ask{Since: in.Since, Until: in.Until, By: in.By, Depth: in.Depth}
@@ -67,8 +67,8 @@ func (s *reportService) past(ctx context.Context, in *pastInput) (*api.PastRepor
 	return &api.PastReport{Version: api.Version, At: now, Since: ask.Since, Until: ask.Until, Unit: ask.Unit, By: ask.By, Rows: rows}, nil
 }
 
-// withShares says of each row which share of the whole its pool had then; of what nothing is
-// kept, which it has now. Of rows that had nothing those stay whose pools wanted something.
+// withShares adds to each row the share of the cluster that its pool had then, or has now if no history is kept. It
+// drops rows without jobs unless their pools had a demand.
 func (s *reportService) withShares(ctx context.Context, rows []account.Row, ask account.Ask) ([]account.Row, error) {
 	if !slices.Contains(ask.By, "pool") || slices.Contains(ask.By, "user") || slices.Contains(ask.By, "kind") {
 		return nil, &queue.Invalid{Field: "shares", Msg: "shares are those of pools: ask for rows by pool, or by month and pool"}
@@ -97,8 +97,8 @@ func (s *reportService) withShares(ctx context.Context, rows []account.Row, ask 
 	return out, nil
 }
 
-// wanting leaves out rows that had nothing, unless their pools are known to have had a demand:
-// a job that is held or waits for another one is no demand yet.
+// wanting drops rows without jobs, unless history shows a demand of their pools: a job that is held or waits for
+// another one is not a demand yet.
 func (s *reportService) wanting(ctx context.Context, rows []account.Row, from, to time.Time) ([]account.Row, error) {
 	var idle []string
 	for i := range rows {
@@ -119,7 +119,7 @@ func (s *reportService) wanting(ctx context.Context, rows []account.Row, from, t
 	return slices.DeleteFunc(rows, func(r account.Row) bool { return r.Jobs == 0 && !wanted[r.Pool] }), nil
 }
 
-// addShares adds the shares to the rows of one time.
+// addShares adds the shares to the rows of one period.
 func (s *reportService) addShares(ctx context.Context, rows []account.Row, now map[string]float64, from, to time.Time) error {
 	var pools []string
 	for i := range rows {
@@ -142,7 +142,7 @@ func (s *reportService) addShares(ctx context.Context, rows []account.Row, now m
 	return nil
 }
 
-// keepsHistory reports whether the store keeps how pools fared.
+// keepsHistory reports whether the store records how pools fared.
 func (s *reportService) keepsHistory() bool {
 	_, kept := s.store.(queue.HistoryKeeper)
 	return kept

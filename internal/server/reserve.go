@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/internal/engine"
 )
 
-// reservationService keeps nodes for a time.
+// reservationService reserves nodes for a time.
 type reservationService struct{ loop *engine.Loop }
 
 func (s *reservationService) routes(a huma.API) {

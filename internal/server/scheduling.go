@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/internal/settings"
 )
 
-// schedulingService are the parameters that a client of Scoot gets and sets, in the shapes
-// that it knows. They are settings like any other.
+// schedulingService gets and sets the parameters of a client of Scoot, in the forms that it knows. They are ordinary
+// settings.
 type schedulingService struct{ config *configService }
 
 func (s *schedulingService) routes(a huma.API) {
@@ -25,7 +25,7 @@ func (s *schedulingService) routes(a huma.API) {
 		func(p settings.Parameters) api.RebalanceThreshold { return p.Threshold }, settings.SetThreshold)
 }
 
-// parameter registers how to get and set one of them.
+// parameter registers the operations that get and set one parameter.
 func parameter[T any](
 	s *configService, a huma.API, name, summary string,
 	of func(settings.Parameters) T, change func(settings.Parameters, T) (api.SettingsRequest, error),

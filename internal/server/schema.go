@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// registry names the types of the interface: those of package why have its name in
-// front, because an answer's reason is more than a job's.
+// registry names the types of the interface. Types of package why get its name as a prefix, because the reason of an
+// answer is more than that of a job.
 func registry() huma.Registry {
 	r := huma.NewMapRegistry("#/components/schemas/", func(t reflect.Type, hint string) string {
 		name := huma.DefaultSchemaNamer(t, hint)

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// seldom lets equal texts through once a minute.
+// seldom passes equal texts at most once a minute.
 type seldom struct {
 	mu   sync.Mutex
 	last map[string]time.Time
 }
 
-// now reports whether a text was not seen within a minute.
+// now reports whether a text did not pass within the last minute.
 func (s *seldom) now(text string) bool {
-	const most = 1000 // texts; who sends more of them is heard less often
+	const most = 1000 // texts; with more, all are forgotten, and pass again
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()

@@ -1,7 +1,6 @@
-// Package server offers a loop over HTTP: the JSON interface under /v1 with its
-// OpenAPI document, live events, metrics and health, and the sessions of agents. Who
-// asks is known from the connection, or from the session of a browser. What happens to jobs is the
-// loop's part.
+// Package server offers a loop over HTTP: the JSON interface under /v1 with its OpenAPI document, live events, metrics
+// and health, and the sessions of agents. It identifies senders by the connection, or by the session of a browser. It
+// does not decide what happens to jobs; the loop does.
 package server
 
 import (
@@ -30,11 +29,10 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Server answers requests: it listens, knows who asks, and bounds the requests. The services make
-// the answers.
+// Server answers requests: it listens, identifies senders, and limits requests. The services make the answers.
 type Server struct {
 	program   string
-	origins   []string // of pages that a proxy passes on
+	origins   []string // of dashboard pages behind a proxy
 	log       *slog.Logger
 	addresses *addresses
 	gate      *gate
@@ -43,16 +41,15 @@ type Server struct {
 	metrics   *metrics
 	pages     *web.Dashboard
 	handler   http.Handler
-	large     quota.Quota  // of those who send large requests
+	large     quota.Quota  // of users who send large requests
 	flight    *quota.Quota // of the bytes of requests
 	busy      refusals     // requests that were answered with 503
 }
 
-// readTime is how long a request may take to arrive. How long its answer takes is another matter:
-// see deadline.go.
+// readTime is how long a request may take to arrive. For its answer see deadline.go.
 const readTime = 30 * time.Second
 
-// New returns a server for a loop that runs elsewhere.
+// New returns a server for a running loop.
 func New(o Options) *Server {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -83,13 +80,13 @@ func New(o Options) *Server {
 	return s
 }
 
-// Invite is an address that opens the dashboard as a user, once, within some time. The session of an administrator
-// only looks. The address is empty if the server listens on none.
+// Invite returns an address that opens the dashboard as a user, once, within lasts. The session of an administrator
+// cannot change things. The address is empty if the server listens on none.
 func (s *Server) Invite(uid int, lasts time.Duration) string {
 	return s.services.signIn.invite(uid, lasts)
 }
 
-// OpenAPI is the document that describes the interface.
+// OpenAPI returns the document that describes the interface.
 func (s *Server) OpenAPI() ([]byte, error) { return s.api(http.NewServeMux()).OpenAPI().MarshalJSON() }
 
 func (s *Server) routes() http.Handler {
@@ -119,13 +116,13 @@ func (s *Server) api(mux *http.ServeMux) huma.API {
 	return a
 }
 
-// Listen returns a listener on a TCP address. If the system does not give the port now, the listener tries again while
-// it is served, and Missing says why. An address that can never be right is an error.
+// Listen returns a listener on a TCP address. If the system does not grant the port now, the listener tries again while
+// it is served, and Missing says why. An address that can never work is an error.
 func (s *Server) Listen(address string) (*port, error) { return listenAt(address, s.log) }
 
-// Serve answers on the listeners until ctx ends, and then finishes what it has begun. Who connects to a Unix socket is
-// known from the connection, and elsewhere from the session of a browser, or by the authenticator of an [Authenticated]
-// listener.
+// Serve answers on the listeners until ctx ends, and then finishes the requests that have begun. It identifies clients
+// of a Unix socket by the connection, and others by the session of a browser, or by the authenticator of an
+// [Authenticated] listener.
 func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	h := &http.Server{
 		Handler:           s.handler,
@@ -170,13 +167,13 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	return err
 }
 
-// NodeListener is for agents and bridges on other machines. All of its connections are encrypted.
+// NodeListener returns a listener for agents and bridges on other machines. All of its connections are encrypted.
 func (s *Server) NodeListener(l net.Listener) net.Listener {
 	c := s.services.joins.certificates
 	return Authenticated{Listener: nodeListener{l, c}, By: c}
 }
 
-// DropRevoked ends what nodes have here that were revoked at another server of the store.
+// DropRevoked disconnects nodes here that were revoked at another server of the store.
 func (s *Server) DropRevoked(ctx context.Context) error {
 	j := s.services.joins
 	if j.ready() != nil {
@@ -195,9 +192,8 @@ func (s *Server) DropRevoked(ctx context.Context) error {
 	return err
 }
 
-// protect wraps all requests: it refuses requests that a web page of somebody else could
-// send through a user's browser, keeps a failure from taking the server down, and
-// logs.
+// protect wraps all requests: it refuses requests that a foreign web page could send through a user's browser, keeps a
+// panic from taking the server down, and logs.
 func (s *Server) protect(next http.Handler) http.Handler {
 	inner := s.checkOrigin(checkHost(s.identity.knownOnly(inFlight(s.flight, next))))
 	return s.identity.identified(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -230,11 +226,10 @@ func (s *Server) protect(next http.Handler) http.Handler {
 	}))
 }
 
-// checkOrigin refuses what changes something and comes from a page of another site. Browsers say by
-// Sec-Fetch-Site whether it does, but not to a proxy that speaks http: then the origin of the page
-// has to be one that the configuration names. What the proxy says of itself is not asked, as a name that
-// somebody makes point to the proxy would be told as well. Where the browser does say it, a
-// name in the configuration changes nothing.
+// checkOrigin refuses changes sent by a page of another site. Browsers report that by Sec-Fetch-Site, but not to a
+// proxy that speaks http: then the configuration must name the origin of the page. The server does not trust what the
+// proxy says about itself, because the proxy would also report a name that an attacker makes point to it. If the
+// browser sends Sec-Fetch-Site, the configured origins change nothing.
 func (s *Server) checkOrigin(next http.Handler) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -248,7 +243,7 @@ func (s *Server) checkOrigin(next http.Handler) http.Handler {
 	})
 }
 
-// readBody reads a body that is not larger than most bytes, and one more.
+// readBody reads a body of at most most bytes, or one byte more if it is longer.
 func (s *Server) readBody(
 	from io.Reader, most int64, a access.Principal, c *tally,
 ) (text []byte, done func(), err error) {
@@ -277,7 +272,7 @@ func (s *Server) readBody(
 	}
 }
 
-// shaped refuses requests beyond their bounds before they are decoded.
+// shaped refuses requests that exceed their bounds before they are decoded.
 func (s *Server) shaped(a huma.API) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		from, op := ctx.BodyReader(), ctx.Operation()

@@ -14,7 +14,7 @@ import (
 // service is a part of the interface: it registers its operations.
 type service interface{ routes(a huma.API) }
 
-// services are the parts of the interface. Each has the things that it needs and nothing else.
+// services holds the parts of the interface. Each one has only what it needs.
 type services struct {
 	jobs         *jobService
 	submit       *submitService

@@ -9,43 +9,43 @@ import (
 	"time"
 )
 
-// How long a browser's session and the code that begins it last, and how many a user may have.
+// How long the session of a browser and the code that begins it last, and how many a user may have.
 const (
 	sessionLasts = 12 * time.Hour
 	sessionIdle  = 2 * time.Hour
 	linkLasts    = time.Minute
 	sessionsEach = 16
 	linksEach    = 8
-	// adminLasts is how long a session may change things as an administrator. A browser shows its cookie to every port
+	// adminLasts is how long a session may change things as an administrator. A browser sends its cookie to every port
 	// of the machine, and so to other users who listen on one.
 	adminLasts = 15 * time.Minute
 )
 
-// browsers are the sessions of browsers. They are kept in memory only: whoever got hold of one
-// while the server was away, by listening in its place, has nothing when it is back.
+// browsers holds the sessions of browsers, in memory only: an attacker who listened in the server's place while it was
+// away, and got one, has nothing when the server is back.
 type browsers struct {
 	mu       sync.Mutex
 	links    map[secret]*link
 	sessions map[secret]*browser
 }
 
-// secret is the hash of what somebody shows. What is shown is not kept.
+// secret is the hash of what a browser presents. The server does not keep the original.
 type secret [sha256.Size]byte
 
-// link is a code that begins a session, once.
+// link is a code that begins one session.
 type link struct {
 	uid   int
 	until time.Time
-	admin bool // the session may change things as an administrator, for some time
+	admin bool // the session may change things as an administrator for some time
 }
 
-// browser is a session of one.
+// browser is the session of a browser.
 type browser struct {
 	uid   int
 	until time.Time
-	admin time.Time // until then it may change things as an administrator
+	admin time.Time // until then the session may change things as an administrator
 	used  time.Time
-	busy  int             // requests that go on
+	busy  int             // unfinished requests
 	ctx   context.Context // ends with the session
 	end   context.CancelFunc
 }
@@ -54,7 +54,7 @@ func newBrowsers() *browsers {
 	return &browsers{links: map[secret]*link{}, sessions: map[secret]*browser{}}
 }
 
-// draw makes a secret and the text that stands for it.
+// draw makes a random text and its secret.
 func draw() (text string, s secret) {
 	var b [32]byte
 	rand.Read(b[:])
@@ -62,8 +62,8 @@ func draw() (text string, s secret) {
 	return text, sha256.Sum256([]byte(text))
 }
 
-// invite makes a code that begins a session of a user, once, within some time. Of too many codes
-// of one user, the one that would end first is forgotten.
+// invite makes a code that begins a session of a user, once, within lasts. If a user has too many codes, it drops the
+// one that would expire first.
 func (x *browsers) invite(uid int, lasts time.Duration, admin bool) (code string, until time.Time) {
 	code, s := draw()
 	until = time.Now().Add(lasts)
@@ -85,7 +85,7 @@ func (x *browsers) invite(uid int, lasts time.Duration, admin bool) (code string
 	return code, until
 }
 
-// begin begins a session for a code.
+// begin exchanges a code for a session.
 func (x *browsers) begin(code string) (shown string, uid int, ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -118,8 +118,8 @@ func (x *browsers) begin(code string) (shown string, uid int, ok bool) {
 	return shown, l.uid, true
 }
 
-// use is the session that belongs to what a browser shows, for one request; nil if there is none.
-// The caller calls done when the request has ended.
+// use returns the session for what a browser presents, for one request, or nil. The caller calls done when the request
+// has ended.
 func (x *browsers) use(shown string) (b *browser, done func()) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -137,14 +137,14 @@ func (x *browsers) use(shown string) (b *browser, done func()) {
 	}
 }
 
-// end ends the session that a browser shows.
+// end ends the session that a browser presents.
 func (x *browsers) end(shown string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.drop(sha256.Sum256([]byte(shown)))
 }
 
-// endAll ends all sessions of a user, and forgets the codes.
+// endAll ends all sessions of a user, and deletes the codes.
 func (x *browsers) endAll(uid int) (ended int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -163,7 +163,7 @@ func (x *browsers) endAll(uid int) (ended int) {
 	return ended
 }
 
-// drop ends a session, with the requests that go on in it. The caller holds the lock.
+// drop ends a session and its unfinished requests. The caller holds the lock.
 func (x *browsers) drop(s secret) {
 	if b := x.sessions[s]; b != nil {
 		b.end()
@@ -171,7 +171,7 @@ func (x *browsers) drop(s secret) {
 	}
 }
 
-// tidy forgets sessions that are over. The caller holds the lock.
+// tidy removes expired sessions. The caller holds the lock.
 func (x *browsers) tidy() {
 	now := time.Now()
 	for s, l := range x.links {

@@ -31,8 +31,8 @@ func (s *signInService) routes(a huma.API) {
 	handle(a, http.MethodDelete, "/v1/sessions", "sign-out", "End all your sessions in browsers", 0, alone(s.signOut))
 }
 
-// signIn gives whoever is known by the socket a code with which a browser can show that it is
-// theirs. A session gives no further one, so that a stolen session ends by itself.
+// signIn gives a user who is known by the socket a code, with which a browser proves that it is that user's. A session
+// gets no further code, so that a stolen session ends by itself.
 func (s *signInService) signIn(ctx context.Context, in api.SignInRequest) (*api.SignInResponse, error) {
 	a := who(ctx)
 	if err := check(ctx, s.loop, access.SignIn, access.Object{}); err != nil {
@@ -63,8 +63,8 @@ func (s *signInService) signOut(ctx context.Context) (*api.SignOutResponse, erro
 	return &api.SignOutResponse{Version: api.Version, Ended: s.identity.browsers.endAll(a.UID)}, nil
 }
 
-// invite is an address that opens the dashboard as a user, once, within some time. The session of an administrator
-// only looks. The address is empty if the server listens on none.
+// invite returns an address that opens the dashboard as a user, once, within lasts. The session of an administrator
+// cannot change things. The address is empty if the server listens on none.
 func (s *signInService) invite(uid int, lasts time.Duration) string {
 	address := s.addresses.forBrowser()
 	if address == "" {
@@ -78,9 +78,8 @@ func loginAddress(address, code string) string {
 	return "http://" + address + "/login?code=" + url.QueryEscape(code)
 }
 
-// login begins a session, if the address with the code was opened by itself: a page of somebody
-// else that leads there could have its reader act as somebody else. A program that only looks what
-// is there does not use up the code.
+// login begins a session if the address with the code was opened directly: a link from a foreign page could sign its
+// reader in as somebody else. A program that only checks the address does not use up the code.
 func (s *signInService) login(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")

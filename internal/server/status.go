@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// statusService tells what the server is, and whether it works.
+// statusService reports what the server is, and whether it works.
 type statusService struct {
 	loop      *engine.Loop
 	store     queue.Store
@@ -48,7 +48,7 @@ func (s *statusService) Status(ctx context.Context) (*api.ServerStatus, error) {
 	return &out, nil
 }
 
-// summaryOf is what a loop has, runs and lets wait, in a few numbers.
+// summaryOf returns a few numbers about what a loop has, runs and lets wait.
 func summaryOf(loop *engine.Loop) api.Summary {
 	capacity, free, unit := loop.Capacity()
 	running, waiting := loop.Running()
@@ -61,7 +61,7 @@ func summaryOf(loop *engine.Loop) api.Summary {
 	return out
 }
 
-// ready says whether the store answers.
+// ready answers whether the store works.
 func (s *statusService) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
 	defer cancel()

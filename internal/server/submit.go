@@ -17,13 +17,13 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// submitService takes jobs, and says what becomes of them.
+// submitService accepts jobs, and reports what will happen to them.
 type submitService struct {
 	loop       *engine.Loop
 	explainer  *explain.Explainer
 	forecaster *forecast.Forecaster
 	metrics    *metrics
-	tracer     *tracing.Tracer // nil if nobody wants to know
+	tracer     *tracing.Tracer // nil if there is no collector
 	names      *names
 }
 
@@ -38,7 +38,7 @@ type submitInput struct {
 	Body  api.SubmitRequest
 }
 
-// ownerOf is the user whose the jobs will be, and that user's primary group.
+// ownerOf returns the user who will own the jobs, and that user's primary group.
 func (s *submitService) ownerOf(
 	ctx context.Context, in *submitInput, me *access.Principal,
 ) (owner, group string, err error) {
@@ -121,7 +121,7 @@ func (s *submitService) submit(ctx context.Context, in *submitInput) (*api.Submi
 	return &out, nil
 }
 
-// describe adds to a submission where the job went and stands.
+// describe adds the pool, the time limit, the place and the reason of the job to a submission.
 func (s *submitService) describe(ctx context.Context, sub *api.Submitted, estimate bool) {
 	j, err := s.loop.Client().Job(ctx, sub.ID)
 	if err != nil {
@@ -144,7 +144,7 @@ func (s *submitService) describe(ctx context.Context, sub *api.Submitted, estima
 	addReason(sub, a)
 }
 
-// addReason adds to a submission what an answer says of it.
+// addReason copies the reason of an answer to a submission.
 func addReason(sub *api.Submitted, a *why.Answer) {
 	sub.Reason = &api.Reason{Code: string(a.Reason.Code), Text: a.Reason.Text}
 	sub.Start, sub.Changes = a.Start, a.Changes
@@ -159,8 +159,8 @@ func addReason(sub *api.Submitted, a *why.Answer) {
 	}
 }
 
-// needsHelp reports whether whoever submits a job is warned: time alone will never start it,
-// or a shorter time limit would let it start sooner than the maintenance in its way ends.
+// needsHelp reports whether to warn the user: time alone will never start the job, or a shorter time limit would let it
+// start before the end of the maintenance in its way.
 func needsHelp(c why.Code) bool {
 	switch c {
 	case why.FitNever, why.LicenseNever, why.GateNever, why.NoNodes, why.ReservationOver, why.PolicyMaint, why.PolicyReservation:
@@ -169,12 +169,11 @@ func needsHelp(c why.Code) bool {
 	return false
 }
 
-// manyWaiting is from how many waiting tasks on a submission is answered without a
-// preview of its own: that takes as long as there are tasks before it, and holds up
-// everybody.
+// manyWaiting is the number of waiting tasks from which a submission gets no preview of its own: its cost grows with
+// the tasks before the job, and it holds up everybody.
 const manyWaiting = 1000
 
-// describeShortly takes place and reason from the order that lists of jobs share.
+// describeShortly takes the place and the reason from the order that lists of jobs share.
 func (s *submitService) describeShortly(ctx context.Context, sub *api.Submitted, j *queue.Job, waiting int64) {
 	r, ok := s.explainer.ShortReasons(ctx, []*queue.Job{j})[j.ID]
 	if !ok {
@@ -189,7 +188,7 @@ func (s *submitService) describeShortly(ctx context.Context, sub *api.Submitted,
 	}
 }
 
-// dryRun says what would become of a job, by a fork of the scheduler.
+// dryRun forecasts a job in a fork of the scheduler.
 func (s *submitService) dryRun(ctx context.Context, j queue.Job, o forecast.TryOptions) api.Submitted {
 	a, tasks, err := s.forecaster.Try(ctx, j, o)
 	if err != nil {
@@ -202,7 +201,7 @@ func (s *submitService) dryRun(ctx context.Context, j queue.Job, o forecast.TryO
 	return out
 }
 
-// addLimit adds the time limit to a submission, and a hint if it should have one.
+// addLimit adds the time limit to a submission, and a hint if the job should have one.
 func (s *submitService) addLimit(sub *api.Submitted, limit time.Duration) {
 	sub.LimitSeconds = limit.Seconds()
 	if limit == 0 && s.loop.Client().PromisesByLimits() {
@@ -210,9 +209,8 @@ func (s *submitService) addLimit(sub *api.Submitted, limit time.Duration) {
 	}
 }
 
-// traced gives jobs the trace to which they belong, where they have none of their own: that of
-// who submits them, and below it the span of the submission, if there is somebody to tell. What
-// it returns is to be called at the end.
+// traced sets the trace of jobs that have none: that of the submitter or, with a tracer, the span of this submission
+// below it. The caller must call end when the submission is done.
 func (s *submitService) traced(parent, user string, jobs []queue.Job) (end func(error)) {
 	end = func(error) {}
 	if !tracing.Valid(parent) {

@@ -46,8 +46,8 @@ func (s *tokenService) keeper() (token.Keeper, error) {
 	return s.bearers.keeper, nil
 }
 
-// create makes a token for who asks on the server's socket, or for another user if an administrator does. A token makes
-// no further ones, so that a stolen one ends by itself.
+// create makes a token for the sender on the server's socket, or, if an administrator sends, for another user. A token
+// cannot make further ones, so that a stolen one ends by itself.
 func (s *tokenService) create(ctx context.Context, r token.TokenRequest) (*token.TokenCreated, error) {
 	me := who(ctx)
 	t := token.Token{
@@ -78,7 +78,7 @@ func (s *tokenService) create(ctx context.Context, r token.TokenRequest) (*token
 	return &token.TokenCreated{Version: api.Version, Text: text, Token: *made}, nil
 }
 
-// checkToken refuses what no token can say, and returns how long it lasts.
+// checkToken refuses invalid requests for a token, and returns how long it lasts.
 func (s *tokenService) checkToken(t *token.Token, r *token.TokenRequest, me *access.Principal) (time.Duration, error) {
 	for _, scope := range t.Scopes {
 		if wrong := token.CheckScope(scope); wrong != "" {
@@ -130,7 +130,7 @@ func (s *tokenService) list(ctx context.Context) (*token.TokenList, error) {
 	return &token.TokenList{Version: api.Version, At: time.Now(), Tokens: all}, nil
 }
 
-// revoke ends a token of who asks, or of anybody if an administrator does. To others it says that there is none.
+// revoke ends a token of the sender, or anybody's if an administrator sends. To others it reports that there is none.
 func (s *tokenService) revoke(ctx context.Context, id string) (*token.TokenEnded, error) {
 	me := who(ctx)
 	if err := check(ctx, s.loop, access.SeeTokens, access.Object{Owner: me.Name}); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// both are two observers.
+// both combines two observers.
 type both struct{ first, second engine.Observer }
 
 func (b both) Stepped(took time.Duration) { b.first.Stepped(took); b.second.Stepped(took) }

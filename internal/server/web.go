@@ -19,8 +19,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// sourceOf is the server as the dashboard sees it: it calls the operations of the interface, so that it gets the
-// same answers, and passes the same checks.
+// sourceOf returns the server as the dashboard sees it: it calls the operations of the interface, so that the dashboard
+// gets the same answers and passes the same checks.
 func sourceOf(s *services, o Options) web.Source {
 	explainer := o.Forecast.Explainer()
 	return web.Source{
@@ -44,9 +44,9 @@ func (x serverSource) You(ctx context.Context) web.You {
 	if rules := &x.loop.Client().Shares.Load().Access; me.Admin {
 		role = "admin"
 	} else if operated := rules.Operated(&me); len(operated) > 0 {
-		role = strings.Join(append(operated, me.Name), " ") // the name, as an operator ends only the own pauses
+		role = strings.Join(append(operated, me.Name), " ") // the name, because operators end only their own pauses
 	}
-	// Who shares a rendering sees the same: a credential for less must not see what another of the same user may.
+	// Equal roles share a rendering. The role includes the limits of the credential, so that no rendering shows more.
 	role = strings.Join(slices.Concat([]string{role}, me.Scopes, []string{""}, me.Pools), " ")
 	return web.You{Actor: actorOf(me), Role: role, May: func(v access.Verb, o access.Object) error {
 		return x.loop.Client().Shares.Load().Access.Check(&me, v, o)
@@ -63,7 +63,7 @@ type jobSource struct {
 	logs *logService
 }
 
-// List is that of the interface without places for which it would wait.
+// List lists jobs as the interface does, without places for which it would have to wait.
 func (x jobSource) List(ctx context.Context, q queue.Query, o web.JobOptions) (*api.JobList, error) {
 	o.Soon = true
 	return x.jobs(ctx, q, o)

@@ -16,7 +16,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// whyService explains where jobs and pools are, and what would become of them.
+// whyService explains where jobs and pools stand, and forecasts them.
 type whyService struct {
 	loop       *engine.Loop
 	explainer  *explain.Explainer
@@ -39,7 +39,7 @@ type whyInput struct {
 	Estimate bool  `query:"estimate" doc:"Add when a job that waits will start, and what would make that sooner, which may take 200 ms"`
 }
 
-// The answer is written as it is, not through a schema: its numbers can be infinite.
+// whyJob returns the answer without a schema, because its numbers can be infinite.
 func (s *whyService) whyJob(ctx context.Context, in *whyInput) (*why.Answer, error) {
 	o := explain.WhyOptions{Siblings: in.Siblings, Evidence: in.Evidence, Estimate: in.Estimate}
 	if in.Evidence {
@@ -48,7 +48,7 @@ func (s *whyService) whyJob(ctx context.Context, in *whyInput) (*why.Answer, err
 	return s.Why(ctx, in.ID, o)
 }
 
-// Why is why a job is where it is, with what bridges tell of it.
+// Why explains a job, with what bridges report about it.
 func (s *whyService) Why(ctx context.Context, id int64, o explain.WhyOptions) (*why.Answer, error) {
 	a, err := s.forecaster.Why(ctx, id, o)
 	if err != nil {
@@ -64,7 +64,7 @@ func (s *whyService) Why(ctx context.Context, id int64, o explain.WhyOptions) (*
 	return a, nil
 }
 
-// keepAllowed leaves out of an answer the advice to raise the priority if the one who asks may not.
+// keepAllowed removes the advice to raise the priority from an answer if the actor may not.
 func keepAllowed(ctx context.Context, loop *engine.Loop, a *why.Answer) {
 	me, shares := who(ctx), loop.Client().Shares.Load()
 	j := &queue.Job{User: a.Subject.User, Pool: a.Subject.Pool}

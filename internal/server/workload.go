@@ -15,7 +15,7 @@ type workloadInput struct {
 	Seconds float64 `query:"seconds" minimum:"1" maximum:"31536000" default:"86400" doc:"How far back"`
 }
 
-// workload is for everybody, as the list of jobs is that it is made from.
+// workload is open to everybody, like the list of jobs that it is made from.
 func (s *reportService) workload(ctx context.Context, in *workloadInput) (*api.Workload, error) {
 	capacity, _, unit := s.loop.Capacity()
 	if capacity[unit] < 1 && views.Endless(s.loop) {
