@@ -28,7 +28,7 @@ type loss struct {
 	code string        // of the error in its place; "": the connection is just closed
 	also bool          // the answer itself comes nevertheless, but no more
 	then func()        // what happens before the client hears of it; may be nil
-	done chan struct{} // when it has happened
+	done chan struct{} // closed when it happens, before the client hears of it
 }
 
 // losses stands between a store and its database, and loses answers.
@@ -106,10 +106,10 @@ func (l *losses) join(client, server net.Conn) {
 
 // tell ends a connection as the loss says.
 func (l *loss) tell(client net.Conn) {
-	defer close(l.done)
 	if l.then != nil {
 		l.then()
 	}
+	close(l.done)
 	if l.code == "" {
 		return
 	}
