@@ -15,6 +15,7 @@ import (
 
 	"github.com/fairlead/fairlead/allocation"
 	"github.com/fairlead/fairlead/internal/access"
+	"github.com/fairlead/fairlead/internal/poolpath"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/sched"
 )
@@ -75,11 +76,11 @@ func (c *Client) settled(jobs []queue.Job, by *access.Principal, check func(*que
 ) {
 	n := allocation.Naming{By: by, Tree: c.tree}
 	shares := c.Shares.Load()
-	named := naming{shares, c.find}
+	named := poolpath.Names{Shares: shares, Find: c.find}
 	out, own := make([]queue.Submission, len(jobs)), make([]queue.Job, len(jobs))
 	for i := range jobs {
 		own[i] = jobs[i]
-		own[i].Pool = named.pool(own[i].Pool, own[i].User)
+		own[i].Pool = named.OfJob(own[i].Pool, own[i].User)
 		if out[i].Err = own[i].Check(); out[i].Err == nil {
 			fillDigest(&own[i]) // of the request itself, before the shares fill in fields
 			out[i].Err = cmp.Or(shares.CheckUnit(&own[i]), shares.Settle(&own[i], n), c.checkKind(own[i].Kind), check(&own[i]))
@@ -311,7 +312,7 @@ func (c *Client) settleChange(ctx context.Context, by *access.Principal, a *queu
 
 // settleMove decides into which pool a moved job goes.
 func (c *Client) settleMove(by *access.Principal, j *queue.Job, a *queue.Alteration) error {
-	a.Pool = naming{c.Shares.Load(), c.find}.pool(a.Pool, j.User)
+	a.Pool = poolpath.Names{Shares: c.Shares.Load(), Find: c.find}.OfJob(a.Pool, j.User)
 	return c.Shares.Load().SettleMove(j, a, allocation.Naming{By: by, Tree: c.tree})
 }
 

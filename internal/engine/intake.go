@@ -301,9 +301,9 @@ func (b *base) poolPath(name string) (string, error) {
 	})
 }
 
-// PoolFor returns the path of the pool that a submission means by a name; see [naming.pool].
+// PoolFor returns the path of the pool that a submission means by a name; see [poolpath.Names].
 func (in *Intake) PoolFor(ctx context.Context, name string) string {
-	if isPath(in.client.Shares.Load(), name) {
+	if poolpath.IsPath(in.client.Shares.Load(), name) {
 		return name
 	}
 	if path, err := in.PoolPath(ctx, name); err == nil {
