@@ -20,7 +20,7 @@ import (
 type Config struct {
 	Sched sched.Config
 	// Placement chooses the pool of a job that names none. If it is nil each user has a pool with the user's name.
-	Placement *share.Placement
+	PlacementRules *share.PlacementRules
 	// Closed restricts jobs to the pools of the tree: a job may not name any other.
 	Closed bool
 	// KindRates are the rates to which all jobs of a kind are subject.
@@ -52,7 +52,7 @@ func Default() Config {
 	s.Sched.Root = share.Pool{Policy: "fair"}
 	s.Sched.NewPolicy = policy.New(policy.Options{})
 	s.Sched.Priorities = sched.DefaultPriorities()
-	s.Sched.Placement, s.Sched.Depth = sched.EASY, 1000
+	s.Sched.Backfill, s.Sched.Depth = sched.EASY, 1000
 	s.Sched.HalfLife = week
 	s.Sched.Reclaim.Grace = 30 * time.Minute
 	return s

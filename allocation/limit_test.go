@@ -13,12 +13,12 @@ import (
 // TestSettleLimit: a job gets the limit of the pool into which it goes, also where the
 // placement rules chose that, and keeps its own up to the largest.
 func TestSettleLimit(t *testing.T) {
-	rules, err := share.NewPlacement([]share.Rule{{Match: map[string]string{"kind": "ci"}, Pool: "short/{user}"}})
+	rules, err := share.NewPlacementRules([]share.Rule{{Match: map[string]string{"kind": "ci"}, Pool: "short/{user}"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := Default()
-	s.Placement = rules
+	s.PlacementRules = rules
 	s.Sched.Root.Pools = []share.Pool{
 		{Name: "short", Time: 10 * time.Minute, MaxTime: time.Hour, Pools: []share.Pool{{Name: "bob"}}},
 		{Name: "long", Time: 2 * time.Hour},

@@ -54,16 +54,16 @@ func (c *Config) settleNamed(j *queue.Job, n Naming) error {
 
 // placedBelow returns the pool at or below path to which the configuration sends a job; "" is none.
 func (c *Config) placedBelow(j *queue.Job, path string) string {
-	if c.Placement == nil && c.Closed {
+	if c.PlacementRules == nil && c.Closed {
 		return ""
 	}
 	if own := c.place(j); share.Inside(own, path) {
 		return own
 	}
-	if c.Placement == nil {
+	if c.PlacementRules == nil {
 		return ""
 	}
-	own, _ := c.Placement.Below(originOf(j), path)
+	own, _ := c.PlacementRules.Below(originOf(j), path)
 	return own
 }
 
@@ -73,8 +73,8 @@ func (c *Config) divides(path string, n Naming) bool {
 	if pool := c.Sched.Root.Find(path); pool != nil && len(pool.Pools) > 0 {
 		return true
 	}
-	if c.Placement != nil {
-		if _, above := c.Placement.Reach(path); above {
+	if c.PlacementRules != nil {
+		if _, above := c.PlacementRules.Reach(path); above {
 			return true
 		}
 	}
@@ -115,17 +115,17 @@ func (c *Config) mayMake(j *queue.Job, path string, n Naming) bool {
 
 // CanMake reports whether a placement rule makes a pool for some job.
 func (c *Config) CanMake(path string) bool {
-	if c.Placement == nil {
+	if c.PlacementRules == nil {
 		return false
 	}
-	makes, _ := c.Placement.Reach(path)
+	makes, _ := c.PlacementRules.Reach(path)
 	return makes || path == share.DefaultPool
 }
 
 // refuse returns the error for a job that may not go to path: the pool that it named, or its user's pool below.
 func (c *Config) refuse(j *queue.Job, path string, n Naming) error {
 	known := "; known pools: " + c.pools()
-	if c.Placement != nil {
+	if c.PlacementRules != nil {
 		if there, _ := n.tree(path); there || c.CanMake(path) {
 			return queue.Invalidf("pool", "the placement rules send this job of %s to %q, and not to %q%s; "+
 				"an administrator may send it there", j.User, c.place(j), path, known)

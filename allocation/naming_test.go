@@ -12,7 +12,7 @@ import (
 // lab is the configuration of a lab: groups have pools, and their users have pools below those as they come.
 func lab(t *testing.T, closed bool) *Config {
 	t.Helper()
-	rules, err := share.NewPlacement([]share.Rule{
+	rules, err := share.NewPlacementRules([]share.Rule{
 		{Match: map[string]string{"group": "physics", "kind": "theory"}, Pool: "physics/theory/{user}"},
 		{Match: map[string]string{"group": "physics"}, Pool: "physics/{user}"},
 		{Match: map[string]string{"group": "biology"}, Pool: "biology/{user}"},
@@ -28,7 +28,7 @@ func lab(t *testing.T, closed bool) *Config {
 		{Name: "physics", Weight: 60}, {Name: "biology", Weight: 40, Pools: []share.Pool{{Name: "bea", Weight: 2}}},
 		{Name: "guests", Weight: 5}, {Name: "build", Weight: 1}, {Name: "spare", Weight: 1},
 	}
-	c.Placement, c.Closed = rules, closed
+	c.PlacementRules, c.Closed = rules, closed
 	return &c
 }
 

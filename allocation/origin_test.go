@@ -21,11 +21,11 @@ func TestPoolFor(t *testing.T) {
 		!strings.Contains(err.Error(), `not in the share tree; name one of its pools: physics`) {
 		t.Error(err)
 	}
-	rules, err := share.NewPlacement([]share.Rule{{Match: map[string]string{"kind": "e5"}, Pool: "physics"}})
+	rules, err := share.NewPlacementRules([]share.Rule{{Match: map[string]string{"kind": "e5"}, Pool: "physics"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Placement = rules
+	s.PlacementRules = rules
 	if path, err := s.PoolFor(share.Origin{User: "u12", Kind: "e5"}); path != "physics" || err != nil {
 		t.Errorf("%q, %v", path, err)
 	}

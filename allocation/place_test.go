@@ -10,14 +10,14 @@ import (
 // TestLeastLoadedTakesTheRest: under the policy load a job that no rule matches goes to
 // the class with the smallest load.
 func TestLeastLoadedTakesTheRest(t *testing.T) {
-	rules, err := share.NewPlacement([]share.Rule{{Match: map[string]string{"requestor": "land.*"}, Pool: "c1"}})
+	rules, err := share.NewPlacementRules([]share.Rule{{Match: map[string]string{"requestor": "land.*"}, Pool: "c1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	classes := []share.Pool{{Name: "c3", Weight: 0}, {Name: "c1", Weight: 70}, {Name: "c2", Weight: 0}, {Name: "c0", Weight: 30}}
 	for _, c := range []struct {
 		policy      string
-		rules       *share.Placement
+		rules       *share.PlacementRules
 		job         queue.Job
 		want        string
 		closed, bad bool
@@ -35,7 +35,7 @@ func TestLeastLoadedTakesTheRest(t *testing.T) {
 	} {
 		s := Default()
 		s.Sched.Root = share.Pool{Policy: c.policy, Pools: classes}
-		s.Placement, s.Closed = c.rules, c.closed
+		s.PlacementRules, s.Closed = c.rules, c.closed
 		j := c.job
 		if err := s.Settle(&j, Naming{}); (err != nil) != c.bad || !c.bad && j.Pool != c.want {
 			t.Errorf("%s, requestor %q of %s goes to %q, %v; want %q", c.policy, c.job.Requestor, c.job.User, j.Pool, err, c.want)

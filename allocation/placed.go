@@ -10,14 +10,14 @@ import (
 
 // place returns the pool of a job that names none.
 func (c *Config) place(j *queue.Job) string {
-	if c.Placement == nil {
+	if c.PlacementRules == nil {
 		own := share.UserPool(j.User)
 		if class := c.leastLoaded(); class != "" && c.Sched.Root.Find(own) == nil {
 			return class
 		}
 		return own
 	}
-	path, rule := c.Placement.Place(originOf(j))
+	path, rule := c.PlacementRules.Place(originOf(j))
 	if class := c.leastLoaded(); class != "" && rule < 0 {
 		return class
 	}
@@ -31,7 +31,7 @@ func (c *Config) settlePlace(j *queue.Job) error {
 	j.Pool = c.place(j)
 	pool := c.Sched.Root.Find(j.Pool)
 	switch {
-	case pool != nil || !c.Closed || c.Placement != nil:
+	case pool != nil || !c.Closed || c.PlacementRules != nil:
 		return nil
 	case c.Sched.Root.Find(share.DefaultPool) != nil:
 		j.Pool = share.DefaultPool

@@ -57,11 +57,11 @@ func (c *Config) whose(j *queue.Job) (own, others bool) {
 	if c.settlePlace(&placed) == nil && placed.Pool == j.Pool {
 		return true, false
 	}
-	if c.Placement != nil {
-		if path, ok := c.Placement.Below(originOf(&plain), j.Pool); ok && path == j.Pool {
+	if c.PlacementRules != nil {
+		if path, ok := c.PlacementRules.Below(originOf(&plain), j.Pool); ok && path == j.Pool {
 			return true, false
 		}
-		_, others = c.Placement.Personal(j.Pool, j.User)
+		_, others = c.PlacementRules.Personal(j.Pool, j.User)
 	}
 	if !others {
 		others = c.Access.Personal(j.Pool, j.User)

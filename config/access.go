@@ -168,7 +168,7 @@ func checkTemplate(text string) string {
 	if text == access.Anything {
 		return ""
 	}
-	if _, err := share.NewPlacement([]share.Rule{{Pool: text}}); err != nil {
+	if _, err := share.NewPlacementRules([]share.Rule{{Pool: text}}); err != nil {
 		return "is no path such as {user}, and not *"
 	}
 	return ""
@@ -262,7 +262,7 @@ func (r *reader) checkKnown(n *node, c *Config) {
 	if path == wholeTree || c.Shares.Sched.Root.Find(path) != nil || !c.Shares.Closed {
 		return
 	}
-	if rules, err := share.NewPlacement(c.Rules); err == nil {
+	if rules, err := share.NewPlacementRules(c.Rules); err == nil {
 		if makes, above := rules.Reach(path); makes || above {
 			return
 		}

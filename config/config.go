@@ -15,7 +15,7 @@ type Config struct {
 
 	// Shares already contains the following settings. They are here so that [Config.YAML] can write them.
 
-	Rules       []share.Rule // of Shares.Placement; nil is none
+	Rules       []share.Rule // of Shares.PlacementRules; nil is none
 	Shortlist   Shortlist    // of the policy lottery
 	Multifactor Multifactor
 	Licenses    map[string]int64

@@ -68,7 +68,7 @@ func TestParse(t *testing.T) {
 		{"half_life", s.HalfLife, 7 * 24 * time.Hour},
 		{"task_time", s.TaskSeconds, 60.0},
 		{"unit", s.Unit, "cpu"},
-		{"backfill", s.Placement, sched.FirstFit},
+		{"backfill", s.Backfill, sched.FirstFit},
 		{"closed", c.Shares.Closed, false},
 		{"reclaim", s.Reclaim, sched.Reclaim{Grace: 30 * time.Minute}},
 		{"shortlist", c.Shortlist, config.Shortlist{Pools: 5, Jobs: 10}},
@@ -82,7 +82,7 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: got %+v, want %+v", f.name, f.got, f.want)
 		}
 	}
-	path, _ := c.Shares.Placement.Place(share.Origin{User: "ann", Requestor: "landing", Kind: "mail"})
+	path, _ := c.Shares.PlacementRules.Place(share.Origin{User: "ann", Requestor: "landing", Kind: "mail"})
 	if path != "land" {
 		t.Errorf("placed into %s, want land", path)
 	}
@@ -92,7 +92,7 @@ func TestParse(t *testing.T) {
 // granted.
 func TestDefault(t *testing.T) {
 	c := config.Default()
-	if c.Shares.Placement != nil || c.Shares.Closed || len(c.Problems) > 0 || len(c.Shares.Hash) != 8 {
+	if c.Shares.PlacementRules != nil || c.Shares.Closed || len(c.Problems) > 0 || len(c.Shares.Hash) != 8 {
 		t.Errorf("got %+v", c)
 	}
 	if c.Shares.Sched.Root.Policy != "fair" || !reflect.DeepEqual(c.Shares.Sched.Priorities, sched.DefaultPriorities()) {

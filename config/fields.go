@@ -72,7 +72,7 @@ func fileFields() []field {
 			left(sub[sched.NewJobs](&newJobTable)), func(c *Config) *sched.NewJobs { return &c.Shares.Sched.NewJobs })),
 		starter(func(c *Config) *share.Starter { return &c.Shares.Sched.Root.Starter }),
 		of("backfill", "easy", "What happens when the job that goes first does not fit: easy keeps room for it and starts jobs that do not delay it, conservative jobs that delay none, fcfs waits, and first-fit starts the next that fits, so that wide jobs may wait for ever.",
-			placements, func(c *Config) *sched.Placement { return &c.Shares.Sched.Placement }),
+			backfills, func(c *Config) *sched.Backfill { return &c.Shares.Sched.Backfill }),
 		of("backfill_depth", "1000", "How many jobs easy looks at behind the first that finds no room, and for how many conservative keeps room; 0 is no bound.",
 			whole(0, maxTasks), func(c *Config) *int { return &c.Shares.Sched.Depth }),
 		unless("no bound", of("backfill_window", "",

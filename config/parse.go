@@ -120,7 +120,7 @@ func read(name, text string, root *node) (*Config, error) {
 	if root.get("pools_on_demand") == nil {
 		c.Shares.Closed = len(c.Shares.Sched.Root.Pools) > 0
 	}
-	r.checkPlacement(root, c)
+	r.checkBackfill(root, c)
 	r.checkCharge(root, c)
 	r.checkNewJobs(root, c)
 	if c.Shares.Closed && c.Rules == nil {
@@ -159,11 +159,11 @@ func (r *reader) problems(name, text string) Problems {
 // finish computes the values that depend on the fields.
 func (c *Config) finish() error {
 	if c.Rules != nil {
-		p, err := share.NewPlacement(c.Rules)
+		p, err := share.NewPlacementRules(c.Rules)
 		if err != nil {
 			return err
 		}
-		c.Shares.Placement = p
+		c.Shares.PlacementRules = p
 	}
 	c.limits()
 	if err := c.finishMultifactor(); err != nil {

@@ -159,7 +159,7 @@ var template = kind[string]{
 			return "", false
 		}
 		var wrong *share.RuleError
-		if _, err := share.NewPlacement([]share.Rule{{Pool: text}}); errors.As(err, &wrong) {
+		if _, err := share.NewPlacementRules([]share.Rule{{Pool: text}}); errors.As(err, &wrong) {
 			r.errorf(n, "%v", wrong.Err)
 			return "", false
 		}

@@ -56,13 +56,13 @@ func poolName(path string) string {
 	return "pool " + clip(path)
 }
 
-// checkPlacement adds a hint if wide jobs may wait forever under the placement.
-func (r *reader) checkPlacement(root *node, c *Config) {
+// checkBackfill adds a hint if wide jobs may wait forever under the backfill rule.
+func (r *reader) checkBackfill(root *node, c *Config) {
 	n := root.get("backfill")
 	if n == nil {
 		return
 	}
-	switch c.Shares.Sched.Placement {
+	switch c.Shares.Sched.Backfill {
 	case sched.FirstFit:
 		r.hintf(n, "first-fit keeps no room: narrow jobs can pass a wide one for ever."+
 			" Where jobs have different sizes use easy")

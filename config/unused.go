@@ -18,10 +18,10 @@ func (r *reader) checkUnused(root *node, c *Config) {
 	}
 	s := &c.Shares.Sched
 	has := policies(&s.Root)
-	keeps := s.Placement == sched.EASY || s.Placement == sched.Conservative
+	keeps := s.Backfill == sched.EASY || s.Backfill == sched.Conservative
 	for _, name := range []string{"backfill_depth", "backfill_window", "backfill_patience"} {
 		if n := root.get(name); n != nil && n.kind != nothing && !keeps {
-			r.warnf(root.key(name), "%s has no effect: %s keeps no room; easy and conservative do", name, s.Placement)
+			r.warnf(root.key(name), "%s has no effect: %s keeps no room; easy and conservative do", name, s.Backfill)
 		}
 	}
 	if n := root.get("backfill_window"); n != nil && keeps && s.Window > 0 && s.Window < shortWindow {
@@ -30,7 +30,7 @@ func (r *reader) checkUnused(root *node, c *Config) {
 			units.FormatDuration(s.Window))
 	}
 	if n := root.get("backfill_patience"); n != nil && n.kind != nothing &&
-		s.Placement == sched.Conservative && onlyFIFO(has) {
+		s.Backfill == sched.Conservative && onlyFIFO(has) {
 		r.warnf(root.key("backfill_patience"),
 			"backfill_patience has no effect: under fifo conservative keeps the starts that it has planned")
 	}

@@ -49,7 +49,7 @@ func sub[T any](t **table) kind[T] {
 	}
 }
 
-var placements = choice("backfill", []string{"first-fit", "fcfs", "easy", "conservative"},
-	[]sched.Placement{sched.FirstFit, sched.FCFS, sched.EASY, sched.Conservative})
+var backfills = choice("backfill", []string{"first-fit", "fcfs", "easy", "conservative"},
+	[]sched.Backfill{sched.FirstFit, sched.FCFS, sched.EASY, sched.Conservative})
 
 func levelOf(s *Server) *slog.Level { return &s.LogLevel }

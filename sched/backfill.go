@@ -11,7 +11,7 @@ import (
 // beginBackfill updates the plan before a step looks for room.
 func (e *departures) beginBackfill() {
 	b, now := &e.reserve.backfill, e.site.instantOf()
-	if e.site.cfg.Placement == EASY && e.plansNothing() {
+	if e.site.cfg.Backfill == EASY && e.plansNothing() {
 		return
 	}
 	if b.plan == nil || b.patience.beside && b.patience.since == 0 || b.arrival && b.stable != e.keepsRoom() {
@@ -21,12 +21,12 @@ func (e *departures) beginBackfill() {
 	if b.unfinished && b.events == e.site.events {
 		return // no need to search again the lines that the last step searched
 	}
-	if e.site.cfg.Placement == Conservative && e.reserve.planStays() {
+	if e.site.cfg.Backfill == Conservative && e.reserve.planStays() {
 		return
 	}
 	b.events, b.behind = e.site.events, 0
 	late := e.reserve.overrun(now)
-	if e.site.cfg.Placement == Conservative {
+	if e.site.cfg.Backfill == Conservative {
 		e.reserve.unreserve()
 		if !b.stable {
 			e.reserve.holdAgain()
@@ -88,7 +88,7 @@ func (e *departures) replan() {
 	cluster.KeptOf(e.site.cluster).Release()
 	b.patience.held.nodes, b.patience.beside = nil, false
 	b.arrival = e.tree.byArrivalOnly()
-	if b.stable = b.arrival && e.keepsRoom(); b.stable && e.site.cfg.Placement == Conservative {
+	if b.stable = b.arrival && e.keepsRoom(); b.stable && e.site.cfg.Backfill == Conservative {
 		b.patience = patience{}
 	}
 	for i := range e.running.runs {
@@ -108,7 +108,7 @@ func (e *departures) replan() {
 // order of arrival. Under [Conservative] it does not while a task without a time limit runs: wrong predictions
 // would delay the planned start again and again. The first job then has to be found anew, and nodes held for it.
 func (e *departures) keepsRoom() bool {
-	return e.site.cfg.Placement != Conservative || e.running.endless == 0
+	return e.site.cfg.Backfill != Conservative || e.running.endless == 0
 }
 
 // lookAgain lets lines that found no room try again, if there is room for any task now. In general all of them may

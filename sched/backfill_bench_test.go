@@ -14,8 +14,8 @@ import (
 
 // crowd is a machine that is full, with so many jobs that wait, of random sizes and limits
 // as people give them.
-func crowd(b *testing.B, policyName string, placement sched.Placement, waiting int) (*sched.Scheduler, []sched.RunID) {
-	s, err := sched.New(sched.Config{Root: share.Pool{Policy: policyName}, NewPolicy: policy.New(policy.Options{}), Placement: placement}, epoch, 1)
+func crowd(b *testing.B, policyName string, backfill sched.Backfill, waiting int) (*sched.Scheduler, []sched.RunID) {
+	s, err := sched.New(sched.Config{Root: share.Pool{Policy: policyName}, NewPolicy: policy.New(policy.Options{}), Backfill: backfill}, epoch, 1)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -84,9 +84,9 @@ func BenchmarkConservativePass(b *testing.B) {
 // BenchmarkForecast measures how long it takes to find when a job in the middle and the
 // last one will start.
 func BenchmarkForecast(b *testing.B) {
-	for _, placement := range []sched.Placement{sched.FirstFit, sched.EASY, sched.Conservative} {
+	for _, backfill := range []sched.Backfill{sched.FirstFit, sched.EASY, sched.Conservative} {
 		const waiting = 100_000
-		s, _ := crowd(b, "fair", placement, waiting)
+		s, _ := crowd(b, "fair", backfill, waiting)
 		cfg := s.Read().Config()
 		if cfg.Depth = 1000; s.Configure(cfg, epoch) != nil {
 			b.Fatal("a depth is refused")
@@ -94,7 +94,7 @@ func BenchmarkForecast(b *testing.B) {
 		var d sched.Decision
 		s.Step(epoch, 0, &d)
 		for name, job := range map[string]int64{"early": 1000, "middle": waiting / 2, "last": waiting} {
-			b.Run(fmt.Sprintf("%v/%s", placement, name), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%v/%s", backfill, name), func(b *testing.B) {
 				for b.Loop() {
 					f := s.Future().Forecast(job, func(f sched.Forecast) bool { return f.Starts < 60_000 }, func(t sched.Task) time.Time { return t.Started.Add(t.Limit) })
 					b.ReportMetric(float64(f.Starts), "starts")

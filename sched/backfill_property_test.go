@@ -17,16 +17,16 @@ import (
 // what was kept for a job once has to be kept.
 type plant struct {
 	*world
-	placement sched.Placement
-	byAge     bool
-	runs      []plantRun
-	limits    map[int64]time.Duration
-	lengths   map[int64]time.Duration // of the tasks of a job, at most the limit
-	kept      map[int64][]time.Time   // of each job, at the end of the last step
-	asks      map[int64]string        // for a window
-	windows   modelWindows
-	order     []int64 // of those for which room was kept
-	licensed  map[int64]bool
+	backfill sched.Backfill
+	byAge    bool
+	runs     []plantRun
+	limits   map[int64]time.Duration
+	lengths  map[int64]time.Duration // of the tasks of a job, at most the limit
+	kept     map[int64][]time.Time   // of each job, at the end of the last step
+	asks     map[int64]string        // for a window
+	windows  modelWindows
+	order    []int64 // of those for which room was kept
+	licensed map[int64]bool
 }
 
 type plantRun struct {
@@ -56,7 +56,7 @@ func TestBackfillDelaysNobody(t *testing.T) {
 
 func newPlant(t *rapid.T) *plant {
 	p := &plant{licensed: map[int64]bool{}, limits: map[int64]time.Duration{}, asks: map[int64]string{}, lengths: map[int64]time.Duration{}, kept: map[int64][]time.Time{}}
-	p.placement = rapid.SampledFrom([]sched.Placement{sched.EASY, sched.Conservative}).Draw(t, "placement")
+	p.backfill = rapid.SampledFrom([]sched.Backfill{sched.EASY, sched.Conservative}).Draw(t, "backfill")
 	p.byAge = rapid.Bool().Draw(t, "by age")
 	root := share.Pool{Policy: rapid.SampledFrom(policy.Names()).Draw(t, "policy"), Pools: []share.Pool{
 		{Name: "a", Weight: 1}, {Name: "b", Weight: 3, Policy: "fifo", Pools: []share.Pool{{Name: "x", Weight: 1}, {Name: "y", Weight: 2}}},
@@ -64,7 +64,7 @@ func newPlant(t *rapid.T) *plant {
 	if p.byAge {
 		root.Policy = "fifo"
 	}
-	s, err := sched.New(sched.Config{Root: root, NewPolicy: policy.New(policy.Options{}), Placement: p.placement, HalfLife: time.Hour, Licenses: map[string]int64{"matlab": 2}}, epoch, 1)
+	s, err := sched.New(sched.Config{Root: root, NewPolicy: policy.New(policy.Options{}), Backfill: p.backfill, HalfLife: time.Hour, Licenses: map[string]int64{"matlab": 2}}, epoch, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,8 +178,8 @@ func (p *plant) step(t *rapid.T) {
 func (p *plant) compare(t *rapid.T, kept map[int64][]time.Time, passed func(job int64) bool) {
 	for job, was := range p.kept {
 		is, same := kept[job]
-		if p.placement == sched.EASY || !p.byAge {
-			if p.placement == sched.Conservative && job != p.order[0] {
+		if p.backfill == sched.EASY || !p.byAge {
+			if p.backfill == sched.Conservative && job != p.order[0] {
 				continue // those before it may have come to another instant, and be in its way there
 			}
 			if same && !passed(job) && is[0].After(was[0]) {

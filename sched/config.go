@@ -17,7 +17,7 @@ type Config struct {
 	// PriorityWeights divides a leaf pool among its waiting priorities by their weights. Otherwise the highest goes
 	// first.
 	PriorityWeights bool
-	Placement       Placement
+	Backfill        Backfill
 	// Depth is the maximum number of jobs that a step searches behind the first that finds no room, under [EASY],
 	// or of jobs with kept room, under [Conservative]; 0 is no limit.
 	Depth int
@@ -47,12 +47,12 @@ type Priority struct {
 	Weight float64
 }
 
-// Placement says how to continue if the job that goes first fits on no node.
-type Placement uint8
+// Backfill says how to continue if the job that goes first fits on no node.
+type Backfill uint8
 
 const (
 	// FirstFit continues with the next job that fits.
-	FirstFit Placement = iota
+	FirstFit Backfill = iota
 	// FCFS starts no other job until it fits.
 	FCFS
 	// EASY keeps room for the first job that finds none, at the earliest instant at which there will be room by the
@@ -146,7 +146,7 @@ const (
 // IsZero reports whether tasks are charged their units.
 func (c Charge) IsZero() bool { return len(c.Per) == 0 && !c.Dominant }
 
-func (p Placement) String() string {
+func (p Backfill) String() string {
 	return [...]string{"first-fit", "fcfs", "easy", "conservative"}[p]
 }
 

@@ -26,7 +26,7 @@ func (s *Scheduler) Configure(cfg Config, t time.Time) error {
 	s.turns.reclock(cfg.HalfLife)
 	before := s.tree.remember()
 	cfg.Unit = s.site.cluster.Unit()
-	placed := s.site.cfg.Placement
+	placed := s.site.cfg.Backfill
 	s.site.cfg = cfg
 	s.tariff.reprice()
 	s.reserve.backfill.plan = nil
@@ -46,7 +46,7 @@ func (s *Scheduler) Configure(cfg Config, t time.Time) error {
 	s.tree.carry(before)
 	s.precedence.valueAll()
 	s.turns.rebuild()
-	if s.site.cfg.Placement != placed || s.reserve.backfill.arrival != s.tree.byArrivalOnly() {
+	if s.site.cfg.Backfill != placed || s.reserve.backfill.arrival != s.tree.byArrivalOnly() {
 		s.reserve.letGo()
 	}
 	return nil

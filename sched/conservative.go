@@ -134,7 +134,7 @@ func (s *Scheduler) relist() {
 	k.held = s.site.tasksIn(k.all) < s.tree.pools[Root].Waiting
 }
 
-// startSome starts the tasks that may start, by the rules of the placement. It stops no task, so that a copy can be
+// startSome starts the tasks that may start, by the backfill rule. It stops no task, so that a copy can be
 // asked which tasks would start in the room of stopped tasks.
 func (s *Scheduler) startSome(limit int, d *Decision) {
 	if s.placement.nothingNew() {
@@ -143,7 +143,7 @@ func (s *Scheduler) startSome(limit int, d *Decision) {
 	if s.site.backfills() {
 		s.departures.beginBackfill()
 	}
-	if s.site.cfg.Placement == Conservative {
+	if s.site.cfg.Backfill == Conservative {
 		s.stepConservative(limit, d)
 	} else {
 		s.placement.drawAll(limit, d)

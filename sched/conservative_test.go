@@ -34,7 +34,7 @@ func comesBack(t *testing.T, policyName string) {
 	} {
 		c.pool.Name, c.pool.Weight = "a", 1
 		s, err := sched.New(sched.Config{
-			Root: share.Pool{Policy: policyName, Pools: []share.Pool{c.pool}}, NewPolicy: policy.New(policy.Options{}), Placement: sched.Conservative,
+			Root: share.Pool{Policy: policyName, Pools: []share.Pool{c.pool}}, NewPolicy: policy.New(policy.Options{}), Backfill: sched.Conservative,
 			Licenses: map[string]int64{"matlab": 1}, Rates: map[string]sched.Rate{"web": {Count: 1, Per: time.Minute, Burst: 1}},
 		}, at(0), 1)
 		if err != nil {
@@ -67,10 +67,10 @@ func comesBack(t *testing.T, policyName string) {
 
 // TestMaxRunningHoldsUnderEveryPlacement, also for jobs that come when the pool is full.
 func TestMaxRunningHoldsUnderEveryPlacement(t *testing.T) {
-	for _, p := range []sched.Placement{sched.FirstFit, sched.FCFS, sched.EASY, sched.Conservative} {
+	for _, p := range []sched.Backfill{sched.FirstFit, sched.FCFS, sched.EASY, sched.Conservative} {
 		t.Run(p.String(), func(t *testing.T) {
 			root := share.Pool{Policy: "fair", Pools: []share.Pool{{Name: "a", Weight: 1, MaxRunning: 1}}}
-			s, err := sched.New(sched.Config{Root: root, NewPolicy: policy.New(policy.Options{}), Placement: p}, epoch, 1)
+			s, err := sched.New(sched.Config{Root: root, NewPolicy: policy.New(policy.Options{}), Backfill: p}, epoch, 1)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -18,25 +18,25 @@ import (
 // duel is a machine on which one job, the victim, waits among the jobs of an adversary.
 type duel struct {
 	*world
-	rng       *rand.Rand
-	pools     []string // leaf pools; the victim is in the first
-	part      float64  // of the machine, to which that is entitled
-	policies  string
-	placement sched.Placement
-	nodes     []int64 // processors of each
-	slots     float64 // of all
-	free      bool    // exceptions of TestStarvation are drawn, too
-	drawn     bool    // some pool draws who goes first
-	arrival   bool    // some pool serves in order of arrival
-	urgent    bool    // jobs of the adversary have a higher priority
-	halfLife  time.Duration
-	alarm     func(why.Gate) // called if the victim is said to starve
-	most      int64          // that a pool on the way to the victim may use; 0: all
-	licenses  int64
-	longest   time.Duration // that a task may run
-	patience  time.Duration
-	limits    string // of the tasks: none, exact or loose
-	plan      string // of the adversary
+	rng      *rand.Rand
+	pools    []string // leaf pools; the victim is in the first
+	part     float64  // of the machine, to which that is entitled
+	policies string
+	backfill sched.Backfill
+	nodes    []int64 // processors of each
+	slots    float64 // of all
+	free     bool    // exceptions of TestStarvation are drawn, too
+	drawn    bool    // some pool draws who goes first
+	arrival  bool    // some pool serves in order of arrival
+	urgent   bool    // jobs of the adversary have a higher priority
+	halfLife time.Duration
+	alarm    func(why.Gate) // called if the victim is said to starve
+	most     int64          // that a pool on the way to the victim may use; 0: all
+	licenses int64
+	longest  time.Duration // that a task may run
+	patience time.Duration
+	limits   string // of the tasks: none, exact or loose
+	plan     string // of the adversary
 
 	want    sched.Request // of the victim
 	victim  int64
@@ -64,8 +64,8 @@ var remembering = []string{"fair", "fairtree", "deficit", "decay", "drf", "load"
 
 func oneOf[T any](rng *rand.Rand, from ...T) T { return from[rng.IntN(len(from))] }
 
-func newDuel(t *testing.T, rng *rand.Rand, placement sched.Placement, free bool) *duel {
-	d := &duel{rng: rng, placement: placement, free: free, lengths: map[int64]time.Duration{},
+func newDuel(t *testing.T, rng *rand.Rand, backfill sched.Backfill, free bool) *duel {
+	d := &duel{rng: rng, backfill: backfill, free: free, lengths: map[int64]time.Duration{},
 		longest: time.Duration(20+rng.IntN(200)) * time.Second,
 		limits:  oneOf(rng, "none", "none", "exact", "loose"), plan: oneOf(rng, plans...), licenses: int64(rng.IntN(4))}
 	if free {
@@ -81,7 +81,7 @@ func newDuel(t *testing.T, rng *rand.Rand, placement sched.Placement, free bool)
 		root = d.tree()
 	}
 	d.halfLife = d.longest * time.Duration(1+rng.IntN(50))
-	cfg := sched.Config{Root: root, NewPolicy: policy.New(policy.Options{}), Placement: d.placement,
+	cfg := sched.Config{Root: root, NewPolicy: policy.New(policy.Options{}), Backfill: d.backfill,
 		HalfLife: d.halfLife, TaskSeconds: d.longest.Seconds() / 2,
 		Licenses: map[string]int64{"lic": d.licenses}, Multifactor: sched.DefaultMultifactor()}
 	cfg.Multifactor.Recalculate = d.longest

@@ -37,7 +37,7 @@ func newPeers(t *rapid.T) *peers {
 	p := &peers{jobs: map[int64]*modelJob{}}
 	p.cfg = sched.Config{Root: drawTree(t), NewPolicy: policy.New(policy.Options{}), HalfLife: 20 * time.Second, Charge: drawCharge(t)}
 	drawQuotas(t, &p.cfg)
-	p.cfg.Placement = rapid.SampledFrom([]sched.Placement{sched.FirstFit, sched.EASY, sched.Conservative}).Draw(t, "placement")
+	p.cfg.Backfill = rapid.SampledFrom([]sched.Backfill{sched.FirstFit, sched.EASY, sched.Conservative}).Draw(t, "backfill")
 	for own := range 3 {
 		s, err := sched.New(p.cfg, epoch, 1)
 		if err != nil {

@@ -101,7 +101,7 @@ func TestNothingIsOwedForLicenses(t *testing.T) {
 
 // TestIdleWhileDemand: strictly in order, one wide task keeps the slots from narrow ones.
 func TestIdleWhileDemand(t *testing.T) {
-	s, err := sched.New(sched.Config{Root: share.Pool{Policy: "fifo"}, NewPolicy: newWorld(t, share.Pool{Policy: "fifo"}, 1, 1).Read().Config().NewPolicy, Placement: sched.FCFS}, epoch, 1)
+	s, err := sched.New(sched.Config{Root: share.Pool{Policy: "fifo"}, NewPolicy: newWorld(t, share.Pool{Policy: "fifo"}, 1, 1).Read().Config().NewPolicy, Backfill: sched.FCFS}, epoch, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 // goes first when there are nodes for it.
 func TestTooLargeBlocksNobody(t *testing.T) {
 	w := newWorldOf(t, sched.Config{Root: share.Pool{Policy: "fifo"}, NewPolicy: policy.New(policy.Options{}),
-		Placement: sched.FCFS})
+		Backfill: sched.FCFS})
 	add := func(ask sched.Request) int64 {
 		w.last++
 		w.Add(sched.Job{ID: w.last, Pool: w.Pool("a"), Key: w.KeyOf(ask), Priority: normal, Tasks: max(1, ask.Gang)}, w.now)

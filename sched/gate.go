@@ -29,7 +29,7 @@ func (h *gates) admit(leaf int32, at lineRef, job int64) (cluster.NodeID, bool) 
 		return 0, false
 	}
 	node, fits := h.nodeFor(at, job)
-	if !fits && h.site.cfg.Placement != FCFS {
+	if !fits && h.site.cfg.Backfill != FCFS {
 		h.parkNoRoom(leaf, at)
 	}
 	return node, fits
@@ -57,9 +57,9 @@ func (h *gates) passes(leaf int32, at lineRef) bool {
 	return t == nil || h.pay(leaf, at, t)
 }
 
-// nodeFor finds a node for a task of a line, by the rules of the placement.
+// nodeFor finds a node for a task of a line, by the backfill rule.
 func (h *gates) nodeFor(at lineRef, job int64) (cluster.NodeID, bool) {
-	if h.site.cfg.Placement == EASY {
+	if h.site.cfg.Backfill == EASY {
 		return h.backfillOn(at, job)
 	}
 	l := h.lines.line(at)
@@ -165,7 +165,7 @@ func (h *gates) openFits() {
 	if h.site.backfills() {
 		return // see lookAgain
 	}
-	if h.site.cfg.Placement == FCFS {
+	if h.site.cfg.Backfill == FCFS {
 		h.openPossible()
 		return
 	}

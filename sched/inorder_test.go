@@ -41,7 +41,7 @@ func TestPlanFollowsTheOrder(t *testing.T) {
 		root := share.Pool{Policy: rapid.SampledFrom(names).Draw(t, "policy"), Pools: []share.Pool{
 			{Name: "a", Weight: 1}, {Name: "b", Weight: 2}}}
 		s, err := sched.New(sched.Config{Root: root, NewPolicy: policy.New(policy.Options{}),
-			Placement: sched.Conservative, HalfLife: time.Hour}, epoch, 1)
+			Backfill: sched.Conservative, HalfLife: time.Hour}, epoch, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +169,7 @@ func TestFloodOwnsNoFuture(t *testing.T) {
 	for name, want := range map[string]time.Duration{"fair": time.Minute, "fifo": 126 * time.Minute} {
 		root := share.Pool{Policy: name, Pools: []share.Pool{{Name: "narrow", Weight: 1}, {Name: "wide", Weight: 1}}}
 		s, err := sched.New(sched.Config{Root: root, NewPolicy: policy.New(policy.Options{}),
-			Placement: sched.Conservative}, epoch, 1)
+			Backfill: sched.Conservative}, epoch, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +200,7 @@ func TestTurnsInOrder(t *testing.T) {
 	for _, name := range []string{"lottery", "fair"} {
 		root := share.Pool{Policy: name, Pools: []share.Pool{{Name: "a", Weight: 1}, {Name: "b", Weight: 1}}}
 		s, err := sched.New(sched.Config{Root: root, NewPolicy: policy.New(policy.Options{}),
-			Placement: sched.Conservative}, epoch, 1)
+			Backfill: sched.Conservative}, epoch, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,18 +10,18 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// TestPlacementChangesWhileNodesAreHeld: nodes that are held for a job are let go when another placement, or an
+// TestBackfillChangesWhileNodesAreHeld: nodes that are held for a job are let go when another backfill, or an
 // order by arrival, is put into force; answers about the future and further steps go on.
-func TestPlacementChangesWhileNodesAreHeld(t *testing.T) {
+func TestBackfillChangesWhileNodesAreHeld(t *testing.T) {
 	for _, to := range []struct {
-		policy    string
-		placement sched.Placement
+		policy   string
+		backfill sched.Backfill
 	}{{"fair", sched.FirstFit}, {"fair", sched.FCFS}, {"fair", sched.Conservative}, {"fifo", sched.Conservative},
 		{"fifo", sched.EASY}} {
-		t.Run(to.policy+"+"+to.placement.String(), func(t *testing.T) {
+		t.Run(to.policy+"+"+to.backfill.String(), func(t *testing.T) {
 			w, wide := heldWorld(t)
 			cfg := sched.Config{Root: share.Pool{Policy: to.policy}, NewPolicy: policy.New(policy.Options{}),
-				Placement: to.placement}
+				Backfill: to.backfill}
 			if err := w.Configure(cfg, w.now); err != nil {
 				t.Fatal(err)
 			}
@@ -42,7 +42,7 @@ func TestPlacementChangesWhileNodesAreHeld(t *testing.T) {
 func heldWorld(t *testing.T) (*world, int64) {
 	t.Helper()
 	w := newWorldOf(t, sched.Config{Root: share.Pool{Policy: "fair"}, NewPolicy: policy.New(policy.Options{}),
-		Placement: sched.EASY, Patience: time.Second})
+		Backfill: sched.EASY, Patience: time.Second})
 	w.Join("n", cluster.Amounts{"cpu": 2}, w.now)
 	add := func(pool string, cpus int64, tasks int) int64 {
 		w.last++

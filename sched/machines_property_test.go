@@ -15,7 +15,7 @@ import (
 )
 
 // TestMachinesAreUsedAsTheyAre: whatever nodes come, go and change, and whatever windows are
-// kept on them, under every placement, a task starts only where it may run for as long as it
+// kept on them, under every backfill rule, a task starts only where it may run for as long as it
 // may, no node has less than nothing of anything, and where jobs
 // may pass one another, none waits that fits somewhere.
 func TestMachinesAreUsedAsTheyAre(t *testing.T) {
@@ -48,7 +48,7 @@ type machineModel struct {
 	jobs  []machineJob // by number, from 1
 	runs  []machineRun
 	nodes map[string]*machineNode
-	place sched.Placement
+	place sched.Backfill
 
 	windows modelWindows
 }
@@ -77,9 +77,9 @@ type machineNode struct {
 
 func newMachineModel(t *rapid.T) *machineModel {
 	m := &machineModel{now: epoch, jobs: make([]machineJob, 1), nodes: map[string]*machineNode{}}
-	m.place = rapid.SampledFrom([]sched.Placement{sched.FirstFit, sched.FirstFit, sched.FCFS, sched.EASY, sched.Conservative}).Draw(t, "placement")
+	m.place = rapid.SampledFrom([]sched.Backfill{sched.FirstFit, sched.FirstFit, sched.FCFS, sched.EASY, sched.Conservative}).Draw(t, "backfill")
 	root := share.Pool{Policy: rapid.SampledFrom([]string{"fair", "fifo", "lottery", "fairtree", "drf"}).Draw(t, "policy")}
-	s, err := sched.New(sched.Config{Root: root, NewPolicy: policy.New(policy.Options{}), Placement: m.place}, epoch, 1)
+	s, err := sched.New(sched.Config{Root: root, NewPolicy: policy.New(policy.Options{}), Backfill: m.place}, epoch, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

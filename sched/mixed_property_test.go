@@ -191,7 +191,7 @@ func (m *model) stepOnce(t *rapid.T) {
 	m.Step(m.now, 1, &m.d)
 	for _, st := range m.d.Starts {
 		for _, l := range m.d.Why(st) {
-			if m.cfg.Placement >= sched.EASY {
+			if m.cfg.Backfill >= sched.EASY {
 				continue // what would be in the way of another does not start
 			}
 			m.checkMinima(t, l, lacking)

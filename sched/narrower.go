@@ -26,7 +26,7 @@ func (v GateView) less(key cluster.Key, resource int, need int64) bool {
 // passedInRoom reports whether smaller requests take the room that a job waits for, and none is kept.
 func (v GateView) passedInRoom(j *Job) (g why.Gate, passed bool) {
 	below := int32(Root)
-	switch place := v.s.site.cfg.Placement; {
+	switch place := v.s.site.cfg.Backfill; {
 	case v.s.site.cluster.Room(j.Key) || !v.s.site.cluster.Empty().Could(j.Key):
 		return g, false
 	case place == FirstFit:
@@ -118,7 +118,7 @@ func (v GateView) passedForLicenses(j *Job) (g why.Gate, passed bool) {
 		if l.used+n <= l.total || n > l.total {
 			continue
 		}
-		g = why.Gate{Name: byUnkept, Where: v.s.site.cfg.Placement.String(), Limit: l.name, Need: fmt.Sprint(n)}
+		g = why.Gate{Name: byUnkept, Where: v.s.site.cfg.Backfill.String(), Limit: l.name, Need: fmt.Sprint(n)}
 		if v.passers(j, int32(Root), byLicense, &g, func(p *passing) bool {
 			has := v.licensesOf(p.ask.key, need.license)
 			return 0 < has && has < n

@@ -15,8 +15,8 @@ import (
 // a copy without plans.
 func TestOutlook(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
-	for _, placement := range []sched.Placement{sched.FirstFit, sched.EASY, sched.Conservative} {
-		s, err := sched.New(sched.Config{Root: share.Pool{Policy: "fair"}, NewPolicy: policy.New(policy.Options{}), Placement: placement}, now, 1)
+	for _, backfill := range []sched.Backfill{sched.FirstFit, sched.EASY, sched.Conservative} {
+		s, err := sched.New(sched.Config{Root: share.Pool{Policy: "fair"}, NewPolicy: policy.New(policy.Options{}), Backfill: backfill}, now, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +33,7 @@ func TestOutlook(t *testing.T) {
 		s.Preview(func(st sched.Start, _ float64) bool { want = append(want, st.Job); return true })
 		s.Fork().AsOutlook().Preview(func(st sched.Start, _ float64) bool { got = append(got, st.Job); return true })
 		if len(want)+len(d.Starts) != 12 || !slices.Equal(got, want) {
-			t.Errorf("%v: after %d starts the copy previews %v, the scheduler %v", placement, len(d.Starts), got, want)
+			t.Errorf("%v: after %d starts the copy previews %v, the scheduler %v", backfill, len(d.Starts), got, want)
 		}
 	}
 }

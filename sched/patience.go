@@ -159,7 +159,7 @@ func (f *reserve) hold(r *reserved) {
 	f.keepAhead(h)
 }
 
-// letGo gives up the kept room and the held nodes, because another placement or order chooses anew.
+// letGo gives up the kept room and the held nodes, because another backfill rule or order chooses anew.
 func (f *reserve) letGo() {
 	b := &f.backfill
 	b.plan, b.firsts, b.last, b.patience = nil, b.firsts[:0], reserved{}, patience{}

@@ -62,13 +62,13 @@ func (m *placement) draw(jobs, limit int, d *Decision) bool {
 		if !fits {
 			// First come, first served: no job passes one that waits for room. A job that a maximum holds back
 			// delays its own pool only.
-			if started == 0 && m.site.cfg.Placement == FCFS && m.lines.line(at).gate == noGate {
+			if started == 0 && m.site.cfg.Backfill == FCFS && m.lines.line(at).gate == noGate {
 				if m.site.cluster.Empty().Could(m.lines.line(at).key) {
 					return false
 				}
 				m.gates.parkNoRoom(leaf, at) // it waits for other nodes to join
 			}
-			if started == 0 && m.site.cfg.Placement != FCFS && m.orders.againFirst(leaf) {
+			if started == 0 && m.site.cfg.Backfill != FCFS && m.orders.againFirst(leaf) {
 				m.gates.parkRoomless(leaf)
 				continue
 			}
@@ -94,8 +94,8 @@ func (m *placement) draw(jobs, limit int, d *Decision) bool {
 // because the step was taken.
 func (m *placement) nothingNew() bool {
 	b := &m.reserve.backfill
-	return m.steps > 1 && !b.unfinished && m.looked == m.site.events && m.site.cfg.Placement != FirstFit &&
-		(m.site.cfg.Placement != Conservative || b.plan != nil && !b.stable)
+	return m.steps > 1 && !b.unfinished && m.looked == m.site.events && m.site.cfg.Backfill != FirstFit &&
+		(m.site.cfg.Backfill != Conservative || b.plan != nil && !b.stable)
 }
 
 // startAt starts the job at the head of a line: a single task on the given node, or a gang on the nodes in hosts.

@@ -35,9 +35,9 @@ type taskRun struct {
 var trackPools = []string{"a/x", "a/y", "b/x", "c", "d/u"}
 
 // drawTrack draws a tree and what happened in it so far, with jobs of up to so many tasks.
-func drawTrack(t *rapid.T, mostTasks int, placements ...sched.Placement) *track {
+func drawTrack(t *rapid.T, mostTasks int, backfills ...sched.Backfill) *track {
 	cfg := sched.Config{Root: drawTree(t), NewPolicy: policy.New(policy.Options{}), HalfLife: 20 * time.Second}
-	cfg.Placement = rapid.SampledFrom(placements).Draw(t, "placement")
+	cfg.Backfill = rapid.SampledFrom(backfills).Draw(t, "backfill")
 	s, err := sched.New(cfg, epoch, rapid.Uint64().Draw(t, "seed"))
 	if err != nil {
 		t.Fatal(err)

@@ -81,7 +81,7 @@ func newModel(t *rapid.T) *model {
 	m := &model{jobs: map[int64]*modelJob{}, nodes: map[string]int64{"n1": 4, "n2": 3}, down: map[string]bool{}, paused: map[string]time.Time{}}
 	m.cfg = sched.Config{Root: drawTree(t), NewPolicy: policy.New(policy.Options{}), HalfLife: 20 * time.Second, Charge: drawCharge(t)}
 	drawQuotas(t, &m.cfg)
-	m.cfg.Placement = rapid.SampledFrom([]sched.Placement{sched.FirstFit, sched.FCFS, sched.EASY, sched.Conservative}).Draw(t, "placement")
+	m.cfg.Backfill = rapid.SampledFrom([]sched.Backfill{sched.FirstFit, sched.FCFS, sched.EASY, sched.Conservative}).Draw(t, "backfill")
 	s, err := sched.New(m.cfg, epoch, rapid.Uint64().Draw(t, "seed"))
 	if err != nil {
 		t.Fatal(err)
@@ -173,7 +173,7 @@ func (m *model) took(t *rapid.T) {
 		j.running++
 		m.running = append(m.running, modelRun{st.Run, st.Job, m.Cluster().Nodes()[st.Node].Name})
 	}
-	if !m.d.More && m.cfg.Placement == sched.FirstFit {
+	if !m.d.More && m.cfg.Backfill == sched.FirstFit {
 		m.checkNothingIdles(t)
 		if idle := m.Read().IdleWhileDemand(); idle > 0 {
 			t.Fatalf("%v units idle after a step", idle)

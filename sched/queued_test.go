@@ -145,7 +145,7 @@ func TestQueuedBoost(t *testing.T) {
 // TestQueuedPlan: room is planned to be free when what waits in a queue now has run as long as
 // it may, and from its beginning on by that.
 func TestQueuedPlan(t *testing.T) {
-	cfg := sched.Config{Root: share.Pool{Policy: "fair"}, NewPolicy: policy.New(policy.Options{}), Placement: sched.Conservative}
+	cfg := sched.Config{Root: share.Pool{Policy: "fair"}, NewPolicy: policy.New(policy.Options{}), Backfill: sched.Conservative}
 	w := newWorldOf(t, cfg)
 	add := func(limit time.Duration) sched.Job {
 		w.last++

@@ -99,7 +99,7 @@ func TestReloadAddsPool(t *testing.T) {
 // TestMaximumStopsOnlyItsPool under first come, first served.
 func TestMaximumStopsOnlyItsPool(t *testing.T) {
 	root := share.Pool{Policy: "fair", Pools: []share.Pool{{Name: "a", Weight: 100, Max: map[string]int64{"cpu": 3}}, {Name: "b", Weight: 1}}}
-	s, err := sched.New(sched.Config{Root: root, NewPolicy: policy.New(policy.Options{}), Placement: sched.FCFS}, epoch, 1)
+	s, err := sched.New(sched.Config{Root: root, NewPolicy: policy.New(policy.Options{}), Backfill: sched.FCFS}, epoch, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 
 // TestStarvationIsSeen: whatever is configured, a job that fits on the empty machine starts within a bound, or
 // GateView.Starves says how others pass it for ever. Against the adversaries of TestStarvation stand jobs under all
-// placements and policies, below pools with unequal shares under decay, with less than a slot due under load, and
+// backfill rules and policies, below pools with unequal shares under decay, with less than a slot due under load, and
 // with a maximum, beside jobs of a higher priority, and with a short backfill_window.
 //
 // The bound is that of TestStarvation, and under decay seven half-lives more: after these a key shows fully what a
@@ -42,7 +42,7 @@ func TestStarvationIsSeen(t *testing.T) {
 // watch lets a job wait among an adversary's. It returns what is said of a job that starves.
 func watch(t *testing.T, seed uint64) (name string, starved bool) {
 	t.Helper()
-	place := []sched.Placement{sched.FirstFit, sched.FCFS, sched.EASY, sched.Conservative, sched.FCFS, sched.EASY,
+	place := []sched.Backfill{sched.FirstFit, sched.FCFS, sched.EASY, sched.Conservative, sched.FCFS, sched.EASY,
 		sched.Conservative}[seed%7]
 	d := newDuel(t, rand.New(rand.NewPCG(seed, 16)), place, true)
 	limit := d.bound() + 7*d.halfLife

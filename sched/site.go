@@ -46,7 +46,7 @@ func (m *site) room() int64 {
 
 // backfills reports whether future room is planned.
 func (m *site) backfills() bool {
-	return m.cfg.Placement == EASY || m.cfg.Placement == Conservative
+	return m.cfg.Backfill == EASY || m.cfg.Backfill == Conservative
 }
 
 // instantOf is the present instant in the unit of the plan.

@@ -17,7 +17,7 @@ import (
 func newSite(b *testing.B) *sched.Scheduler {
 	b.Helper()
 	now := time.Unix(1_700_000_000, 0)
-	s, err := sched.New(sched.Config{Root: share.Pool{Policy: "fair"}, NewPolicy: policy.New(policy.Options{}), HalfLife: 7 * 24 * time.Hour, Placement: sched.EASY}, now, 1)
+	s, err := sched.New(sched.Config{Root: share.Pool{Policy: "fair"}, NewPolicy: policy.New(policy.Options{}), HalfLife: 7 * 24 * time.Hour, Backfill: sched.EASY}, now, 1)
 	if err != nil {
 		b.Fatal(err)
 	}

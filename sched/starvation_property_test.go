@@ -65,8 +65,8 @@ func TestStarvation(t *testing.T) {
 	t.Logf("figure: %d duels; the longest wait was %.0f%% of its bound (seed %d)", *duels, 100*worst, of)
 }
 
-// backfills are the placements that bound the waits.
-var backfills = [2]sched.Placement{sched.EASY, sched.Conservative}
+// backfills are the rules under which waits are bounded.
+var backfills = [2]sched.Backfill{sched.EASY, sched.Conservative}
 
 // fight lets a job wait among an adversary's, and returns which part of its bound it waited.
 func fight(t *testing.T, seed uint64) float64 {
@@ -118,5 +118,5 @@ func (d *duel) bound() time.Duration {
 
 func (d *duel) String() string {
 	return fmt.Sprintf("%v of %s against %s under %s, %s, limits %s, patience %v, nodes %v", d.want, d.pools[0], d.plan,
-		d.placement, d.policies, d.limits, d.patience, d.nodes)
+		d.backfill, d.policies, d.limits, d.patience, d.nodes)
 }

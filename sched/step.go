@@ -23,7 +23,7 @@ func (s *Scheduler) nextInstant() time.Time {
 		next = earlier(next, s.departures.nextHoldDown())
 		next = earlier(next, earlier(s.site.nextEdge(), earlier(s.tree.renewal.at, s.reclaimer.nextLook())))
 	}
-	if s.site.cfg.Placement == Conservative {
+	if s.site.cfg.Backfill == Conservative {
 		next = earlier(next, s.reserve.nextKept())
 	}
 	return next

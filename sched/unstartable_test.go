@@ -16,7 +16,7 @@ func TestConservativePassesWhatCanNeverStart(t *testing.T) {
 	g := share.Pool{Name: "g", Weight: 1, Policy: "fifo", Max: map[string]int64{"cpu": 5}}
 	g.Pools = []share.Pool{{Name: "never", Weight: 1}, {Name: "soon", Weight: 1}}
 	root := share.Pool{Policy: "fair", Pools: []share.Pool{g}}
-	s, err := sched.New(sched.Config{Root: root, Placement: sched.Conservative,
+	s, err := sched.New(sched.Config{Root: root, Backfill: sched.Conservative,
 		NewPolicy: policy.New(policy.Options{}), Licenses: map[string]int64{"lic": 3}}, epoch, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func TestConservativePassesWhatCanNeverStart(t *testing.T) {
 // TestDrawsEndWhereAllAskForTheSame: a step draws some pools only, and the next step goes on. Pools that found no room
 // are not drawn again in it, also where all tasks ask for the same and nothing is planned.
 func TestDrawsEndWhereAllAskForTheSame(t *testing.T) {
-	s, err := sched.New(sched.Config{Root: share.Pool{Policy: "lottery"}, Placement: sched.EASY,
+	s, err := sched.New(sched.Config{Root: share.Pool{Policy: "lottery"}, Backfill: sched.EASY,
 		NewPolicy: policy.New(policy.Options{}), Licenses: map[string]int64{"lic": 1}}, epoch, 1)
 	if err != nil {
 		t.Fatal(err)

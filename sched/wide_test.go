@@ -67,12 +67,12 @@ func (s site) wide() sched.Request {
 var all = flag.Bool("all", false, "all seeds of TestLargestLag, and all sites of TestWideJobsGetTheirShare")
 
 // sitesOf are the sites of contests. A plan of all that wait takes long on the large ones.
-func sitesOf(placement sched.Placement, limits string) []site {
+func sitesOf(backfill sched.Backfill, limits string) []site {
 	one, four, gpus := site{1, 8, false}, site{4, 4, false}, site{1, 8, true}
 	switch {
-	case !*all && placement == sched.Conservative && limits != "none":
+	case !*all && backfill == sched.Conservative && limits != "none":
 		return []site{one}
-	case placement != sched.EASY:
+	case backfill != sched.EASY:
 		return []site{one, four}
 	case !*all:
 		return []site{one, four, gpus}
@@ -82,11 +82,11 @@ func sitesOf(placement sched.Placement, limits string) []site {
 
 // contestOf makes a contest on a site.
 func contestOf(
-	t testing.TB, policyName string, placement sched.Placement, where site, limits string, seed uint64,
+	t testing.TB, policyName string, backfill sched.Backfill, where site, limits string, seed uint64,
 ) *contest {
 	t.Helper()
 	root := share.Pool{Policy: policyName, Pools: []share.Pool{{Name: "narrow", Weight: 1}, {Name: "wide", Weight: 1}}}
-	s, err := sched.New(sched.Config{Root: root, NewPolicy: policy.New(policy.Options{}), Placement: placement,
+	s, err := sched.New(sched.Config{Root: root, NewPolicy: policy.New(policy.Options{}), Backfill: backfill,
 		HalfLife: time.Hour, Depth: 1000}, epoch, seed)
 	if err != nil {
 		t.Fatal(err)
@@ -158,11 +158,11 @@ func (c *contest) begin() {
 // within one and a half times of what the share gives, whether or not there are time limits.
 func TestWideJobsGetTheirShare(t *testing.T) {
 	for _, name := range []string{"fair", "fairtree", "deficit", "decay", "drf", "load", "multifactor"} {
-		for _, placement := range []sched.Placement{sched.EASY, sched.Conservative} {
+		for _, backfill := range []sched.Backfill{sched.EASY, sched.Conservative} {
 			for _, limits := range []string{"none", "exact", "loose"} {
-				for _, where := range sitesOf(placement, limits) {
-					t.Run(fmt.Sprintf("%s+%v/limits %s/%v", name, placement, limits, where), func(t *testing.T) {
-						contestOf(t, name, placement, where, limits, 7).decide(t, where)
+				for _, where := range sitesOf(backfill, limits) {
+					t.Run(fmt.Sprintf("%s+%v/limits %s/%v", name, backfill, limits, where), func(t *testing.T) {
+						contestOf(t, name, backfill, where, limits, 7).decide(t, where)
 					})
 				}
 			}

@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// During a window, nodes are kept for the tasks that ask for it, or for none. Under every placement, a task has
+// During a window, nodes are kept for the tasks that ask for it, or for none. Under every backfill rule, a task has
 // room only where it will have ended, by its limit, before a window other than its own begins; the plan of the
 // future takes windows into account itself. A job that asks for a window waits at a gate for it to begin, so that
 // no other job waits behind it.

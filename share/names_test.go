@@ -46,7 +46,7 @@ func anyUser() *rapid.Generator[string] {
 }
 
 func TestUsersShareNoPool(t *testing.T) {
-	placement, err := NewPlacement([]Rule{{Pool: "x/{user}"}})
+	placement, err := NewPlacementRules([]Rule{{Pool: "x/{user}"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,9 +37,9 @@ type Rule struct {
 	Pool  string            // template such as "{user}/{kind}"
 }
 
-// Placement maps a job's origin to the path of its pool; the first matching rule decides. A pool that does not
+// PlacementRules maps a job's origin to the path of its pool; the first matching rule decides. A pool that does not
 // exist yet is created on demand.
-type Placement struct {
+type PlacementRules struct {
 	rules []rule
 }
 
@@ -56,9 +56,9 @@ type match struct {
 // part is a literal text or, when field is set, the value of that field.
 type part struct{ literal, field string }
 
-// NewPlacement compiles the rules. The error names the number of the rule, from 0.
-func NewPlacement(rules []Rule) (*Placement, error) {
-	p := &Placement{}
+// NewPlacementRules compiles the rules. The error names the number of the rule, from 0.
+func NewPlacementRules(rules []Rule) (*PlacementRules, error) {
+	p := &PlacementRules{}
 	for i, r := range rules {
 		c, err := compile(r)
 		if err != nil {
@@ -159,7 +159,7 @@ func expand(parts []part, o Origin) string {
 
 // Place returns the path of a job's pool and the number of the rule that decided, from 0. If no rule matches, it
 // returns [DefaultPool] and -1.
-func (p *Placement) Place(o Origin) (path string, rule int) {
+func (p *PlacementRules) Place(o Origin) (path string, rule int) {
 	for i, r := range p.rules {
 		if r.matches(o) {
 			if path := expand(r.parts, o); CheckPath(path) == nil {

@@ -7,7 +7,7 @@ import (
 
 // Below returns the path, at or below at, to which the first suitable rule sends the job. A job that names no pool
 // may still go elsewhere, because an earlier rule may match it, too.
-func (p *Placement) Below(o Origin, at string) (path string, ok bool) {
+func (p *PlacementRules) Below(o Origin, at string) (path string, ok bool) {
 	for _, r := range p.rules {
 		if r.matches(o) {
 			if path := expand(r.parts, o); Inside(path, at) && CheckPath(path) == nil {
@@ -19,7 +19,7 @@ func (p *Placement) Below(o Origin, at string) (path string, ok bool) {
 }
 
 // Reach reports whether the rules could send any job to the path (makes), and to a pool below it (above).
-func (p *Placement) Reach(path string) (makes, above bool) {
+func (p *PlacementRules) Reach(path string) (makes, above bool) {
 	if CheckPath(path) != nil {
 		return false, false
 	}
@@ -37,7 +37,7 @@ func (p *Placement) Reach(path string) (makes, above bool) {
 }
 
 // Personal reports whether a rule makes the path from a user's name: from the given user's, or from another user's.
-func (p *Placement) Personal(path, user string) (own, other bool) {
+func (p *PlacementRules) Personal(path, user string) (own, other bool) {
 	if CheckPath(path) != nil {
 		return false, false
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 func TestReach(t *testing.T) {
-	p, err := NewPlacement([]Rule{
+	p, err := NewPlacementRules([]Rule{
 		{Match: map[string]string{"group": "physics"}, Pool: "physics/{user}"},
 		{Pool: "x{kind}-{user}y/env/{requestor}"}, {Pool: "{group}{kind}"}, {Pool: "a/b"},
 	})
@@ -41,7 +41,7 @@ func TestReachHoldsForAllThatRulesMake(t *testing.T) {
 		for range 1 + rng.IntN(7) {
 			text.WriteString(pieces[rng.IntN(len(pieces))])
 		}
-		p, err := NewPlacement([]Rule{{Pool: text.String()}})
+		p, err := NewPlacementRules([]Rule{{Pool: text.String()}})
 		if err != nil {
 			continue
 		}

@@ -148,11 +148,11 @@ func (b *benchCmd) parts() ([]part, error) {
 		}})
 	}
 	for _, x := range []struct {
-		policy    string
-		placement sched.Placement
+		policy   string
+		backfill sched.Backfill
 	}{{"fifo", sched.FCFS}, {"fifo", sched.EASY}, {"fifo", sched.Conservative}, {"fair", sched.EASY}, {"fairtree", sched.EASY}} {
-		all = append(all, part{"replay", fmt.Sprintf("replay: %s with %v", x.policy, x.placement), func(context.Context, string) ([]bench.Result, error) {
-			r, err := bench.Replay(x.policy, x.placement, scale(50_000))
+		all = append(all, part{"replay", fmt.Sprintf("replay: %s with %v", x.policy, x.backfill), func(context.Context, string) ([]bench.Result, error) {
+			r, err := bench.Replay(x.policy, x.backfill, scale(50_000))
 			return []bench.Result{r}, err
 		}})
 	}
@@ -271,7 +271,7 @@ func (b *benchCmd) quietServer(ctx context.Context, dir string, c *config.Config
 // estimate, with one when the timetable has been made, and the first, for which it has not.
 func (b *benchCmd) whyAmong(ctx context.Context, dir, policy string, waiting int) ([]bench.Result, error) {
 	c := config.Default()
-	c.Shares.Sched.Root.Policy, c.Shares.Sched.Placement = policy, sched.EASY
+	c.Shares.Sched.Root.Policy, c.Shares.Sched.Backfill = policy, sched.EASY
 	x, client, stop, err := b.quietServer(ctx, filepath.Join(dir, "why-"+policy), c)
 	if err != nil {
 		return nil, err

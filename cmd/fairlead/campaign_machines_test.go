@@ -58,9 +58,9 @@ const (
 // counted. On a busy machine a task may run over its limit, and nothing that was promised before then
 // holds. What is checked here has to be found in the same log once it is spoiled.
 func TestCampaignMachines(t *testing.T) {
-	for _, placement := range []string{"easy", "conservative"} {
-		t.Run(placement, func(t *testing.T) {
-			l := newLab(t, fmt.Sprintf(onOrder, placement))
+	for _, backfill := range []string{"easy", "conservative"} {
+		t.Run(backfill, func(t *testing.T) {
+			l := newLab(t, fmt.Sprintf(onOrder, backfill))
 			l.serve()
 			log := &machineLog{nodes: map[string]cluster.Amounts{}, licenses: map[string]int64{"matlab": 3, "ansys": 2}, late: lateness}
 			began := time.Now()
@@ -83,8 +83,8 @@ func TestCampaignMachines(t *testing.T) {
 			if n := log.setAside(); n > 0 {
 				t.Logf("%d promises are left out, as a task ran until its limit, or over it, before they were due", n)
 			}
-			log.report(t, placement)
-			if placement == "easy" {
+			log.report(t, backfill)
+			if backfill == "easy" {
 				log.estimates(t)
 			}
 			for _, v := range log.violations() {
@@ -256,7 +256,7 @@ func (l *lab) machineRuns() (all []machineRun) {
 }
 
 // report says what the log holds: a check of little says little.
-func (l *machineLog) report(t *testing.T, placement string) {
+func (l *machineLog) report(t *testing.T, backfill string) {
 	t.Helper()
 	first := slices.MinFunc(l.runs, func(a, b machineRun) int { return a.start.Compare(b.start) })
 	last := slices.MaxFunc(l.runs, func(a, b machineRun) int { return a.end.Compare(b.end) })
@@ -280,7 +280,7 @@ func (l *machineLog) report(t *testing.T, placement string) {
 		}
 	}
 	t.Logf("figure: %s: %d tasks of %d jobs in %v; %d jobs went ahead of others; %d bounds, the tightest %v before its time; room was seen to be kept %d times",
-		placement, len(l.runs), len(ids), last.end.Sub(first.start).Round(time.Second), ahead, len(l.promises)-rooms, tightest.Round(time.Millisecond), rooms)
+		backfill, len(l.runs), len(ids), last.end.Sub(first.start).Round(time.Second), ahead, len(l.promises)-rooms, tightest.Round(time.Millisecond), rooms)
 	if ahead < len(ids)/10 || rooms < 10 {
 		t.Errorf("too little happened for that to say anything")
 	}

@@ -143,7 +143,7 @@ func splitSpec(spec string) (root, backfill string) {
 	case both:
 	case root == "fifo":
 		backfill = "fcfs"
-	case root != "" && !slices.Contains(policy.Names(), root) && placementNames()[root].String() == root:
+	case root != "" && !slices.Contains(policy.Names(), root) && backfillNames()[root].String() == root:
 		root, backfill = "fifo", root
 	}
 	return root, backfill

@@ -22,11 +22,11 @@ const frontbackName = "frontback"
 // putInFront sets a run up for a bridge before a queue that serves priorities, and first come
 // first served within each.
 func (p *simPolicy) putInFront(backfill string) error {
-	known := placementNames()["fcfs"]
+	known := backfillNames()["fcfs"]
 	if backfill != "" && backfill != known.String() {
 		return usagef("--policy %s: the queue behind it serves in order, with no backfill: leave out --backfill %s", frontbackName, backfill)
 	}
-	p.name, p.shares.Sched.Placement = frontbackName, known
+	p.name, p.shares.Sched.Backfill = frontbackName, known
 	p.front = &bridge.Groups{Settings: frontback.Settings{HalfLife: p.shares.Sched.HalfLife, AtStart: true}}
 	return nil
 }
@@ -112,12 +112,12 @@ func (s *simFlags) setup(file, root, backfill string) (*simPolicy, error) {
 	}
 	p.name = p.shares.Sched.Root.Policy
 	if backfill != "" {
-		known := placementNames()
-		placement, ok := known[backfill]
+		known := backfillNames()
+		b, ok := known[backfill]
 		if !ok {
 			return nil, usagef("--backfill %q is not one of %s", backfill, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 		}
-		p.shares.Sched.Placement = placement
+		p.shares.Sched.Backfill = b
 	}
 	return p, nil
 }

@@ -117,5 +117,5 @@ func (s *simShow) page(c *cobra.Command, args []string, t *simTrace, p *simPolic
 	return writePacked(s.html, x.HTML)
 }
 
-// title names a policy with its placement, as in fair+easy.
+// title names a policy with its backfill rule, as in fair+easy.
 func (p *simPolicy) title() string { return p.name + "+" + p.backfill() }

@@ -212,7 +212,7 @@ type simPolicy struct {
 	front  *bridge.Groups // of frontback: the queue in which jobs wait knows only priorities
 }
 
-func (p *simPolicy) backfill() string { return p.shares.Sched.Placement.String() }
+func (p *simPolicy) backfill() string { return p.shares.Sched.Backfill.String() }
 
 // traceArgs wants a trace, or the past of a server.
 func (s *simFlags) traceArgs(_ *cobra.Command, args []string) error {
@@ -264,12 +264,12 @@ func (s *simFlags) readHistory(ctx context.Context) (*swf.Trace, *pastNames, err
 	return t, names, nil
 }
 
-// placementNames are the ways of fitting jobs to machines that a configuration can name.
-func placementNames() map[string]sched.Placement {
-	known := map[string]sched.Placement{}
+// backfillNames are the ways of fitting jobs to machines that a configuration can name.
+func backfillNames() map[string]sched.Backfill {
+	known := map[string]sched.Backfill{}
 	for _, name := range []string{"fcfs", "first-fit", "easy", "conservative"} {
-		if cfg, err := config.Parse("--backfill", []byte("backfill: "+name)); err == nil && cfg.Shares.Sched.Placement.String() == name {
-			known[name] = cfg.Shares.Sched.Placement
+		if cfg, err := config.Parse("--backfill", []byte("backfill: "+name)); err == nil && cfg.Shares.Sched.Backfill.String() == name {
+			known[name] = cfg.Shares.Sched.Backfill
 		}
 	}
 	return known

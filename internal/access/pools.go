@@ -24,7 +24,7 @@ func nearest[T any](r *Rules, path string, field func(Pool) []T) (all []T, of st
 }
 
 // creates returns the pools that jobs may create at or below a path, as rules; any says that jobs may create all.
-func (r *Rules) creates(path string) (rules *share.Placement, any bool) {
+func (r *Rules) creates(path string) (rules *share.PlacementRules, any bool) {
 	templates, of, said := nearest(r, path, func(p Pool) []string { return p.Create })
 	if !said {
 		return nil, false
@@ -37,7 +37,7 @@ func (r *Rules) creates(path string) (rules *share.Placement, any bool) {
 		}
 		all = append(all, share.Rule{Pool: share.Join(of, t)})
 	}
-	rules, err := share.NewPlacement(all)
+	rules, err := share.NewPlacementRules(all)
 	if err != nil { // cannot happen: the configuration was checked
 		return nil, any
 	}

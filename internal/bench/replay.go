@@ -32,22 +32,22 @@ func replayed(jobs int) (*sim.Workload, error) {
 	return w, nil
 }
 
-// Replay measures the simulator: jobs of a made-up workload, under a policy and a placement.
-func Replay(policy string, placement sched.Placement, jobs int) (Result, error) {
+// Replay measures the simulator: jobs of a made-up workload, under a policy and a backfill.
+func Replay(policy string, backfill sched.Backfill, jobs int) (Result, error) {
 	work, err := replayed(jobs)
 	if err != nil {
 		return Result{}, err
 	}
 	cfg := allocation.Default().Sched
-	cfg.Root.Policy, cfg.Placement = policy, placement
+	cfg.Root.Policy, cfg.Backfill = policy, backfill
 	runtime.GC()
 	w := start()
 	if _, err := sim.Run(work, sim.Options{Config: cfg, Seed: 1, Bare: true}); err != nil {
 		return Result{}, err
 	}
-	r := Result{Name: "jobs replayed", Detail: fmt.Sprintf("%s with %v, 256 processors, load 0.85", policy, placement)}
+	r := Result{Name: "jobs replayed", Detail: fmt.Sprintf("%s with %v, 256 processors, load 0.85", policy, backfill)}
 	r.PerSecond, r.CPU = w.stop(jobs)
-	if policy == "fifo" && placement == sched.EASY {
+	if policy == "fifo" && backfill == sched.EASY {
 		r.Goal = ">= 100,000/s"
 	}
 	return r, nil

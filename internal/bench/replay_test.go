@@ -7,10 +7,10 @@ import (
 )
 
 func TestReplay(t *testing.T) {
-	for _, placement := range []sched.Placement{sched.FCFS, sched.EASY, sched.Conservative} {
-		r, err := Replay("fair", placement, 300)
+	for _, backfill := range []sched.Backfill{sched.FCFS, sched.EASY, sched.Conservative} {
+		r, err := Replay("fair", backfill, 300)
 		if err != nil || r.PerSecond <= 0 {
-			t.Errorf("%v: got %+v, %v", placement, r, err)
+			t.Errorf("%v: got %+v, %v", backfill, r, err)
 		}
 	}
 	if _, err := Replay("none", sched.EASY, 10); err == nil {

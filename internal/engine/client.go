@@ -259,7 +259,7 @@ func (c *Client) Cancel(ctx context.Context, id int64) error {
 
 // PromisesByLimits reports whether the current shares promise starts that depend on the time limits of jobs.
 func (c *Client) PromisesByLimits() bool {
-	return c.Shares.Load().Sched.Placement == sched.Conservative
+	return c.Shares.Load().Sched.Backfill == sched.Conservative
 }
 
 // alterKnown makes changes for which the job must be known: moves, and changes of priority by users.

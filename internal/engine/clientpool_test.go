@@ -13,13 +13,13 @@ import (
 // TestProgramsNamePools: jobs of a program name pools as users do at a server, whether the program has a loop or only
 // submits.
 func TestProgramsNamePools(t *testing.T) {
-	rules, err := share.NewPlacement([]share.Rule{{Pool: "guests/{user}"}})
+	rules, err := share.NewPlacementRules([]share.Rule{{Pool: "guests/{user}"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	shares := fairlead.DefaultShares()
 	shares.Sched.Root.Pools = []share.Pool{{Name: "guests", Weight: 1}, {Name: "a=20b", Weight: 1}}
-	shares.Placement, shares.Closed = rules, true
+	shares.PlacementRules, shares.Closed = rules, true
 	store := memory.New("cpu")
 	loop, err := newLoop(t.Context(), store, engine.LoopOptions{Shares: shares})
 	if err != nil {

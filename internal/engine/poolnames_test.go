@@ -22,18 +22,18 @@ import (
 // TestUsersShareNoPool: users whose names are alike have pools of their own, by each way into one, and
 // are found by their names.
 func TestUsersShareNoPool(t *testing.T) {
-	rules, err := share.NewPlacement([]share.Rule{{Match: map[string]string{"kind": "below"}, Pool: "lab/{user}"}, {Match: map[string]string{"kind": "asks"}, Pool: "lab/{requestor}"}})
+	rules, err := share.NewPlacementRules([]share.Rule{{Match: map[string]string{"kind": "below"}, Pool: "lab/{user}"}, {Match: map[string]string{"kind": "asks"}, Pool: "lab/{requestor}"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	users := []string{"a b", "a/b", "a_b", "a:b", "a=20b", "default", "_", ".", "", strings.Repeat("x", 70), strings.Repeat("x", 64)}
 	for _, ways := range []struct {
-		placement  *share.Placement
+		placement  *share.PlacementRules
 		kind, pool string
 	}{{nil, "work", ""}, {nil, "work", "lab"}, {rules, "below", ""}, {rules, "asks", ""}} {
 		synctest.Test(t, func(t *testing.T) {
 			o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
-			o.Shares.Placement = ways.placement
+			o.Shares.PlacementRules = ways.placement
 			if ways.pool != "" {
 				o.Shares.Sched.Root.Pools = []share.Pool{{Name: "lab", Weight: 1, Pools: []share.Pool{{Name: "x", Weight: 1}}}}
 			}

@@ -68,7 +68,7 @@ func TestQueueTellsOfKeptRoom(t *testing.T) {
 func TestPredictedRoomIsCalledSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
-		o.Shares.Sched.Placement = sched.EASY
+		o.Shares.Sched.Backfill = sched.EASY
 		loop, stop := start(t, o, 4, enginetest.Lasting)
 		defer stop()
 		one := func(cpus int64, runs string) int64 {

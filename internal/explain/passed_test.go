@@ -29,19 +29,19 @@ type passedCase struct {
 func wide(n int64) fairlead.Amounts { return fairlead.Amounts{"cpu": n} }
 
 // fifoBelow is a pool g that serves in order of arrival below fair.
-func fifoBelow(place sched.Placement) func(*sched.Config) {
+func fifoBelow(place sched.Backfill) func(*sched.Config) {
 	return func(s *sched.Config) {
 		g := share.Pool{Name: "g", Weight: 1, Policy: "fifo"}
 		g.Pools = []share.Pool{{Name: "a", Weight: 1}, {Name: "b", Weight: 1}}
-		s.Root, s.Placement = share.Pool{Policy: "fair", Pools: []share.Pool{g, {Name: "c", Weight: 1}}}, place
+		s.Root, s.Backfill = share.Pool{Policy: "fair", Pools: []share.Pool{g, {Name: "c", Weight: 1}}}, place
 	}
 }
 
 // flat is two equal pools below a policy.
-func flat(policy string, place sched.Placement) func(*sched.Config) {
+func flat(policy string, place sched.Backfill) func(*sched.Config) {
 	return func(s *sched.Config) {
 		two := []share.Pool{{Name: "a", Weight: 1}, {Name: "b", Weight: 1}}
-		s.Root, s.Placement = share.Pool{Policy: policy, Pools: two}, place
+		s.Root, s.Backfill = share.Pool{Policy: policy, Pools: two}, place
 	}
 }
 
@@ -49,7 +49,7 @@ func flat(policy string, place sched.Placement) func(*sched.Config) {
 func passedByChoice() []passedCase {
 	return []passedCase{
 		{"another's license under deficit", func(s *sched.Config) {
-			s.Placement, s.Licenses = sched.EASY, map[string]int64{"matlab": 2}
+			s.Backfill, s.Licenses = sched.EASY, map[string]int64{"matlab": 2}
 			s.Root = share.Pool{Policy: "deficit", Pools: []share.Pool{{Name: "a", Weight: 9}, {Name: "b", Weight: 1}}}
 		}, fairlead.Job{Licenses: map[string]int64{"matlab": 1}}, fairlead.Job{Request: wide(4)}, why.StarveOrder,
 			"counts as due"},
@@ -79,11 +79,11 @@ func passedCases() []passedCase {
 	with := func(f func(s *sched.Config)) func(*sched.Config) {
 		return func(s *sched.Config) { fair(s); f(s) }
 	}
-	placed := func(p sched.Placement) func(*sched.Config) { return with(func(s *sched.Config) { s.Placement = p }) }
+	placed := func(p sched.Backfill) func(*sched.Config) { return with(func(s *sched.Config) { s.Backfill = p }) }
 	ff := placed(sched.FirstFit)
 	licensed := func(n int64) fairlead.Job { return fairlead.Job{Licenses: map[string]int64{"matlab": n}} }
-	matlab := func(place sched.Placement) func(*sched.Config) {
-		return with(func(s *sched.Config) { s.Licenses, s.Placement = map[string]int64{"matlab": 2}, place })
+	matlab := func(place sched.Backfill) func(*sched.Config) {
+		return with(func(s *sched.Config) { s.Licenses, s.Backfill = map[string]int64{"matlab": 2}, place })
 	}
 	return []passedCase{
 		{"wide, first-fit", ff, fairlead.Job{}, fairlead.Job{Request: wide(4)}, why.StarveWidth, "less than its 4 cpu"},
@@ -94,7 +94,7 @@ func passedCases() []passedCase {
 			"less than its 4 cpu"},
 		{"wide, easy", placed(sched.EASY), fairlead.Job{}, fairlead.Job{Request: wide(4)}, "", ""},
 		{"wide, fcfs", placed(sched.FCFS), fairlead.Job{}, fairlead.Job{Request: wide(4)}, "", ""},
-		{"beyond the horizon", with(func(s *sched.Config) { s.Placement, s.Window = sched.EASY, time.Minute }),
+		{"beyond the horizon", with(func(s *sched.Config) { s.Backfill, s.Window = sched.EASY, time.Minute }),
 			fairlead.Job{Limit: time.Hour}, fairlead.Job{Request: wide(4), Limit: time.Hour}, why.StarveWidth,
 			"backfill_window"},
 		{"licenses, first-fit", matlab(sched.FirstFit), licensed(1), licensed(2), why.StarveWidth,
@@ -103,7 +103,7 @@ func passedCases() []passedCase {
 		{"one license, first-fit", matlab(sched.FirstFit), licensed(1), licensed(1), "", ""},
 		{"licenses, easy", matlab(sched.EASY), licensed(1), licensed(2), "", ""},
 		{"below a maximum", func(s *sched.Config) {
-			s.Placement = sched.EASY
+			s.Backfill = sched.EASY
 			g := share.Pool{Name: "g", Weight: 1, Max: map[string]int64{"cpu": 2}}
 			g.Pools = []share.Pool{{Name: "a", Weight: 1}, {Name: "b", Weight: 1}}
 			s.Root = share.Pool{Policy: "fair", Pools: []share.Pool{g}}

@@ -10,10 +10,10 @@ import (
 
 // Widths are the amounts that waiting jobs request, and the placement rule that decides which of them pass each other.
 type Widths struct {
-	Placement sched.Placement
-	Resource  string // the unit of shares, or "" if all request the same amount of it
-	Min, Max  int64  // smallest and largest amount that one of them requests at once
-	Anew      string // a pool whose policy chooses the first job anew whenever a task ends; "" if there is none
+	Backfill sched.Backfill
+	Resource string // the unit of shares, or "" if all request the same amount of it
+	Min, Max int64  // smallest and largest amount that one of them requests at once
+	Anew     string // a pool whose policy chooses the first job anew whenever a task ends; "" if there is none
 }
 
 // Widths reads the jobs that have waited longest, and uses the jobs that could start on an empty cluster.
@@ -23,7 +23,7 @@ func (ex *Explainer) Widths(ctx context.Context, jobs int) (Widths, error) {
 		return Widths{}, err
 	}
 	return engine.Read(ex.loop, func(s *engine.State) Widths {
-		w := Widths{Placement: s.Core.Read().Config().Placement, Resource: s.Core.Cluster().Unit()}
+		w := Widths{Backfill: s.Core.Read().Config().Backfill, Resource: s.Core.Cluster().Unit()}
 		root := s.Core.Read().Config().Root
 		if path, uses := root.Using("lottery", "load"); uses {
 			w.Anew = engine.RootName(path)

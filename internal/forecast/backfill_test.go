@@ -20,7 +20,7 @@ import (
 func TestBackfillIsExplained(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
-		o.Shares.Sched.Placement = sched.EASY
+		o.Shares.Sched.Backfill = sched.EASY
 		loop, stop := start(t, o, 4, enginetest.Lasting)
 		defer stop()
 		began := time.Now()

@@ -35,7 +35,7 @@ func TestStartBoundsAreKept(t *testing.T) {
 func keepBounds(t *testing.T, full bool, seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
-	o.Shares.Sched.Placement, o.Shares.Sched.Root.Policy = sched.Conservative, "fifo"
+	o.Shares.Sched.Backfill, o.Shares.Sched.Root.Policy = sched.Conservative, "fifo"
 	o.Shares.Sched.Licenses = map[string]int64{"matlab": 3}
 	nodes := []int{4, 4, 8, 8, 16, 8, 6, 2}
 	loop, stop := enginetest.StartNodes(t, o, nodes, enginetest.Lasting, watch)

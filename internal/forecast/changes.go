@@ -32,7 +32,7 @@ const (
 func alternativesOf(st *engine.State, j *queue.Job, a *why.Answer) *alternatives {
 	h := engine.HeaderOf(j)
 	x := &alternatives{of: j, own: st.JobOf(h), asks: st.AskOf(h), unit: st.Core.Cluster().Unit(),
-		everyone: st.Shares.Sched.Placement == sched.Conservative}
+		everyone: st.Shares.Sched.Backfill == sched.Conservative}
 	x.own.Tasks, x.own.Begin = j.Waiting, j.Begin
 	owner := &access.Principal{Kind: access.User, Name: j.User, Groups: []string{j.Group}}
 	own := "/" + share.UserPool(j.User)

@@ -29,20 +29,20 @@ var wholeLog = flag.Bool("whole-log", false, "measure the estimates on the whole
 // when it is submitted, and compares that with when it started then.
 func TestEstimatesOfARealLog(t *testing.T) {
 	w, every := realLog(t, kthSP2), 25
-	policies, placements := []string{"fifo", "fair"}, []sched.Placement{sched.EASY, sched.Conservative}
+	policies, backfills := []string{"fifo", "fair"}, []sched.Backfill{sched.EASY, sched.Conservative}
 	if !*wholeLog {
-		w.Jobs, every, policies, placements = w.Jobs[:2000], 100, policies[:1], placements[:1]
+		w.Jobs, every, policies, backfills = w.Jobs[:2000], 100, policies[:1], backfills[:1]
 	}
 	for _, policy := range policies {
-		for _, placement := range placements {
+		for _, backfill := range backfills {
 			r := &rehearsal{w: w, every: every}
-			r.play(t, policy, placement)
-			t.Logf("%s + %v: %s", policy, placement, r)
+			r.play(t, policy, backfill)
+			t.Logf("%s + %v: %s", policy, backfill, r)
 			if bound := r.ratios(func(w waiting) time.Time { return w.by }); len(bound) < 500 || bound[len(bound)/2] > 3 ||
 				r.kept() < 0.8 {
-				t.Errorf("%s + %v: the estimates are worse than they were", policy, placement)
+				t.Errorf("%s + %v: the estimates are worse than they were", policy, backfill)
 			}
-			if placement == sched.Conservative && policy == "fifo" && r.kept() != 1 {
+			if backfill == sched.Conservative && policy == "fifo" && r.kept() != 1 {
 				t.Errorf("%s: room was kept for every job, and a bound was not kept", policy)
 			}
 		}
@@ -97,9 +97,9 @@ func (r *rehearsal) at(second int64) time.Time {
 	return r.w.Zero.Add(time.Duration(second) * time.Second)
 }
 
-func (r *rehearsal) play(t *testing.T, policy string, placement sched.Placement) {
+func (r *rehearsal) play(t *testing.T, policy string, backfill sched.Backfill) {
 	cfg := allocation.Default().Sched
-	cfg.Root.Policy, cfg.Placement = policy, placement
+	cfg.Root.Policy, cfg.Backfill = policy, backfill
 	core, err := sched.New(cfg, r.at(0), 1)
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func (r *rehearsal) play(t *testing.T, policy string, placement sched.Placement)
 			}
 		}
 		for job := first; job < next; job++ {
-			r.ask(int64(job), placement)
+			r.ask(int64(job), backfill)
 		}
 	}
 }
@@ -171,7 +171,7 @@ func (r *rehearsal) step() (ends []int64) {
 }
 
 // ask asks when a job will start, if it has to wait.
-func (r *rehearsal) ask(job int64, placement sched.Placement) {
+func (r *rehearsal) ask(job int64, backfill sched.Backfill) {
 	if _, runs := r.runs[job+1]; runs {
 		return
 	}
@@ -179,7 +179,7 @@ func (r *rehearsal) ask(job int64, placement sched.Placement) {
 		mean: time.Duration(r.core.View(sched.Root).Mean * float64(time.Second))}
 	var out why.Estimate
 	w := &waiting{submitted: e.began}
-	if placement == sched.Conservative {
+	if backfill == sched.Conservative {
 		if kept := r.core.Read().KeptFor(job + 1); kept != nil {
 			w.by = kept.From
 		}

@@ -47,7 +47,7 @@ func (fc *Forecaster) estimatorIn(s *engine.State, core *sched.Scheduler, job in
 		job: job, began: now, lengths: maps.Clone(s.Lengths),
 		mean: time.Duration(core.View(sched.Root).Mean * float64(time.Second)),
 	}
-	e.kept, e.planned = core.Read().KeptFor(job), s.Shares.Sched.Placement == sched.Conservative
+	e.kept, e.planned = core.Read().KeptFor(job), s.Shares.Sched.Backfill == sched.Conservative
 	if core.View(sched.Root).Waiting >= explain.ManyWaiting {
 		e.tables, e.hurried = fc, true
 	}

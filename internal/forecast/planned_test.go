@@ -29,7 +29,7 @@ func TestWhySaysWhatAPlannedStartIs(t *testing.T) {
 		t.Run(policyName, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
-				o.Shares.Sched.Placement, o.Shares.Sched.Root = sched.Conservative, share.Pool{Policy: policyName}
+				o.Shares.Sched.Backfill, o.Shares.Sched.Root = sched.Conservative, share.Pool{Policy: policyName}
 				loop, stop := start(t, o, 4, enginetest.Lasting)
 				defer stop()
 				one := func(user string) int64 {

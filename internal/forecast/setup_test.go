@@ -30,7 +30,7 @@ func backfilled(t *testing.T, root share.Pool) (loop *engine.Loop, one func(fair
 	stop func()) {
 	o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
 	o.Shares.Sched.Root = root
-	o.Shares.Sched.Placement = sched.EASY
+	o.Shares.Sched.Backfill = sched.EASY
 	loop, stop = start(t, o, 4, enginetest.Lasting)
 	began = time.Now()
 	one = func(j fairlead.Job) int64 {

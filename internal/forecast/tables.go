@@ -53,7 +53,7 @@ func (fc *Forecaster) Starts(ctx context.Context, jobs []*queue.Job) map[int64]C
 // the timetable.
 func (fc *Forecaster) beginTimetable(s *engine.State, now time.Time) func() *timetable {
 	t := &timetable{at: now, row: map[int64]int32{}}
-	if s.Shares.Sched.Placement == sched.Conservative {
+	if s.Shares.Sched.Backfill == sched.Conservative {
 		kept := s.Core.Read().Kept()
 		return func() *timetable { t.take(kept); return t }
 	}

@@ -14,11 +14,11 @@ import (
 // TestFind: by which names pools are found, and made where a rule makes them.
 func TestFind(t *testing.T) {
 	shares := allocation.Default()
-	rules, err := share.NewPlacement([]share.Rule{{Pool: "guests/{user}"}})
+	rules, err := share.NewPlacementRules([]share.Rule{{Pool: "guests/{user}"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	shares.Placement, shares.Closed = rules, true
+	shares.PlacementRules, shares.Closed = rules, true
 	core, err := sched.New(shares.Sched, time.Unix(1, 0), 1)
 	if err != nil {
 		t.Fatal(err)

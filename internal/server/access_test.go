@@ -27,14 +27,14 @@ import (
 // physics/ann and guests/ann; root pauses these pools, and boosts the former.
 func accessDesk(t *testing.T) *desk {
 	t.Helper()
-	rules, err := share.NewPlacement([]share.Rule{
+	rules, err := share.NewPlacementRules([]share.Rule{
 		{Match: map[string]string{"group": "physics"}, Pool: "physics/{user}"}, {Pool: "guests/{user}"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := allocation.Default()
-	c.Placement, c.Closed = rules, true
+	c.PlacementRules, c.Closed = rules, true
 	for _, name := range []string{"biology", "guests", "physics"} {
 		c.Sched.Root.Pools = append(c.Sched.Root.Pools, share.Pool{Name: name, Weight: 1})
 	}

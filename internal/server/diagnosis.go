@@ -92,6 +92,6 @@ func (s *examiner) examine(ctx context.Context) []api.HealthCheck {
 		s.checkPulse(ctx), s.checkStore(ctx), []api.HealthCheck{s.checkCounters(ctx), judgeSums(s.loop.LastRecount())}, s.checkDisk(), s.checkHistory(ctx),
 		[]api.HealthCheck{s.checkConfig()}, s.checkFiles(), []api.HealthCheck{s.checkAccess()},
 		checkNodes(seen), checkAgents(seen, s.program, s.waitingUsers(ctx)), s.checkBridges(ctx, seen),
-		s.checkPools(ctx), s.checkWaiting(ctx), []api.HealthCheck{s.checkPlacement(ctx)}, s.checkUsers(ctx),
+		s.checkPools(ctx), s.checkWaiting(ctx), []api.HealthCheck{s.checkBackfill(ctx)}, s.checkUsers(ctx),
 	)
 }

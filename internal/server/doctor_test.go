@@ -264,15 +264,15 @@ func TestJudgePlacement(t *testing.T) {
 		w            explain.Widths
 		result, says string
 	}{
-		{explain.Widths{Placement: sched.FirstFit, Resource: "cpu", Min: 1, Max: 64}, api.ResultWarn, "ask for 1 to 64 cpu"},
-		{explain.Widths{Placement: sched.FirstFit, Min: 2, Max: 2}, api.ResultOK, "first-fit, and no job"},
-		{explain.Widths{Placement: sched.FCFS, Resource: "cpu", Min: 1, Max: 64, Anew: "ml"}, api.ResultWarn,
+		{explain.Widths{Backfill: sched.FirstFit, Resource: "cpu", Min: 1, Max: 64}, api.ResultWarn, "ask for 1 to 64 cpu"},
+		{explain.Widths{Backfill: sched.FirstFit, Min: 2, Max: 2}, api.ResultOK, "first-fit, and no job"},
+		{explain.Widths{Backfill: sched.FCFS, Resource: "cpu", Min: 1, Max: 64, Anew: "ml"}, api.ResultWarn,
 			"the policy of ml chooses it anew"},
-		{explain.Widths{Placement: sched.FCFS, Min: 2, Max: 2, Anew: "ml"}, api.ResultOK, "fcfs lets nobody pass"},
-		{explain.Widths{Placement: sched.FCFS, Resource: "cpu", Min: 1, Max: 64}, api.ResultOK, "fcfs lets nobody pass"},
-		{explain.Widths{Placement: sched.EASY, Resource: "cpu", Min: 1, Max: 64}, api.ResultOK, "easy keeps room"},
+		{explain.Widths{Backfill: sched.FCFS, Min: 2, Max: 2, Anew: "ml"}, api.ResultOK, "fcfs lets nobody pass"},
+		{explain.Widths{Backfill: sched.FCFS, Resource: "cpu", Min: 1, Max: 64}, api.ResultOK, "fcfs lets nobody pass"},
+		{explain.Widths{Backfill: sched.EASY, Resource: "cpu", Min: 1, Max: 64}, api.ResultOK, "easy keeps room"},
 	} {
-		expect(t, []api.HealthCheck{judgePlacement(c.w)}, "placement", c.result, c.says)
+		expect(t, []api.HealthCheck{judgeBackfill(c.w)}, "backfill", c.result, c.says)
 	}
 }
 

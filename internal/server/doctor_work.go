@@ -161,34 +161,34 @@ func (s *examiner) checkWaiting(ctx context.Context) []api.HealthCheck {
 	return []api.HealthCheck{counted(bad("waiting jobs", api.ResultWarn, strings.Join(found, "; "), next), total, "jobs")}
 }
 
-// checkPlacement warns of a placement under which jobs that wait or run now could pass one another forever.
-func (s *examiner) checkPlacement(ctx context.Context) api.HealthCheck {
+// checkBackfill warns of a backfill rule under which jobs that wait or run now could pass one another forever.
+func (s *examiner) checkBackfill(ctx context.Context) api.HealthCheck {
 	w, err := s.explainer.Widths(ctx, maxWaiting)
 	if err != nil {
-		return bad("placement", api.ResultFail, err.Error(), "see the server's log")
+		return bad("backfill", api.ResultFail, err.Error(), "see the server's log")
 	}
-	return judgePlacement(w)
+	return judgeBackfill(w)
 }
 
-// judgePlacement reports whether the placement lets waiting jobs pass others forever.
-func judgePlacement(w explain.Widths) api.HealthCheck {
+// judgeBackfill reports whether the backfill rule lets waiting jobs pass others forever.
+func judgeBackfill(w explain.Widths) api.HealthCheck {
 	next := "set backfill: easy; see first what that changes with: fairlead config plan FILE"
 	switch {
-	case w.Placement == sched.FCFS && w.Anew != "" && w.Resource != "":
+	case w.Backfill == sched.FCFS && w.Anew != "" && w.Resource != "":
 		text := fmt.Sprintf("fcfs waits for the job that goes first, the policy of %s chooses it anew whenever a task ends, "+
 			"and jobs ask for %s to %s: narrower ones can pass the others for ever", plain.Line(w.Anew),
 			units.Quantity(w.Resource, w.Min), units.Amount(w.Resource, w.Max))
-		return bad("placement", api.ResultWarn, text, next)
-	case w.Placement == sched.FCFS:
-		return good("placement", "fcfs lets nobody pass the job that goes first")
-	case w.Placement != sched.FirstFit:
-		return good("placement", fmt.Sprintf("%v keeps room for the job that goes first", w.Placement))
+		return bad("backfill", api.ResultWarn, text, next)
+	case w.Backfill == sched.FCFS:
+		return good("backfill", "fcfs lets nobody pass the job that goes first")
+	case w.Backfill != sched.FirstFit:
+		return good("backfill", fmt.Sprintf("%v keeps room for the job that goes first", w.Backfill))
 	case w.Resource == "":
-		return good("placement", "first-fit, and no job asks for more than the others")
+		return good("backfill", "first-fit, and no job asks for more than the others")
 	}
 	text := fmt.Sprintf("first-fit keeps no room, and jobs ask for %s to %s: narrower ones can pass the others for ever",
 		units.Quantity(w.Resource, w.Min), units.Amount(w.Resource, w.Max))
-	return bad("placement", api.ResultWarn, text, next)
+	return bad("backfill", api.ResultWarn, text, next)
 }
 
 // userNear is the part of a limit of users from which doctor names a user.

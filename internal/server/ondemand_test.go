@@ -18,14 +18,14 @@ import (
 // labDesk is a server where the users of two groups have pools of their own, as they come.
 func labDesk(t *testing.T) *desk {
 	t.Helper()
-	rules, err := share.NewPlacement([]share.Rule{
+	rules, err := share.NewPlacementRules([]share.Rule{
 		{Match: map[string]string{"group": "physics"}, Pool: "physics/{user}"}, {Pool: "guests/{user}"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := allocation.Default()
-	c.Placement, c.Closed = rules, true
+	c.PlacementRules, c.Closed = rules, true
 	c.Sched.Root.Pools = []share.Pool{{Name: "physics", Weight: 60}, {Name: "guests", Weight: 5}}
 	d := newDesk(t)
 	if err := d.loop.Configure(t.Context(), c); err != nil {

@@ -18,7 +18,7 @@ import (
 // waysDesk is a lab whose rules send jobs of some kinds and requestors to pools of their own.
 func waysDesk(t *testing.T) *desk {
 	t.Helper()
-	rules, err := share.NewPlacement([]share.Rule{
+	rules, err := share.NewPlacementRules([]share.Rule{
 		{Match: map[string]string{"kind": "ci"}, Pool: "build"},
 		{Match: map[string]string{"requestor": "bio.*"}, Pool: "biology/{requestor}"},
 		{Match: map[string]string{"group": "physics"}, Pool: "physics/{user}"}, {Pool: "guests/{user}"},
@@ -27,7 +27,7 @@ func waysDesk(t *testing.T) *desk {
 		t.Fatal(err)
 	}
 	c := allocation.Default()
-	c.Placement, c.Levels = rules, []string{"fast"}
+	c.PlacementRules, c.Levels = rules, []string{"fast"}
 	for _, name := range []string{"biology", "build", "guests", "physics", "spare"} {
 		c.Sched.Root.Pools = append(c.Sched.Root.Pools, share.Pool{Name: name, Weight: 1})
 	}

@@ -241,7 +241,7 @@ func TestSeriesIsBounded(t *testing.T) {
 	for range 30 {
 		lines = append(lines, "0 987654 2 1", "5 1 1 2")
 	}
-	r := run(t, jobs(t, 3, lines...), fifo(placements["fcfs"]))
+	r := run(t, jobs(t, 3, lines...), fifo(backfills["fcfs"]))
 	x := r.Series
 	if n := len(x.Queue); n > sim.MaxPoints || n < sim.MaxPoints/3 || int64(n)*x.Step < r.Metrics.Makespan {
 		t.Errorf("%d points of %d s for %d s", n, x.Step, r.Metrics.Makespan)

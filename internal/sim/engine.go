@@ -41,7 +41,7 @@ const longest = math.MaxInt64 / int64(time.Second)
 
 // Options say how a workload is run.
 type Options struct {
-	Config sched.Config // Config.Placement is how jobs are fitted to the machine
+	Config sched.Config // Config.Backfill says which jobs may pass a job that does not fit
 	Seed   uint64
 	// Priority is the index of the priority that all jobs have.
 	Priority int

@@ -27,8 +27,8 @@ const (
 	traces = "../../../shared/traces"
 )
 
-// placements are those by which the names of gold schedules end.
-var placements = map[string]sched.Placement{"fcfs": sched.FCFS, "easy": sched.EASY, "cons": sched.Conservative}
+// backfills are those by which the names of gold schedules end.
+var backfills = map[string]sched.Backfill{"fcfs": sched.FCFS, "easy": sched.EASY, "cons": sched.Conservative}
 
 // printed are the figures that are known of some, as printed.
 var printed = map[string]string{
@@ -40,8 +40,8 @@ var printed = map[string]string{
 	"kth-sp2.cons":  "29363626 .685613 7316.239 88.9666",
 }
 
-func fifo(p sched.Placement) sched.Config {
-	return sched.Config{Root: share.Pool{Policy: "fifo"}, NewPolicy: policy.New(policy.Options{}), Placement: p}
+func fifo(p sched.Backfill) sched.Config {
+	return sched.Config{Root: share.Pool{Policy: "fifo"}, NewPolicy: policy.New(policy.Options{}), Backfill: p}
 }
 
 // TestGold compares the start of every job, and what follows from it.
@@ -53,13 +53,13 @@ func TestGold(t *testing.T) {
 	for _, file := range files {
 		name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(file), ".gz"), ".csv")
 		trace, how, _ := strings.Cut(name, ".")
-		placement, known := placements[how]
+		backfill, known := backfills[how]
 		if !known {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, err := sim.Run(load(t, trace), sim.Options{Config: fifo(placement), Seed: 1})
+			r, err := sim.Run(load(t, trace), sim.Options{Config: fifo(backfill), Seed: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -145,13 +145,13 @@ func contents(t testing.TB, file string) []byte {
 // BenchmarkRun replays a log, with and without the account of fairness.
 func BenchmarkRun(b *testing.B) {
 	for _, trace := range []string{"kth-sp2", "cea-curie"} {
-		for _, how := range slices.Sorted(maps.Keys(placements)) {
+		for _, how := range slices.Sorted(maps.Keys(backfills)) {
 			for _, bare := range []bool{true, false} {
 				b.Run(fmt.Sprintf("%s/%s/bare=%v", trace, how, bare), func(b *testing.B) {
 					w := load(b, trace)
 					b.ReportAllocs()
 					for b.Loop() {
-						if _, err := sim.Run(w, sim.Options{Config: fifo(placements[how]), Bare: bare}); err != nil {
+						if _, err := sim.Run(w, sim.Options{Config: fifo(backfills[how]), Bare: bare}); err != nil {
 							b.Fatal(err)
 						}
 					}

@@ -27,20 +27,20 @@ const tick = time.Millisecond
 // The live loop looks at the scheduler also when leases are renewed: such a look, at which
 // nothing is new, changes nothing.
 func TestLiveIsTheSame(t *testing.T) {
-	all := []sched.Placement{sched.FCFS, sched.FirstFit, sched.EASY, sched.Conservative}
-	for policy, ways := range map[string][]sched.Placement{
+	all := []sched.Backfill{sched.FCFS, sched.FirstFit, sched.EASY, sched.Conservative}
+	for policy, ways := range map[string][]sched.Backfill{
 		"fifo": all, "fair": all, "fairtree": all, "deficit": all, "drf": all, "lottery": {sched.FirstFit},
 	} {
-		for _, placement := range ways {
-			t.Run(policy+"+"+placement.String(), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) { compareLive(t, policy, placement, 1, nil) })
+		for _, backfill := range ways {
+			t.Run(policy+"+"+backfill.String(), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { compareLive(t, policy, backfill, 1, nil) })
 			})
-			t.Run(policy+"+"+placement.String()+" on nodes", func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) { compareLive(t, policy, placement, 4, nil) })
+			t.Run(policy+"+"+backfill.String()+" on nodes", func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { compareLive(t, policy, backfill, 4, nil) })
 			})
-			t.Run(policy+"+"+placement.String()+" with maintenance", func(t *testing.T) {
+			t.Run(policy+"+"+backfill.String()+" with maintenance", func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					compareLive(t, policy, placement, 4,
+					compareLive(t, policy, backfill, 4,
 						[]sim.Window{{From: 500_000, To: 700_000}, {From: 1_000_000, To: 1_500_000}, {From: 3_000_000, To: 3_000_500}})
 				})
 			})
@@ -48,11 +48,11 @@ func TestLiveIsTheSame(t *testing.T) {
 	}
 }
 
-func compareLive(t *testing.T, policy string, placement sched.Placement, nodes int, windows []sim.Window) {
+func compareLive(t *testing.T, policy string, backfill sched.Backfill, nodes int, windows []sim.Window) {
 	w := spread(time.Now())
 	w.Nodes = nodes
 	shares := allocation.Default()
-	shares.Sched.Root.Policy, shares.Sched.Placement = policy, placement
+	shares.Sched.Root.Policy, shares.Sched.Backfill = policy, backfill
 	simulated := shares.Sched
 	simulated.HalfLife *= time.Second / tick
 	simulated.TaskSeconds *= float64(time.Second / tick)

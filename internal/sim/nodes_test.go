@@ -10,10 +10,10 @@ import (
 )
 
 // onNodes runs jobs in order on a machine of nodes, and returns the result.
-func onNodes(t *testing.T, placement sched.Placement, nodes, procs int, jobs []Job) *Result {
+func onNodes(t *testing.T, backfill sched.Backfill, nodes, procs int, jobs []Job) *Result {
 	t.Helper()
 	w := &Workload{Name: "nodes", Procs: procs, Nodes: nodes, Jobs: jobs, Users: []string{"u"}, Pools: []string{"u"}}
-	cfg := sched.Config{Root: share.Pool{Policy: "fifo"}, NewPolicy: policy.New(policy.Options{}), Placement: placement,
+	cfg := sched.Config{Root: share.Pool{Policy: "fifo"}, NewPolicy: policy.New(policy.Options{}), Backfill: backfill,
 		Priorities: sched.DefaultPriorities()}
 	r, err := Run(w, Options{Config: cfg})
 	if err != nil {
@@ -84,11 +84,11 @@ func TestNodesOfOneProcessor(t *testing.T) {
 		jobs = append(jobs, Job{ID: int64(i + 1), Submit: at, Run: run, Estimate: run + rng.Int64N(2)*rng.Int64N(100),
 			Procs: 1 + rng.Int32N(12)})
 	}
-	for _, placement := range []sched.Placement{sched.FCFS, sched.FirstFit, sched.EASY} {
-		one, apart := onNodes(t, placement, 1, 12, jobs), onNodes(t, placement, 12, 12, jobs)
+	for _, backfill := range []sched.Backfill{sched.FCFS, sched.FirstFit, sched.EASY} {
+		one, apart := onNodes(t, backfill, 1, 12, jobs), onNodes(t, backfill, 12, 12, jobs)
 		for i := range jobs {
 			if a, b := one.Schedule.Start[i], apart.Schedule.Start[i]; a != b {
-				t.Fatalf("%v: job %d starts at %d on one machine and at %d on nodes", placement, i+1, a, b)
+				t.Fatalf("%v: job %d starts at %d on one machine and at %d on nodes", backfill, i+1, a, b)
 			}
 		}
 	}

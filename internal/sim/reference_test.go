@@ -170,7 +170,7 @@ func (p *plain) fitsFrom(i int, from int64) bool {
 	return true
 }
 
-// passes are the rules by the name of the placement.
+// passes are the rules by the name of the backfill.
 func (p *plain) passes() map[string]func(bool, []int) {
 	return map[string]func(bool, []int){"fcfs": p.fcfs, "easy": p.easy, "cons": p.conservative}
 }
@@ -179,14 +179,14 @@ func (p *plain) passes() map[string]func(bool, []int) {
 func TestAgainstThePlainSimulator(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, _ := drawn(t)
-		for _, how := range slices.Sorted(maps.Keys(placements)) {
+		for _, how := range slices.Sorted(maps.Keys(backfills)) {
 			p := newPlain(w)
 			pass, known := p.passes()[how]
 			if !known {
 				continue
 			}
 			want := p.run(pass)
-			r, err := sim.Run(w, sim.Options{Config: fifo(placements[how]), Bare: true})
+			r, err := sim.Run(w, sim.Options{Config: fifo(backfills[how]), Bare: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -211,7 +211,7 @@ func TestRealAgainstThePlainSimulator(t *testing.T) {
 			for _, how := range ways {
 				p := newPlain(w)
 				want := p.run(p.passes()[how])
-				r, err := sim.Run(w, sim.Options{Config: fifo(placements[how]), Bare: true})
+				r, err := sim.Run(w, sim.Options{Config: fifo(backfills[how]), Bare: true})
 				if err != nil {
 					t.Fatal(err)
 				}

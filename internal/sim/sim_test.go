@@ -175,7 +175,7 @@ func drawn(t *rapid.T) (*sim.Workload, sched.Config) {
 	}
 	c := sched.Config{NewPolicy: policy.New(policy.Options{}),
 		Root: share.Pool{Policy: rapid.SampledFrom([]string{"fifo", "fair", "lottery", "fairtree"}).Draw(t, "policy")}}
-	c.Placement = rapid.SampledFrom(slices.Sorted(maps.Values(placements))).Draw(t, "placement")
+	c.Backfill = rapid.SampledFrom(slices.Sorted(maps.Values(backfills))).Draw(t, "backfill")
 	c.Root.Pools = []share.Pool{{Name: "a", Weight: float64(rapid.IntRange(1, 3).Draw(t, "a"))}, {Name: "b", Weight: 2}}
 	if rapid.Bool().Draw(t, "limits") {
 		c.Root.Pools[1].Min = map[string]int64{"cpu": 2}

@@ -80,7 +80,7 @@ func TestRealInBrowser(t *testing.T) {
 		Command: "fairlead sim compare " + strings.Repeat("some.swf ", 40), Notes: []string{"2 lines were left out."}}
 	for _, x := range []struct {
 		policy string
-		p      sched.Placement
+		p      sched.Backfill
 	}{{"fifo", sched.FCFS}, {"fair", sched.FirstFit}, {"fairtree", sched.EASY}, {"multifactor", sched.Conservative}} {
 		run := simulate(t, w, x.policy, x.p)
 		run.Name = x.policy + "+" + x.p.String()

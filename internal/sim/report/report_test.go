@@ -46,14 +46,14 @@ func some(jobs int) *sim.Workload {
 	return w
 }
 
-func simulate(t *testing.T, w *sim.Workload, name string, p sched.Placement) Run {
+func simulate(t *testing.T, w *sim.Workload, name string, p sched.Backfill) Run {
 	t.Helper()
 	return under(t, w, share.Pool{Policy: name}, p)
 }
 
-func under(t *testing.T, w *sim.Workload, root share.Pool, p sched.Placement) Run {
+func under(t *testing.T, w *sim.Workload, root share.Pool, p sched.Backfill) Run {
 	t.Helper()
-	cfg := sched.Config{Root: root, NewPolicy: policy.New(policy.Options{}), Placement: p}
+	cfg := sched.Config{Root: root, NewPolicy: policy.New(policy.Options{}), Backfill: p}
 	r, err := sim.Run(w, sim.Options{Config: cfg, Seed: 1})
 	if err != nil {
 		t.Fatal(err)

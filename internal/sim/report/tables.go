@@ -82,7 +82,7 @@ const slowdown = "(wait + run) / run, at least 1, where runs below 10 s count as
 
 // summary has a row for each run; the best of each column is marked where they differ.
 func (r *Report) summary() table {
-	t := table{Name: "Summary", Open: true, Columns: []column{{"policy", "and placement"}}}
+	t := table{Name: "Summary", Open: true, Columns: []column{{"policy", "and backfill"}}}
 	for _, f := range fields {
 		t.Columns = append(t.Columns, f.column)
 	}
