@@ -25,7 +25,7 @@ func (m *model) View() tea.View {
 	return v
 }
 
-// screen returns the lines of the screen, the height in number and none too wide.
+// screen returns the lines of the screen: as many as fit, none too wide.
 func (m *model) screen() []string {
 	if m.width < narrow || m.height < 4 {
 		return []string{fit("too small", m.width)}
