@@ -52,7 +52,7 @@ var impure = []string{
 	"os", "io", "net", "log", "sync", "context", "syscall", "runtime", "testing", "unsafe", "embed", "database",
 }
 
-// ticking lists the texts by which a file uses a clock, a goroutine or a channel.
+// ticking lists texts: a file that contains one uses a clock, a goroutine or a channel.
 var ticking = []string{
 	"time.Now(", "time.Since(", "time.Until(", "time.Sleep(", "time.After", "time.NewTimer", "\tgo func", "chan ",
 }

@@ -45,7 +45,7 @@ func TestRealBulk(t *testing.T) {
 	}
 	b.until("!document.getElementById('ask').open")
 	press("hold")
-	b.until("!" + box(first)) // a list of their own shows held jobs
+	b.until("!" + box(first)) // held jobs have a list of their own
 	eval[bool](b, "(document.getElementById('tick-all').click(), true)")
 	press("cancel")
 	l.until(second, "cancelled")

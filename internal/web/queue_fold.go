@@ -9,13 +9,13 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// folding is a property by which jobs share a line; the filter has a word of the same name.
+// folding is a property: jobs with the same value share a line. The filter has a word of the same name.
 type folding struct {
 	name string
 	of   func(j *api.Job) string
 }
 
-// foldings lists the properties by which the queue can be folded.
+// foldings lists the properties for folding the queue.
 var foldings = []folding{
 	{"user", func(j *api.Job) string { return j.User }},
 	{"pool", func(j *api.Job) string { return j.Pool }},

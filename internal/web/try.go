@@ -35,7 +35,7 @@ type try struct {
 // tried is the answer of the scheduler.
 type tried struct{ *why.WhatIf }
 
-// Sooner returns the seconds by which the job would start sooner, or 0.
+// Sooner returns how many seconds sooner the job would start, or 0.
 func (t *tried) Sooner() float64 {
 	if t.Seconds == nil || *t.Seconds < 1 {
 		return 0
@@ -43,7 +43,7 @@ func (t *tried) Sooner() float64 {
 	return *t.Seconds
 }
 
-// Later returns the seconds by which the job would start later, or 0.
+// Later returns how many seconds later the job would start, or 0.
 func (t *tried) Later() float64 {
 	if t.Seconds == nil || *t.Seconds > -1 {
 		return 0
