@@ -113,7 +113,7 @@ func Limit(seconds float64) string {
 	return units.FormatDuration(time.Duration(seconds * float64(time.Second)))
 }
 
-// Start writes the latest start of a waiting job.
+// Start writes the forecast start of a waiting job.
 func Start(j *api.Job, now time.Time) string {
 	if j.StartBy == nil {
 		return "-"
