@@ -16,9 +16,8 @@ import (
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
-// bloat takes many jobs through a store of which what ended is forgotten soon, as its
-// retention would have it, and watches the sizes of its tables: they must not grow with the
-// number of jobs that there have been.
+// bloat takes many jobs through a store that soon forgets ended jobs, as a retention does, and watches the
+// sizes of its tables: they must not grow with the total number of jobs.
 type bloat struct {
 	jobs, every, kept int
 	out               io.Writer
@@ -26,14 +25,14 @@ type bloat struct {
 	store *postgres.Store
 	pool  *pgxpool.Pool
 	done  atomic.Int64
-	first int64 // bytes, when the tables had found their size
+	first int64 // bytes, after the tables had reached their size
 	last  int64
 }
 
 const bloatSchema = "bloat"
 
-// The tables find their size while nothing is cleared away yet: changes are kept for two minutes,
-// and vacuum comes by now and then. After that they may grow by a bound.
+// The tables reach their size before anything is cleared away: changes are kept for two minutes, and vacuum
+// runs from time to time. After that they may grow up to a bound.
 const (
 	settled = 3 * time.Minute
 	bound   = 1.5
@@ -109,8 +108,7 @@ func (b *bloat) part(ctx context.Context, q measured, n int) error {
 	return errors.Join(errs...)
 }
 
-// forget is what a server's retention does: what ended before the last jobs that are to be
-// kept goes.
+// forget does the work of a server's retention: it removes the jobs that ended before the last kept ones.
 func (b *bloat) forget(ctx context.Context) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -139,7 +137,7 @@ func (b *bloat) forget(ctx context.Context) error {
 	}
 }
 
-// sizes prints what the tables and indexes of the schema take, once they take anything.
+// sizes prints the sizes of the tables and indexes of the schema, if they are not tiny.
 func (b *bloat) sizes(ctx context.Context) error {
 	rows, err := b.pool.Query(ctx, `SELECT c.relname, pg_table_size(c.oid), pg_indexes_size(c.oid), s.n_live_tup, s.n_dead_tup
 		FROM pg_class c JOIN pg_stat_all_tables s ON s.relid = c.oid WHERE c.relnamespace = $1::text::regnamespace AND c.relkind = 'r'

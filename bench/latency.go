@@ -14,8 +14,7 @@ import (
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
-// latency is how long it takes on an idle system from the call that submits a job to the
-// beginning of its handler.
+// latency is the time on an idle system from the call that submits a job to the beginning of its handler.
 type latency struct {
 	Name    string  `json:"name"`
 	Median  float64 `json:"p50_ms"`
@@ -31,7 +30,7 @@ type idler struct {
 	took   []float64 // ms
 }
 
-// latencies measures idle programs in turns. Each has the settings that it comes with.
+// latencies measures idle programs in turn. Each has its default settings.
 func latencies(ctx context.Context, db *database, p plan, progress func(string, ...any)) (out []latency, err error) {
 	running, stop := context.WithCancel(ctx)
 	ended := make(chan error, 2)
@@ -51,7 +50,7 @@ func latencies(ctx context.Context, db *database, p plan, progress func(string, 
 		alone++
 		all = append(all, more...)
 	}
-	for n := -3; n < p.Samples; n++ { // the first warm up
+	for n := -3; n < p.Samples; n++ { // the first three warm up
 		progress("latency, %d of %d", max(n, 0)+1, p.Samples)
 		for _, i := range rand.Perm(len(all)) {
 			if err := all[i].sample(ctx, n >= 0); err != nil {
@@ -66,7 +65,7 @@ func latencies(ctx context.Context, db *database, p plan, progress func(string, 
 	return out, nil
 }
 
-// sample submits a job to a program that has had nothing to do for a while.
+// sample submits a job to a program that has been idle for a while.
 func (a *idler) sample(ctx context.Context, counts bool) error {
 	select {
 	case <-time.After(30*time.Millisecond + rand.N(60*time.Millisecond)):
@@ -90,7 +89,7 @@ func (a *idler) sample(ctx context.Context, counts bool) error {
 	}
 }
 
-// idleApp is fairlead's App, which gets jobs from its own program and from another one.
+// idleApp returns fairlead's App, which gets jobs from its own program and from another one.
 func idleApp(ctx context.Context, db *database, ended chan<- error) ([]*idler, error) {
 	own, err := openApp(ctx, db.url, "idle")
 	if err != nil {
@@ -117,7 +116,7 @@ func idleApp(ctx context.Context, db *database, ended chan<- error) ([]*idler, e
 	}, nil
 }
 
-// idleRiver is River's Client, to which it makes no difference who submits.
+// idleRiver returns River's Client, for which the submitting program makes no difference.
 func idleRiver(ctx context.Context, db *database, ended chan<- error) ([]*idler, error) {
 	opened, err := openRiver(ctx, db.url, "idle_river")
 	if err != nil {

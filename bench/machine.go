@@ -17,12 +17,12 @@ import (
 	"github.com/fairlead/fairlead/internal/pgtest"
 )
 
-// silent is for those who would tell of every step.
+// silent returns a logger for libraries that would log every step.
 func silent() *slog.Logger {
 	return slog.New(slog.NewTextHandler(io.Discard, &slog.HandlerOptions{Level: slog.LevelError + 1}))
 }
 
-// database is the PostgreSQL that all share.
+// database is the PostgreSQL that all contestants share.
 type database struct {
 	cluster *pgtest.Cluster
 	url     string
@@ -30,7 +30,7 @@ type database struct {
 	version string
 }
 
-// settings are those of a small server that is there for this. Commits wait for the disk.
+// settings are those of a small dedicated server. Commits wait for the disk.
 var settings = []string{"shared_buffers = '1GB'", "max_wal_size = '8GB'", "checkpoint_timeout = '15min'"}
 
 func startDatabase(ctx context.Context, settings ...string) (*database, error) {
@@ -85,8 +85,8 @@ func (d *database) ask(ctx context.Context) error {
 	return err
 }
 
-// cpu is the processor time that all processes of the server have taken, those that have
-// ended included. Where there is no /proc it is 0.
+// cpu returns the processor time of all processes of the server, including ended ones. Without /proc it
+// returns 0.
 func (d *database) cpu() time.Duration {
 	const perTick = time.Second / 100
 	ticks := 0
@@ -111,7 +111,7 @@ func (d *database) cpu() time.Duration {
 	return time.Duration(ticks) * perTick
 }
 
-// ownCPU is the processor time of this process.
+// ownCPU returns the processor time of this process.
 func ownCPU() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
@@ -120,7 +120,7 @@ func ownCPU() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// load says how busy the machine is.
+// load returns the load of the machine.
 func load() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	f := strings.Fields(string(text))

@@ -1,7 +1,7 @@
-// Command bench measures fairlead on PostgreSQL beside others that keep jobs there: River,
-// and the least that a queue needs, a loop of three statements. All use one server, which the
-// command starts in a temporary directory, and take turns in an order that is drawn, so that
-// all see the same machine. It is a module of its own: nobody who uses fairlead needs River.
+// Command bench measures fairlead on PostgreSQL beside other queues that keep jobs there: River, and the
+// minimum of a queue, a loop of three statements. All use one server, which the command starts in a temporary
+// directory, and take turns in random order, so that all see the same machine. It is a module of its own,
+// because users of fairlead do not need River.
 //
 //	cd bench && go run . --help
 package main
@@ -37,7 +37,7 @@ usage: go run . [flags]
 flags:
 `
 
-// command is what was asked for.
+// command holds the flags.
 type command struct {
 	plan                  plan
 	parts                 string
@@ -192,7 +192,7 @@ func (c *command) check() error {
 
 // measure runs the parts.
 func (c *command) measure(ctx context.Context, db *database, r *report, errs io.Writer) (err error) {
-	shared := *db // by pools of connections that are of the same size for all
+	shared := *db // with connection pools of the same size for all
 	shared.url += fmt.Sprintf("&pool_max_conns=%d", 16)
 	progress := func(format string, args ...any) {
 		if !c.smoke {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// must runs the command. Where PostgreSQL is not installed the test is skipped, as others are.
+// must runs the command. It skips the test if PostgreSQL is not installed.
 func must(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -22,8 +22,8 @@ func must(t *testing.T, args ...string) string {
 	return out.String()
 }
 
-// TestSmoke runs everything for an instant: all contestants take part in everything, and have
-// done what they were measured by.
+// TestSmoke runs everything for an instant: all contestants take part in everything, and do the work that is
+// measured.
 func TestSmoke(t *testing.T) {
 	var r report
 	if err := json.Unmarshal([]byte(must(t, "--smoke", "--json")), &r); err != nil {
@@ -60,7 +60,7 @@ func TestBloat(t *testing.T) {
 	}
 }
 
-// TestUsage: what cannot be done is said before a database is started.
+// TestUsage checks that wrong arguments are refused before a database is started.
 func TestUsage(t *testing.T) {
 	for _, args := range [][]string{{"--pools", "0"}, {"--batches", "x"}, {"--part", "speed"}, {"more"}} {
 		var out, errs bytes.Buffer

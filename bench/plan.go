@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// plan is what is measured, and for how long.
+// plan holds the measurements to make, and their durations.
 type plan struct {
 	Pools    []int         `json:"pools"`
 	Batches  []int         `json:"batches"`
 	Claimers []int         `json:"claimers"`
 	Rounds   int           `json:"rounds"`
-	Turn     time.Duration `json:"turn_ns"` // how long each works in each round
-	Waiting  int           `json:"waiting"` // jobs, while others are measured
+	Turn     time.Duration `json:"turn_ns"` // of each contestant in each round
+	Waiting  int           `json:"waiting"` // waiting jobs during the measurements
 	Only     []string      `json:"only,omitempty"`
 	Jobs     int           `json:"jobs"`  // through the whole path
 	Slots    int           `json:"slots"` // of the whole path
@@ -25,7 +25,7 @@ var whole = plan{
 	Rounds: 3, Turn: time.Second, Waiting: 20_000, Jobs: 20_000, Slots: 200, Samples: 100,
 }
 
-// smoke is over in seconds: it shows that everything works, and says nothing about speed.
+// smoke takes seconds: it shows that everything works, and says nothing about speed.
 var smoke = plan{
 	Pools: []int{3, 20}, Batches: []int{1, 10}, Claimers: []int{1, 4},
 	Rounds: 1, Turn: 20 * time.Millisecond, Waiting: 200, Jobs: 300, Slots: 20, Samples: 3,

@@ -6,13 +6,11 @@ import (
 	"math/rand/v2"
 )
 
-// measured is something that keeps jobs in PostgreSQL, called as its own
-// program calls it.
+// measured is a queue in PostgreSQL, called as its own program calls it.
 type measured interface {
 	// submit adds a job for each of the pools, in one call, and returns when they are durable.
 	submit(ctx context.Context, pools []int) error
-	// claim takes up to most jobs that wait, in one call. end ends those that it took, with
-	// success, in one call.
+	// claim takes up to most waiting jobs, in one call. end ends the taken jobs with success, in one call.
 	claim(ctx context.Context, most int) (n int, end func(context.Context) error, err error)
 	close()
 }
@@ -20,12 +18,12 @@ type measured interface {
 // contestant is one way to keep jobs.
 type contestant struct {
 	name string
-	// about says what its calls are.
+	// about describes its calls.
 	about string
 	open  func(ctx context.Context, url, schema string) (measured, error)
 }
 
-// contestants are all, the one that is measured first.
+// contestants lists all contestants, first the one that this benchmark is about.
 var contestants = []contestant{
 	{"fairlead", "Store.Submit, Store.Lease of jobs that were chosen before, Store.Finish; keeps what ended", openFairlead},
 	{"river", "InsertManyFast (COPY; Insert for one job), the driver's JobGetAvailable as its producers call it, JobSetStateIfRunningMany as its completer does; keeps what ended", openRiver},
@@ -33,7 +31,7 @@ var contestants = []contestant{
 	{"bare-delete", "the same, but what ended is deleted: nobody can ask for it", openBare(deleteDone)},
 }
 
-// payload is what every job carries.
+// payload is the payload of every job.
 type payload struct {
 	Image string `json:"image"`
 	Width int    `json:"width"`
@@ -55,8 +53,8 @@ func pick(rng *rand.Rand, pools, n int) []int {
 	return out
 }
 
-// fill takes a job of every pool through its life, so that all are known, and adds the jobs
-// that wait while others are measured.
+// fill takes a job of every pool through its life, so that all pools are known, and adds the jobs that wait
+// during the measurements.
 func fill(ctx context.Context, q measured, pools, n int) error {
 	const batch = 1000
 	for first := 0; first < pools; first += batch {

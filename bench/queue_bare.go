@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// bareTable is the least that a queue needs: first come, first served, no pools, no leases
-// that run out, no usage, no feed. Vacuum is as eager as for the tables of fairlead.
+// bareTable is the minimum of a queue: first come, first served, no pools, no leases that run out, no usage,
+// no feed. Vacuum is as eager as for the tables of fairlead.
 const bareTable = `CREATE SCHEMA @; CREATE TABLE @.job (
 	id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, pool integer NOT NULL, state smallint NOT NULL DEFAULT 0, args bytea NOT NULL,
 	attempt integer NOT NULL DEFAULT 0, holder text, submitted timestamptz NOT NULL DEFAULT now(), started timestamptz, ended timestamptz
@@ -23,7 +23,7 @@ const bareClaim = `UPDATE @.job SET state = 1, attempt = attempt + 1, holder = $
 	WHERE id = ANY(ARRAY(SELECT id FROM @.job WHERE state = 0 ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED))
 	RETURNING id, pool, attempt, args`
 
-// The ways to end jobs: a lease that was lost is noticed by the number of the attempt.
+// The ways to end jobs: the number of the attempt reveals a lost lease.
 const (
 	keepDone = `UPDATE @.job AS j SET state = 2, ended = now() FROM unnest($1::bigint[], $2::int[]) AS v (id, attempt)
 		WHERE j.id = v.id AND j.attempt = v.attempt AND state = 1`
@@ -43,7 +43,7 @@ func openBare(finish string) func(ctx context.Context, url, schema string) (meas
 			return nil, err
 		}
 		for _, way := range []string{"enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit"} {
-			config.ConnConfig.RuntimeParams[way] = "off" // or else it reads the whole table for a batch of 1,000
+			config.ConnConfig.RuntimeParams[way] = "off" // otherwise it reads the whole table for a batch of 1,000
 		}
 		pool, err := pgxpool.NewWithConfig(ctx, config)
 		if err != nil {

@@ -14,15 +14,15 @@ import (
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
-// fairleadQueue calls a store as a server does that has decided already: it takes jobs in the
-// order in which they came.
+// fairleadQueue calls a store like a server that has already decided: it takes jobs in the order in which
+// they came.
 type fairleadQueue struct {
 	store   *postgres.Store
 	stop    context.CancelFunc
 	expired chan error
 
 	mu  sync.Mutex
-	ids []int64 // that wait
+	ids []int64 // waiting jobs
 }
 
 func openFairlead(ctx context.Context, url, schema string) (measured, error) {
@@ -36,7 +36,7 @@ func openFairlead(ctx context.Context, url, schema string) (measured, error) {
 	return f, nil
 }
 
-// expire looks for leases that ran out as often as a server does.
+// expire looks for expired leases at the interval of a server.
 func (f *fairleadQueue) expire(ctx context.Context) error {
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()

@@ -14,13 +14,13 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// riverArgs are the arguments of River's jobs. It knows no pools: they are all in one queue.
+// riverArgs are the arguments of River's jobs. River has no pools: all jobs are in one queue.
 type riverArgs struct {
 	payload
 	Customer string `json:"customer"`
 }
 
-// riverQueue calls River's statements in the way of its own client, without the rest of it.
+// riverQueue calls River's statements as its own client does, without the rest of the client.
 type riverQueue struct {
 	pool   *pgxpool.Pool
 	schema string
@@ -59,7 +59,7 @@ func (r *riverQueue) submit(ctx context.Context, pools []int) error {
 	return riverSubmit(ctx, r.client, pools)
 }
 
-// riverSubmit inserts in the fastest way that River has for as many jobs.
+// riverSubmit inserts jobs in the fastest way that River has for their number.
 func riverSubmit(ctx context.Context, client *river.Client[pgx.Tx], pools []int) error {
 	args := func(p int) riverArgs { return riverArgs{payload{"cat.jpg", 640}, poolName(p)} }
 	if len(pools) == 1 {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// report is what a run found.
+// report holds the results of a run.
 type report struct {
 	At         time.Time `json:"at"`
 	Go         string    `json:"go"`
@@ -29,7 +29,7 @@ func (r *report) json(w io.Writer) error {
 	return e.Encode(r)
 }
 
-// table is rows of cells; those after the first column are numbers, mostly.
+// table holds rows of cells; the cells after the first column are mostly numbers.
 type table struct {
 	title string
 	head  []string
@@ -87,7 +87,7 @@ func (r *report) tables() []*table {
 	return all
 }
 
-// cells are the figures of a run, by what they are of.
+// cellKey names a figure of a run.
 type cellKey struct {
 	name  string
 	pools int
@@ -102,7 +102,7 @@ func (r *report) cells() map[cellKey]figure {
 	return out
 }
 
-// conditions calls f for each, in order.
+// conditions calls f for each condition, in order.
 func (r *report) conditions(f func(condition)) {
 	for _, b := range r.Plan.Batches {
 		for _, c := range r.Plan.Claimers {
@@ -141,7 +141,7 @@ func (r *report) speeds() *table {
 	return t
 }
 
-// costs are of processor time.
+// costs compares the processor time per job.
 func (r *report) costs() *table {
 	t := &table{title: "Processor time of a job in µs, database + client", head: []string{"batch", "claimers", "fairlead", "River", "bare loop", "bare, deletes"}}
 	cells := r.cells()

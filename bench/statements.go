@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// statements prints what took the database's time, most of it first.
+// statements prints the statements that took the most time of the database, in that order.
 func (d *database) statements(ctx context.Context, out io.Writer) error {
 	conn, err := pgx.Connect(ctx, d.url)
 	if err != nil {

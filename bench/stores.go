@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// condition is what is varied.
+// condition holds the varied parameters.
 type condition struct {
 	Batch    int `json:"batch"`
 	Claimers int `json:"claimers"`
 }
 
-// figure is what was measured of one contestant under one condition.
+// figure is the measurement of one contestant under one condition.
 type figure struct {
 	Name  string `json:"name"`
 	Pools int    `json:"pools"`
@@ -27,12 +27,12 @@ type figure struct {
 	PerSecond float64 `json:"per_second"` // median of the rounds
 	Least     float64 `json:"least"`
 	Most      float64 `json:"most"`
-	// Processor time of a job, in microseconds: at the database, and in this process.
+	// Processor time per job, in microseconds: at the database, and in this process.
 	DatabaseCPU float64 `json:"database_cpu_us"`
 	ClientCPU   float64 `json:"client_cpu_us"`
 }
 
-// entrant is a contestant with as many pools and jobs that wait.
+// entrant is a contestant with a number of pools and waiting jobs.
 type entrant struct {
 	contestant
 	measured
@@ -40,7 +40,7 @@ type entrant struct {
 	rounds []round
 }
 
-// round is what one turn gave.
+// round is the result of one turn.
 type round struct {
 	perSecond, database, client float64
 }
@@ -76,7 +76,7 @@ func (s *stores) run(ctx context.Context) ([]figure, error) {
 	return out, nil
 }
 
-// enter opens and fills what is compared: every contestant with every number of pools.
+// enter opens and fills the entrants: every contestant with every number of pools.
 func (s *stores) enter(ctx context.Context) (entrants []*entrant, err error) {
 	waiting := s.plan.Waiting
 	for _, pools := range s.plan.Pools {
@@ -101,7 +101,7 @@ func (s *stores) enter(ctx context.Context) (entrants []*entrant, err error) {
 	return entrants, nil
 }
 
-// compare has the entrants take turns, in an order that is drawn for each round.
+// compare lets the entrants take turns, in a random order for each round.
 func (s *stores) compare(ctx context.Context, entrants []*entrant, c condition) ([]figure, error) {
 	for _, e := range entrants {
 		e.rounds = nil
@@ -141,14 +141,14 @@ func (e *entrant) figure(c condition) figure {
 	}
 }
 
-// middle is the median of sorted numbers.
+// middle returns the median of sorted numbers.
 func middle(sorted []float64) float64 {
 	n := len(sorted)
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// turn lets the claimers of one entrant work for a while: each submits a batch, claims one
-// and ends it, again and again, so that as many wait as before.
+// turn lets the claimers of one entrant work for a while: each submits a batch, claims one and ends it, again
+// and again, so that the number of waiting jobs stays the same.
 func (s *stores) turn(ctx context.Context, e *entrant, c condition) (round, error) {
 	runtime.GC()
 	var jobs atomic.Int64

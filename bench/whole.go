@@ -18,17 +18,17 @@ import (
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
-// path is what was measured of a whole program: jobs are submitted, chosen, handed to a
-// handler that does nothing, and ended.
+// path is the measurement of a whole program: jobs are submitted, chosen, given to a handler that does
+// nothing, and ended.
 type path struct {
 	Name  string `json:"name"`
 	Pools int    `json:"pools"`
 	Mode  string `json:"mode"`
-	// Jobs per second, median of the rounds, and the least and most of them.
+	// Jobs per second: the median, the minimum and the maximum of the rounds.
 	PerSecond float64 `json:"per_second"`
 	Least     float64 `json:"least"`
 	Most      float64 `json:"most"`
-	// Processor time of a job, in microseconds.
+	// Processor time per job, in microseconds.
 	DatabaseCPU float64 `json:"database_cpu_us"`
 	ClientCPU   float64 `json:"client_cpu_us"`
 }
@@ -36,13 +36,13 @@ type path struct {
 // The modes of a whole path.
 const (
 	workOff = "work off" // all jobs wait already; measured from the start of the program
-	live    = "live"     // four submit, in batches of 100, while it works
+	live    = "live"     // four callers submit, in batches of 100, while it works
 )
 
-// program is one that can run jobs: with a store of its own, in a schema that is there.
+// program is a program that can run jobs, with a store of its own in a schema of its own.
 type program interface {
 	submit(ctx context.Context, pools []int) error
-	// work runs jobs until ctx ends; done is called for each that a handler has.
+	// work runs jobs until ctx ends; it calls done for each job that reaches a handler.
 	work(ctx context.Context, slots int, done func()) error
 	// ended counts the jobs that have ended for good.
 	ended(ctx context.Context) (int, error)
@@ -104,7 +104,7 @@ func (w *wholePath) run(ctx context.Context) ([]path, error) {
 	return out, nil
 }
 
-// turn takes the jobs of one program through it.
+// turn takes the jobs of one turn through a program.
 func (w *wholePath) turn(ctx context.Context, p program, mode string, pools int) (round, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
@@ -233,7 +233,7 @@ func openClient(ctx context.Context, url, schema string) (program, error) {
 	return &client{riverQueue: q.(*riverQueue), url: url}, nil
 }
 
-// workers do nothing.
+// worker does nothing.
 type worker struct {
 	river.WorkerDefaults[riverArgs]
 	done func()
@@ -241,7 +241,7 @@ type worker struct {
 
 func (w *worker) Work(context.Context, *river.Job[riverArgs]) error { w.done(); return nil }
 
-// work lets River fetch as often as it allows, which is when it is fastest.
+// work lets River fetch at its shortest interval, where it is fastest.
 func (c *client) work(ctx context.Context, slots int, done func()) error {
 	return runRiver(ctx, c.riverQueue, done, river.QueueConfig{MaxWorkers: slots, FetchCooldown: river.FetchCooldownMin, FetchPollInterval: 10 * time.Millisecond})
 }

@@ -28,7 +28,7 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// patience is how long something may take that is waited for: far longer than it does.
+// patience bounds every wait of a test, far above the usual time.
 const patience = time.Minute
 
 // leaseTTL is short, so that the jobs of a worker that was killed run again soon.
@@ -59,7 +59,7 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-// testKilled: a hundred jobs are done although one of two workers is killed on the way.
+// testKilled checks that a hundred jobs are done although one of two workers is killed meanwhile.
 func testKilled(d *desk) {
 	const jobs = 100
 	a, b := d.work("a"), d.work("b")
@@ -70,7 +70,7 @@ func testKilled(d *desk) {
 			d.Fatal(err)
 		}
 		specs = append(specs, api.Spec{Kind: "checksum", Args: fmt.Appendf(nil, `{"path": %q}`, file)})
-		if i == jobs/4 { // what the killed one certainly runs at the time of its end
+		if i == jobs/4 { // jobs that the killed worker certainly runs at its end
 			specs = append(specs, repeat(8, api.Spec{Kind: "wait", Args: []byte(`{"seconds": 3}`)})...)
 		}
 	}
@@ -93,7 +93,7 @@ func testKilled(d *desk) {
 	b.interrupt()
 }
 
-// testStopped: a cancelled job ends in its worker, and so does one whose time is over.
+// testStopped checks that a worker ends a cancelled job, and a job whose time limit is over.
 func testStopped(d *desk) {
 	d.work("a")
 	ids := d.submit(api.Spec{Kind: "wait", Args: []byte(`{"seconds": 600}`)}, api.Spec{Kind: "wait", Args: []byte(`{"seconds": 600}`), LimitSeconds: 0.5})
@@ -111,7 +111,7 @@ func testStopped(d *desk) {
 	}
 }
 
-// testFailed: what cannot get better is not tried again, the rest is.
+// testFailed checks that a permanent failure is not tried again, and that another failure is.
 func testFailed(d *desk) {
 	a := d.work("a")
 	ids := d.submit(
@@ -124,14 +124,14 @@ func testFailed(d *desk) {
 			d.Errorf("task %d of %d attempts: %+v", i, attempts, got)
 		}
 		for n := 1; n <= attempts; n++ {
-			// What was tried, and what went wrong; the user has a name of the machine's own.
+			// The attempt and its failure; the user has a name of the machine's own.
 			said := regexp.MustCompile(fmt.Sprintf(`(?m)^job %d, task 0, attempt %d, kind checksum, for \S+: failed \S`, ids[i], n))
 			d.await("a line about the failure", func() []int64 { return make([]int64, len(said.FindAllString(a.out.String(), -1))) })
 		}
 	}
 }
 
-// TestHandlerExits: a handler in Python that leaves the program ends its task, and no more.
+// TestHandlerExits checks that a handler in Python that exits the program ends only its own task.
 func TestHandlerExits(t *testing.T) {
 	argv := python(t)
 	source, err := os.ReadFile(argv[1])
@@ -152,7 +152,7 @@ func TestHandlerExits(t *testing.T) {
 	}
 }
 
-// testLeaves: a worker that ends gives back what it runs, which counts as no try.
+// testLeaves checks that a worker that ends releases its tasks, and that this does not count as a failure.
 func testLeaves(d *desk) {
 	a := d.work("a", "--grace", "0")
 	ids := d.submit(api.Spec{Kind: "wait", Args: []byte(`{"seconds": 600}`)})
@@ -165,8 +165,8 @@ func testLeaves(d *desk) {
 	}
 }
 
-// TestStranger is run by TestWorkers as another user: it listens on a socket, and
-// prints how many bytes each connection brings.
+// TestStranger is run by TestWorkers as another user: it listens on a socket, and prints the number of bytes
+// of each connection.
 func TestStranger(t *testing.T) {
 	path := os.Getenv("FAIRLEAD_STRANGER")
 	if path == "" {
@@ -190,8 +190,8 @@ func TestStranger(t *testing.T) {
 	}
 }
 
-// testStrangers: a worker sends nothing to a user who listens in the server's place, and says who
-// that is.
+// testStrangers checks that a worker sends nothing to a user who listens in the server's place, and names
+// that user.
 func testStrangers(t *testing.T, argv []string) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root, to listen as another user")
@@ -233,7 +233,8 @@ func testStrangers(t *testing.T, argv []string) {
 	}
 }
 
-// testBusy: a worker asks again when the server is busy, as with too many connections, or away.
+// testBusy checks that a worker tries again if the server is busy, for example with too many connections, or
+// away.
 func testBusy(t *testing.T, argv []string) {
 	path := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", path)
@@ -308,7 +309,7 @@ func newDesk(t *testing.T, argv []string) *desk {
 	return d
 }
 
-// makeToken makes the token by which the workers act: it is good for their kinds of jobs, and nothing else.
+// makeToken makes the token of the workers: it is valid for their kinds of jobs only.
 func (d *desk) makeToken() {
 	d.Helper()
 	made, r := new(token.TokenCreated), token.TokenRequest{Scopes: []string{"run:checksum", "run:wait", "run:leave"}}
@@ -321,7 +322,7 @@ func (d *desk) makeToken() {
 	}
 }
 
-// submit submits jobs of anybody.
+// submit submits jobs.
 func (d *desk) submit(specs ...api.Spec) (ids []int64) {
 	d.Helper()
 	r, err := d.client.Jobs.Submit(d.Context(), api.SubmitRequest{Jobs: specs, Unsatisfiable: true})
@@ -337,7 +338,7 @@ func (d *desk) submit(specs ...api.Spec) (ids []int64) {
 	return ids
 }
 
-// in returns the jobs that are in a state, once there are as many as said.
+// in returns the jobs that are in a state, once there are enough of them.
 func (d *desk) in(state fairlead.State, ids []int64, enough int) (found []int64) {
 	d.Helper()
 	jobs, err := d.loop.Client().Jobs(d.Context(), fairlead.Query{IDs: ids, States: []fairlead.State{state}})
@@ -353,7 +354,7 @@ func (d *desk) in(state fairlead.State, ids []int64, enough int) (found []int64)
 	return found
 }
 
-// runningOn are those of the jobs that a worker runs.
+// runningOn returns the jobs that a worker runs.
 func (d *desk) runningOn(worker string, ids []int64) (found []int64) {
 	d.Helper()
 	for _, id := range d.in(fairlead.Running, ids, 1) {
@@ -364,7 +365,7 @@ func (d *desk) runningOn(worker string, ids []int64) (found []int64) {
 	return found
 }
 
-// task is the only task of a job.
+// task returns the only task of a job.
 func (d *desk) task(id int64) fairlead.Task {
 	d.Helper()
 	tasks, err := d.loop.Client().Tasks(d.Context(), id)
@@ -390,7 +391,7 @@ type process struct {
 	out  output
 }
 
-// output is what a process has said so far.
+// output is the output of a process so far.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -452,22 +453,22 @@ func repeat(n int, s api.Spec) (all []api.Spec) {
 	return all
 }
 
-// python is the command of the worker in Python.
+// python returns the command of the worker in Python.
 func python(t *testing.T) []string {
 	return []string{need(t, "python3", "python3"), "worker-python/worker.py"}
 }
 
-// typescript is the command of the worker in TypeScript: node strips the types if it is
-// new enough, or else tsc does.
+// typescript returns the command of the worker in TypeScript: node strips the types if it is new enough, or
+// else tsc does.
 func typescript(t *testing.T) []string {
 	node := need(t, "node", "nodejs")
-	const strip = "--experimental-strip-types" // from 22.18 on it does so without being asked
+	const strip = "--experimental-strip-types" // from 22.18 on this is the default
 	if exec.Command(node, strip, "-e", "0").Run() == nil {
 		return []string{node, strip, "worker-typescript/worker.ts"}
 	}
 	dir := t.TempDir()
 	tsc := exec.Command(need(t, "tsc", "node-typescript"), "--outDir", dir, "--target", "es2022", "--module", "es2022", "--moduleResolution", "node", "worker-typescript/worker.ts")
-	// It complains where the types of node are not installed, and writes the program nevertheless.
+	// It complains if the types of node are not installed, and writes the program nevertheless.
 	said, _ := tsc.CombinedOutput()
 	program := filepath.Join(dir, "worker.mjs")
 	if err := os.Rename(filepath.Join(dir, "worker.js"), program); err != nil {

@@ -20,15 +20,15 @@ var (
 	slots = flag.Int("slots", 1, "images that each server works on at once")
 )
 
-// TestCampaignImageService runs the service with three servers on a PostgreSQL, and wants that the
-// small tenants hardly notice that the large one floods it.
+// TestCampaignImageService runs the service with three servers on a PostgreSQL, and checks that the small
+// tenants hardly notice the flood of the large one.
 func TestCampaignImageService(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "imageservice")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	// The small tenants ask for so little that they are within their shares also on a machine
-	// that has other things to do, and the bound has a floor for such moments.
+	// The small tenants ask for so few images that they stay within their shares also on a busy machine, and
+	// the bound has a floor for such moments.
 	out, err := exec.CommandContext(t.Context(), program, "-db", pgtest.Own(t), "-flood", fmt.Sprint(*flood), "-rate", "2",
 		"-time", paced.String(),
 		"-from", fmt.Sprint(*from), "-slots", fmt.Sprint(*slots), "-rush", "200", "-patience", "20s", "-check", "-floor", "500ms").CombinedOutput()

@@ -15,8 +15,8 @@ import (
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
-// compare runs the load without the flood, with it under fair and with it under fifo, and
-// prints how long each tenant waited.
+// compare runs the load without the flood, with it under fair and with it under fifo, and prints the waits of
+// each tenant.
 func compare(ctx context.Context, o options) error {
 	quiet := o
 	quiet.flood = 0
@@ -61,9 +61,9 @@ func printTable(scenes []*scene) {
 	t.Flush()
 }
 
-// judge says whether the small tenants noticed the flood. What runs is not taken back for them,
-// so that a job that comes while all slots are busy waits for the first of them to be free: if
-// they hardly waited before, their waits may grow by one image, and not more.
+// judge decides whether the small tenants noticed the flood. Running jobs are not stopped for them, so a job
+// that comes while all slots are busy waits for the first free slot: if they hardly waited before, their
+// waits may grow by one image, and not more.
 func judge(quiet, fair *scene) error {
 	before, now, image := of(0.95, quiet.waits(small...)), of(0.95, fair.waits(small...)), of(0.95, fair.lengths())
 	most := max(2*before, before+image)
@@ -86,8 +86,7 @@ func judge(quiet, fair *scene) error {
 	return nil
 }
 
-// play runs the load on servers of its own, in a schema of its own, and returns what became of
-// the jobs.
+// play runs the load on servers of its own, in a schema of its own, and returns the results of the jobs.
 func play(ctx context.Context, o options, name string) (s *scene, err error) {
 	o.schema = "imageservice_" + name
 	if err := drop(ctx, o); err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestResize makes an image that others can read.
+// TestResize checks that the image can be decoded.
 func TestResize(t *testing.T) {
 	data, err := resize(Resize{Image: 7, From: 90, Width: 30})
 	if err != nil {
@@ -45,7 +45,7 @@ func TestMeasures(t *testing.T) {
 	if w := s.waits(small...); len(w) != 3 || of(0.5, w) != 2*time.Second || of(1, w) != 4*time.Second {
 		t.Errorf("waits %v", w)
 	}
-	// From 10, when the rush was in, to 14, when bolt's last one began: 2+2, 3 and 3 seconds.
+	// From 10, after the rush was submitted, to 14, when bolt's last one began: 2+2, 3 and 3 seconds.
 	parts, lasted := s.parts()
 	if lasted != 4*time.Second || parts[large] != 0.4 || parts[small[0]] != 0.3 || parts[small[1]] != 0.3 {
 		t.Errorf("parts %v within %v", parts, lasted)

@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
-// The tenants. The large one floods the service, the small ones ask for a few images a second,
-// and at last have much to do themselves.
+// The tenants. The large one floods the service; the small ones ask for a few images per second, and have
+// much to do only at the end.
 const large = "acme"
 
 var small = []string{"bolt", "cleo"}
@@ -30,7 +30,7 @@ type scene struct {
 	measured map[string][]outcome // by tenant
 }
 
-// load submits everything, and waits until what the small tenants submitted is done.
+// load submits everything, and waits until the images of the small tenants are done.
 func (s *scene) load(ctx context.Context) error {
 	if err := s.submit(ctx, large, flooding, s.flood); err != nil {
 		return err
@@ -54,7 +54,7 @@ func (s *scene) load(ctx context.Context) error {
 	return s.wait(ctx)
 }
 
-// What the names of jobs tell: why they were submitted.
+// The names of jobs, which give the reason of their submission.
 const (
 	flooding = "flood"
 	pacing   = "pace" // one by one
@@ -100,7 +100,8 @@ func (s *scene) job(tenant, why string) fairlead.Job {
 	return fairlead.Job{User: tenant, Name: why, Args: Resize{Image: s.number, From: s.from, Width: s.width}}
 }
 
-// wait waits until the images of the small tenants are done, but not longer than was said.
+// wait waits until the images of the small tenants are done, at most for the given patience. Without a
+// patience it waits for all images.
 func (s *scene) wait(ctx context.Context) error {
 	look := time.NewTicker(250 * time.Millisecond)
 	defer look.Stop()
@@ -128,15 +129,15 @@ func (s *scene) wait(ctx context.Context) error {
 	return nil
 }
 
-// progress writes over the line before, where somebody looks at it.
+// progress overwrites the previous line, if the output is a terminal.
 func progress(f *os.File, format string, args ...any) {
 	if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
 		fmt.Fprintf(f, format+"\r", args...)
 	}
 }
 
-// outcome is an image with the instants that the database noted. One that has not begun or not
-// ended at the end of the run did so then at the earliest.
+// outcome is an image with the instants that the database recorded. If it has not begun or ended by the end
+// of the run, the end of the run is the lower bound.
 type outcome struct {
 	why                       string
 	submitted, started, ended time.Time

@@ -1,12 +1,11 @@
-// Imageservice is a service with three tenants that makes small images of large ones in the
-// background, on a PostgreSQL, with several servers, and measures how long each tenant waits
-// while one of them floods it.
+// Imageservice is a service with three tenants that makes small images from large ones in the background, on
+// a PostgreSQL, with several servers. It measures the wait of each tenant while one of them floods it.
 //
 //	go run ./examples/imageservice -db postgres://user@host/name
 //
-// runs the same load three times: without the flood, with it under the policy fair, and with it
-// under fifo; each time with -servers processes of its own. What a server does stands in
-// serve.go and is all that a service needs. To have a server of that kind on another machine:
+// runs the same load three times: without the flood, with it under the policy fair, and with it under fifo;
+// each time with -servers processes of its own. serve.go holds the code of a server, which is all that a
+// service needs. To run such a server on another machine:
 //
 //	go run ./examples/imageservice -serve -db postgres://user@host/name -schema imageservice
 package main

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// measure reads what became of the jobs of each tenant until the end of the run.
+// measure reads the outcomes of the jobs of each tenant until the end of the run.
 func (s *scene) measure(ctx context.Context, end time.Time) error {
 	const page = 5000
 	s.measured = map[string][]outcome{}
@@ -38,7 +38,7 @@ func (s *scene) measure(ctx context.Context, end time.Time) error {
 	return nil
 }
 
-// all are the images that were submitted for a reason.
+// all returns the images that were submitted for a reason.
 func (s *scene) all(why string) (all []outcome) {
 	for _, images := range s.measured {
 		for _, m := range images {
@@ -50,8 +50,7 @@ func (s *scene) all(why string) (all []outcome) {
 	return all
 }
 
-// waits are for how long images of tenants waited, the shortest first; those of the small
-// tenants that they submitted one by one.
+// waits returns the waits of the tenants' images, the shortest first, without the rush of the small tenants.
 func (s *scene) waits(tenants ...string) (waits []time.Duration) {
 	for _, tenant := range tenants {
 		for _, m := range s.measured[tenant] {
@@ -64,8 +63,8 @@ func (s *scene) waits(tenants ...string) (waits []time.Duration) {
 	return waits
 }
 
-// began is how many images of a tenant began, and how to mark a quantile of their waits if only a lower bound
-// of it is known.
+// began returns the number of images of a tenant that began, and a function that marks a quantile of their
+// waits if only a lower bound of it is known.
 func (s *scene) began(tenant string) (began int, atLeast func(q float64) string) {
 	all := 0
 	for _, m := range s.measured[tenant] {
@@ -84,8 +83,7 @@ func (s *scene) began(tenant string) (began int, atLeast func(q float64) string)
 	}
 }
 
-// lengths are how long the images took that began while the small tenants submitted theirs one
-// by one.
+// lengths returns the run times of the images that began while the small tenants submitted theirs one by one.
 func (s *scene) lengths() (lengths []time.Duration) {
 	from, to := span(s.all(pacing))
 	for _, images := range s.measured {
@@ -99,9 +97,8 @@ func (s *scene) lengths() (lengths []time.Duration) {
 	return lengths
 }
 
-// parts are what each tenant received while all of them had work, as fractions of what all
-// received, and for how long that was: from the rush of the small ones on, until nothing of one
-// of them waited any more.
+// parts returns the fractions of the service that each tenant received while all of them had work, and the
+// length of that time: from the rush of the small tenants until one of them has no waiting image left.
 func (s *scene) parts() (parts map[string]float64, lasted time.Duration) {
 	_, from := span(s.all(rushing))
 	to := from.Add(24 * time.Hour)
@@ -127,7 +124,7 @@ func (s *scene) parts() (parts map[string]float64, lasted time.Duration) {
 	return parts, to.Sub(from)
 }
 
-// span is when the first and the last of some images were submitted.
+// span returns the instants at which the first and the last of some images were submitted.
 func span(all []outcome) (first, last time.Time) {
 	for _, m := range all {
 		if first.IsZero() || m.submitted.Before(first) {
@@ -152,7 +149,7 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// of is a quantile of sorted durations.
+// of returns a quantile of sorted durations.
 func of(q float64, sorted []time.Duration) time.Duration {
 	if len(sorted) == 0 {
 		return 0

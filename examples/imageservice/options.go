@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// options are the flags.
+// options holds the flags.
 type options struct {
 	db, schema, policy string
 	serve              bool

@@ -15,8 +15,8 @@ func resize(r Resize) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// generate makes a large image, which a service would read from somewhere: waves whose
-// lengths and colours follow from its number.
+// generate makes a large image, which a service would read from somewhere: waves whose lengths and colors
+// follow from its number.
 func generate(number int64, width int) *image.RGBA {
 	height := max(1, 3*width/4)
 	m := image.NewRGBA(image.Rect(0, 0, width, height))
@@ -35,7 +35,7 @@ func generate(number int64, width int) *image.RGBA {
 	return m
 }
 
-// shrink makes each pixel of the small image the mean of those of the large one that it covers.
+// shrink makes each pixel of the small image the mean of the pixels of the large one that it covers.
 func shrink(m *image.RGBA, width int) *image.RGBA {
 	large := m.Bounds()
 	width = min(width, large.Dx())
@@ -50,7 +50,7 @@ func shrink(m *image.RGBA, width int) *image.RGBA {
 	return out
 }
 
-// mean is the mean colour of a part of an image.
+// mean returns the mean color of a part of an image.
 func mean(m *image.RGBA, part image.Rectangle) color.RGBA {
 	var r, g, b, n int
 	for y := part.Min.Y; y < part.Max.Y; y++ {
@@ -62,9 +62,9 @@ func mean(m *image.RGBA, part image.Rectangle) color.RGBA {
 	return color.RGBA{uint8(r / n), uint8(g / n), uint8(b / n), 255}
 }
 
-// Resize is what a job is to do: make a small image of a large one.
+// Resize holds the arguments of a job: make a small image from a large one.
 type Resize struct {
-	Image int64 `json:"image"` // which of the large ones
+	Image int64 `json:"image"` // number of the large image
 	From  int   `json:"from"`  // its width
 	Width int   `json:"width"` // of the small one
 }

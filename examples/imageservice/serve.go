@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
-// shares are who is entitled to what: each tenant to as much as each other.
+// shares returns the shares: all tenants are entitled to the same.
 func shares(policy string) (fairlead.Shares, error) {
 	c, err := config.Parse("imageservice", []byte("policy: "+policy))
 	if err != nil {
@@ -20,7 +20,7 @@ func shares(policy string) (fairlead.Shares, error) {
 	return c.Shares, nil
 }
 
-// serve is a server of the service: any number of them may run on one database.
+// serve runs a server of the service: any number of them may run on one database.
 func serve(ctx context.Context, o options) error {
 	store, err := postgres.Open(ctx, o.db, postgres.Options{Schema: o.schema})
 	if err != nil {
@@ -51,5 +51,5 @@ func serve(ctx context.Context, o options) error {
 	return err
 }
 
-// ready is what a server says when it begins.
+// ready is the line that a server prints when it begins.
 const ready = "ready"

@@ -13,7 +13,7 @@ import (
 	"syscall"
 )
 
-// fleet are servers, each a process of its own.
+// fleet holds servers, each a process of its own.
 type fleet struct {
 	servers []*exec.Cmd
 	said    []*bufio.Reader
@@ -48,7 +48,7 @@ func start(ctx context.Context, o options) (*fleet, error) {
 	return f, nil
 }
 
-// stop ends the servers gently, and tells what each has done.
+// stop ends the servers gently, and prints the number of images of each.
 func (f *fleet) stop(out io.Writer) error {
 	var all sync.WaitGroup
 	errs, did := make([]error, len(f.servers)), make([]string, len(f.servers))

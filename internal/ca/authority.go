@@ -17,22 +17,21 @@ import (
 // How long certificates last.
 const (
 	rootLasts = 10 * 365 * 24 * time.Hour
-	// Lasts is for how long the certificate of a node or a server is good.
+	// Lasts is the validity of the certificate of a node or a server.
 	Lasts = 24 * time.Hour
-	// Late is for how long after its end the certificate of a node may still be renewed.
+	// Late is the time after its end in which the certificate of a node may still be renewed.
 	Late = 7 * 24 * time.Hour
-	// skew is how far the clock of another machine may be behind.
+	// skew is the maximum lag of the clock of another machine.
 	skew = 5 * time.Minute
 )
 
-// Authority makes the certificates of a cluster. It does not change: [Authority.Exchange] makes
-// another one.
+// Authority makes the certificates of a cluster. It is immutable: [Authority.Exchange] makes a new one.
 type Authority struct {
 	cluster string
 	key     crypto.Signer
 	root    *x509.Certificate
-	// older are the roots from before an exchange, and crossed is the root as the last of them signed it:
-	// nodes that know only that one verify a server by it.
+	// older holds the roots from before an exchange. crossed is the new root as the old root signed it: nodes
+	// that know only the old root use it to verify a server.
 	older   []*x509.Certificate
 	crossed []*x509.Certificate
 }
@@ -54,8 +53,8 @@ func New(cluster string, now time.Time) (*Authority, error) {
 	return &Authority{cluster: cluster, key: key, root: root}, nil
 }
 
-// Exchange makes an authority with a new root, which the old root has signed as well. Certificates by the
-// old root are believed until each node has had the time to renew its own.
+// Exchange makes an authority with a new root, which the old root has signed as well. Certificates by the old
+// root stay trusted until each node has had time to renew its own.
 func (a *Authority) Exchange(now time.Time) (*Authority, error) {
 	next, err := New(a.cluster, now)
 	if err != nil {
@@ -71,13 +70,13 @@ func (a *Authority) Exchange(now time.Time) (*Authority, error) {
 	return next, nil
 }
 
-// Cluster is the name of the cluster.
+// Cluster returns the name of the cluster.
 func (a *Authority) Cluster() string { return a.cluster }
 
-// Hash is the hash of the root's public key, as join tokens have it.
+// Hash returns the hash of the root's public key, as in join tokens.
 func (a *Authority) Hash() string { return Hash(a.root) }
 
-// Roots are the certificates of the roots that are believed at an instant, the newest first.
+// Roots returns the certificates of the roots that are trusted at an instant, the newest first.
 func (a *Authority) Roots(now time.Time) *x509.CertPool {
 	pool := x509.NewCertPool()
 	for _, c := range a.believed(now) {
@@ -86,7 +85,7 @@ func (a *Authority) Roots(now time.Time) *x509.CertPool {
 	return pool
 }
 
-// Bundle is the same as [Authority.Roots], as text.
+// Bundle returns the same certificates as [Authority.Roots], as text.
 func (a *Authority) Bundle(now time.Time) string { return encode(a.believed(now)...) }
 
 func (a *Authority) believed(now time.Time) []*x509.Certificate {
@@ -97,7 +96,7 @@ func (a *Authority) believed(now time.Time) []*x509.Certificate {
 	return all
 }
 
-// rootTemplate is a root. Its subject is random, so that roots are told apart by it.
+// rootTemplate returns the template of a root. Its subject is random, so that it distinguishes roots.
 func rootTemplate(cluster string, now time.Time) *x509.Certificate {
 	return &x509.Certificate{
 		SerialNumber: serial(), NotBefore: now.Add(-skew), NotAfter: now.Add(rootLasts),
@@ -126,5 +125,5 @@ func sign(template, parent *x509.Certificate, of crypto.PublicKey, by crypto.Sig
 	return x509.ParseCertificate(der)
 }
 
-// selfSigned tells a root from the same root that another one signed.
+// selfSigned distinguishes a root from the same root signed by another one.
 func selfSigned(c *x509.Certificate) bool { return bytes.Equal(c.RawIssuer, c.RawSubject) }

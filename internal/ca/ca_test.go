@@ -54,7 +54,7 @@ func (l *lab) renew(t *testing.T, c *ca.Credential, name string) {
 	}
 }
 
-// exchange puts a new root in the place of the one that the server has.
+// exchange replaces the root of the server by a new one.
 func (l *lab) exchange(t *testing.T) {
 	t.Helper()
 	before := l.Authority().Hash()
@@ -66,7 +66,7 @@ func (l *lab) exchange(t *testing.T) {
 	}
 }
 
-// meet lets a client connect. It returns the node that the server sees, and the error of either end.
+// meet connects a client. It returns the node that the server sees, and the errors of both ends.
 func (l *lab) meet(client *tls.Config) (node string, err error) {
 	near, far := pair()
 	defer near.Close()
@@ -76,7 +76,7 @@ func (l *lab) meet(client *tls.Config) (node string, err error) {
 	go func() { served <- s.Handshake(); far.Close() }()
 	err = c.Handshake()
 	if err == nil {
-		c.Read(make([]byte, 1)) // what the server says of our certificate
+		c.Read(make([]byte, 1)) // reads the server's answer to our certificate
 	}
 	if err := errors.Join(err, <-served); err != nil {
 		return "", err
@@ -87,7 +87,7 @@ func (l *lab) meet(client *tls.Config) (node string, err error) {
 	return "", nil
 }
 
-// pair is a connection with itself. Its ends have buffers, as both may send an alert at once.
+// pair returns both ends of a connection. The ends have buffers, because both may send an alert at once.
 func pair() (near, far net.Conn) {
 	l := must(net.Listen("tcp", "127.0.0.1:0"))
 	defer l.Close()
@@ -99,8 +99,8 @@ func (l *lab) as(c *ca.Credential) *tls.Config {
 	return c.Config("head", func() time.Time { return l.now })
 }
 
-// TestMachinesKnowEachOther: a node and a server of one cluster know each other, and neither knows those of
-// another cluster, or one under another name.
+// TestMachinesKnowEachOther checks that a node and a server of one cluster trust each other, and that neither
+// trusts machines of another cluster, or a server under another name.
 func TestMachinesKnowEachOther(t *testing.T) {
 	l, other := newLab(t), newLab(t)
 	n := l.node(t, "n17")
@@ -130,7 +130,7 @@ func TestMachinesKnowEachOther(t *testing.T) {
 	}
 }
 
-// TestNodesAreNoServers: nobody can take a node's certificate for a server's.
+// TestNodesAreNoServers checks that a node's certificate is not accepted as a server's.
 func TestNodesAreNoServers(t *testing.T) {
 	l := newLab(t)
 	n := l.node(t, "head")
@@ -143,7 +143,7 @@ func TestNodesAreNoServers(t *testing.T) {
 	}
 }
 
-// TestRenewal: a certificate can be renewed for a week after its end, with its key only.
+// TestRenewal checks that a certificate can be renewed for a week after its end, with its key only.
 func TestRenewal(t *testing.T) {
 	l := newLab(t)
 	n := l.node(t, "n17")
@@ -175,8 +175,9 @@ func TestRenewal(t *testing.T) {
 	}
 }
 
-// TestExchangeOfTheRoot: nodes from before an exchange connect until they had the time to renew, and those from after
-// it never know the old root. The server's own certificate follows at once.
+// TestExchangeOfTheRoot checks that nodes from before an exchange can connect until they had time to renew,
+// and that nodes from after it no longer trust the old root once that time is over. The server's own
+// certificate follows at once.
 func TestExchangeOfTheRoot(t *testing.T) {
 	l := newLab(t)
 	before, away := l.node(t, "n1"), l.node(t, "n2")
@@ -212,7 +213,8 @@ func TestExchangeOfTheRoot(t *testing.T) {
 	}
 }
 
-// TestServerRenewsItself: the server makes another certificate when two thirds of the time are over.
+// TestServerRenewsItself checks that the server makes a new certificate when two thirds of the validity are
+// over.
 func TestServerRenewsItself(t *testing.T) {
 	l := newLab(t)
 	for range 20 {
@@ -224,7 +226,8 @@ func TestServerRenewsItself(t *testing.T) {
 	}
 }
 
-// TestFileOfTheAuthority is kept from others and from being overwritten; a broken one leaves the last.
+// TestFileOfTheAuthority checks that the file is private and is not overwritten, and that a broken file
+// leaves the last authority in use.
 func TestFileOfTheAuthority(t *testing.T) {
 	l := newLab(t)
 	if err := l.Authority().Create(l.path); !errors.Is(err, fs.ErrExist) {
@@ -252,7 +255,7 @@ func TestFileOfTheAuthority(t *testing.T) {
 	}
 }
 
-// TestTokens are read as they are written, and pin the authority.
+// TestTokens checks that tokens are read as they are written, and pin the authority.
 func TestTokens(t *testing.T) {
 	l, other := newLab(t), newLab(t)
 	token := ca.NewToken(l.Authority().Hash())
@@ -274,7 +277,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestNames that would be read as something else are refused.
+// TestNames checks that names that could be misread in an identity are refused.
 func TestNames(t *testing.T) {
 	l := newLab(t)
 	request := must(ca.Request(must(ca.NewKey())))
@@ -288,7 +291,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestKeysAreRead as they are written.
+// TestKeysAreRead checks that keys are read as they are written.
 func TestKeysAreRead(t *testing.T) {
 	key := must(ca.NewKey())
 	got, rest, err := ca.DecodeKey(must(ca.EncodeKey(key)) + "rest")

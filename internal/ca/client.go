@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Pinned checks that a bundle has the root of a hash, and returns the bundle of that root alone. A server that does
-// not have the key of that root cannot show a certificate that the root vouches for.
+// Pinned checks that a bundle has the root with a hash, and returns the bundle of that root alone. A server
+// without the key of that root cannot present a certificate by that root.
 func Pinned(bundle, hash string) (string, error) {
 	all, err := decode(bundle)
 	if err != nil {
@@ -24,7 +24,7 @@ func Pinned(bundle, hash string) (string, error) {
 	return "", errors.New("the server has another certificate authority than the join token names")
 }
 
-// Credential is the certificate of a node with its key and the roots that it believes.
+// Credential is the certificate of a node with its key and the roots that it trusts.
 type Credential struct {
 	Key         crypto.Signer
 	Certificate string
@@ -34,7 +34,7 @@ type Credential struct {
 	roots *x509.CertPool
 }
 
-// Check reads the certificate and the roots, and says whether the certificate is for the key.
+// Check reads the certificate and the roots, and checks that the certificate is for the key.
 func (c *Credential) Check() error {
 	all, err := decode(c.Certificate)
 	if err != nil || len(all) != 1 {
@@ -49,20 +49,20 @@ func (c *Credential) Check() error {
 	return err
 }
 
-// Window is from when to when the certificate is good.
+// Window returns the validity of the certificate.
 func (c *Credential) Window() (from, to time.Time) { return c.leaf.NotBefore, c.leaf.NotAfter }
 
-// Config shows the certificate to a server, and believes the roots.
+// Config returns a configuration that presents the certificate to a server, and trusts the roots.
 func (c *Credential) Config(host string, now func() time.Time) *tls.Config {
 	own := &tls.Certificate{Certificate: [][]byte{c.leaf.Raw}, PrivateKey: c.Key, Leaf: c.leaf}
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13, ServerName: host, RootCAs: c.roots, Time: now,
-		// A server that does not believe it has to say so: without it the node would be nobody.
+		// A server that does not trust the certificate must refuse it: without it the node would be unknown.
 		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return own, nil },
 	}
 }
 
-// Config believes the roots of a bundle, and shows nothing.
+// Config returns a configuration that trusts the roots of a bundle, and presents no certificate.
 func Config(bundle, host string, now func() time.Time) (*tls.Config, error) {
 	roots, err := pool(bundle)
 	if err != nil {

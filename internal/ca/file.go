@@ -10,7 +10,7 @@ import (
 )
 
 // Save writes the authority to a file that only its user can read: the key, the root, the root as an older
-// one signed it, and the older roots. The file is exchanged as a whole.
+// root signed it, and the older roots. It replaces the file as a whole.
 func (a *Authority) Save(path string) error {
 	text, err := EncodeKey(a.key)
 	if err != nil {
@@ -20,7 +20,7 @@ func (a *Authority) Save(path string) error {
 	return WriteSecret(path, text)
 }
 
-// Create writes the authority where there is none yet.
+// Create writes the authority, and fails if the file exists.
 func (a *Authority) Create(path string) error {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", path, fs.ErrExist)
@@ -28,7 +28,7 @@ func (a *Authority) Create(path string) error {
 	return a.Save(path)
 }
 
-// WriteSecret puts a file that only its user can read in the place of another one.
+// WriteSecret replaces a file by one that only its user can read.
 func WriteSecret(path, text string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // with the mode 0600
 	if err != nil {
@@ -45,7 +45,7 @@ func WriteSecret(path, text string) error {
 	return err
 }
 
-// ReadSecret reads a file that others must not be able to read.
+// ReadSecret reads a file, and fails if other users can read it.
 func ReadSecret(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -64,7 +64,7 @@ func ReadSecret(path string) (string, error) {
 	return string(text), err
 }
 
-// Load reads what [Authority.Save] wrote.
+// Load reads a file that [Authority.Save] wrote.
 func Load(path string) (*Authority, error) {
 	text, err := ReadSecret(path)
 	if err != nil {

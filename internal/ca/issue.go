@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Node makes the certificate of a node for the key of a request. Nothing else in the request counts.
+// Node makes the certificate of a node for the key of a request. It ignores everything else in the request.
 func (a *Authority) Node(name, request string, now time.Time) (certificate string, err error) {
 	csr, err := parseRequest(request)
 	if err != nil {
@@ -30,7 +30,7 @@ func (a *Authority) Node(name, request string, now time.Time) (certificate strin
 	return encode(c), nil
 }
 
-// Server makes a key and a certificate of a server that is reached under some names and addresses.
+// Server makes a key and a certificate of a server for some names and addresses.
 func (a *Authority) Server(name string, hosts []string, now time.Time) (*tls.Certificate, error) {
 	key, err := NewKey()
 	if err != nil {
@@ -64,8 +64,8 @@ func (a *Authority) leaf(role, name string, now time.Time) *x509.Certificate {
 	}
 }
 
-// Holder is the node of a certificate that the connection has verified; nothing if it is not of a node
-// of this cluster.
+// Holder returns the node of a certificate that the connection has verified, or "" if the certificate does
+// not belong to a node of this cluster.
 func (a *Authority) Holder(c *x509.Certificate) (node string) {
 	if len(c.URIs) != 1 || c.URIs[0].Scheme != scheme || c.URIs[0].Host != a.cluster {
 		return ""
@@ -77,8 +77,8 @@ func (a *Authority) Holder(c *x509.Certificate) (node string) {
 	return node
 }
 
-// Renewable checks that a certificate is one of ours for a node, that ended at most [Late] ago, and that the
-// request is for the same key. It returns the node and the hash of the key.
+// Renewable checks that a certificate is one of ours for a node, that it ended at most [Late] ago, and that
+// the request is for the same key. It returns the node and the hash of the key.
 func (a *Authority) Renewable(certificate, request string, now time.Time) (node, key string, err error) {
 	all, err := decode(certificate)
 	if err != nil || len(all) != 1 {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Keeper has the authority of a file, and a certificate of this server by it. It reads the file again when
-// it changes, and makes another certificate when two thirds of the time of the last one are over.
+// Keeper holds the authority of a file, and a certificate of this server by it. It reads the file again when
+// it changes, and makes a new certificate when two thirds of the validity of the last one are over.
 type Keeper struct {
 	path  string
 	name  string
@@ -20,12 +20,12 @@ type Keeper struct {
 
 	mu        sync.Mutex
 	authority *Authority
-	read      os.FileInfo // of the file, as it was read
+	read      os.FileInfo // of the file, when it was read
 	server    *tls.Certificate
 }
 
-// Open reads an authority for the server of a name. The function hosts tells under which names and
-// addresses other machines reach it.
+// Open reads an authority for a server with a name. The function hosts returns the names and addresses at
+// which other machines reach the server.
 func Open(path, name string, hosts func() []string, now func() time.Time, log *slog.Logger) (*Keeper, error) {
 	k := &Keeper{path: path, name: name, hosts: hosts, now: now, log: log}
 	is, err := os.Stat(path)
@@ -40,7 +40,7 @@ func Open(path, name string, hosts func() []string, now func() time.Time, log *s
 	return k, err
 }
 
-// Authority is the authority as the file has it now.
+// Authority returns the current authority of the file.
 func (k *Keeper) Authority() *Authority {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -48,11 +48,11 @@ func (k *Keeper) Authority() *Authority {
 	return k.authority
 }
 
-// Now is the time of the clock for certificates.
+// Now returns the time of the clock for certificates.
 func (k *Keeper) Now() time.Time { return k.now() }
 
-// reload reads the file if it has changed. One that is not readable leaves the last good one. The caller
-// holds the lock.
+// reload reads the file if it has changed. An unreadable file leaves the last good authority in use. The
+// caller holds the lock.
 func (k *Keeper) reload() {
 	is, err := os.Stat(k.path)
 	if err != nil || os.SameFile(is, k.read) && is.ModTime().Equal(k.read.ModTime()) {
@@ -68,7 +68,7 @@ func (k *Keeper) reload() {
 	k.log.Info("another certificate authority counts", "hash", a.Hash())
 }
 
-// current is the authority and the server's certificate, with a long enough time left.
+// current returns the authority and the server's certificate, with enough time left.
 func (k *Keeper) current() (*Authority, *tls.Certificate, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -84,8 +84,8 @@ func (k *Keeper) current() (*Authority, *tls.Certificate, error) {
 	return k.authority, k.server, nil
 }
 
-// Config is for the listener of other machines. Nodes show their certificates; who shows none can join
-// and renew only, which the server decides.
+// Config is for the listener for other machines. Nodes present their certificates; a client without one can
+// only join and renew, as the server decides.
 func (k *Keeper) Config() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13,

@@ -17,7 +17,7 @@ const (
 	isRequest     = "CERTIFICATE REQUEST"
 )
 
-// ErrRequest says that a request for a certificate is not well formed, or for no key that its sender has.
+// ErrRequest says that a request for a certificate is malformed, or that its sender does not have the key.
 var ErrRequest = errors.New("the request for a certificate is not valid")
 
 func encode(all ...*x509.Certificate) string {
@@ -28,7 +28,7 @@ func encode(all ...*x509.Certificate) string {
 	return text.String()
 }
 
-// decode reads certificates, and nothing else.
+// decode reads certificates only, and fails on anything else.
 func decode(text string) (all []*x509.Certificate, err error) {
 	for rest := []byte(text); ; {
 		var block *pem.Block
@@ -46,7 +46,7 @@ func decode(text string) (all []*x509.Certificate, err error) {
 	}
 }
 
-// Request makes a request for a certificate for a key.
+// Request makes a certificate request for a key.
 func Request(key crypto.Signer) (string, error) {
 	der, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{}, key)
 	if err != nil {
@@ -55,7 +55,7 @@ func Request(key crypto.Signer) (string, error) {
 	return string(pem.EncodeToMemory(&pem.Block{Type: isRequest, Bytes: der})), nil
 }
 
-// RequestKey is the hash of the key of a request, whose sender has that key.
+// RequestKey returns the hash of the key of a request, after checking that its sender has the key.
 func RequestKey(request string) (string, error) {
 	csr, err := parseRequest(request)
 	if err != nil {
@@ -80,7 +80,7 @@ func parseRequest(text string) (*x509.CertificateRequest, error) {
 	return csr, nil
 }
 
-// EncodeKey is a key as text.
+// EncodeKey returns a key as text.
 func EncodeKey(key crypto.Signer) (string, error) {
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Token lets one node join, once. Root is the hash of the authority's root, so that the node knows the server
-// before it shows the secret.
+// Token lets one node join, once. Root is the hash of the authority's root, so that the node can verify the
+// server before it sends the secret.
 type Token struct {
 	ID, Secret, Root string
 }
@@ -23,7 +23,7 @@ func NewToken(root string) Token {
 
 const tokenPrefix = "fl-join"
 
-// String is the token as people copy it.
+// String returns the token as people copy it.
 func (t Token) String() string {
 	return strings.Join([]string{tokenPrefix, t.ID, t.Secret, t.Root}, ".")
 }
@@ -37,11 +37,11 @@ func ParseToken(text string) (Token, error) {
 	return Token{ID: parts[1], Secret: parts[2], Root: parts[3]}, nil
 }
 
-// hash reports whether a text can be that of 32 bytes.
+// hash reports whether a text has the form of a hash or a secret of 32 bytes.
 func hash(text string) bool {
 	b, err := base64.RawURLEncoding.DecodeString(text)
 	return err == nil && len(b) == sha256.Size
 }
 
-// SecretHash is the hash of a secret, which the store keeps in its place.
+// SecretHash returns the hash of a secret, which the store keeps in place of the secret.
 func SecretHash(secret string) string { return KeyHash([]byte(secret)) }

@@ -1,6 +1,6 @@
-// Package demo is the example that `fairlead demo` shows: one user floods the queue,
-// two others ask for little. It describes the work, simulates it in virtual time with
-// the scheduler itself, and sums up what each user got.
+// Package demo is the example of `fairlead demo`: one user floods the queue, two others ask for little. It
+// describes the work, simulates it in virtual time with the scheduler itself, and sums up the results of each
+// user.
 package demo
 
 import (
@@ -16,56 +16,56 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// Ask is what one user asks for.
+// Ask is the request of one user.
 type Ask struct {
 	User string
 	Jobs int
 }
 
-// Asks is who asks for what, in this order, at nearly the same time.
+// Asks lists the requests, in this order, at nearly the same time.
 var Asks = []Ask{{"alice", 2000}, {"bob", 20}, {"carol", 20}}
 
-// Slots is how many jobs run at a time.
+// Slots is the number of jobs that run at the same time.
 const Slots = 16
 
-// Head is how long the first user is alone, until it has everything.
+// Head is the time for which the first user is alone, until it has all slots.
 const Head = 500 * time.Millisecond
 
-// Length is how long the i-th job runs: from 100 to 300 ms.
+// Length returns the run time of the i-th job: from 100 to 300 ms.
 func Length(i int) time.Duration {
 	rng := rand.New(rand.NewPCG(uint64(i), 7))
 	return 100*time.Millisecond + time.Duration(rng.Int64N(int64(200*time.Millisecond)))
 }
 
-// Run is one job that ran, or waits still (then it has no start).
+// Run is one job that ran, or still waits (then it has no start).
 type Run struct {
 	Job                   int64 // its number, which is the same in all phases
 	User                  string
 	Submitted, Start, End time.Time
 }
 
-// Config is the configuration under which a phase runs.
+// Config returns the configuration of a phase.
 func Config(policy string) (*config.Config, error) {
 	return config.Parse("demo", []byte("policy: "+policy+"\ntask_time: 200ms\n"))
 }
 
-// UserSummary is what one user saw.
+// UserSummary holds the results of one user.
 type UserSummary struct {
 	User string        `json:"user"`
 	Jobs int           `json:"jobs"` // that started
-	Last time.Duration `json:"last"` // until the last of its jobs that started did
-	Got  float64       `json:"got"`  // of the shared service while all had work
+	Last time.Duration `json:"last"` // the longest wait of a started job
+	Got  float64       `json:"got"`  // fraction of the shared service while all had work
 }
 
-// Summary is what a phase came to.
+// Summary holds the results of a phase.
 type Summary struct {
 	Policy string        `json:"policy"`
 	Users  []UserSummary `json:"users"`
-	Jain   float64       `json:"jain"` // index of what each got while all had work
+	Jain   float64       `json:"jain"` // Jain's index of Got
 }
 
-// Summarise sums up the jobs of a phase. What each user got is measured from the
-// moment when all have asked until the first of them has nothing waiting any more.
+// Summarise sums up the jobs of a phase. It measures Got from the moment when all users have asked until the
+// first of them has no waiting jobs left.
 func Summarise(policy string, runs []Run, until time.Time) Summary {
 	from, to := time.Time{}, until
 	for _, a := range Asks {
@@ -135,14 +135,13 @@ func summariseUser(user string, runs []Run, from, to time.Time) UserSummary {
 type Simulated struct {
 	Summary Summary
 	Runs    []Run
-	// Versus compares the second user's first waiting job with the first user's, at
-	// the moment when all have asked.
+	// Versus compares the second user's first waiting job with the first user's, at the moment when all users
+	// have asked.
 	Versus *why.Comparison
 	Units  why.Units
 }
 
-// Simulate runs a phase in virtual time, until all jobs of the users who ask for little
-// have ended.
+// Simulate runs a phase in virtual time, until all jobs of the users who ask for little have ended.
 func Simulate(policy string) (*Simulated, error) {
 	zero := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	cfg, err := Config(policy)
@@ -173,7 +172,7 @@ func Simulate(policy string) (*Simulated, error) {
 	return out, nil
 }
 
-// compare notes who goes first when all have asked.
+// compare records which user goes first when all have asked.
 func (o *Simulated) compare(core *sched.Scheduler) {
 	a, b := core.Pool(Asks[1].User), core.Pool(Asks[0].User)
 	level, parts := core.Explain().Parting(a, b)
@@ -236,7 +235,7 @@ func (s *simulation) submit(a Ask) {
 	}
 }
 
-// until lets everything happen that happens before t.
+// until handles all ends before t.
 func (s *simulation) until(t time.Time) {
 	for len(s.ends) > 0 && s.ends[0].at.Before(t) {
 		s.finish(heap.Pop(&s.ends).(end))

@@ -2,12 +2,12 @@ package demo
 
 import "time"
 
-// Waits compares how long jobs of one user waited in several phases: the same jobs in each,
-// the jobs that had started in all of them. Where one phase has started a few jobs of a flood
-// and another all of them, these few are compared.
+// Waits compares the waits of one user's jobs in several phases: in each phase the same jobs, namely the jobs
+// that had started in all phases. If one phase has started a few jobs of a flood and another phase all of
+// them, only these few are compared.
 type Waits struct {
 	User  string          `json:"user"`
-	Jobs  int             `json:"jobs"`  // that are compared
+	Jobs  int             `json:"jobs"`  // compared jobs
 	Means []time.Duration `json:"means"` // by phase
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/internal/demo"
 )
 
-// TestWaitsAreOfTheSameJobs: what started in one phase only is in no mean.
+// TestWaitsAreOfTheSameJobs checks that a job that started in one phase only is in no mean.
 func TestWaitsAreOfTheSameJobs(t *testing.T) {
 	zero := time.Unix(1_700_000_000, 0)
 	run := func(job int64, user string, wait time.Duration) demo.Run {
@@ -30,8 +30,8 @@ func TestWaitsAreOfTheSameJobs(t *testing.T) {
 	}
 }
 
-// TestDemoComparesWhatBothHalvesStarted: the flood is compared by as many jobs as fair share
-// had started of it.
+// TestDemoComparesWhatBothHalvesStarted checks that the comparison of the flood uses the jobs that fair share
+// had started.
 func TestDemoComparesWhatBothHalvesStarted(t *testing.T) {
 	var all [][]demo.Run
 	for _, policy := range []string{"fifo", "fair"} {

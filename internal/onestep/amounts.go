@@ -13,8 +13,8 @@ import (
 // maxAmount is the largest amount of a resource, as in configurations and jobs.
 const maxAmount = 1 << 50
 
-// Amounts are amounts of resources by name. They are read as in configurations: whole numbers, or
-// texts such as "8G".
+// Amounts maps names of resources to amounts. They are read as in configurations: whole numbers, or texts
+// such as "8G".
 type Amounts map[string]int64
 
 // UnmarshalJSON reads an object of numbers and texts.

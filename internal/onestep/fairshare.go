@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// fairShares adds to the leaves under fairtree their rank among all of their tree.
+// fairShares adds to the leaves under fairtree their fair shares, by their rank in their whole tree.
 func (r *Result) fairShares(core *sched.Scheduler) {
 	for i := range core.Read().Pools() {
 		id := sched.PoolID(i)
@@ -24,7 +24,7 @@ func (r *Result) fairShares(core *sched.Scheduler) {
 	}
 }
 
-// associations are the pools below one, as far down as fairtree divides.
+// associations returns the pools below a pool, as far down as fairtree divides.
 func associations(core *sched.Scheduler, id sched.PoolID,
 	leaves map[sched.PoolID]*policy.Association) []*policy.Association {
 	var all []*policy.Association

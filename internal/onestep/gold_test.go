@@ -14,8 +14,8 @@ import (
 	"github.com/fairlead/fairlead/internal/onestep"
 )
 
-// gold names a file of results that other programs gave. They are not part of the
-// project: FAIRLEAD_GOLD is the directory, or they lie beside the repository.
+// gold opens a file of results from other programs. The files are not part of the project: FAIRLEAD_GOLD
+// names their directory, or they are beside the repository.
 func gold(t *testing.T, path string) *os.File {
 	t.Helper()
 	dir := os.Getenv("FAIRLEAD_GOLD")
@@ -39,7 +39,7 @@ type association struct {
 	levelFS, fairShare string
 }
 
-// sshare reads what a running Slurm computed.
+// sshare reads the results of a running Slurm.
 func sshare(t *testing.T, name string) []association {
 	t.Helper()
 	rows, err := csv.NewReader(gold(t, filepath.Join("fairtree", name))).ReadAll()
@@ -51,7 +51,7 @@ func sshare(t *testing.T, name string) []association {
 		at[column] = i
 	}
 	number := func(text string) float64 {
-		x, _ := strconv.ParseFloat(text, 64) // nothing is 0
+		x, _ := strconv.ParseFloat(text, 64) // an empty text is 0
 		return x
 	}
 	paths := map[string]string{"root": ""}
@@ -76,7 +76,7 @@ func sshare(t *testing.T, name string) []association {
 	return all
 }
 
-// asConfig writes the tree as a configuration, and the use of its users as a state.
+// asConfig writes the tree as a configuration, and the usage of its users as a state.
 func asConfig(all []association, head string) (cfg, state string) {
 	tree, pools := map[string][]string{}, ""
 	weights := map[string]float64{}
@@ -102,9 +102,9 @@ func asConfig(all []association, head string) (cfg, state string) {
 		fmt.Sprintf(`{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": 10}, "pools": {%s}}`, pools)
 }
 
-// TestFairtreeAgainstSlurm compares level_fs and fairshare with what a running Slurm
-// 22.05 computed: with compat slurm all of it, and as documented level_fs of all and, in
-// trees in which no accounts tie, the fair shares.
+// TestFairtreeAgainstSlurm compares level_fs and fairshare with the results of a running Slurm 22.05. With
+// compat slurm it compares all of them; otherwise it compares level_fs of all, and the fair shares in trees
+// in which no accounts tie.
 func TestFairtreeAgainstSlurm(t *testing.T) {
 	for _, name := range []string{"three_level.csv", "ties_users.csv", "zero_shares_account.csv"} {
 		all := sshare(t, name)
@@ -122,8 +122,8 @@ func TestFairtreeAgainstSlurm(t *testing.T) {
 	}
 }
 
-// accountsTie reports whether siblings have the same level_fs of which one is an account:
-// there Slurm's program does not do as its documentation says.
+// accountsTie reports whether siblings have the same level_fs and one of them is an account: in that case
+// Slurm's program does not follow its documentation.
 func accountsTie(all []association) bool {
 	return slices.ContainsFunc(all, func(a association) bool {
 		return slices.ContainsFunc(all, func(b association) bool {

@@ -12,15 +12,15 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// placed is a job in the scheduler, under a number of its own there.
+// placed is a job in the scheduler, with a number of its own there.
 type placed struct {
 	*Job
 	pool string
 	job  sched.Job
 }
 
-// place adds the jobs of a state, oldest first: the scheduler takes jobs with larger
-// numbers to be younger. Theirs begin above those of the counts.
+// place adds the jobs of a state, oldest first, because the scheduler assumes that jobs with larger numbers
+// are younger. Their numbers begin above the numbers of the counted tasks.
 func (s *State) place(core *sched.Scheduler, shares *allocation.Config) ([]placed, error) {
 	var all []placed
 	for i := range s.Pools {
@@ -57,7 +57,7 @@ func (s *State) place(core *sched.Scheduler, shares *allocation.Config) ([]place
 	return all, nil
 }
 
-// jobs notes the priorities of the jobs and follows the next starts until each had one.
+// jobs records the priorities of the jobs, and follows the next starts until each job had one.
 func (r *Result) jobs(core *sched.Scheduler, all []placed) {
 	if len(all) == 0 {
 		return
@@ -86,6 +86,6 @@ func (r *Result) jobs(core *sched.Scheduler, all []placed) {
 		return ranked < len(all) && steps < maxOrder
 	})
 	slices.SortStableFunc(r.Jobs, func(a, b *JobResult) int {
-		return cmp.Compare(uint(a.Rank-1), uint(b.Rank-1)) // those without a rank at the end
+		return cmp.Compare(uint(a.Rank-1), uint(b.Rank-1)) // jobs without a rank come last
 	})
 }

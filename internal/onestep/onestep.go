@@ -1,5 +1,5 @@
-// Package onestep runs one scheduling step on a state that somebody wrote by hand:
-// it is how a user tries a policy, and how tests outside the project check one.
+// Package onestep runs one scheduling step on a handwritten state: users try a policy with it, and tests
+// outside the project check one.
 package onestep
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// Run puts the state into a scheduler under the shares, and lets it step once.
+// Run puts the state into a scheduler under the shares, and makes one step.
 func Run(shares allocation.Config, s *State) (*Result, error) {
 	cfg := shares.Sched
 	cfg.Unit = unit(cfg.Unit, s.Capacity)
@@ -43,8 +43,8 @@ func Run(shares allocation.Config, s *State) (*Result, error) {
 	return r, nil
 }
 
-// unit is the resource that tasks are counted in: the configured one if there is any of
-// it, else the only one there is.
+// unit returns the resource that counts tasks: the configured one if the capacity includes it, else the only
+// resource of the capacity.
 func unit(configured string, capacity map[string]int64) string {
 	if _, ok := capacity[configured]; ok || len(capacity) != 1 {
 		return configured
@@ -52,11 +52,10 @@ func unit(configured string, capacity map[string]int64) string {
 	return slices.Collect(maps.Keys(capacity))[0]
 }
 
-// fill puts the tasks of the state into the scheduler: the running tasks of a pool are
-// one job, and the waiting tasks another; both have the time limit that their pool gives to
-// jobs that name none. It returns the leaves. The pools enter before anything is known of
-// their usage, because the state is that of an instant at which all are there: none has come
-// back from an absence.
+// fill puts the tasks of the state into the scheduler: the running tasks of a pool are one job, and the
+// waiting tasks another; both have the default time limit of their pool. It returns the leaves. The pools are
+// created before their usage is set, because the state describes one instant at which all pools exist: no
+// pool returns from an absence.
 func fill(core *sched.Scheduler, s *State, node cluster.NodeID) []sched.PoolID {
 	normal := slices.IndexFunc(core.Read().Config().Priorities, func(p sched.Priority) bool { return p.Name == "normal" })
 	var leaves []sched.PoolID
@@ -70,8 +69,7 @@ func fill(core *sched.Scheduler, s *State, node cluster.NodeID) []sched.PoolID {
 	for i := range s.Pools {
 		core.Pool(s.Pools[i].Path)
 	}
-	// Only now is it known which are leaves: the tasks of a pool with others below it are
-	// in its child default.
+	// Only now are the leaves known: the tasks of a pool with children are in its child default.
 	for i := range s.Pools {
 		p := &s.Pools[i]
 		leaves = append(leaves, core.Pool(p.Path))
@@ -91,7 +89,7 @@ func fill(core *sched.Scheduler, s *State, node cluster.NodeID) []sched.PoolID {
 			}
 			core.Adopt(job(p, 1+i, p.Running), node, started, s.Now)
 		}
-		// used is all that the pool received, what its running tasks had so far included.
+		// used is all service that the pool received, including the service of its running tasks so far.
 		leaf := core.Pool(p.Path)
 		core.Memory().SetUsage(leaf, p.Used-core.View(leaf).Service(core.Read().Now()))
 		core.Memory().SetDeficit(leaf, p.Deficit)
@@ -99,7 +97,7 @@ func fill(core *sched.Scheduler, s *State, node cluster.NodeID) []sched.PoolID {
 	return leaves
 }
 
-// describe notes how all pools stand before the step.
+// describe records the state of all pools before the step.
 func (r *Result) describe(core *sched.Scheduler) {
 	entitled := core.Read().Entitlements()
 	for i := 1; i < core.Read().Pools(); i++ {
@@ -128,7 +126,7 @@ func (r *Result) describe(core *sched.Scheduler) {
 	slices.SortFunc(r.paths, strings.Compare)
 }
 
-// order follows the next starts until every pool in which something waits had one.
+// order follows the next starts until every pool with waiting tasks had one.
 func (r *Result) order(core *sched.Scheduler, leaves []sched.PoolID) {
 	left := 0
 	for _, id := range leaves {
@@ -149,8 +147,8 @@ func (r *Result) order(core *sched.Scheduler, leaves []sched.PoolID) {
 	})
 }
 
-// step lets the scheduler step, as often as its shortlist wants, and counts the starts.
-// Tasks that it stops end at once, and what starts in their place counts, too.
+// step makes steps until the scheduler has no more starts or stops, and counts the starts. Tasks that it
+// stops end at once, and the starts in their place count, too.
 func (r *Result) step(core *sched.Scheduler, now time.Time) {
 	var d sched.Decision
 	for more := true; more; more = d.More || len(d.Stops) > 0 {

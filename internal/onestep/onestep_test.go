@@ -25,9 +25,8 @@ func step(t *testing.T, cfg, state string) *onestep.Result {
 	return r
 }
 
-// TestUsedCountsAsItStands is worked by hand. Tasks are taken to last 10 s. Keys: a
-// (120 + 2*10)/1 = 140, b (60 + 3*10)/3 = 30, c 200. All five idle slots go to b, whose
-// key then is (60 + 8*10)/3 = 46.7.
+// TestUsedCountsAsItStands is computed by hand. Tasks are assumed to last 10 s. Keys: a (120 + 2*10)/1 = 140,
+// b (60 + 3*10)/3 = 30, c 200. All five idle slots go to b, whose key then is (60 + 8*10)/3 = 46.7.
 func TestUsedCountsAsItStands(t *testing.T) {
 	r := step(t, "{task_time: 10s, pools_on_demand: true, pools: {a: {weight: 1}, b: {weight: 3}}}",
 		`{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": 10}, "pools": {
@@ -48,7 +47,8 @@ func TestUsedCountsAsItStands(t *testing.T) {
 	}
 }
 
-// TestOrderOfPoolsInTheFileChangesNothing: the state is of one instant.
+// TestOrderOfPoolsInTheFileChangesNothing checks that the order of the pools in a state does not matter: the
+// state describes one instant.
 func TestOrderOfPoolsInTheFileChangesNothing(t *testing.T) {
 	const head = `{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": 9}, "pools": {`
 	a, b := `"a": {"running": 1, "waiting": 9, "used": 40}`, `"b": {"running": 2, "waiting": 9, "used": 10}`
@@ -61,7 +61,7 @@ func TestOrderOfPoolsInTheFileChangesNothing(t *testing.T) {
 	}
 }
 
-// TestTasksOfAnInnerPool: a pool may have both tasks and children.
+// TestTasksOfAnInnerPool checks that a pool may have both tasks and children.
 func TestTasksOfAnInnerPool(t *testing.T) {
 	r := step(t, "{}", `{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": 2}, "pools": {"a": {"waiting": 1}, "a/b": {"waiting": 1}}}`)
 	if n := r.Pools["a"].Start + r.Pools["a/b"].Start; n < 2 {
@@ -69,8 +69,8 @@ func TestTasksOfAnInnerPool(t *testing.T) {
 	}
 }
 
-// TestTimeLimitsOfPools: those that name none are planned by the default of their pool. The
-// running tasks have an hour left, when the wide job has its room: one of an hour goes ahead.
+// TestTimeLimitsOfPools checks that tasks without a time limit are planned by the default of their pool. The
+// running tasks have an hour left, and then the wide job has its room: a task of an hour starts before it.
 func TestTimeLimitsOfPools(t *testing.T) {
 	const cfg = "{policy: fifo, backfill: easy, pools: {a: {time: 2h}, quick: {time: 1h}, slow: {time: 3h, max_time: 4h}}}"
 	const state = `{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": 4}, "pools": {
@@ -100,8 +100,8 @@ func TestTimeLimitsOfPools(t *testing.T) {
 	}
 }
 
-// TestSizesAreReadAsInConfigurations: memory in bytes, or with a unit, in what there is and in what
-// tasks and jobs ask for.
+// TestSizesAreReadAsInConfigurations checks memory in bytes, or with a unit, in the capacity and in the
+// requests of tasks and jobs.
 func TestSizesAreReadAsInConfigurations(t *testing.T) {
 	r := step(t, "{unit: cpu, pools: {a: {max: {mem: 24G}}, b: {}}}", `{"now": "2026-01-05T08:00:00Z", "capacity": {"cpu": 64, "mem": "64G"}, "pools": {
 		"a": {"running": 1, "waiting": 9, "request": {"cpu": 1, "mem": "8GiB"}},
@@ -134,7 +134,8 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// TestPoolsOfUsers: names of users that no pool can have mean the pools that these users have at a server.
+// TestPoolsOfUsers checks that a name of a user that is no valid pool name means the pool that this user has
+// at a server.
 func TestPoolsOfUsers(t *testing.T) {
 	r := step(t, `{pools: {guests: {}}, placement: [{pool: "guests/{user}"}]}`,
 		`{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": 1}, "pools": {"guests/a b": {"waiting": 1}}}`)

@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// JobResult is what the step says about one job.
+// JobResult is the result of the step for one job.
 type JobResult struct {
 	ID       int64                 `json:"id"`
 	Pool     string                `json:"pool"`
@@ -18,10 +18,10 @@ type JobResult struct {
 	names []string
 }
 
-// Names are the terms in the order of the formula.
+// Names returns the terms in the order of the formula.
 func (j *JobResult) Names() []string { return j.names }
 
-// Result is what the step decided.
+// Result is the decision of the step.
 type Result struct {
 	Version  int                    `json:"version"`
 	Now      time.Time              `json:"now"`
@@ -36,12 +36,12 @@ type Result struct {
 	byCore map[int64]*JobResult // by the number in the scheduler
 }
 
-// Paths are the pools in the order of the tree.
+// Paths returns the pools in the order of the tree.
 func (r *Result) Paths() []string { return r.paths }
 
-// PoolResult is what the step says about one pool.
+// PoolResult is the result of the step for one pool.
 type PoolResult struct {
-	Share   float64               `json:"share"`    // of the whole
+	Share   float64               `json:"share"`    // of the cluster
 	FairNow float64               `json:"fair_now"` // units that the ideal fluid scheduler would give it
 	Used    float64               `json:"used"`     // decayed service, slot-seconds
 	Policy  string                `json:"policy"`   // of the pool above, which compares it with its siblings
@@ -49,7 +49,7 @@ type PoolResult struct {
 	Order   string                `json:"order_by"` // which key goes first
 	Terms   map[string]why.Number `json:"terms"`
 	Key     why.Number            `json:"key"`
-	// Resource is the one in which it is compared, under the policy drf.
+	// Resource is the compared resource, under the policy drf.
 	Resource string `json:"resource,omitempty"`
 	Rank     int    `json:"rank,omitempty"` // in the order of the next starts, from 1
 	Running  int    `json:"running"`

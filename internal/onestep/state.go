@@ -14,8 +14,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// Job is a job of a state that waits, one by one beside the counts of its pool: for the
-// policy multifactor, under which each has a priority.
+// Job is a single waiting job of a state, besides the counts of its pool. The policy multifactor needs single
+// jobs, because each has a priority.
 type Job struct {
 	ID        int64     `json:"id"`
 	Submitted time.Time `json:"submitted"` // default: now
@@ -25,7 +25,7 @@ type Job struct {
 	QOS       string    `json:"qos"`
 	Nice      int       `json:"nice"`
 	Limit     string    `json:"limit"` // e.g. 2h
-	User      string    `json:"user"`  // this and what follows: for the rules of the site
+	User      string    `json:"user"`  // from here on: for the rules of the site
 	Group     string    `json:"group"`
 	Kind      string    `json:"kind"`
 	Requestor string    `json:"requestor"`
@@ -33,7 +33,7 @@ type Job struct {
 	limit time.Duration
 }
 
-// checkJobs checks the jobs of a pool, and fills in the fields that they leave out.
+// checkJobs checks the jobs of a pool, and sets the defaults of missing fields.
 func (p *Pool) checkJobs(s *State, seen map[int64]bool) (tasks int, err error) {
 	for i := range p.Jobs {
 		j := &p.Jobs[i]
@@ -71,13 +71,13 @@ func (p *Pool) checkJobs(s *State, seen map[int64]bool) (tasks int, err error) {
 	return tasks, nil
 }
 
-// State is what there is before the step.
+// State is the state before the step.
 type State struct {
 	Now      time.Time `json:"now"`
 	Seed     uint64    `json:"seed"`
 	Capacity Amounts   `json:"capacity"` // all of it on one node
 	Pools    Pools     `json:"pools"`
-	// RebalanceOverSince is since when the spread of the policy load is above its threshold.
+	// RebalanceOverSince is the instant since which the spread of the policy load is above its threshold.
 	RebalanceOverSince *time.Time `json:"rebalance_over_since"`
 }
 
@@ -118,8 +118,7 @@ func (s *State) check() error {
 	return nil
 }
 
-// Pools are the pools of a state, in the order in which it names them: the first is
-// the oldest.
+// Pools are the pools of a state, in the order of the file: the first is the oldest.
 type Pools []Pool
 
 // Pool is the state of one pool.
@@ -128,12 +127,12 @@ type Pool struct {
 	Running int         `json:"running"`
 	Waiting int         `json:"waiting"`
 	Used    float64     `json:"used"`    // decayed service as of now, in slot-seconds
-	Started []time.Time `json:"started"` // of the running tasks, as far as it is known
-	Deficit float64     `json:"deficit"` // what it is owed under the policy deficit, in slot-seconds
-	// Request is the request of each of its running tasks, and of the tasks of Waiting; one
-	// unit if it is empty.
+	Started []time.Time `json:"started"` // of the running tasks, as far as known
+	Deficit float64     `json:"deficit"` // the deficit under the policy deficit, in slot-seconds
+	// Request is the request of each of its running tasks, and of the tasks of Waiting; one unit if it is
+	// empty.
 	Request Amounts `json:"request"`
-	Jobs    []Job   `json:"jobs"` // that wait, beside those of Waiting
+	Jobs    []Job   `json:"jobs"` // waiting jobs, besides the tasks of Waiting
 }
 
 // UnmarshalJSON keeps the order of the pools.
@@ -154,7 +153,7 @@ func (p *Pools) UnmarshalJSON(text []byte) error {
 			return fmt.Errorf("pool %v: %w", t, err)
 		}
 		x.Path = t.(string)
-		if path := share.Reading(x.Path); path != "" { // a user may be called as no pool can be
+		if path := share.Reading(x.Path); path != "" { // the name of a user may be no valid pool name
 			x.Path = path
 		}
 		if seen[x.Path] {
@@ -166,7 +165,7 @@ func (p *Pools) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// maxTasks bounds the tasks of a state, and maxOrder how far the order is followed.
+// maxTasks bounds the tasks of a state, and maxOrder the starts that are followed for the order.
 const (
 	maxTasks = 10_000_000
 	maxOrder = 1_000_000

@@ -8,9 +8,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Output passes on what a program printed as a terminal may show it: colours and a bar of
-// progress that writes over itself stay, and nothing else that a terminal would obey, such as
-// to move the cursor, to clear the screen, to set its title or the clipboard.
+// Output passes on the output of a program in a form that is safe for a terminal: colors stay, and progress
+// bars that overwrite their line; all other control sequences go, such as moving the cursor, clearing the
+// screen, or setting its title or the clipboard.
 type Output struct {
 	to       io.Writer
 	parser   *ansi.Parser
@@ -35,7 +35,7 @@ func (o *Output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close gives the terminal its own colours back.
+// Close restores the terminal's own colors.
 func (o *Output) Close() error {
 	if !o.coloured {
 		return nil
@@ -57,7 +57,7 @@ func (o *Output) control(b byte) {
 	}
 }
 
-// csi lets through what sets colours and the like.
+// csi lets through sequences that set colors and similar attributes.
 func (o *Output) csi(c ansi.Cmd, params ansi.Params) {
 	if c.Final() != 'm' || c.Prefix() != 0 || c.Intermediate() != 0 {
 		return

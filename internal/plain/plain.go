@@ -1,6 +1,6 @@
-// Package plain makes harmless what others chose: names, notes, reasons and output may hold
-// sequences that a terminal obeys, characters that turn the text around them, ends of lines
-// that make one row look like two, and cells that a spreadsheet computes.
+// Package plain makes texts of others harmless: names, notes, reasons and output may hold terminal control
+// sequences, characters that change the direction of text, line ends that make one row look like two, and
+// cells that a spreadsheet computes.
 package plain
 
 import (
@@ -14,13 +14,13 @@ import (
 	"unicode/utf8"
 )
 
-// obeyed reports whether a terminal may obey r, or show the text around it otherwise because
-// of it: control characters, invisible characters, and characters that end a line.
+// obeyed reports whether r controls a terminal, or changes how the text around it is shown: control
+// characters, invisible characters, and characters that end a line.
 func obeyed(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
 }
 
-// Line makes one line of a text, with nothing in it that a terminal would obey.
+// Line makes one line of a text, and replaces all characters that control a terminal.
 func Line(text string) string {
 	return strings.Map(func(r rune) rune {
 		if obeyed(r) {
@@ -30,16 +30,16 @@ func Line(text string) string {
 	}, text)
 }
 
-// escapes are the sequences with which programs colour their output, and worse ones.
+// escapes matches the sequences with which programs color their output, and more dangerous ones.
 var escapes = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])`)
 
-// Text makes what a program printed harmless to read: colours and other sequences for a
-// terminal go, lines stay.
+// Text makes the output of a program harmless to read: it removes colors and other terminal sequences, and
+// keeps lines.
 func Text(text string) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {
 		rest := strings.TrimRight(line, "\r\n")
-		if i := strings.LastIndexByte(rest, '\r'); i >= 0 { // a bar of progress writes over itself
+		if i := strings.LastIndexByte(rest, '\r'); i >= 0 { // a progress bar overwrites its line
 			rest = rest[i+1:]
 		}
 		out.WriteString(Line(strings.ReplaceAll(escapes.ReplaceAllString(rest, ""), "\t", "    ")))
@@ -50,8 +50,8 @@ func Text(text string) string {
 	return out.String()
 }
 
-// Cell is a text for a table that a spreadsheet may open: it takes for a formula what begins
-// like one, so a quotation mark goes in front. Numbers are not given here.
+// Cell returns a text for a table that a spreadsheet may open. A spreadsheet treats texts that begin like a
+// formula as one, so a quotation mark precedes them. Callers do not pass numbers.
 func Cell(text string) string {
 	r, _ := utf8.DecodeRuneInString(text)
 	if text != "" && strings.ContainsRune("=+-@\t\r＝＋－＠", r) {
@@ -60,7 +60,7 @@ func Cell(text string) string {
 	return text
 }
 
-// JSON writes as \u what a terminal would obey in a document, which is the same document then.
+// JSON writes terminal control characters in a document as \u escapes, which leaves the document equal.
 func JSON(document []byte) []byte {
 	if bytes.IndexFunc(document, hiddenInJSON) < 0 {
 		return document
@@ -82,8 +82,8 @@ func JSON(document []byte) []byte {
 
 func hiddenInJSON(r rune) bool { return obeyed(r) && r != '\n' }
 
-// Lines makes one line of each string that v, a pointer, holds: for output of several
-// lines to which nobody else may add one.
+// Lines makes one line of each string in v, a pointer: for output of several lines in which no text may add a
+// line.
 func Lines(v any) { lines(reflect.ValueOf(v)) }
 
 func lines(v reflect.Value) {

@@ -130,7 +130,7 @@ func TestOutput(t *testing.T) {
 
 var colour = regexp.MustCompile(`\x1b\[[0-9;:]*m`)
 
-// TestOutputOfAnything: whatever is printed, nothing but colours is obeyed.
+// TestOutputOfAnything checks that of any output only color sequences remain.
 func TestOutputOfAnything(t *testing.T) {
 	pieces := []string{"\x1b", "[", "]", "2", ";", ":", "m", "J", "?", "\x9b", "\x9d", "\u009b", "\xc2", "\xe4", "\x07", "\x18", "\x1a", "\\", "P", "_", "é", "\u202e", "\n", "\r", "x", "\x7f", "\xff"}
 	random := rand.New(rand.NewSource(1))

@@ -7,20 +7,20 @@ import (
 	"unicode/utf8"
 )
 
-// Writer passes text on without what a terminal would obey; ends of lines and tabs stay. All
-// output of commands goes through one, so that a forgotten text does no harm.
+// Writer passes text on without terminal control characters; line ends and tabs stay. All output of commands
+// goes through one, so that a forgotten text does no harm.
 type Writer struct {
 	to   io.Writer
 	mu   sync.Mutex
-	part []byte // of a character whose end was not written yet
+	part []byte // of a character that is still incomplete
 	err  error  // the first one
 }
 
 // NewWriter returns a writer to w.
 func NewWriter(w io.Writer) *Writer { return &Writer{to: w} }
 
-// Raw is the writer behind w, if w is a Writer: for drawings, and for documents that
-// have to stay as they are.
+// Raw returns the writer behind w, if w is a Writer: for drawings, and for documents that must stay
+// unchanged.
 func Raw(w io.Writer) io.Writer {
 	if p, ok := w.(*Writer); ok {
 		return p.to
@@ -42,14 +42,15 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Err is the first error of a write, such as that of a full disk. Whoever prints line by line may ask once at the end.
+// Err returns the first error of a write, such as a full disk. Callers that print line by line may ask once
+// at the end.
 func (w *Writer) Err() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.err
 }
 
-// unfinished is how many bytes at the end of a text begin a character without ending it.
+// unfinished returns the number of bytes at the end of a text that begin a character without ending it.
 func unfinished(text []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
 		if b := text[len(text)-n]; utf8.RuneStart(b) {
@@ -62,7 +63,7 @@ func unfinished(text []byte) int {
 	return 0
 }
 
-// kept is a text without what would be obeyed; mostly it is the same.
+// kept returns a text without terminal control characters; mostly it is the same text.
 func kept(text []byte) []byte {
 	var out []byte
 	for i := 0; i < len(text); {

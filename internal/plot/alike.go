@@ -1,7 +1,6 @@
 package plot
 
-// Alike gives charts one scale of values, so that they can be compared beside each other: that
-// of all their values.
+// Alike gives charts one scale, the scale of all their values, so that they can be compared side by side.
 func Alike(charts ...Chart) []Chart {
 	var y reach
 	for _, f := range charts {

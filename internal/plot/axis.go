@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// Axis says what one direction of a chart measures.
+// Axis describes one direction of a chart.
 type Axis struct {
 	Label string
 	Unit  Unit
 
-	// Log shows the logarithm. What is smaller than the least value shown, 0 too,
-	// stands at the edge, whose label says so.
+	// Log selects a logarithmic axis. Values below the smallest shown value, including 0, are drawn at the
+	// edge, whose label says so.
 	Log bool
 
-	// From and To are the ends; if both are zero, the data say them.
+	// From and To are the ends; if both are zero, they follow from the data.
 	From, To float64
 
-	// Zone is that of the clock whose times are shown; nil is UTC.
+	// Zone is the time zone of a clock axis; nil means UTC.
 	Zone *time.Location
 }
 
@@ -28,7 +28,7 @@ type scale struct {
 	log      bool
 }
 
-// at is the pixel of a value; values beyond the ends stand at the ends.
+// at returns the pixel of a value; values beyond the ends are drawn at the ends.
 func (s scale) at(v float64) float64 {
 	v = min(max(v, s.from), s.to)
 	f := 0.0
@@ -42,8 +42,7 @@ func (s scale) at(v float64) float64 {
 	return s.a + f*(s.b-s.a)
 }
 
-// reach is the range of finite values, the smallest positive among them for an axis of
-// logarithms.
+// reach is the range of finite values, or of positive values for a logarithmic axis.
 type reach struct {
 	min, max float64
 	any      bool
@@ -61,7 +60,7 @@ func (r *reach) add(v float64, log bool) {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// ends are the values at the ends of an axis with these data.
+// ends returns the values at the ends of an axis with these data.
 func (a Axis) ends(r reach, n int, fromZero, round bool) (from, to float64) {
 	if a.From != 0 || a.To != 0 {
 		return a.From, a.To
@@ -101,7 +100,7 @@ func logSafe(log bool) float64 {
 	return 0
 }
 
-// ticks are the values to mark between the ends.
+// ticks returns the values to mark between the ends.
 func (a Axis) ticks(from, to float64, n int) []float64 {
 	if a.Log {
 		return logTicks(from, to, a.Unit)
@@ -112,7 +111,7 @@ func (a Axis) ticks(from, to float64, n int) []float64 {
 	return linearTicks(from, to, n, a.Unit)
 }
 
-// clockTicks are instants at which the clock of the zone shows round times.
+// clockTicks returns instants at which the clock of the zone shows round times.
 func (a Axis) clockTicks(from, to float64, n int) []float64 {
 	_, offset := a.instant(from).Zone()
 	ticks := linearTicks(from+float64(offset), to+float64(offset), n, Clock)
@@ -147,7 +146,7 @@ func (a Axis) label(v float64) string {
 	return t.Format("15:04")
 }
 
-// area is the part of a picture in which the data stand.
+// area is the part of a picture with the data.
 type area struct {
 	x, y scale
 }
@@ -179,8 +178,8 @@ func scaleName(log bool) string {
 	return "linear"
 }
 
-// drawX draws the axis at the foot with its ticks, as many labels as there is room for, and
-// vertical grid lines.
+// drawX draws the axis at the foot with its ticks, the labels for which there is room, and vertical grid
+// lines.
 func (p area) drawX(c *canvas, a Axis) {
 	ticks := a.ticks(p.x.from, p.x.to, p.xTicks(a))
 	c.open("g", "class", "fl-grid")
@@ -213,7 +212,7 @@ func (p area) drawX(c *canvas, a Axis) {
 	}
 }
 
-// xTicks is for how many labels there is room beside each other.
+// xTicks returns the number of labels that fit side by side.
 func (p area) xTicks(a Axis) int {
 	widest := max(textWidth(a.label(p.x.to), small), 32)
 	return min(max(int((p.right()-p.left())/(widest+28)), 2), 12)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// maxGroups is how many groups of bars are drawn at most.
+// maxGroups is the maximum number of groups of bars.
 const maxGroups = 60
 
 // Bars are horizontal bars in groups, each bar with its value.
@@ -14,12 +14,12 @@ type Bars struct {
 	Note   string
 	Width  float64
 	Unit   Unit
-	Series []string // what the bars of a group are, in order
-	Styles []int    // of the series, as in Series.Style; without, their places
+	Series []string // names of the bars of a group, in order
+	Styles []int    // of the series, as in Series.Style; without them, their indexes
 	Groups []Group
 }
 
-// Group is one bar for each series.
+// Group holds one bar for each series.
 type Group struct {
 	Name   string
 	Values []float64
@@ -84,7 +84,7 @@ func (f Bars) drawGroup(c *canvas, g Group, x scale, y float64) float64 {
 	return y
 }
 
-// style is the number of a series' colour and texture, from 0.
+// style returns the number of a series' color and texture, from 0.
 func (f Bars) style(i int) int {
 	if i < len(f.Styles) && f.Styles[i] > 0 {
 		return f.Styles[i] - 1
@@ -107,8 +107,8 @@ func (f Bars) drawBar(c *canvas, group string, i int, v float64, x scale, y floa
 	c.text(x.a+w+5, y+barHeight-3.5, "fl-dim", "start", label(v, f.Unit))
 }
 
-// texture hatches a surface in the way of the n-th series: the first not at all, then
-// rising, falling, crossed, and lines that lie and stand.
+// texture hatches a surface in the style of the n-th series: the first not at all, then rising, falling,
+// crossed, horizontal and vertical lines.
 func (c *canvas) texture(n int, x, y, w, h float64) {
 	const class = "fl-mark"
 	switch (n + n/Colours) % 6 {
@@ -126,7 +126,7 @@ func (c *canvas) texture(n int, x, y, w, h float64) {
 	}
 }
 
-// ruled draws lines that lie or stand within a rectangle.
+// ruled draws horizontal or vertical lines within a rectangle.
 func (c *canvas) ruled(class string, x, y, w, h, gap float64, stand bool) {
 	var d strings.Builder
 	if stand {

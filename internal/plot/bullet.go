@@ -2,23 +2,23 @@ package plot
 
 import "fmt"
 
-// Bullet is a row of a table as a picture: how much there is, beside what it is measured by. It
-// is small enough to be read beside others of the same scale.
+// Bullet is a row of a table as a picture: a value beside its references. It is small enough to be read
+// beside others of the same scale.
 type Bullet struct {
-	Name string // of what it is about
+	Name string // of the subject
 	Unit string
-	// Bar is how much there is now, and Back how much there was in the past, in the same unit.
+	// Bar is the present value, and Back the past value, in the same unit.
 	Bar, Back float64
-	// Mark is the goal, a line across; Point is what would be right at this moment, a diamond.
+	// Mark is the goal, a line across; Point is the right value at this moment, a diamond.
 	Mark, Point float64
-	// Want is how much is asked for: an outline as far as it goes.
+	// Want is the demand: an outline as far as it goes.
 	Want float64
-	// To is the end of the scale; 0 follows from the values.
+	// To is the end of the scale; 0 means that it follows from the values.
 	To    float64
 	Width float64
-	// Percent is set if the values are fractions: then it says share and used.
+	// Percent is set if the values are fractions: then the words are share and used.
 	Percent bool
-	// Says are other words for what the bar and the line are of fractions.
+	// Says replaces the words for the bar and the line, if the values are fractions.
 	Says []string
 }
 

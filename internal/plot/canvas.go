@@ -12,8 +12,8 @@ import (
 // margin is the empty space at the edges of a picture.
 const margin = 12.0
 
-// canvas collects elements. Values of attributes are strings, escaped, or numbers,
-// rounded to what the eye can tell apart.
+// canvas collects elements. Values of attributes are strings, escaped, or numbers, rounded to a visible
+// precision.
 type canvas struct {
 	strings.Builder
 }
@@ -63,7 +63,7 @@ func (c *canvas) text(x, y float64, class, anchor, s string) {
 	c.raw(">" + escape(s) + "</text>\n")
 }
 
-// title is what the pointer shows when it rests on the element around it.
+// title writes the tooltip of the element around it.
 func (c *canvas) title(s string) {
 	c.raw("<title>" + escape(s) + "</title>\n")
 }
@@ -83,8 +83,8 @@ func num(v float64) string {
 // exact writes a number with all its digits, for data attributes.
 func exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// escape makes text safe in elements and attributes. Characters that XML forbids, and
-// characters that turn the direction of the text around them, become the replacement sign.
+// escape makes text safe in elements and attributes. It replaces characters that XML forbids, and characters
+// that change the direction of text, by the replacement character.
 func escape(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200e || r == 0x200f {
@@ -94,7 +94,7 @@ func escape(s string) string {
 	}, s)
 	var b bytes.Buffer
 	if err := xml.EscapeText(&b, []byte(s)); err != nil {
-		panic(err) // a buffer takes everything
+		panic(err) // cannot happen: a buffer accepts everything
 	}
 	return b.String()
 }

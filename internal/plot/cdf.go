@@ -2,8 +2,7 @@ package plot
 
 import "slices"
 
-// CDF is the distribution of several samples: how large a part of each is at most so
-// much.
+// CDF is the cumulative distribution of several samples: the fraction of each that is at most a value.
 type CDF struct {
 	Title   string
 	Note    string
@@ -44,8 +43,8 @@ func (f CDF) draw(c *canvas) (string, float64, float64) {
 	return chart.draw(c)
 }
 
-// foot is where the axis begins: at 0, or at the half or three quarters where all begin
-// above that, so that what differs is not pressed against the top.
+// foot returns the beginning of the vertical axis: 0, or 0.5 or 0.75 if all samples begin above it, so that
+// differences are not pressed against the top.
 func (f CDF) foot(series []Series) float64 {
 	least := 1.0
 	for _, s := range series {
@@ -62,8 +61,8 @@ func (f CDF) foot(series []Series) float64 {
 	return 0
 }
 
-// distribution are the steps of a sample between two ends: the part of it that is at
-// most the first, then the part after each different value.
+// distribution returns the steps of a sample between two ends: first the fraction that is at most the first
+// end, then the fraction after each different value.
 func distribution(values []float64, from, to float64) []Point {
 	var sorted []float64
 	for _, v := range values {

@@ -2,16 +2,15 @@ package plot
 
 import "fmt"
 
-// Cells are many things at a glance, as small squares in the order of reading: how full each
-// is, and which of them take nothing. A slash is one that takes nothing new, a cross one that is
-// not there.
+// Cells shows many things at a glance, as small squares in reading order: how full each is, and which take
+// nothing. A slash marks a cell that takes nothing new, a cross one that is gone.
 type Cells struct {
 	Name  string
 	Width float64
 	Cells []Cell
 }
 
-// Cell is one of them.
+// Cell is one square.
 type Cell struct {
 	Name  string
 	Full  float64 // from 0 to 1
@@ -19,7 +18,7 @@ type Cell struct {
 	Gone  bool
 }
 
-// maxCells is up to how many cells have names for the pointer that rests on them.
+// maxCells is the number of cells up to which each cell has a tooltip.
 const maxCells = 400
 
 // At implements [Figure].

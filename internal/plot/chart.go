@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Chart is a picture of values over something, mostly time: lines, or steps.
+// Chart shows values over something, mostly time: as lines, or steps.
 type Chart struct {
 	Title  string
 	Note   string // a line below the title
@@ -14,7 +14,7 @@ type Chart struct {
 	X, Y   Axis
 	Series []Series
 
-	// Gap shades what lies between the first two series, both of steps.
+	// Gap shades the area between the first two series, both of steps.
 	Gap *Gap
 }
 
@@ -103,7 +103,7 @@ func (f Chart) drawSeries(c *canvas, p area) {
 	}
 }
 
-// drawMarkers puts a few signs on a line, at other places than on its neighbours.
+// drawMarkers puts a few markers on a line, at other places than on its neighbors.
 func (f Chart) drawMarkers(c *canvas, p area, points []Point, step bool, place int) {
 	const many = 4
 	n := f.Series[place].style(place)
@@ -151,7 +151,7 @@ func (f Chart) legend() []entry {
 	return legend
 }
 
-// words says what the chart shows, for those who do not see it.
+// words describes the chart, for readers who cannot see it.
 func (f Chart) words() string {
 	var names []string
 	for _, s := range f.Series {

@@ -7,68 +7,67 @@ import (
 	"strings"
 )
 
-// maxBoxes is how many boxes are drawn at most, the largest.
+// maxBoxes is the maximum number of boxes; the largest are drawn.
 const maxBoxes = 2000
 
-// Gantt shows who occupies what, and when. Rows are nodes, or processors.
+// Gantt shows which owner occupies which rows, and when. Rows are nodes, or processors.
 type Gantt struct {
 	Title  string
 	Note   string
 	Width  float64
-	Height float64 // of the rows together, at least; 0 follows from their number
+	Height float64 // minimum height of all rows together; 0 means that it follows from their number
 	X      Axis
 
-	// Rows are the names of the rows, the first on top. Without names there are Count
-	// rows, numbered from 1 at the foot.
+	// Rows are the names of the rows, the first on top. Without names there are Count rows, numbered from 1
+	// at the foot.
 	Rows  []string
 	Count int
 
 	Boxes []Box
 
-	// Now is the instant at which a line stands; 0 is none.
+	// Now is the instant of a vertical line; 0 means none.
 	Now float64
 
-	// Keys are the owners that have a colour of their own, in the order of the legend.
-	// All others share one.
+	// Keys are the owners with a color of their own, in the order of the legend. All others share one color.
 	Keys []string
 
-	// Plain leaves out the legend and the names of owners: where rows are owners, they say it.
+	// Plain omits the legend and the names of owners, for charts whose rows are the owners.
 	Plain bool
 }
 
-// Kind says what a box is.
+// Kind is the kind of a box.
 type Kind int
 
 const (
 	Work        Kind = iota // a run of a job
-	Reservation             // kept for somebody; hatched
-	Window                  // free to be used until something begins; outlined
-	Past                    // a run that has ended; pale
-	Level                   // how much of a row is used, from its foot
+	Reservation             // reserved; hatched
+	Window                  // free until something begins; outlined
+	Past                    // an ended run; pale
+	Level                   // the used part of a row, from its foot
 )
 
 // Box is a rectangle of rows and time.
 type Box struct {
-	Row, Span int    // the first row, counted as Rows are, and how many (0 is one)
-	Also      []Rows // other rows of the same box; the label stands where most are
+	Row, Span int    // the first row, counted as Rows are, and the number of rows (0 means one)
+	Also      []Rows // further rows of the same box; the label is in the largest piece
 	From, To  float64
 	Label     string // within the box, if it fits
 	Key       string // the owner
 	Tip       string // lines for the tooltip
 	Kind      Kind
 
-	// Part is where in the height of its row the box is, from 0 on top to 1; if both are
-	// zero it takes all of it.
+	// Part is the vertical part of its row that the box takes, from 0 at the top to 1 at the foot; if both
+	// are zero it takes the whole height.
 	Part [2]float64
 }
 
-// Rows are rows below or above each other.
+// Rows are adjacent rows.
 type Rows struct{ First, Count int }
 
-// pieces are all rows of a box.
+// pieces returns all rows of a box.
 func (b Box) pieces() []Rows { return append([]Rows{{b.Row, max(b.Span, 1)}}, b.Also...) }
 
-// rows is how many these are.
+// rows returns the number of rows of a box.
 func (b Box) rows() int {
 	n := 0
 	for _, r := range b.pieces() {
@@ -77,8 +76,8 @@ func (b Box) rows() int {
 	return n
 }
 
-// within reports whether a box can be drawn on count rows, in the time between two instants if
-// not both are zero.
+// within reports whether a box can be drawn on count rows, and overlaps the time between two instants unless
+// both are zero.
 func (b Box) within(count int, from, to float64) bool {
 	for _, r := range b.pieces() {
 		if r.First < 0 || r.Count < 1 || r.First+r.Count > count {
@@ -138,8 +137,8 @@ func (f Gantt) draw(c *canvas) (string, float64, float64) {
 	return describe(f.Title, f.Note, fmt.Sprintf("%d boxes on %d rows", len(boxes), count)), width, foot
 }
 
-// largest are the boxes to draw: all within the rows and the time, or the largest of
-// them, which the note then says.
+// largest returns the boxes to draw: all within the rows and the time, or the largest of them, and then the
+// note says so.
 func (f Gantt) largest(count int) ([]Box, string) {
 	var boxes []Box
 	for _, b := range f.Boxes {
@@ -163,7 +162,7 @@ func (f Gantt) largest(count int) ([]Box, string) {
 	return boxes, note
 }
 
-// drawRows draws the lines between rows and their names, where there is room for them.
+// drawRows draws the lines between rows and their names, if there is room for them.
 func (f Gantt) drawRows(c *canvas, p area, count int) {
 	each := (p.bottom() - p.top()) / float64(count)
 	if len(f.Rows) == 0 {
@@ -194,7 +193,7 @@ func (f Gantt) drawRows(c *canvas, p area, count int) {
 	}
 }
 
-// style is the number of an owner's colour; -1 is that of all others.
+// style returns the number of an owner's color; -1 is the color of all others.
 func (f Gantt) style(key string) int { return slices.Index(f.Keys, key) }
 
 func (f Gantt) drawBox(c *canvas, p area, b Box) {
@@ -204,7 +203,7 @@ func (f Gantt) drawBox(c *canvas, p area, b Box) {
 		class = colour(n)
 	}
 	var d strings.Builder
-	var label rectangle // where most rows are
+	var label rectangle // the piece with the most rows
 	places := f.places(p, b)
 	for _, q := range places {
 		if q.h > label.h {
@@ -237,12 +236,11 @@ func (f Gantt) drawBox(c *canvas, p area, b Box) {
 	c.close("g")
 }
 
-// rectangle is one in pixels.
+// rectangle is a rectangle in pixels.
 type rectangle struct{ x, y, w, h float64 }
 
-// places are where the rows of a box are, from the top. Rows with less than a pixel between
-// them become one: however torn a box is, it has no more pieces than the picture has
-// lines.
+// places returns the rectangles of a box, from the top. It joins rectangles less than a pixel apart, so that
+// a box with many scattered rows has no more pieces than the picture has lines.
 func (f Gantt) places(p area, b Box) []rectangle {
 	var all []rectangle
 	for _, r := range b.pieces() {
@@ -260,7 +258,7 @@ func (f Gantt) places(p area, b Box) []rectangle {
 	return joined
 }
 
-// place is where some rows of a box are, a little apart from their neighbours.
+// place returns the rectangle of some rows of a box, a little apart from its neighbors.
 func (f Gantt) place(p area, b Box, r Rows) rectangle {
 	each := (p.bottom() - p.top()) / p.y.to
 	q := rectangle{x: p.x.at(b.From), y: p.top() + float64(r.First)*each, h: float64(r.Count) * each}
@@ -280,7 +278,7 @@ func (f Gantt) place(p area, b Box, r Rows) rectangle {
 	return q
 }
 
-// boxLabel writes into a box what it is and whose, as far as there is room.
+// boxLabel writes the label and the owner into a box, as far as there is room.
 func (f Gantt) boxLabel(c *canvas, b Box, x, y, w, h float64) {
 	if h < 11 || b.Label == "" {
 		return

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// gapClass is the class of what a series has less or more than another.
+// gapClass returns the class of the area where a series is below or above another.
 func gapClass(more bool) string {
 	if more {
 		return "fl-c1"
@@ -14,8 +14,8 @@ func gapClass(more bool) string {
 	return "fl-c0"
 }
 
-// draw shades what lies between two lines of steps: once where the second is below the
-// first, once where it is above.
+// draw shades the area between two lines of steps: in one style where the second is below the first, in
+// another where it is above.
 func (g Gap) draw(c *canvas, p area, base, over []Point) {
 	var at []float64
 	from, to := max(base[0].X, over[0].X), max(base[len(base)-1].X, over[len(over)-1].X)
@@ -55,9 +55,8 @@ func (g Gap) draw(c *canvas, p area, base, over []Point) {
 	}
 }
 
-// slant draws the slanted lines within a rectangle that belong to one pattern over the
-// whole picture, so that neighbouring rectangles fit together: x+y (rising), or x-y, is a
-// multiple of seven.
+// slant draws the slanted lines within a rectangle. The lines belong to one pattern over the whole picture,
+// so that neighboring rectangles fit together: x+y (rising), or x-y, is a multiple of seven.
 func slant(d *strings.Builder, x0, x1, y0, y1 float64, falling bool) {
 	const gap = 7.0
 	y0, y1 = min(y0, y1), max(y0, y1)
@@ -79,6 +78,6 @@ func slant(d *strings.Builder, x0, x1, y0, y1 float64, falling bool) {
 	}
 }
 
-// Gap names what the second series has less and more than the first, as in: owed, and
-// borrowed. Less is hatched one way, more the other.
+// Gap names the areas where the second series is below and above the first, as in: owed, and borrowed. The
+// two areas are hatched in different directions.
 type Gap struct{ Less, More string }

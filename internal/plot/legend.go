@@ -5,7 +5,7 @@ import "strings"
 // entry is one line of a legend: a sign drawn by the caller, and a name.
 type entry struct {
 	name string
-	sign func(c *canvas, x, y float64) // in 26 pixels from x on, around height y
+	sign func(c *canvas, x, y float64) // within 26 pixels from x on, vertically around y
 }
 
 const (
@@ -13,7 +13,7 @@ const (
 	rowHeight = 20.0
 )
 
-// head draws title, note and legend from the top, and returns where the rest may begin.
+// head draws title, note and legend from the top, and returns the top of the rest.
 func head(c *canvas, title, note string, legend []entry, width float64) float64 {
 	y := 6.0
 	for _, line := range wrap(title, large*bold, width-2*margin) {

@@ -29,7 +29,7 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// TestTicks: round values, in the units that one would choose by hand.
+// TestTicks checks that ticks are round values, in the units that a person would choose.
 func TestTicks(t *testing.T) {
 	for _, c := range []struct {
 		from, to float64
@@ -57,7 +57,7 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// TestThinKeepsExtremes: of a hundred thousand points few are drawn, the peaks among them.
+// TestThinKeepsExtremes checks that few of a hundred thousand points are drawn, including the peaks.
 func TestThinKeepsExtremes(t *testing.T) {
 	var points []Point
 	for i := range 100_000 {
@@ -79,7 +79,7 @@ func TestThinKeepsExtremes(t *testing.T) {
 	}
 }
 
-// TestSizeIsBounded: a million jobs make no larger picture than some thousand.
+// TestSizeIsBounded checks that pictures of 200,000 points, values or boxes stay small.
 func TestSizeIsBounded(t *testing.T) {
 	var points []Point
 	var values []float64
@@ -115,8 +115,8 @@ func TestDistribution(t *testing.T) {
 	}
 }
 
-// TestColours computes the contrast of every colour with its background, and how far any
-// two of the first six are apart for people without the red or the green receptor.
+// TestColours computes the contrast of every color with its background, and the distance of any two of the
+// first six colors for people without the red or the green receptor.
 func TestColours(t *testing.T) {
 	for _, mode := range []struct {
 		name, back string
@@ -148,8 +148,8 @@ func TestColours(t *testing.T) {
 	}
 }
 
-// sights are what is seen of linear red, green and blue: by all three receptors, and
-// without one of them (Machado, Oliveira and Fernandes 2009).
+// sights map linear red, green and blue to the perceived colors: with all three receptors, and without one of
+// them (Machado, Oliveira and Fernandes 2009).
 var sights = map[string][9]float64{
 	"all":      {1, 0, 0, 0, 1, 0, 0, 0, 1},
 	"no red":   {0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998},
@@ -173,7 +173,7 @@ func linear(hex string) [3]float64 {
 	return out
 }
 
-// contrast is that of WCAG 2: the ratio of luminances.
+// contrast returns the contrast of WCAG 2: the ratio of luminances.
 func contrast(a, b string) float64 {
 	luminance := func(hex string) float64 {
 		l := linear(hex)
@@ -183,7 +183,7 @@ func contrast(a, b string) float64 {
 	return max(x, y) / min(x, y)
 }
 
-// apart is the distance of two colours in CIE L*a*b* as a kind of sight sees them.
+// apart returns the distance of two colors in CIE L*a*b*, as a kind of sight sees them.
 func apart(m [9]float64, a, b string) float64 {
 	lab := func(hex string) [3]float64 {
 		l := linear(hex)

@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// Pieces are a line of them: what goes before something, by whom it is. Each is divided by thin
-// lines into as many as it consists of, so that one large thing and two thousand small ones look as
-// different as they are.
+// Pieces is a line of pieces: the work before something, by owner. Thin lines divide each piece into its
+// jobs, so that one large job and two thousand small ones look different.
 type Pieces struct {
 	Title string
 	Unit  string
@@ -22,7 +21,7 @@ type Piece struct {
 	Count int64
 }
 
-// stackKept is how many pieces are drawn with a colour of their own; the rest are one.
+// stackKept is the number of pieces with a color of their own; the rest become one piece.
 const stackKept = 6
 
 // At implements [Figure].

@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/internal/golden"
 )
 
-// TestPictures compares every sort of picture with a file that somebody has looked at.
+// TestPictures compares every sort of picture with a golden file that a person has reviewed.
 func TestPictures(t *testing.T) {
 	for name, f := range samples(900) {
 		golden.Check(t, filepath.Join("testdata", name+".svg"), SVG(f))
@@ -24,7 +24,7 @@ func TestPictures(t *testing.T) {
 	golden.Check(t, filepath.Join("testdata", "plot.css"), CSS)
 }
 
-// TestSamePictureSameBytes: nothing depends on the order of a map or on the clock.
+// TestSamePictureSameBytes checks that nothing depends on the order of a map or on the clock.
 func TestSamePictureSameBytes(t *testing.T) {
 	for name, f := range samples(700) {
 		if a, b := Inline(f), Inline(f); a != b {
@@ -33,8 +33,7 @@ func TestSamePictureSameBytes(t *testing.T) {
 	}
 }
 
-// TestTextStaysWithin reads every picture: it must be well-formed, and no text may begin
-// or end outside it.
+// TestTextStaysWithin reads every picture: it must be well-formed, and no text may begin or end outside it.
 func TestTextStaysWithin(t *testing.T) {
 	for _, width := range []float64{300, 360, 600, 900, 1400} {
 		for name, f := range samples(width) {
@@ -60,7 +59,7 @@ type placed struct {
 	x, size      float64
 }
 
-// texts lists what is written in a picture.
+// texts lists the texts of a picture.
 func texts(t *testing.T, svg string) []placed {
 	t.Helper()
 	var all []placed
@@ -104,7 +103,7 @@ func texts(t *testing.T, svg string) []placed {
 	}
 }
 
-// TestHostileNames: whatever a user calls himself stays text.
+// TestHostileNames checks that any name stays text.
 func TestHostileNames(t *testing.T) {
 	evil := "\"><script>alert(1)</script><!-- ]]> & \x00\x1b[2J \u202egnp.exe \xff 'onload='x"
 	box := Box{To: 1, Label: evil, Key: evil, Tip: evil}
@@ -118,7 +117,7 @@ func TestHostileNames(t *testing.T) {
 			Boxes: []Box{box, {To: 2, Key: "x", Kind: Reservation}}},
 	} {
 		svg := SVG(f)
-		texts(t, svg) // well-formed
+		texts(t, svg) // checks that it is well-formed
 		for _, bad := range []string{"<script", "<!--", "\x00", "\x1b", "\u202e", "\xff ", `"><`, "'onload"} {
 			if strings.Contains(svg, bad) {
 				t.Errorf("%s contains %q", name, bad)
@@ -127,7 +126,8 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// TestOddNumbers: what is not finite is left out, and nothing at all is a picture too.
+// TestOddNumbers checks that values that are not finite are omitted, and that a picture without data can be
+// drawn.
 func TestOddNumbers(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	odd := []Point{{nan, 1}, {0, nan}, {1, inf}, {-inf, 2}, {2, 3}, {2, 3}, {3, -1}}
@@ -151,7 +151,7 @@ func TestOddNumbers(t *testing.T) {
 	}
 }
 
-// TestAlike: charts that are compared have one scale, that of all their values.
+// TestAlike checks that charts for comparison have one scale, the scale of all their values.
 func TestAlike(t *testing.T) {
 	chart := func(most float64) Chart {
 		return Chart{Height: 230, Series: []Series{{Name: "x", Points: []Point{{0, 1}, {1, most}, {2, math.NaN()}}}}}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// samples are pictures of every sort, of made-up numbers, wide and narrow. Their golden
-// files are there to be looked at.
+// samples returns pictures of every sort, of invented numbers, at any width. People review their golden
+// files.
 func samples(width float64) map[string]Figure {
 	return map[string]Figure{
 		"lines":   sampleLines(width),
@@ -149,7 +149,7 @@ func sampleFourJobs(width float64) Figure {
 				Label: "126", Key: "mendle"}}}
 }
 
-// sampleHistory is of a pool in two days, in which nobody was there for some hours.
+// sampleHistory is the history of a pool over two days, with hours in which no server ran.
 func sampleHistory(width float64) Figure {
 	from := 1_700_000_000.0
 	due, run := Series{Name: "due", Step: true, Gaps: true}, Series{Name: "running", Step: true, Gaps: true, Fill: true}

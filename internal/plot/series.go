@@ -12,27 +12,26 @@ type Point struct{ X, Y float64 }
 // Series is one line of a chart.
 type Series struct {
 	Name   string
-	Points []Point // by X; points that are not finite are left out, see Gaps
+	Points []Point // by X; points that are not finite are omitted, see Gaps
 
 	// Step holds each value until the next point, as counts and shares over time do.
 	Step bool
 
-	// Gaps ends the line at a point whose Y is NaN: from there on nothing is known, until the
-	// next point.
+	// Gaps ends the line at a point whose Y is NaN: the values from there to the next point are unknown.
 	Gaps bool
 
 	// Fill tints the area below the line.
 	Fill bool
 
-	// Style picks the colour, dashes and marker; 0 is the place in the chart. A name that
-	// comes up in several pictures gets the same style in all.
+	// Style selects the color, dashes and marker; 0 means the index in the chart. A name that appears in
+	// several pictures should get the same style in all.
 	Style int
 }
 
 // unknown marks the beginning of a gap.
 func (p Point) unknown() bool { return math.IsNaN(p.Y) }
 
-// style is the number of the series' colour, dashes and marker, from 0.
+// style returns the number of the series' color, dashes and marker, from 0.
 func (s Series) style(place int) int {
 	if s.Style > 0 {
 		return s.Style - 1
@@ -40,8 +39,8 @@ func (s Series) style(place int) int {
 	return place
 }
 
-// clean drops points that cannot be drawn and those outside the range of the axis,
-// but for the last before it, which moves to the edge: its value reaches in.
+// clean drops points that cannot be drawn, and points outside the range of the axis, except for the last
+// before the range, which moves to the edge, because its value extends into the range.
 func clean(points []Point, from, to float64, gaps bool) []Point {
 	var kept []Point
 	for _, p := range points {
@@ -60,9 +59,8 @@ func clean(points []Point, from, to float64, gaps bool) []Point {
 	return kept
 }
 
-// thin bounds how many points are drawn: of the points on one column of pixels,
-// the first, the last, the lowest and the highest stay. Where a line goes on rising or
-// falling all the way, the last of them is enough.
+// thin bounds the number of points: of the points on one column of pixels, the first, the last, the lowest
+// and the highest stay. If the line only rises or only falls in the column, the last point is enough.
 func thin(points []Point, x scale) []Point {
 	columns := int(x.b-x.a) + 1
 	if len(points) <= columns {
@@ -110,8 +108,7 @@ func thinStretch(points []Point, x scale) []Point {
 	return kept
 }
 
-// rises reports whether points go on rising from one before, or with the sign turned
-// falling.
+// rises reports whether points only rise from a point before, or only fall with the sign -1.
 func rises(from Point, points []Point, sign float64) bool {
 	for _, p := range points {
 		if sign*p.Y < sign*from.Y {
@@ -122,7 +119,7 @@ func rises(from Point, points []Point, sign float64) bool {
 	return true
 }
 
-// path is the line through points, with corners where values hold until the next.
+// path returns the line through points, with corners if values hold until the next point.
 func (p area) path(points []Point, step bool) string {
 	var d strings.Builder
 	known := false
@@ -147,7 +144,7 @@ func (p area) path(points []Point, step bool) string {
 	return d.String()
 }
 
-// fill is the area between a path and the foot of the chart.
+// fill returns the area between a path and the foot of the chart.
 func (p area) fill(points []Point, step bool) string {
 	foot := num(p.y.at(max(0, p.y.from)))
 	var d strings.Builder
@@ -159,8 +156,7 @@ func (p area) fill(points []Point, step bool) string {
 	return d.String()
 }
 
-// stretches cuts a line into lines without a gap; the point that begins a gap ends the
-// stretch before it.
+// stretches cuts a line into lines without a gap; the point that begins a gap ends the stretch before it.
 func stretches(points []Point) (all [][]Point) {
 	from := 0
 	for i, q := range points {
@@ -177,7 +173,7 @@ func stretches(points []Point) (all [][]Point) {
 	return all
 }
 
-// value is what a series of steps or straight lines says at x, between its ends.
+// value returns the value of a series of steps or straight lines at x, between its ends.
 func value(points []Point, x float64, step bool) float64 {
 	i, found := slices.BinarySearchFunc(points, x, func(p Point, x float64) int {
 		switch {

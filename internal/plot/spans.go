@@ -2,23 +2,22 @@ package plot
 
 import "fmt"
 
-// Spans are instants that are known within bounds, one below the other, beside each other on one
-// axis of seconds from now.
+// Spans are instants that are known within bounds, one below the other, on one axis of seconds from now.
 type Spans struct {
 	Title string
 	Width float64
 	Rows  []Span
 }
 
-// Span is one of them.
+// Span is one instant.
 type Span struct {
 	Name string
-	// By is the latest instant, in seconds; nil if it is not known.
+	// By is the latest instant, in seconds; nil if it is unknown.
 	By *float64
-	// Early, Middle and Late are where it mostly is, if Likely is set.
+	// Early, Middle and Late describe the likely instants, if Likely is set.
 	Likely              bool
 	Early, Middle, Late float64
-	Text                string // beside the row, where nothing is known
+	Text                string // beside the row, if nothing is known
 }
 
 // At implements [Figure].

@@ -2,15 +2,15 @@ package plot
 
 import "math"
 
-// A Sparkline is a time series in the size of a word, for a row of a table: the values as an area, and
-// what they are measured by as a line. It has no axes; what it says in words is for the pointer that rests on it.
+// Sparkline is a time series in the size of a word, for a row of a table: the values as an area, and their
+// reference as a line. It has no axes; a description is its tooltip.
 type Sparkline struct {
-	Says     string // what it shows, in words
+	Says     string // the description
 	Width    float64
 	From, To float64 // of time
-	Area     []Point // steps; NaN where nothing is known
-	Line     []Point // the same; none: there is only the area
-	Max      float64 // the end of the scale; 0 follows from the values
+	Area     []Point // steps; NaN where values are unknown
+	Line     []Point // the same for the reference; empty: only the area
+	Max      float64 // the end of the scale; 0 means that it follows from the values
 }
 
 // At implements [Figure].

@@ -2,7 +2,7 @@ package plot
 
 import "strings"
 
-// Stack is several pictures below each other, as one.
+// Stack shows several pictures below each other, as one.
 type Stack []Figure
 
 // At implements [Figure].

@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// light and dark are the colours of series, and the grey of lines without a colour. Each has at
-// least 3:1 contrast with the background, and any two of the first six stay apart for people
-// who do not see red or green (a test computes both).
+// light and dark are the colors of series, and the gray of lines without a color. Each has at least 3:1
+// contrast with the background, and any two of the first six stay distinguishable for people who do not see
+// red or green (a test computes both).
 var (
 	light = []string{"#005fa8", "#c4500a", "#00866a", "#a03d8f", "#5f5000", "#3a97d8", "#4f4f55", "#7b2d26"}
 	dark  = []string{"#4fa3f0", "#ff9350", "#2fc4a0", "#e58fd0", "#e3c94a", "#a8dcff", "#b9bcc4", "#cf8f86"}
 )
 
-// Colours is how many colours there are; what comes after that begins again, with other
-// dashes, markers and hatching.
+// Colours is the number of colors; further series begin again with the first color, and other dashes, markers
+// and hatching.
 const Colours = 8
 
-// tone is a colour by its name.
+// tone is a color with a name.
 type tone struct{ name, light, dark string }
 
-// tones are the colours of everything else.
+// tones are the colors of everything else.
 var tones = []tone{
 	{"back", "#ffffff", "#15181c"},
 	{"ink", "#1b1e23", "#e8eaed"},
@@ -31,33 +31,33 @@ var tones = []tone{
 	{"rest", "#6f757d", "#969da7"},
 }
 
-// pageTones are the colours that only a page around pictures has.
+// pageTones are the colors that only a page around pictures has.
 var pageTones = []tone{
 	{"page", "#f4f5f7", "#0f1114"},   // behind panels
-	{"hover", "#eef3f9", "#1d242c"},  // a row that is pointed at
-	{"chosen", "#dfeaf6", "#20303f"}, // a row that is chosen
+	{"hover", "#eef3f9", "#1d242c"},  // a row under the pointer
+	{"chosen", "#dfeaf6", "#20303f"}, // a selected row
 	{"link", "#005fa8", "#6ab4f5"},
 	{"alarm", "#b04200", "#ffa366"},
 	{"ease", "#006b54", "#43cfae"},
 }
 
-// dashes tell lines apart that stand in one colour for some eyes.
+// dashes distinguish lines that have the same color for some eyes.
 var dashes = []string{"", "7 3", "2 2.5", "9 3 2 3", "12 4", "4 2", "9 3 2 3 2 3", "1 3"}
 
-// CSS is the style sheet of all pictures. The colours follow what the reader prefers, or
-// the attribute data-theme (light or dark) of the page. Every colour is written twice, plain
-// and as a variable, because some programs that turn SVG into pixels know no variables.
+// CSS is the style sheet of all pictures. The colors follow the preference of the reader, or the attribute
+// data-theme (light or dark) of the page. Every color is written twice, plain and as a variable, because some
+// programs that convert SVG to pixels do not support variables.
 var CSS = styleSheet()
 
-// Theme are the colours as variables of a whole page, so that what stands around the pictures has
-// the same.
+// Theme defines the colors as variables of a whole page, so that the page around the pictures has the same
+// colors.
 var Theme = pageTheme()
 
-// Print makes paper light, whatever the reader prefers: paper has no colour behind it.
+// Print makes printed pages light, whatever the reader prefers: paper has no dark background.
 var Print = "@media print{:root:root:root,:root:root:root .fl-plot{color-scheme:light;" +
 	variables(slices.Concat(tones, pageTones), false) + "}}\n"
 
-// variables are the colours as variables, for the day or for the night.
+// variables defines the colors as variables, for light or for dark mode.
 func variables(of []tone, night bool) string {
 	var out strings.Builder
 	series := light
@@ -127,13 +127,13 @@ func styleSheet() string {
 		":root[data-theme=dark] .fl-plot{" + night + "}\n" + rules.String()
 }
 
-// colour is the class of the n-th series.
+// colour returns the class of the n-th series.
 func colour(n int) string { return fmt.Sprint("fl-c", n%Colours) }
 
-// dash is the pattern of its line; series that share a colour have different ones.
+// dash returns the dash pattern of its line; series that share a color have different patterns.
 func dash(n int) string { return dashes[(n+n/Colours)%len(dashes)] }
 
-// marker draws the sign of the n-th series.
+// marker draws the marker of the n-th series.
 func (c *canvas) marker(n int, x, y float64) {
 	const r = 4.0
 	class := "fl-mark " + colour(n)

@@ -4,9 +4,9 @@ import "fmt"
 
 // Figure is a picture that can be drawn.
 type Figure interface {
-	// At is the picture at another width, in pixels. Text keeps its size.
+	// At returns the picture at another width, in pixels. Text keeps its size.
 	At(width float64) Figure
-	// draw writes the picture and returns what it shows in words, and its size.
+	// draw writes the picture and returns a description of it, and its size.
 	draw(c *canvas) (name string, width, height float64)
 }
 
@@ -15,7 +15,7 @@ func SVG(f Figure) string {
 	return render(f, true)
 }
 
-// Inline draws a picture to stand within a page that has the style sheet [CSS].
+// Inline draws a picture for a page that has the style sheet [CSS].
 func Inline(f Figure) string {
 	return render(f, false)
 }

@@ -2,18 +2,18 @@ package plot
 
 import "strings"
 
-// Sizes of text, in pixels, as CSS has them.
+// Sizes of text, in pixels, as in the CSS.
 const (
 	small  = 12.0
 	middle = 13.0
 	large  = 15.0
 )
 
-// bold is how much wider bold text is.
+// bold is the width of bold text, as a multiple of the width of plain text.
 const bold = 1.1
 
-// textWidth is about how wide a text is, in pixels: the widths of DejaVu Sans, one of the
-// widest faces that a browser may take, so that nothing laid out by it is clipped.
+// textWidth estimates the width of a text in pixels, by the widths of DejaVu Sans, one of the widest faces
+// that a browser may use, so that no text is clipped.
 func textWidth(s string, size float64) float64 {
 	sum := 0.0
 	for _, r := range s {
@@ -35,8 +35,8 @@ func textWidth(s string, size float64) float64 {
 	return sum * size
 }
 
-// cut shortens a text to a width; a shortened text ends in an ellipsis. If nothing would be
-// left of it, it is empty.
+// cut shortens a text to a width; a shortened text ends in an ellipsis. If no character would be left, the
+// result is empty.
 func cut(s string, size, width float64) string {
 	if textWidth(s, size) <= width {
 		return s

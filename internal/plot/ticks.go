@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Unit says what the numbers of an axis are.
+// Unit is the unit of the numbers of an axis.
 type Unit int
 
 const (
 	Number  Unit = iota // a count or a factor
 	Seconds             // a length of time, written 45s, 10m, 2h30m, 3d
 	Percent             // a fraction; 0.25 is written 25%
-	Clock               // an instant, in seconds since 1970, written 15:04, or 2 Jan where a day begins
+	Clock               // an instant, in seconds since 1970, written 15:04, or 2 Jan at the beginning of a day
 )
 
 const (
@@ -23,14 +23,14 @@ const (
 	day    = 24 * hour
 )
 
-// steps are the distances between ticks of a time axis; longer ones are 1, 2 or 5 times a
-// power of ten days.
+// steps are the distances between ticks of a time axis; longer distances are 1, 2 or 5 times a power of ten
+// days.
 var steps = []float64{
 	1, 2, 5, 10, 15, 30, minute, 2 * minute, 5 * minute, 10 * minute, 15 * minute, 30 * minute,
 	hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour, day, 2 * day, 7 * day, 14 * day,
 }
 
-// stepFor is the smallest round distance that cuts a span into at most n pieces.
+// stepFor returns the smallest round distance that cuts a span into at most n pieces.
 func stepFor(span float64, n int, unit Unit) float64 {
 	least := span / float64(max(n, 1))
 	if (unit == Seconds || unit == Clock) && least > 0.5 {
@@ -51,7 +51,7 @@ func stepFor(span float64, n int, unit Unit) float64 {
 	return roundStep(least)
 }
 
-// roundStep is the smallest of 1, 2 and 5 times a power of ten that is at least v.
+// roundStep returns the smallest of 1, 2 and 5 times a power of ten that is at least v.
 func roundStep(v float64) float64 {
 	if v <= 0 {
 		return 1
@@ -65,17 +65,17 @@ func roundStep(v float64) float64 {
 	return 10 * ten
 }
 
-// linearTicks are the multiples of a round step within a range, at most n+1 of them.
+// linearTicks returns the multiples of a round step within a range, at most n+1 of them.
 func linearTicks(from, to float64, n int, unit Unit) []float64 {
 	step := stepFor(to-from, n, unit)
 	var ticks []float64
 	for i := math.Ceil(from/step - 1e-9); i*step <= to+step*1e-9; i++ {
-		ticks = append(ticks, i*step+0) // no minus before a zero
+		ticks = append(ticks, i*step+0) // avoids -0
 	}
 	return ticks
 }
 
-// logTicks are round values within a range whose logarithm is shown.
+// logTicks returns round values within the range of a logarithmic axis.
 func logTicks(from, to float64, unit Unit) []float64 {
 	candidates := []float64{1, 10, minute, 10 * minute, hour, 6 * hour, day, 10 * day, 100 * day, 1000 * day, 10000 * day}
 	if unit != Seconds || from < 1 {
@@ -107,7 +107,7 @@ func label(v float64, unit Unit) string {
 	return Count(v)
 }
 
-// Duration writes seconds by their two largest units: 45s, 2m30s, 1h15m, 3d6h, 120d.
+// Duration writes seconds in their two largest units: 45s, 2m30s, 1h15m, 3d6h, 120d.
 func Duration(seconds float64) string {
 	if seconds < 0 {
 		return "-" + Duration(-seconds)
@@ -137,8 +137,7 @@ func Duration(seconds float64) string {
 	return Count(math.Round(seconds)) + "s"
 }
 
-// Count writes a number with commas between thousands, and no more digits than one
-// reads: 0.25, 12.5, 1,234, 2.5M.
+// Count writes a number with commas between thousands, and only useful digits: 0.25, 12.5, 1,234, 25M.
 func Count(v float64) string {
 	a := math.Abs(v)
 	switch {
@@ -177,7 +176,7 @@ func thousands(s string) string {
 	return sign + s
 }
 
-// RoundTime is the smallest round length of time that is at least the given seconds.
+// RoundTime returns the smallest round length of time that is at least the given seconds.
 func RoundTime(seconds float64) float64 {
 	return stepFor(max(seconds, 1), 1, Seconds)
 }

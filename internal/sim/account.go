@@ -7,12 +7,12 @@ import (
 	"github.com/fairlead/fairlead/usage"
 )
 
-// account keeps, while a simulation goes on, the service that each user was due by the ideal fluid
-// scheduler and the service that it had: see [usage.Fairness]. The fluid divides among the pools as
-// the configuration says, and among the users of one pool equally.
+// account sums up, during a simulation, the service that the ideal fluid scheduler would have given each user
+// and the service that the user received: see [usage.Fairness]. The fluid scheduler divides the machine among
+// the pools by the configuration, and among the users of one pool equally.
 //
-// It is brought up to date in every second in which something happens. While the whole
-// demand fits, everybody is due the own demand, and only changed users are looked at.
+// It is updated in every second in which something happens. While the whole demand fits, every user is due
+// its demand, and only changed users are updated.
 type account struct {
 	w       *Workload
 	origin  time.Time
@@ -23,8 +23,8 @@ type account struct {
 	claimOf []int32 // by job
 	users   []presence
 	dirty   []int32       // claims that changed since the last settlement
-	within  bool          // all that was wanted fitted, at the last settlement
-	packing share.Packing // of all that is wanted
+	within  bool          // the whole demand fitted at the last settlement
+	packing share.Packing // of the whole demand
 	served  served
 
 	at      int64
@@ -35,7 +35,7 @@ type account struct {
 	sampler sampler
 }
 
-// presence is for how long a user wanted something.
+// presence counts the seconds in which a user has running or waiting jobs.
 type presence struct {
 	wants       int64 // processors
 	since, busy int64 // seconds
@@ -59,7 +59,7 @@ func (a *account) feasible(job int) bool {
 	return int64(a.w.Jobs[job].Procs) <= a.claims[a.claimOf[job]].room
 }
 
-// idle is how many processors are idle although waiting jobs would fit.
+// idle returns the number of processors that are idle although waiting jobs would fit.
 func (a *account) idle() int64 {
 	free := int64(a.w.Procs) - a.running
 	if a.waiting == 0 || free <= 0 {
@@ -68,19 +68,19 @@ func (a *account) idle() int64 {
 	return min(free, a.widths.upTo(free))
 }
 
-// sampler keeps running totals at regular instants. How long a simulation will be is not
-// known before its end: when there are too many samples, every other is dropped.
+// sampler keeps running totals at regular instants. The length of a simulation is unknown before its end, so
+// when there are too many samples, sampler drops every second one.
 type sampler struct {
 	from, step, next int64
-	at               int64               // up to which totals are added up
-	inForce          [firstGroup]float64 // since then, per second
+	at               int64               // second up to which the totals are added up
+	inForce          [firstGroup]float64 // values per second since then
 	totals           []float64
 	rows             [][]float64
 	names            []string
 	group            []int32 // by claim
 }
 
-// The totals of a row: three of the whole, then two for each group.
+// The totals of a row: three of the cluster, then two for each group.
 const (
 	busySeconds = iota
 	queueSeconds

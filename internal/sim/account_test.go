@@ -13,8 +13,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// slow is the slow, obvious version of the account: it looks at every second, and at all
-// pools.
+// slow is the slow, obvious version of the account: it visits every second and all pools.
 type slow struct {
 	r          *sim.Result
 	root       *share.Pool
@@ -89,7 +88,7 @@ func (s *slow) second(now int64) {
 	s.pour(top, math.Min(float64(mostOf(all, w.Procs)), top.Demand), 1)
 }
 
-// room is what a pool can have at most.
+// room returns the maximum number of processors of a pool.
 func (s *slow) room(path string) int {
 	room := s.r.Workload.Procs
 	for ; path != ""; path, _ = share.Cut(path) {
@@ -102,7 +101,7 @@ func (s *slow) room(path string) int {
 	return room
 }
 
-// mostOf is the largest sum of some of the widths that fits.
+// mostOf returns the largest sum of some of the widths that fits.
 func mostOf(widths []int, room int) int {
 	sums := map[int]bool{0: true}
 	for _, width := range widths {
@@ -119,7 +118,7 @@ func mostOf(widths []int, room int) int {
 	return most
 }
 
-// party is what is in and below a pool.
+// party returns the tree at and below a pool.
 func (s *slow) party(path string, demand map[[2]int32]float64) party {
 	w := s.r.Workload
 	p := party{Claim: share.Claim{Weight: 1, Max: math.Inf(1)}, user: -1, path: path}
@@ -179,8 +178,8 @@ func (s *slow) pour(p party, due, part float64) {
 	}
 }
 
-// TestAccountBySecond: what users were due and had, their shares, what was idle and the
-// series are those of a version that looks at every second.
+// TestAccountBySecond checks due and received service of users, their shares, the idle time and the series
+// against a version that visits every second.
 func TestAccountBySecond(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, c := drawn(t)
@@ -205,7 +204,7 @@ func TestAccountBySecond(t *testing.T) {
 	})
 }
 
-// checkSeries: the stretches of a series add up to the whole.
+// checkSeries checks that the stretches of a series add up to the totals.
 func checkSeries(t *rapid.T, r *sim.Result, s *slow) {
 	x := &r.Series
 	sum := func(values []float64) (total float64) {
@@ -234,8 +233,8 @@ func checkSeries(t *rapid.T, r *sim.Result, s *slow) {
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-6*(1+math.Abs(a)+math.Abs(b)) }
 
-// TestSeriesIsBounded: however long a simulation is, its series has no more points than
-// that, and few others than a hundred.
+// TestSeriesIsBounded checks that the series of a long simulation has at most MaxPoints points, and at least
+// a third of them.
 func TestSeriesIsBounded(t *testing.T) {
 	var lines []string
 	for range 30 {

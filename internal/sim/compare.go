@@ -9,10 +9,10 @@ import (
 	"github.com/fairlead/fairlead/internal/sim/swf"
 )
 
-// Comparison is what came of one trace under several policies.
+// Comparison holds the results of one trace under several policies.
 type Comparison struct {
 	Trace  string
-	Report swf.Report // of jobs that were left out or changed
+	Report swf.Report // of jobs that were omitted or changed
 	Runs   []Compared
 }
 

@@ -2,19 +2,19 @@ package sim
 
 import "github.com/fairlead/fairlead/sched"
 
-// end is when a running job will end.
+// end is the end of a running job.
 type end struct {
 	at  int64
 	job int32
 	run sched.RunID
 }
 
-// before orders ends by time, and within a second by the order of submission, so that a
-// simulation is the same every time.
+// before orders ends by time, and within a second by the order of submission, so that a simulation is
+// reproducible.
 func (e *end) before(f *end) bool { return e.at < f.at || e.at == f.at && e.job < f.job }
 
-// ends is a heap with four children to a node. It is written out, as half of the time of
-// a simulation would go into the calls of a general one.
+// ends is a heap with four children per node. It is written by hand, because calls through container/heap
+// would take half of the time of a simulation.
 type ends []end
 
 func (h *ends) push(e end) {

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/usage"
 )
 
-// judge adds how fair the schedule was, and puts the users in order.
+// judge adds the measures of fairness and sorts the users.
 func (r *Result) judge(a *account) {
 	r.addFairness(a)
 	r.fairDelays(a)
@@ -16,8 +16,8 @@ func (r *Result) judge(a *account) {
 	slices.SortStableFunc(r.Metrics.Users, func(a, b UserMetrics) int { return cmp.Compare(b.Work, a.Work) })
 }
 
-// sumUp sums up how fair the schedule was to the users. Each counts once: who has many jobs
-// does not outvote the others.
+// sumUp computes the means of the measures of fairness over the users. Each user counts once, so a user with
+// many jobs does not outvote the others.
 func (r *Result) sumUp(a *account) {
 	m := &r.Metrics
 	var had, entitled, ratios, delays []float64
@@ -38,8 +38,8 @@ func (r *Result) sumUp(a *account) {
 	m.FairDelay = mean(delays)
 }
 
-// fairDelays compares the start of jobs with their fair starts. One that never starts is
-// late from its fair start to the end.
+// fairDelays compares the starts of jobs with their fair starts. A job that never starts is late from its
+// fair start to the end.
 func (r *Result) fairDelays(a *account) {
 	r.fairStart(a, func(job int, start int64) {
 		u := &r.Metrics.Users[r.Workload.Jobs[job].User]

@@ -13,12 +13,12 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// hourLong is how many seconds the time unit of the made-up schedules has.
+// hourLong is the time unit of the invented schedules in seconds.
 const hourLong = 3600
 
-// twoHalves is the work of the made-up schedules: eight processors, ann and bob with 480
-// narrow and 120 wide jobs of one hour each, in turn four narrow and one wide, which is
-// 240 hours on half of the machine. Cid has one job after 30 days, so that all end alike.
+// twoHalves returns the work of the invented schedules: eight processors; ann and bob with 480 narrow and 120
+// wide jobs of one hour each, four narrow ones and one wide one in turn, which is 240 hours on half of the
+// machine. Cid has one job after 30 days, so that all schedules end at the same time.
 func twoHalves() *sim.Workload {
 	names := []string{"ann", "bob", "cid"}
 	w := &sim.Workload{Name: "halves", Procs: 8, Users: names, Pools: names}
@@ -38,10 +38,10 @@ func twoHalves() *sim.Workload {
 	return w
 }
 
-// madeUp starts the jobs of a user, the k-th of which is in the turn k/5.
+// madeUp returns the start of the k-th job of a user; the job is in the turn k/5.
 type madeUp func(user int32, k int) (second int64)
 
-// sixSchedules are six schedules of the same work, from fair to unfair as anybody would say.
+// sixSchedules holds six schedules of the same work, obviously ordered from fair to unfair.
 var sixSchedules = []struct {
 	name  string
 	start madeUp
@@ -70,8 +70,8 @@ var sixSchedules = []struct {
 	}},
 }
 
-// inTurn is the hour of the k-th job on half of the machine: an hour for four narrow ones,
-// and the next for a wide one.
+// inTurn returns the hour of the k-th job on half of the machine: four narrow jobs take one hour, the wide
+// job takes the next.
 func inTurn(k int) int64 {
 	hour := int64(k/5) * 2
 	if k%5 == 4 {
@@ -80,12 +80,12 @@ func inTurn(k int) int64 {
 	return hour
 }
 
-// TestSixSchedules: every measure of fairness puts six schedules in the order in which they
-// obviously are, and tells each from the next by one of them at least.
+// TestSixSchedules checks that every measure of fairness puts six schedules in their obvious order, and that
+// at least one measure separates each schedule from the next.
 func TestSixSchedules(t *testing.T) {
 	w := twoHalves()
 	cfg := sched.Config{Root: share.Pool{Policy: "fair"}, NewPolicy: policy.New(policy.Options{})}
-	var all [][]float64 // by schedule: more is worse
+	var all [][]float64 // by schedule: a larger value is worse
 	names := []string{"served", "tenth", "jain", "fair delay", "late"}
 	for _, s := range sixSchedules {
 		start := make([]int64, len(w.Jobs))
@@ -124,9 +124,8 @@ func TestSixSchedules(t *testing.T) {
 	}
 }
 
-// TestFloodImprovesNothing: to a schedule in which one user wants the whole machine at every
-// moment anyway, further jobs of that user are added. Nobody looks better by it, neither
-// the others nor that user.
+// TestFloodImprovesNothing adds further jobs of a user to a schedule in which that user already wants the
+// whole machine at every moment. No user looks better for it, neither the others nor that user.
 func TestFloodImprovesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		procs := rapid.IntRange(1, 8).Draw(t, "procs")
@@ -169,7 +168,7 @@ func TestFloodImprovesNothing(t *testing.T) {
 	})
 }
 
-// measured are the users of a schedule, whose jobs are put in order.
+// measured sorts the jobs of a schedule by submission and returns the metrics of its users.
 func measured(t *rapid.T, w *sim.Workload, cfg sched.Config, start []int64) map[string]sim.UserMetrics {
 	places := make([]int, len(start))
 	for i := range places {
@@ -194,8 +193,8 @@ func measured(t *rapid.T, w *sim.Workload, cfg sched.Config, start []int64) map[
 	return users
 }
 
-// TestFloodUnderFIFO: the more the one submits before the other under FIFO, the worse it
-// looks.
+// TestFloodUnderFIFO checks that under FIFO fairness looks worse the more jobs one user submits before the
+// other.
 func TestFloodUnderFIFO(t *testing.T) {
 	last := sim.Metrics{Served: 2, Jain: 2}
 	for _, flood := range []int{10, 100, 1000} {

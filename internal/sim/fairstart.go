@@ -7,31 +7,30 @@ import (
 	"slices"
 )
 
-// The fair start of a job is when it would start if nobody came after it and the present users
-// shared the machine from then on: at its submission take the running jobs as they are, with
-// their real remaining times, and start the waiting jobs one by one, without
-// backfilling. Next is the pool, and in it the user, with the least running work for its
-// weight, jobs that were started this way included; a user's jobs go in order of submission.
+// The fair start of a job is the start that it would have if no job came after it and the present users
+// shared the machine from its submission on. At its submission, take the running jobs with their real
+// remaining times, and start the waiting jobs one by one, without backfilling. The next pool, and in it the
+// next user, is the one with the least running work per weight, including jobs that this list has started;
+// the jobs of a user go in order of submission.
 //
-// Sabin, Kochhar and Sadayappan ("Job fairness in non-preemptive job scheduling", ICPP
-// 2004) let the present jobs go in the order of the measured policy. A strict
-// order of arrival is perfectly fair then, whatever a flood does to the others. An order
-// that is the same for every policy is the one of Leung, Sabin and Sadayappan ("Parallel
-// job scheduling policies to improve fairness: a case study", Sandia 2008); theirs has the
-// decayed use of the past in it, and ours has none.
+// Sabin, Kochhar and Sadayappan ("Job fairness in non-preemptive job scheduling", ICPP 2004) start the
+// present jobs in the order of the measured policy. Then a strict order of arrival is perfectly fair,
+// whatever a flood does to the others. Leung, Sabin and Sadayappan ("Parallel job scheduling policies to
+// improve fairness: a case study", Sandia 2008) use one order for every policy; theirs includes the decayed
+// past usage, ours does not.
 //
-// Of a user with many jobs fairStartJobs are looked at, evenly spread over them: one
-// costs a run through all jobs before it.
+// For a user with many jobs only fairStartJobs jobs are evaluated, evenly spread: one evaluation costs a pass
+// through all jobs before it.
 const fairStartJobs = 64
 
-// fairStarts goes through a schedule from submission to submission.
+// fairStarts replays a schedule from submission to submission.
 type fairStarts struct {
 	w       *Workload
 	a       *account
 	starts  []stretch // all runs, in order of their starts
 	running []stretch // at this moment, in order of their ends
 	waiting [][]int32 // jobs by claim, in order of submission
-	active  [][]int32 // by node of the tree, those right below it in which a job waits
+	active  [][]int32 // by node of the tree: the nodes directly below it in which a job waits
 	list    listing
 }
 
@@ -39,10 +38,10 @@ type fairStarts struct {
 type stretch struct {
 	from, to int64
 	job      int32
-	again    bool // it was stopped, and waits again
+	again    bool // the run was stopped, and the job waits again
 }
 
-// sampled marks the jobs whose fair start is looked for.
+// sampled marks the jobs whose fair start is computed.
 func sampled(w *Workload) []bool {
 	total, met := make([]int, len(w.Users)), make([]int, len(w.Users))
 	for i := range w.Jobs {
@@ -58,7 +57,7 @@ func sampled(w *Workload) []bool {
 	return marks
 }
 
-// fairStart calls yield with the fair start of each job that is looked at.
+// fairStart calls yield with the fair start of each sampled job.
 func (r *Result) fairStart(a *account, yield func(job int, start int64)) {
 	f := &fairStarts{w: r.Workload, a: a, waiting: make([][]int32, len(a.claims)),
 		active: make([][]int32, len(a.tree.nodes))}
@@ -76,7 +75,7 @@ func (r *Result) fairStart(a *account, yield func(job int, start int64)) {
 	})
 	marks := sampled(r.Workload)
 	jobs := r.Workload.Jobs
-	for from, to := 0, 0; from < len(jobs); from = to { // those of a second are there together
+	for from, to := 0, 0; from < len(jobs); from = to { // all jobs of a second arrive together
 		now := jobs[from].Submit
 		f.until(now)
 		for ; to < len(jobs) && jobs[to].Submit == now; to++ {
@@ -92,8 +91,8 @@ func (r *Result) fairStart(a *account, yield func(job int, start int64)) {
 	}
 }
 
-// until lets everything happen that happens before the jobs of a second are submitted: all
-// that ends by then, and what starts earlier.
+// until replays everything that happens before the jobs of a second are submitted: all ends up to then, and
+// all earlier starts.
 func (f *fairStarts) until(now int64) {
 	for {
 		next := int64(math.MaxInt64)
@@ -119,7 +118,7 @@ func (f *fairStarts) until(now int64) {
 	}
 }
 
-// wait puts a job in its place among the waiting ones of its claim.
+// wait inserts a job into the waiting jobs of its claim.
 func (f *fairStarts) wait(job int32) {
 	n := f.a.claimOf[job]
 	if len(f.waiting[n]) == 0 {
@@ -139,7 +138,7 @@ func (f *fairStarts) leave(job int32) {
 	}
 }
 
-// turn notes that something waits in a node of the tree, or nothing any more.
+// turn records whether jobs wait in a node of the tree.
 func (f *fairStarts) turn(id int32, waits bool) {
 	for up := f.a.tree.nodes[id].parent; up >= 0; id, up = up, f.a.tree.nodes[up].parent {
 		was := len(f.active[up])
@@ -155,7 +154,7 @@ func (f *fairStarts) turn(id int32, waits bool) {
 	}
 }
 
-// of is the fair start of a job that is submitted now.
+// of returns the fair start of a job that is submitted now.
 func (f *fairStarts) of(job int32, now int64) int64 {
 	l := &f.list
 	l.reset(now, int64(f.w.Procs))

@@ -14,16 +14,15 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// listed is the slow, obvious version of fair starts: for each job it looks at all others,
-// and at every second.
+// listed is the slow, obvious version of fair starts: for each job it visits all other jobs and every second.
 type listed struct {
 	r     *sim.Result
 	root  *share.Pool
-	order []string // paths of pools, the older first
+	order []string // paths of pools, in the order of creation
 	given map[string]float64
 }
 
-// of is the fair start of a job.
+// of returns the fair start of a job.
 func (l *listed) of(job int) int64 {
 	w := l.r.Workload
 	now := w.Jobs[job].Submit
@@ -67,7 +66,7 @@ func (l *listed) of(job int) int64 {
 	}
 }
 
-// names are the pools of a job from the top down, and its user.
+// names returns the pools of a job from the top down, and its user.
 func (l *listed) names(job int) []string {
 	j := &l.r.Workload.Jobs[job]
 	var names []string
@@ -85,7 +84,7 @@ func (l *listed) give(job int, seconds float64) {
 	}
 }
 
-// next is the job whose turn it is, of those below a pool.
+// next returns the next job among the waiting jobs below a pool.
 func (l *listed) next(waiting []int, above string) int {
 	depth := 0
 	if above != "" {
@@ -115,7 +114,7 @@ func (l *listed) next(waiting []int, above string) int {
 	return l.next(within, best)
 }
 
-// TestFairStarts: fair starts are those of a version that looks at every second.
+// TestFairStarts checks fair starts against a version that visits every second.
 func TestFairStarts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, c := drawn(t)
@@ -156,9 +155,9 @@ func TestFairStarts(t *testing.T) {
 	})
 }
 
-// TestFairStartExample: two processors, ann's five jobs of 10 s come first, and bob's job
-// after 5 s. Two of ann's run then, until 10 s. Bob is given nothing yet, so his job is
-// the next, at 10 s, while in the order of arrival it is at 20 s.
+// TestFairStartExample has two processors. Ann's five jobs of 10 s come first, and bob's job after 5 s. Two
+// of ann's jobs run then, until 10 s. Bob has no running work, so his job is next, at 10 s; in the order of
+// arrival it starts at 20 s.
 func TestFairStartExample(t *testing.T) {
 	r := run(t, jobs(t, 2, "0 10 1 1", "0 10 1 1", "0 10 1 1", "0 10 1 1", "0 10 1 1", "5 10 1 2"), fifo(sched.FCFS))
 	for _, u := range r.Metrics.Users {
@@ -168,7 +167,7 @@ func TestFairStartExample(t *testing.T) {
 	}
 }
 
-// TestFairStartsOfSome: of a user with many jobs some are looked at, which are spread over them.
+// TestFairStartsOfSome checks that 64 jobs of a user with many jobs are evaluated.
 func TestFairStartsOfSome(t *testing.T) {
 	w := twoHalves()
 	start := make([]int64, len(w.Jobs))

@@ -8,11 +8,10 @@ import (
 	"github.com/fairlead/fairlead/usage"
 )
 
-// fluid is the ideal scheduler that divides the machine infinitely finely: the tree of
-// pools. It looks only at the pools with a demand. It divides as
-// [sched.View.Entitlements] does, which looks at all pools.
+// fluid is the tree of pools of the ideal scheduler, which divides the machine infinitely finely. It visits
+// only the pools with a demand. It divides like [sched.View.Entitlements], which visits all pools.
 type fluid struct {
-	capacity float64 // the processors to be divided: the part of the demand that can be in use
+	capacity float64 // the processors to divide: the part of the demand that can be in use
 	nodes    []fluidNode
 	leaf     []int32 // node by claim
 	limited  bool    // some pool has a minimum or a maximum
@@ -21,31 +20,30 @@ type fluid struct {
 
 type fluidNode struct {
 	parent int32
-	claim  int32 // -1: a pool with others below it
-	place  int32 // among the parent's kids; -1: not there
-	fixed  bool  // counts for its siblings' shares although it wants nothing
+	claim  int32 // -1: a pool with children
+	place  int32 // index among the parent's kids; -1: not among them
+	fixed  bool  // counts for its siblings' shares also without a demand
 	weight float64
 	min    float64
 	max    float64 // +Inf: none
 	want   float64
-	bounds share.Claim // what it is sure of and can use, in a tree with limits
+	bounds share.Claim // in a tree with limits: guaranteed minimum and usable demand
 
-	kids   []fluidKid // that want something
+	kids   []fluidKid // children with a demand
 	level  float64    // of the last division
 	counts float64    // weights of the children that count for shares
-	rise   float64    // integral of what one of weight 1 has as its share
+	rise   float64    // integral of the share of a child of weight 1
 
 	share, mark float64 // of a claim: the integral of its share until the parent's rise was mark
 }
 
-// fluidKid holds together what dividing looks at.
+// fluidKid keeps together the fields that divide reads.
 type fluidKid struct {
 	want, weight float64
 	id, claim    int32
 }
 
-// newFluid makes the tree of all pools that the workload will need, as the configuration
-// has them made.
+// newFluid makes the tree of all pools that the workload will need, as the configuration creates them.
 func newFluid(w *Workload, cfg sched.Config, claims []claim) (*fluid, error) {
 	core, err := sched.New(cfg, w.Zero, 0)
 	if err != nil {
@@ -92,7 +90,7 @@ func newFluid(w *Workload, cfg sched.Config, claims []claim) (*fluid, error) {
 	return f, nil
 }
 
-// want sets how many processors a claim can use, with its running and waiting jobs.
+// want sets the number of processors that a claim can use, with its running and waiting jobs.
 func (f *fluid) want(claim int32, procs float64) {
 	more := procs - f.nodes[f.leaf[claim]].want
 	for id := f.leaf[claim]; id >= 0; id = f.nodes[id].parent {
@@ -107,7 +105,7 @@ func (f *fluid) want(claim int32, procs float64) {
 	}
 }
 
-// turn lets a node in among the nodes with a demand, or out.
+// turn adds a node to the nodes with a demand, or removes it.
 func (f *fluid) turn(id int32) {
 	n := &f.nodes[id]
 	p := &f.nodes[n.parent]
@@ -130,10 +128,10 @@ func (f *fluid) turn(id int32) {
 	}
 }
 
-// fits reports whether everybody can have the whole demand.
+// fits reports whether the whole demand fits.
 func (f *fluid) fits() bool { return !f.limited && f.nodes[0].want <= f.capacity }
 
-// divide writes what each claim that wants something is due.
+// divide writes the entitlement of each claim that has a demand.
 func (f *fluid) divide(rates []usage.Rate) {
 	if f.limited {
 		f.bound(0)
@@ -143,8 +141,8 @@ func (f *fluid) divide(rates []usage.Rate) {
 	f.pour(0, math.Min(f.capacity, f.nodes[0].want), rates)
 }
 
-// bound computes what a node is sure of, as far as it can use it, and what it can use,
-// from the same of those below it.
+// bound computes the guaranteed minimum of a node, at most its usable demand, and its usable demand, both
+// from those of its children.
 func (f *fluid) bound(id int32) {
 	n := &f.nodes[id]
 	least, most := 0.0, n.want
@@ -161,7 +159,7 @@ func (f *fluid) bound(id int32) {
 	n.bounds = share.Claim{Weight: n.weight, Min: least, Max: most, Demand: most}
 }
 
-// pour divides what a node is due among those below it.
+// pour divides the entitlement of a node among its children.
 func (f *fluid) pour(id int32, due float64, rates []usage.Rate) {
 	n := &f.nodes[id]
 	switch {
@@ -200,7 +198,7 @@ func (f *fluid) pourWithLimits(n *fluidNode, due float64, rates []usage.Rate) {
 	}
 }
 
-// weighted reports whether all that want something have a weight.
+// weighted reports whether all children with a demand have a weight.
 func (n *fluidNode) weighted() bool {
 	for i := range n.kids {
 		if n.kids[i].weight <= 0 {
@@ -210,10 +208,9 @@ func (n *fluidNode) weighted() bool {
 	return true
 }
 
-// levelFor is the level L at which min(want, weight x L) add up to due: the level of
-// [share.Divide], for claims that have a weight and no limits. The sum grows with
-// the level along straight lines that become flatter, so that steps along the present
-// line end, after a few of them, on the right line (Newton). It begins with the level of the
+// levelFor returns the level L at which min(want, weight x L) add up to due: the level of [share.Divide], for
+// claims that have a weight and no limits. The sum is a concave, piecewise linear function of the level, so
+// Newton steps along the present line reach the right line after a few steps. They begin at the level of the
 // last division, which is near.
 func (n *fluidNode) levelFor(due float64) float64 {
 	if due >= n.want {
@@ -221,7 +218,7 @@ func (n *fluidNode) levelFor(due float64) float64 {
 	}
 	level := n.level
 	for range len(n.kids) + 2 {
-		full, weights := 0.0, 0.0 // of the filled children; of the others
+		full, weights := 0.0, 0.0 // of the satisfied children; of the others
 		for i := range n.kids {
 			if kid := &n.kids[i]; kid.want <= kid.weight*level {
 				full += kid.want
@@ -243,8 +240,8 @@ func (n *fluidNode) levelFor(due float64) float64 {
 	return level
 }
 
-// elapse adds up the shares that were in force for some seconds. As in the live
-// system, a configured pool counts among its siblings also when it wants nothing.
+// elapse adds up the shares that were in force for some seconds. As in the live system, a configured pool
+// counts among its siblings also without a demand.
 func (f *fluid) elapse(seconds float64) {
 	if seconds > 0 {
 		f.raise(0, seconds)
@@ -264,8 +261,7 @@ func (f *fluid) raise(id int32, seconds float64) {
 	}
 }
 
-// shareOf is the integral of a claim's share over the seconds in which it wanted
-// something.
+// shareOf returns the integral of a claim's share over the seconds in which it had a demand.
 func (f *fluid) shareOf(claim int) float64 {
 	n := &f.nodes[f.leaf[claim]]
 	if n.parent < 0 {
@@ -277,8 +273,8 @@ func (f *fluid) shareOf(claim int) float64 {
 	return n.share
 }
 
-// roomOf is how many processors a claim can have at most: the machine, or the least of the
-// maxima of its pools.
+// roomOf returns the maximum number of processors of a claim: the machine, or the smallest maximum of its
+// pools.
 func (f *fluid) roomOf(claim int32) int64 {
 	room := f.capacity
 	for id := f.leaf[claim]; id >= 0; id = f.nodes[id].parent {
@@ -291,9 +287,9 @@ func (f *fluid) roomOf(claim int32) int64 {
 type claim struct {
 	user, pool int32
 	wants      int64         // processors of running and waiting jobs
-	packing    share.Packing // of the same
+	packing    share.Packing // of the same jobs
 	room       int64         // see [fluid.roomOf]
 	has        int64         // of running jobs
-	more       int64         // that it wants since the last settlement
+	more       int64         // change of wants since the last settlement
 	dirty      bool
 }

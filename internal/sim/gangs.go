@@ -2,10 +2,10 @@ package sim
 
 import "github.com/fairlead/fairlead/sched"
 
-// gangs are the further tasks of the gangs that run, by job.
+// gangs holds, by job, the tasks of the running gangs after the first.
 type gangs map[int32][]sched.RunID
 
-// add notes a task that starts, and reports whether it is a further one of a gang of so many.
+// add records a task that starts, and reports whether it is not the first of a gang of this number of tasks.
 func (g *gangs) add(job int32, run sched.RunID, tasks int) bool {
 	if tasks == 1 {
 		return false
@@ -21,7 +21,7 @@ func (g *gangs) add(job int32, run sched.RunID, tasks int) bool {
 	return runs
 }
 
-// take forgets a gang and returns its further tasks.
+// take removes a gang and returns its tasks after the first.
 func (g gangs) take(job int32) []sched.RunID {
 	further := g[job]
 	delete(g, job)

@@ -20,17 +20,17 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// gold are schedules on which two simulators agree that others wrote, and traces the
-// logs that they are of. Both are used where they are there.
+// gold holds schedules that others wrote and on which two simulators agree; traces holds the logs behind
+// them. The tests use both where they exist.
 const (
 	gold   = "../../../shared/gold/sim"
 	traces = "../../../shared/traces"
 )
 
-// backfills are those by which the names of gold schedules end.
+// backfills maps the suffix of the name of a gold schedule to its backfill.
 var backfills = map[string]sched.Backfill{"fcfs": sched.FCFS, "easy": sched.EASY, "cons": sched.Conservative}
 
-// printed are the figures that are known of some, as printed.
+// printed holds the published figures of some schedules, as printed.
 var printed = map[string]string{
 	"hpc2n-3k.fcfs": "5309576 .393957 5588.634 47.0382",
 	"hpc2n-3k.easy": "5282045 .396010 3470.190 16.2140",
@@ -44,7 +44,7 @@ func fifo(p sched.Backfill) sched.Config {
 	return sched.Config{Root: share.Pool{Policy: "fifo"}, NewPolicy: policy.New(policy.Options{}), Backfill: p}
 }
 
-// TestGold compares the start of every job, and what follows from it.
+// TestGold compares the start of every job, and the figures that follow from the starts.
 func TestGold(t *testing.T) {
 	files, _ := filepath.Glob(gold + "/*.csv*")
 	if len(files) == 0 {
@@ -74,7 +74,7 @@ func TestGold(t *testing.T) {
 	}
 }
 
-// compare compares with the lines job_id,submit,start,end.
+// compare compares a result with the lines job_id,submit,start,end.
 func compare(t *testing.T, r *sim.Result, schedule []byte) {
 	lines := bufio.NewScanner(bytes.NewReader(schedule))
 	lines.Scan()

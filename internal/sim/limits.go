@@ -6,9 +6,9 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// Limit gives the jobs that name no time limit the default of their pool, at which they end,
-// and leaves those out that ask for more than their pool allows: what a server does when
-// they are submitted. With extend, a job that ran for longer is planned for as long as it ran.
+// Limit gives the jobs without a time limit the default of their pool, at which they end, and removes the
+// jobs that ask for more than their pool allows. A server does the same when jobs are submitted. With extend,
+// a job that ran for longer than the default gets its run time as its limit.
 func (w *Workload) Limit(root *share.Pool, extend bool) {
 	times := w.times(root)
 	kept := w.Jobs[:0]
@@ -25,9 +25,8 @@ func (w *Workload) Limit(root *share.Pool, extend bool) {
 	w.Jobs = kept
 }
 
-// Plan gives the jobs that name no time limit the default of their pool, as far as plans go.
-// They run for as long as they did, and others keep what they have: so it is with jobs that
-// have been submitted.
+// Plan gives the jobs without a time limit the default of their pool, for plans only: jobs run for as long as
+// they did, and other jobs keep their limits. The same holds for jobs that were submitted before a change.
 func (w *Workload) Plan(root *share.Pool) {
 	times := w.times(root)
 	for i := range w.Jobs {
@@ -37,7 +36,7 @@ func (w *Workload) Plan(root *share.Pool) {
 	}
 }
 
-// times are the time limits of the pools of the workload.
+// times returns the time limits of the pools of the workload.
 func (w *Workload) times(root *share.Pool) []share.Times {
 	times := make([]share.Times, len(w.Pools))
 	for i, path := range w.Pools {
@@ -46,7 +45,7 @@ func (w *Workload) times(root *share.Pool) []share.Times {
 	return times
 }
 
-// give gives a job the default, if there is one.
+// give gives a job the default of its pool, if there is one.
 func (l *Limited) give(j *Job, t *share.Times, extend bool) {
 	limit := seconds(t.Default())
 	if limit == 0 {
@@ -63,7 +62,7 @@ func (l *Limited) give(j *Job, t *share.Times, extend bool) {
 	}
 }
 
-// seconds are the whole seconds of a limit, and at least one if there is a limit.
+// seconds returns the whole seconds of a limit, and at least one if there is a limit.
 func seconds(d time.Duration) int64 {
 	if d <= 0 {
 		return 0

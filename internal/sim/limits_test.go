@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// limited is a workload of four jobs: two that name no limit, one that names a small one, and
-// one that names a large one. The pool below has a maximum of 50 s.
+// limited returns a workload of five jobs: two without a limit and three with limits of 10 s, 51 s and 50 s.
+// The pool a/short has a maximum of 50 s.
 func limited() (*sim.Workload, *share.Pool) {
 	w := &sim.Workload{Procs: 1, Pools: []string{"a", "a/short"}, Jobs: []sim.Job{
 		{ID: 1, Run: 200, Estimate: 200, NoLimit: true},

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// listing is one schedule that is made up from a list, to find a fair start.
+// listing is one schedule that starts jobs one by one from a list, to find a fair start.
 type listing struct {
 	tree    *fluid
 	now     int64
@@ -13,10 +13,10 @@ type listing struct {
 	ends    listEnds
 	given   []float64 // by node: processor-seconds
 	touched []int32   // nodes that were given something
-	taken   []int32   // by claim: how many of its waiting jobs
-	served  []int32   // claims with jobs that were taken
-	done    []int32   // by node: how many of its children with waiting jobs have none left
-	over    []bool    // by node: none is left
+	taken   []int32   // by claim: the number of its waiting jobs that were taken
+	served  []int32   // claims with taken jobs
+	done    []int32   // by node: the number of its active children without jobs left
+	over    []bool    // by node: no job is left
 	ended   []int32   // nodes that are over
 }
 
@@ -26,7 +26,7 @@ func (l *listing) begin(tree *fluid) {
 	l.taken = make([]int32, len(tree.leaf))
 }
 
-// reset begins a new list, and costs what the last one touched.
+// reset begins a new list. Its cost depends on the nodes that the last list touched.
 func (l *listing) reset(now, procs int64) {
 	for _, id := range l.touched {
 		l.given[id] = 0
@@ -44,7 +44,7 @@ func (l *listing) reset(now, procs int64) {
 	l.now, l.free = now, procs
 }
 
-// give counts work for a claim, by its node, and for the pools above it.
+// give adds work to the node of a claim and to the pools above it.
 func (l *listing) give(id int32, work float64) {
 	for ; id >= 0; id = l.tree.nodes[id].parent {
 		if l.given[id] == 0 {
@@ -54,8 +54,8 @@ func (l *listing) give(id int32, work float64) {
 	}
 }
 
-// next is the claim whose turn it is: down the tree to the one that was given the least for
-// its weight, of equal ones the first.
+// next returns the next claim: at each level of the tree it chooses the node with the least work per weight,
+// and the first of equal ones.
 func (l *listing) next(active [][]int32) (claim int32) {
 	id := int32(0)
 	for l.tree.nodes[id].claim < 0 {
@@ -81,8 +81,7 @@ func (l *listing) next(active [][]int32) (claim int32) {
 	return claim
 }
 
-// exhaust notes that a claim has nothing left, and the pools above that have nothing left
-// thereby.
+// exhaust records that a claim has no job left, and the pools above that then have none left.
 func (l *listing) exhaust(id int32, active [][]int32) {
 	for {
 		l.over[id] = true
@@ -98,7 +97,7 @@ func (l *listing) exhaust(id int32, active [][]int32) {
 	}
 }
 
-// listEnd is when a job of the list ends.
+// listEnd is the end of a job of the list.
 type listEnd struct{ at, procs int64 }
 
 type listEnds []listEnd

@@ -17,15 +17,14 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// tick is a second of the simulation in the live system. Leases are renewed every few
-// seconds of the clock, which would take long in a year.
+// tick is the live time of one simulated second. A live loop renews leases every few seconds of the clock,
+// which would take long in a year.
 const tick = time.Millisecond
 
-// TestLiveIsTheSame runs one workload through the live loop, with its store and its
-// clock, and through the simulator: every job starts at the same instant.
+// TestLiveIsTheSame runs one workload through the live loop, with its store and its clock, and through the
+// simulator: every job starts at the same instant.
 //
-// The live loop looks at the scheduler also when leases are renewed: such a look, at which
-// nothing is new, changes nothing.
+// The live loop makes a step also when leases are renewed: such a step, without news, changes nothing.
 func TestLiveIsTheSame(t *testing.T) {
 	all := []sched.Backfill{sched.FCFS, sched.FirstFit, sched.EASY, sched.Conservative}
 	for policy, ways := range map[string][]sched.Backfill{
@@ -75,8 +74,8 @@ func compareLive(t *testing.T, policy string, backfill sched.Backfill, nodes int
 	}
 }
 
-// spread is a workload in which no two things happen in one second, since the live loop
-// takes what happens one by one.
+// spread returns a workload in which no two events happen in one second, because the live loop handles events
+// one by one.
 func spread(zero time.Time) *sim.Workload {
 	w := &sim.Workload{Name: "spread", Procs: 8, Zero: zero, Users: []string{"u0", "u1", "u2"},
 		Pools: []string{"u0", "u1", "u2"}}
@@ -105,7 +104,7 @@ func checkApart(t *testing.T, r *sim.Result) {
 	}
 }
 
-// live runs the workload in the loop of a server, and returns the starts.
+// live runs the workload in the loop of a server and returns the starts.
 func live(t *testing.T, w *sim.Workload, o engine.LoopOptions, windows []sim.Window) []int64 {
 	ctx, cancel := context.WithCancel(t.Context())
 	loop, err := engine.NewLoop(ctx, memory.New("cpu"), o)

@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// What happens to a job in a second, in this order: room is made before it is taken, and a
-// job that takes no time ends after it started.
+// The events of a job in the order in which a second handles them: room is freed before it is taken, and a
+// job of no length ends after its start.
 const (
 	happensEnd = iota
 	happensSubmit
@@ -22,9 +22,8 @@ type happening struct {
 	job  int32
 }
 
-// Measured is what came of a workload that something else than the scheduler ran, by the
-// second in which each job started, or [Never]. What each user was due follows from the
-// configuration.
+// Measured measures a workload that something other than the scheduler ran, from the second in which each job
+// started, or [Never]. The entitlement of each user follows from the configuration.
 func Measured(w *Workload, cfg sched.Config, start []int64) (*Result, error) {
 	r := &Result{Workload: w, Schedule: Schedule{Start: start}}
 	r.measure()

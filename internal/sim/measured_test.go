@@ -10,8 +10,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// TestMeasuredIsRun: a schedule that the scheduler made is measured as it was while it was
-// made.
+// TestMeasuredIsRun checks that Measured gives the same numbers for a schedule as Run, which made it.
 func TestMeasuredIsRun(t *testing.T) {
 	w := &sim.Workload{Name: "made", Procs: 4, Users: []string{"ann", "bob"}, Pools: []string{"ann", "bob"}}
 	for i := range int64(200) {

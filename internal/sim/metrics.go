@@ -8,25 +8,25 @@ import (
 	"github.com/fairlead/fairlead/usage"
 )
 
-// tau bounds slowdowns: jobs that run for less count as if they ran so long, in seconds.
+// tau bounds slowdowns, in seconds: a job that runs for less counts as if it ran for tau.
 const tau = 10
 
-// Wait is how long a job that started waited for its last start.
+// Wait returns the time that a job that started waited until its last start.
 func (r *Result) Wait(job int) int64 { return r.Schedule.Start[job] - r.Workload.Jobs[job].Submit }
 
-// End is when a job that started ended.
+// End returns the second in which a job that started ended.
 func (r *Result) End(job int) int64 { return r.Schedule.Start[job] + r.Workload.Jobs[job].Run }
 
-// last is when the last job ended.
+// last returns the second in which the last job ended.
 func (r *Result) last() int64 { return r.Workload.Jobs[0].Submit + r.Metrics.Makespan }
 
-// slowdown is the bounded slowdown of a job that started.
+// slowdown returns the bounded slowdown of a job that started.
 func (r *Result) slowdown(job int) float64 {
 	run := r.Workload.Jobs[job].Run
 	return max(1, float64(r.Wait(job)+run)/float64(max(run, tau)))
 }
 
-// sample gathers the waits and slowdowns of some jobs.
+// sample collects the waits and slowdowns of some jobs.
 type sample struct {
 	jobs      int
 	work      float64
@@ -45,7 +45,7 @@ func (s *sample) add(r *Result, job int) {
 	}
 }
 
-// measure computes what follows from the schedule alone.
+// measure computes the metrics that follow from the schedule alone.
 func (r *Result) measure() {
 	w, m := r.Workload, &r.Metrics
 	var all sample
@@ -86,7 +86,7 @@ func (r *Result) measure() {
 	}
 }
 
-// mean is 0 of nothing.
+// mean returns the mean of the values, or 0 without values.
 func mean[T int64 | float64](values []T) float64 {
 	sum := 0.0
 	for _, v := range values {
@@ -95,8 +95,8 @@ func mean[T int64 | float64](values []T) float64 {
 	return sum / math.Max(1, float64(len(values)))
 }
 
-// Percentile is the smallest value that percent of the values do not exceed ("nearest
-// rank"); it sorts the values. Without values it is 0.
+// Percentile returns the smallest value that percent of the values do not exceed ("nearest rank"); it sorts
+// the values. Without values it returns 0.
 func Percentile[T cmp.Ordered](values []T, percent int) (value T) {
 	if len(values) == 0 {
 		return value
@@ -105,7 +105,7 @@ func Percentile[T cmp.Ordered](values []T, percent int) (value T) {
 	return values[(len(values)*percent+99)/100-1]
 }
 
-// addFairness adds what the account of fairness says.
+// addFairness adds the results of the account of fairness.
 func (r *Result) addFairness(a *account) {
 	m := &r.Metrics
 	shares := make([]float64, len(m.Users))
@@ -125,8 +125,8 @@ func (r *Result) addFairness(a *account) {
 	r.lateness(a)
 }
 
-// lateness compares the end of each job with the one that it would have had on a machine
-// of its user's own: see [usage.OwnFinish]. One that never started is late to the end.
+// lateness compares the end of each job with its end on a machine of its user's own: see [usage.OwnFinish]. A
+// job that never started is late until the end.
 func (r *Result) lateness(a *account) {
 	w := r.Workload
 	tasks, jobs := make([][]usage.OwnTask, len(w.Users)), make([][]int, len(w.Users))
@@ -143,7 +143,7 @@ func (r *Result) lateness(a *account) {
 			continue
 		}
 		u := &r.Metrics.Users[user]
-		// Half a slot counts as one, also where the share is less than that by rounding.
+		// Half a slot counts as one, even if rounding made the share a little smaller.
 		slots := int(math.Round(u.Share*float64(w.Procs) + 1e-9))
 		sum := 0.0
 		for k, own := range usage.OwnFinish(slots, tasks[user]) {

@@ -8,10 +8,10 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// A job that finds room on one node is one task. A wider one is a gang with a task on each of
-// as few nodes as will do, of equal size, which is rounded up.
+// A job that fits on one node is one task. A wider job is a gang with one task per node, on the smallest
+// number of nodes; its tasks have equal size, rounded up.
 
-// join makes the nodes.
+// join adds the nodes to the core.
 func (e *engine) join(unit string) error {
 	n := max(1, e.w.Nodes)
 	if e.w.Procs%n != 0 {
@@ -38,7 +38,7 @@ func (e *engine) keyFor(unit string, procs int64) cluster.Key {
 		Spread: true})
 }
 
-// tasks is how many tasks a job has.
+// tasks returns the number of tasks of a job.
 func (e *engine) tasks(job int) int {
 	n, _ := e.core.Cluster().Gang(e.keys[job])
 	return n

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// onNodes runs jobs in order on a machine of nodes, and returns the result.
+// onNodes runs jobs in FIFO order on a machine of nodes and returns the result.
 func onNodes(t *testing.T, backfill sched.Backfill, nodes, procs int, jobs []Job) *Result {
 	t.Helper()
 	w := &Workload{Name: "nodes", Procs: procs, Nodes: nodes, Jobs: jobs, Users: []string{"u"}, Pools: []string{"u"}}
@@ -22,14 +22,14 @@ func onNodes(t *testing.T, backfill sched.Backfill, nodes, procs int, jobs []Job
 	return r
 }
 
-// TestNodes: a job of six processors on nodes of four needs two nodes with three each; one of
-// four needs a whole node, although four are free on two.
+// TestNodes checks that a job of six processors on nodes of four uses two nodes with three each, and that a
+// job of four needs a whole node, although two nodes together have four free.
 func TestNodes(t *testing.T) {
 	jobs := []Job{
 		{ID: 1, Run: 10, Estimate: 10, Procs: 6},
 		{ID: 2, Run: 20, Estimate: 20, Procs: 4},           // on the third node
-		{ID: 3, Submit: 1, Run: 5, Estimate: 5, Procs: 2},  // one is free on the first two each: waits
-		{ID: 4, Submit: 2, Run: 5, Estimate: 5, Procs: 1},  // goes ahead
+		{ID: 3, Submit: 1, Run: 5, Estimate: 5, Procs: 2},  // waits: the first two nodes have one free each
+		{ID: 4, Submit: 2, Run: 5, Estimate: 5, Procs: 1},  // starts early
 		{ID: 5, Submit: 3, Run: 5, Estimate: 5, Procs: 12}, // all nodes
 	}
 	r := onNodes(t, sched.EASY, 3, 12, jobs)
@@ -43,7 +43,7 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// TestNodesAreNeverOverfull adds up what runs at once.
+// TestNodesAreNeverOverfull adds up the processors in use in each second.
 func TestNodesAreNeverOverfull(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var jobs []Job
@@ -71,9 +71,9 @@ func TestNodesAreNeverOverfull(t *testing.T) {
 	}
 }
 
-// TestNodesOfOneProcessor: it makes no difference whether processors that are all alike are
-// one machine or nodes of one each. (Conservative backfilling keeps certain nodes for certain
-// jobs, and there it does.)
+// TestNodesOfOneProcessor checks that FCFS, first fit and EASY start every job at the same second on one
+// machine and on nodes of one processor each. (Conservative backfilling plans certain nodes for certain jobs,
+// so its starts differ.)
 func TestNodesOfOneProcessor(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	var jobs []Job

@@ -10,8 +10,7 @@ import (
 	"github.com/fairlead/fairlead/internal/sim/swf"
 )
 
-// WriteCSV writes the schedule, a line for each job that started, in order of their
-// numbers.
+// WriteCSV writes the schedule, one line for each job that started, in the order of their numbers.
 func (r *Result) WriteCSV(w io.Writer) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	out.WriteString("job,submit,start,end,procs\n")
@@ -28,7 +27,7 @@ func (r *Result) WriteCSV(w io.Writer) error {
 	return out.Flush()
 }
 
-// inOrder are the jobs that started, in order of their numbers.
+// inOrder returns the jobs that started, in the order of their numbers.
 func (r *Result) inOrder() []int32 {
 	var order []int32
 	for i := range r.Workload.Jobs {
@@ -41,8 +40,8 @@ func (r *Result) inOrder() []int32 {
 	return order
 }
 
-// Records are the lines of a trace as the simulation ran it: those of the jobs that
-// started, in order of submission, with their wait times.
+// Records returns the trace as the simulation ran it: the lines of the jobs that started, in order of
+// submission, with their wait times.
 func (r *Result) Records(t *swf.Trace) []swf.Record {
 	var records []swf.Record
 	for i, j := range r.Workload.Jobs {

@@ -12,15 +12,14 @@ import (
 	"github.com/fairlead/fairlead/internal/sim"
 )
 
-// plain is the slow, obvious simulator: lists that are gone through from the beginning,
-// written down from the rules of fcfs, easy and conservative backfilling as the literature
-// has them.
+// plain is the slow, obvious simulator. It searches lists from the beginning and follows the rules of fcfs,
+// easy and conservative backfilling in the literature.
 type plain struct {
 	procs   int
 	jobs    []sim.Job
 	start   []int64
 	now     int64
-	running []int // jobs, with their planned ends
+	running []int // jobs
 	waiting []int // jobs, in order
 	slot    map[int]int64
 }
@@ -29,7 +28,7 @@ func newPlain(w *sim.Workload) *plain {
 	return &plain{procs: w.Procs, jobs: w.Jobs, start: make([]int64, len(w.Jobs)), slot: map[int]int64{}}
 }
 
-// run returns the starts. A job of no length ends in a second round of its second.
+// run returns the starts. A job of no length ends in a second pass of its second.
 func (p *plain) run(pass func(ended bool, fresh []int)) []int64 {
 	for next := 0; next < len(p.jobs) || len(p.running) > 0; {
 		p.now = math.MaxInt64
@@ -53,7 +52,8 @@ func (p *plain) run(pass func(ended bool, fresh []int)) []int64 {
 
 func (p *plain) size(i int) int { return int(p.jobs[i].Procs) }
 
-// planned is how long a job is planned to run; the core takes no plan of no length.
+// planned returns the planned run time of a job, at least one second, because the core accepts no plan of no
+// length.
 func (p *plain) planned(i int) int64 { return max(1, p.jobs[i].Estimate) }
 
 func (p *plain) free() int {
@@ -125,7 +125,7 @@ func (p *plain) conservative(ended bool, fresh []int) {
 	}
 }
 
-// hole is the earliest instant from which on there is room for a job.
+// hole returns the earliest instant from which a job fits until its planned end.
 func (p *plain) hole(i int) int64 {
 	tries := []int64{p.now}
 	for _, k := range p.running {
@@ -170,12 +170,12 @@ func (p *plain) fitsFrom(i int, from int64) bool {
 	return true
 }
 
-// passes are the rules by the name of the backfill.
+// passes maps the name of a backfill to its rules.
 func (p *plain) passes() map[string]func(bool, []int) {
 	return map[string]func(bool, []int){"fcfs": p.fcfs, "easy": p.easy, "cons": p.conservative}
 }
 
-// TestAgainstThePlainSimulator: every job starts when it does in the slow simulator.
+// TestAgainstThePlainSimulator checks that every job starts in the same second as in the slow simulator.
 func TestAgainstThePlainSimulator(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, _ := drawn(t)
@@ -197,8 +197,8 @@ func TestAgainstThePlainSimulator(t *testing.T) {
 	})
 }
 
-// TestRealAgainstThePlainSimulator does so with logs of real machines, where they are
-// there; conservative backfilling only where queues are short.
+// TestRealAgainstThePlainSimulator does the same with logs of real machines, where they exist. It tries
+// conservative backfilling only with short queues.
 func TestRealAgainstThePlainSimulator(t *testing.T) {
 	for name, ways := range map[string][]string{
 		"curie-30k": {"fcfs", "easy"}, "ctc-sp2": {"fcfs", "easy"}, "llnl-atlas": {"fcfs", "easy"}, "lublin-256": {"fcfs",

@@ -64,7 +64,7 @@ func newEngine(w *Workload, o Options) (*engine, error) {
 	return e, err
 }
 
-// closeWindows tells the core when the machine is in maintenance.
+// closeWindows gives the core the time spans in which the machine is in maintenance.
 func (e *engine) closeWindows() {
 	var all []cluster.Window
 	var nodes []string
@@ -81,8 +81,7 @@ func (e *engine) closeWindows() {
 	}
 }
 
-// loop goes from second to second in which something happens, until nothing is left that
-// could happen.
+// loop goes from one second with an event to the next, until no event is left.
 func (e *engine) loop() error {
 	told := -1
 	for e.advance() {
@@ -107,12 +106,11 @@ func (e *engine) loop() error {
 	return nil
 }
 
-// maxAlone is how often time alone is let go on when nothing runs, nothing comes and
-// nothing starts: what still waits then will never start.
+// maxAlone bounds the steps at which only time passes: no job runs, comes or starts. A job that still waits
+// after them will never start.
 const maxAlone = 1000
 
-// advance goes on to the next second in which something happens. Time alone can start
-// nothing when nothing waits.
+// advance moves to the next second with an event. The passing of time alone starts nothing when no job waits.
 func (e *engine) advance() bool {
 	next := int64(math.MaxInt64)
 	if e.next < len(e.w.Jobs) {
@@ -141,7 +139,7 @@ func (e *engine) endAll() {
 	for len(e.ends) > 0 && e.ends[0].at == e.now {
 		x := e.ends.pop()
 		if e.runs[x.job] != x.run {
-			continue // that run was stopped
+			continue // the run was stopped before
 		}
 		e.finish(x.job, x.run, t, true)
 		e.ended++
@@ -160,8 +158,8 @@ func (e *engine) submitAll() {
 	}
 }
 
-// adopt lets a job run that runs already, whoever would go first; false if there is no room, or if
-// it would need several nodes.
+// adopt starts a job that already runs, regardless of the order of the queue. It returns false if there is no
+// room, or if the job would need several nodes.
 func (e *engine) adopt(i int) bool {
 	if e.tasks(i) > 1 {
 		return false
@@ -179,8 +177,8 @@ func (e *engine) adopt(i int) bool {
 	return true
 }
 
-// job is what the core knows of a job: it has its place in the workload for a number, since
-// that is the order of the queue.
+// job returns a job as the core knows it. Its index in the workload gives its number, because the queue is in
+// that order.
 func (e *engine) job(i int) sched.Job {
 	j := &e.w.Jobs[i]
 	if e.pools[j.Pool] == sched.Root {
@@ -188,7 +186,7 @@ func (e *engine) job(i int) sched.Job {
 	}
 	limit := time.Duration(max(1, j.Estimate)) * time.Second
 	if j.NoLimit {
-		limit = 0 // the core predicts how long it runs, as it does in a cluster
+		limit = 0 // the core predicts the run time, as in a cluster
 	}
 	return sched.Job{
 		ID: int64(i + 1), Pool: e.pools[j.Pool], Key: e.keys[i], Priority: e.o.Priority, Tasks: e.tasks(i),
@@ -196,7 +194,7 @@ func (e *engine) job(i int) sched.Job {
 	}
 }
 
-// add says that a job waits.
+// add adds a waiting job to the core.
 func (e *engine) add(i int) {
 	e.core.Add(e.job(i), e.at(e.now))
 	e.waits++
@@ -205,7 +203,7 @@ func (e *engine) add(i int) {
 	}
 }
 
-// step starts what starts now.
+// step starts all jobs that the core starts now.
 func (e *engine) step() error {
 	t := e.at(e.now)
 	for more := true; more; {
@@ -228,11 +226,11 @@ func (e *engine) step() error {
 	return nil
 }
 
-// begin counts a job from now on as running.
+// begin records that a job runs from now on.
 func (e *engine) begin(i int32, run sched.RunID) {
 	j := &e.w.Jobs[i]
 	if e.gangs.add(i, run, e.tasks(int(i))) {
-		return // a further task
+		return // not the first task
 	}
 	e.schedule.Start[i], e.runs[i] = e.now, run
 	e.waits--
@@ -243,11 +241,11 @@ func (e *engine) begin(i int32, run sched.RunID) {
 	}
 }
 
-// stop ends a run at once, in favour of others; the job waits again and begins anew.
+// stop ends a run at once to make room; the job waits again and starts from its beginning.
 func (e *engine) stop(st *sched.Stop) {
 	i := int32(st.Job - 1)
 	if e.runs[i] != st.Run {
-		return // a further task of a gang, which is stopped with the first
+		return // not the first task of a gang, which stops with the first
 	}
 	e.finish(i, st.Run, e.at(e.now), false)
 	e.schedule.Lost = append(e.schedule.Lost, Segment{i, e.schedule.Start[i], e.now})

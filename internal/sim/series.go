@@ -6,26 +6,26 @@ import (
 	"strings"
 )
 
-// MaxPoints bounds the points of a series, and maxPools the pools: the pools with the
-// most work are there, and the rest is summed up as Others.
+// MaxPoints bounds the points of a series, and maxPools the pools: the pools with the most work are listed,
+// and the rest is summed up as others.
 const (
 	MaxPoints = 1000
 	maxPools  = 12
 )
 
-// others is the name of the sum of the other pools.
+// others names the sum of the other pools.
 const others = "others"
 
 func (s *sampler) begin(a *account) {
 	s.from, s.at = a.at, a.at
-	s.step = max(1, (a.w.Jobs[len(a.w.Jobs)-1].Submit-a.at)/MaxPoints) // it will not be over before
+	s.step = max(1, (a.w.Jobs[len(a.w.Jobs)-1].Submit-a.at)/MaxPoints) // it lasts at least this long
 	s.next = s.from + s.step
 	s.names, s.group = groups(a)
 	s.totals = make([]float64, firstGroup+2*len(s.names))
 	s.rows = append(s.rows, slices.Clone(s.totals))
 }
 
-// groups numbers the pools at the top, those with most work first.
+// groups numbers the top-level pools, those with the most work first.
 func groups(a *account) (names []string, of []int32) {
 	work := map[string]float64{}
 	for i := range a.w.Jobs {
@@ -49,13 +49,13 @@ func groups(a *account) (names []string, of []int32) {
 	return names, of
 }
 
-// top is the pool at the top above a pool, or itself.
+// top returns the top-level pool at or above a pool.
 func top(path string) string {
 	head, _, _ := strings.Cut(path, "/")
 	return head
 }
 
-// until takes the samples that are due before a second at which something changes.
+// until takes the samples that are due before the second of a change.
 func (s *sampler) until(a *account, now int64) {
 	for s.next <= now {
 		s.add(s.next)
@@ -83,7 +83,7 @@ func (s *sampler) add(now int64) {
 	s.at = now
 }
 
-// note notes the values in force from now on.
+// note records the values in force from now on.
 func (s *sampler) note(a *account) {
 	s.inForce = [firstGroup]float64{busySeconds: float64(a.running), queueSeconds: float64(a.waiting),
 		wantedSeconds: float64(a.wanted)}
@@ -100,7 +100,7 @@ func (s *sampler) sum(a *account) {
 	}
 }
 
-// end takes the last sample, of a stretch that may be shorter.
+// end takes the last sample, whose stretch may be shorter.
 func (s *sampler) end(a *account) {
 	s.sum(a)
 	s.rows = append(s.rows, slices.Clone(s.totals))

@@ -9,16 +9,14 @@ import (
 // day is how many seconds a day has.
 const day = 24 * 60 * 60
 
-// served adds up, for each user, what it was entitled to and how much of that it had, day
-// by day: what it has beyond its entitlement pays back what it lacks of the same day, and
-// of no other.
+// served adds up, for each user and day, its entitlement and the part of it that the user received: service
+// beyond the entitlement makes up for a lack on the same day, and on no other.
 //
-// The entitlement is that of the ideal fluid scheduler, by what the user wants at that
-// moment, as far as it can be served: of a user with jobs of 64 processors only 64 of 100
-// can be in use at a time.
+// The entitlement comes from the ideal fluid scheduler, by the user's demand at that moment, as far as it can
+// be served: if a user has only jobs of 64 processors, just 64 of 100 can be in use at a time.
 type served struct {
-	next  int64        // second in which the day ends
-	marks []usage.Sums // by user, at the begin of the day
+	next  int64        // second at which the day ends
+	marks []usage.Sums // by user, at the start of the day
 	users []servedUser
 }
 
@@ -45,7 +43,7 @@ func (s *served) turn(fair *usage.Fairness, claims []claim) {
 	s.next += day
 }
 
-// ratio is the part of its entitlement that a user had; of no entitlement it is 1.
+// ratio returns the received part of a user's entitlement, or 1 without an entitlement.
 func (u *servedUser) ratio() float64 {
 	if u.entitled <= 0 {
 		return 1

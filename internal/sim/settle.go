@@ -56,7 +56,7 @@ func (a *account) start(job int) {
 	a.change(job, 0, procs)
 }
 
-// end counts a run out. A job that waits again is submitted again.
+// end ends the run of a job. If the job waits again, it must be submitted again.
 func (a *account) end(job int) {
 	procs := int64(a.w.Jobs[job].Procs)
 	a.running -= procs
@@ -79,7 +79,7 @@ func (a *account) change(job int, wants, has int64) {
 	}
 }
 
-// settle adds up the values that were in force until now, and notes those from now on.
+// settle adds up the values in force until now, and records the values in force from now on.
 func (a *account) settle(now int64) {
 	a.until(now)
 	for _, n := range a.dirty {
@@ -103,7 +103,7 @@ func (a *account) settle(now int64) {
 	a.sampler.note(a)
 }
 
-// until adds up the values in force until a second, and ends the days before it.
+// until adds up the values in force until a second, and ends the days up to then.
 func (a *account) until(now int64) {
 	for a.served.next <= now {
 		a.elapse(a.served.next)
@@ -119,7 +119,7 @@ func (a *account) elapse(now int64) {
 	a.at = now
 }
 
-// close adds up to the end.
+// close adds up the values until the end.
 func (a *account) close(now int64) {
 	a.until(now)
 	a.fair.Advance(a.instant(now))

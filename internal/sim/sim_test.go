@@ -20,7 +20,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// jobs makes a workload of lines "submit run procs user", on so many processors.
+// jobs makes a workload of lines "submit run procs user" on a machine with procs processors.
 func jobs(t testing.TB, procs int, lines ...string) *sim.Workload {
 	t.Helper()
 	text := ""
@@ -43,8 +43,8 @@ func run(t testing.TB, w *sim.Workload, c sched.Config) *sim.Result {
 	return r
 }
 
-// TestOrderWithinASecond: what ends in a second makes room for what is submitted in it,
-// and a job of no length for what waits behind it.
+// TestOrderWithinASecond checks that a job that ends makes room for jobs submitted in the same second, and
+// that a job of no length makes room for the jobs behind it.
 func TestOrderWithinASecond(t *testing.T) {
 	r := run(t, jobs(t, 4, "0 10 4 1", "10 0 4 1", "10 5 3 1", "10 5 1 1", "10 5 1 1", "11 0 1 1"), fifo(sched.FCFS))
 	if want := []int64{0, 10, 10, 10, 15, 15}; !slices.Equal(r.Schedule.Start, want) {
@@ -55,7 +55,7 @@ func TestOrderWithinASecond(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	r := run(t, jobs(t, 2, "100 20 1 1", "100 40 2 2", "110 5 1 1"), fifo(sched.FCFS))
 	m := r.Metrics
-	// They start at 100, 120 and 160; the last ends at 165.
+	// The jobs start at 100, 120 and 160; the last ends at 165.
 	if m.Jobs != 3 || m.Makespan != 65 || m.Utilisation != 105.0/130 || m.MeanWait != 70.0/3 || m.P50Wait != 20 ||
 		m.P95Wait != 50 {
 		t.Errorf("%+v", m)
@@ -63,18 +63,17 @@ func TestMetrics(t *testing.T) {
 	if want := (1 + 1.5 + 5.5) / 3; m.MeanSlowdown != want || m.P95Slowdown != 5.5 {
 		t.Errorf("slowdowns %v %v, want %v", m.MeanSlowdown, m.P95Slowdown, want)
 	}
-	// From 100 to 120 the second user is due one processor of two, and the first one. From
-	// 110 on the first wants two and is due one. From 120 to 160 both are due one, but the
-	// second has both; then the first is due one.
+	// From 100 to 120 each user is due one processor of two. From 110 on the first user wants two and is due
+	// one. From 120 to 160 both are due one, but the second has both; then the first is due one.
 	first, second := m.Users[1], m.Users[0]
 	if first.User != "u1" || first.Due != 20+40+5 || first.Received != 25 || first.Lag != 40 || second.Due != 20+40 ||
 		second.Lag != -20 {
 		t.Errorf("%+v\n%+v", first, second)
 	}
-	if m.IdleWanted != 10 { // from 110 to 120 the last would have fitted
+	if m.IdleWanted != 10 { // from 110 to 120 the last job would have fitted
 		t.Errorf("%+v", m)
 	}
-	// What the second had above its 60 does not count.
+	// The service of the second user above its 60 does not count.
 	x, y := 25.0/65, 1.0
 	if first.Served != x || second.Served != y || m.Served != (x+y)/2 || m.ServedTenth != x {
 		t.Errorf("%+v\n%+v", m, first)
@@ -82,7 +81,7 @@ func TestMetrics(t *testing.T) {
 	if want := (x + y) * (x + y) / 2 / (x*x + y*y); math.Abs(m.Jain-want) > 1e-12 {
 		t.Errorf("Jain's index %v, want %v", m.Jain, want)
 	}
-	// Alone on one processor, the first user's would end at 120 and 125, the second's at 180.
+	// Alone on one processor, the first user's jobs would end at 120 and 125, the second user's job at 180.
 	if first.Share != 0.5*60/65+5.0/65 || first.MaxLate != 40 || first.MeanLate != 20 || second.MaxLate != 0 || m.Late != 10 {
 		t.Errorf("%+v\n%+v", first, second)
 	}
@@ -121,8 +120,8 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// TestNeverStarts: a pool whose maximum is below what a job asks for holds it for ever,
-// and the simulation ends all the same.
+// TestNeverStarts checks that a job that asks for more than the maximum of its pool waits for ever, and that
+// the simulation ends nevertheless.
 func TestNeverStarts(t *testing.T) {
 	c := fifo(sched.FirstFit)
 	c.Root.Pools = []share.Pool{{Name: "u1", Weight: 1, Max: map[string]int64{"cpu": 2}}}
@@ -132,7 +131,7 @@ func TestNeverStarts(t *testing.T) {
 	}
 }
 
-// TestStopsBeginAnew: what is stopped for others waits again, and runs in full.
+// TestStopsBeginAnew checks that stopped jobs wait again and then run in full.
 func TestStopsBeginAnew(t *testing.T) {
 	c := fifo(sched.FirstFit)
 	c.Root.Policy = "fair"
@@ -155,7 +154,7 @@ func TestProgressEndsASimulation(t *testing.T) {
 	}
 }
 
-// drawn is a random workload, with what divides it.
+// drawn returns a random workload with a random configuration.
 func drawn(t *rapid.T) (*sim.Workload, sched.Config) {
 	w := &sim.Workload{Name: "drawn", Procs: rapid.IntRange(1, 9).Draw(t, "procs"), Zero: time.Unix(1_000_000_000, 0)}
 	for u := range rapid.IntRange(1, 5).Draw(t, "users") {
@@ -184,8 +183,8 @@ func drawn(t *rapid.T) (*sim.Workload, sched.Config) {
 	return w, c
 }
 
-// TestSchedulesKeepTheRules: nothing starts before it is submitted, no more runs than
-// there is, all runs in the end, and the same again gives the same.
+// TestSchedulesKeepTheRules checks that no job starts before its submission, that the machine is never
+// overfull, that all jobs run in the end, and that a second run gives the same schedule.
 func TestSchedulesKeepTheRules(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, c := drawn(t)

@@ -4,10 +4,10 @@ import (
 	"slices"
 )
 
-// widths knows how many processors the waiting jobs up to each size ask for
-// together: a tree of partial sums (Fenwick, 1994) over the sizes that the workload has.
+// widths knows the total number of processors that the waiting jobs up to each size ask for: a tree of
+// partial sums (Fenwick, 1994) over the sizes in the workload.
 type widths struct {
-	sizes []int64 // that occur, ascending
+	sizes []int64 // the sizes in the workload, ascending
 	rank  []int32 // by job, from 1
 	sums  []int64
 }
@@ -37,7 +37,7 @@ func (x *widths) add(job int, procs int64) {
 	}
 }
 
-// upTo is the sum over the jobs that ask for at most procs processors.
+// upTo returns the sum over the jobs that ask for at most procs processors.
 func (x *widths) upTo(procs int64) (sum int64) {
 	i, found := slices.BinarySearch(x.sizes, procs)
 	if found {

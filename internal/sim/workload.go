@@ -13,17 +13,17 @@ type Job struct {
 	ID       int64
 	Submit   int64
 	Run      int64
-	Estimate int64 // the time limit, which plans go by
+	Estimate int64 // the time limit, which plans use
 	Procs    int32
 	User     int32 // in Workload.Users
 	Pool     int32 // in Workload.Pools
-	Record   int32 // line of the trace, if it came from one
-	NoLimit  bool  // nobody asked for Estimate: plans go by what the core predicts
-	Running  bool  // it runs already when it is submitted, if there is room
+	Record   int32 // line of the trace, if the job came from one
+	NoLimit  bool  // no user asked for Estimate: plans use the core's prediction
+	Running  bool  // it already runs when it is submitted, if there is room
 }
 
-// Workload has the jobs to be scheduled, on a machine whose processors are all alike. They
-// are on one node, or on Nodes nodes of equal size.
+// Workload holds the jobs to schedule on a machine of equal processors. The processors are on one node, or on
+// Nodes nodes of equal size.
 type Workload struct {
 	Name  string
 	Procs int
@@ -33,14 +33,14 @@ type Workload struct {
 	Users []string
 	Pools []string // paths
 
-	Limits Limited // what Limit did
+	Limits Limited // effects of Limit and Plan
 }
 
-// FromTrace makes a workload of the jobs of a trace. Place says into which pool the jobs
-// of somebody go; without it each user has a pool.
+// FromTrace makes a workload of the jobs of a trace. Place returns the pool for a job's origin; without place
+// each user has a pool.
 //
-// The numbers of a trace become names: user 12 is u12, group 3 is g3; the executable 5 is
-// the kind e5, and queue 2 the requestor q2.
+// The numbers of a trace become names: user 12 is u12, group 3 is g3; the executable 5 is the kind e5, and
+// queue 2 the requestor q2.
 func FromTrace(t *swf.Trace, jobs []swf.Job, procs int, place func(share.Origin) (string, error)) (*Workload, error) {
 	w := &Workload{Name: t.Name, Procs: procs, Zero: time.Unix(t.UnixStartTime, 0).UTC(), Jobs: make([]Job, len(jobs))}
 	if place == nil {
@@ -71,7 +71,7 @@ func FromTrace(t *swf.Trace, jobs []swf.Job, procs int, place func(share.Origin)
 	return w, nil
 }
 
-// name is the name behind a number of a trace.
+// name returns the name for a number of a trace.
 func name(letter string, n int32) string {
 	if n < 0 {
 		return "unknown"
@@ -79,7 +79,7 @@ func name(letter string, n int32) string {
 	return fmt.Sprint(letter, n)
 }
 
-// numbering numbers names in the order in which they are met.
+// numbering numbers names in the order in which it meets them.
 type numbering struct {
 	names  []string
 	number map[string]int32
@@ -98,9 +98,9 @@ func (n *numbering) of(name string) int32 {
 	return i
 }
 
-// Limited counts what the time limits of pools did to a workload.
+// Limited counts the effects of the time limits of pools on a workload.
 type Limited struct {
-	Refused int `json:"above_max_time"`        // left out, as their pool allows less
-	Given   int `json:"given_default_time"`    // named no limit, and got that of their pool
+	Refused int `json:"above_max_time"`        // removed, because their pool allows less
+	Given   int `json:"given_default_time"`    // named no limit, and got the default of their pool
 	Ended   int `json:"ended_at_default_time"` // of these, the jobs that ran for longer
 }

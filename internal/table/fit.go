@@ -7,13 +7,12 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// shortest is how short a text may be cut, in columns of the terminal.
+// shortest is the minimum width to which a text is cut, in columns of the terminal.
 const shortest = 6
 
-// fit makes a table that is too wide as narrow as it can be without losing important cells:
-// first it drops empty columns, unless somebody asked for them, then
-// it cuts the longest texts. Numbers and the first column, which names the row, stay
-// whole.
+// fit narrows a table that is too wide, without losing important cells: first it drops empty columns, unless
+// the user chose the columns, then it cuts the longest texts. Numbers and the first column, which names the
+// row, stay whole.
 func (t *Table) fit(width int) {
 	widths := t.widths()
 	over := total(widths) - width
@@ -44,7 +43,7 @@ func (t *Table) fit(width int) {
 	}
 }
 
-// empty reports whether nothing stands in a column.
+// empty reports whether a column has only empty cells.
 func (t *Table) empty(i int) bool {
 	return !slices.ContainsFunc(t.rows, func(row []string) bool { return row[i] != "" && row[i] != "-" })
 }
@@ -56,7 +55,7 @@ func (t *Table) drop(i int) {
 	}
 }
 
-// cut shortens the texts of a column, its name included.
+// cut shortens the texts of a column, including its name.
 func (t *Table) cut(i, width int) {
 	t.columns = slices.Clone(t.columns)
 	t.columns[i].Name = ansi.Truncate(t.columns[i].Name, width, "…")
@@ -69,7 +68,7 @@ func (t *Table) cut(i, width int) {
 // gap is the space between two columns.
 const gap = 2
 
-// widths are the widths that the columns need.
+// widths returns the widths that the columns need.
 func (t *Table) widths() []int {
 	widths := make([]int, len(t.columns))
 	for i, c := range t.columns {
@@ -83,7 +82,7 @@ func (t *Table) widths() []int {
 	return widths
 }
 
-// total is the width of a table whose columns have these.
+// total returns the width of a table with columns of these widths.
 func total(widths []int) int {
 	sum := -gap
 	for _, w := range widths {

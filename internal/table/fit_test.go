@@ -12,8 +12,8 @@ func wideTable() *Table {
 	return t
 }
 
-// TestFit: numbers and the first column stay whole, empty columns go first, and then
-// the longest texts are cut.
+// TestFit checks that numbers and the first column stay whole, that empty columns are dropped first, and that
+// the longest texts are cut then.
 func TestFit(t *testing.T) {
 	for _, width := range []int{200, 74, 60, 40, 30} {
 		x := wideTable()

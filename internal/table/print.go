@@ -14,8 +14,8 @@ import (
 	"github.com/fairlead/fairlead/internal/plain"
 )
 
-// Lines lays the table out for a place of this width, for those who draw a whole screen: the
-// header first, and no line wider than that.
+// Lines lays the table out for programs that draw a whole screen: the header first, and no line wider than
+// width.
 func (t *Table) Lines(width int) []string {
 	t.fit(width)
 	widths := t.widths()
@@ -33,7 +33,7 @@ func (t *Table) Lines(width int) []string {
 	return lines
 }
 
-// Natural is the width that the table needs if nothing is cut.
+// Natural returns the width that the table needs if nothing is cut.
 func (t *Table) Natural() int { return t.natural() }
 
 func (t *Table) line(cells []string, widths []int, width int) string {
@@ -52,8 +52,7 @@ func (t *Table) line(cells []string, widths []int, width int) string {
 	return ansi.Truncate(strings.TrimRight(b.String(), " "), width, "…")
 }
 
-// Print writes the table: as wide as w's terminal at most, and with nothing but text
-// where w is not a terminal.
+// Print writes the table, at most as wide as w's terminal, and as plain text if w is not a terminal.
 func (t *Table) Print(w io.Writer) error {
 	if !t.Header && len(t.rows) == 0 {
 		return nil // not even an empty line
@@ -100,10 +99,10 @@ func (t *Table) Print(w io.Writer) error {
 	return nil
 }
 
-// natural is the width that the table needs.
+// natural returns the width that the table needs.
 func (t *Table) natural() int { return total(t.widths()) }
 
-// Width is the width of the terminal behind w, 0 if it is none.
+// Width returns the width of the terminal behind w, or 0 if w is not a terminal.
 func Width(w io.Writer) int {
 	f, ok := plain.Raw(w).(*os.File)
 	if !ok {

@@ -1,5 +1,5 @@
-// Package table lays out what the command line lists: columns as wide as they need
-// to be, cut to the width of the terminal, plain when nobody looks.
+// Package table lays out the lists of the command line: columns as wide as they need to be, cut to the width
+// of the terminal, and plain text if the output is not a terminal.
 package table
 
 import (
@@ -13,7 +13,7 @@ import (
 // Column is one column of a table.
 type Column struct {
 	Name  string
-	Right bool // numbers stand to the right
+	Right bool // aligns numbers to the right
 }
 
 // Table collects rows and prints them.
@@ -22,9 +22,9 @@ type Table struct {
 	rows    [][]string
 	bold    map[int]bool
 	picked  bool // the columns were chosen by name
-	// Styled says that cells may carry styles, and that whoever gives them made them harmless.
+	// Styled says that cells may carry styles; the caller must have made them harmless.
 	Styled bool
-	// Header is left out by -n.
+	// Header is false with -n.
 	Header bool
 }
 
@@ -37,8 +37,8 @@ func New(columns ...Column) *Table {
 	return &Table{columns: columns, Header: true, bold: map[int]bool{}}
 }
 
-// Row adds a row; missing cells at its end are empty. Nothing that a terminal would obey gets
-// into it, whoever chose the words.
+// Row adds a row; missing cells at its end are empty. Row replaces terminal control characters in all texts,
+// unless Styled is set.
 func (t *Table) Row(cells ...any) {
 	row := make([]string, len(t.columns))
 	for i, c := range cells {
@@ -49,14 +49,13 @@ func (t *Table) Row(cells ...any) {
 	t.rows = append(t.rows, row)
 }
 
-// Mark makes the last row stand out.
+// Mark emphasizes the last row.
 func (t *Table) Mark() { t.bold[len(t.rows)-1] = true }
 
-// Len is how many rows there are.
+// Len returns the number of rows.
 func (t *Table) Len() int { return len(t.rows) }
 
-// Pick keeps only the named columns, in that order. An unknown name is an error that
-// lists the known ones.
+// Pick keeps only the named columns, in that order. An unknown name is an error that lists the known ones.
 func (t *Table) Pick(names []string) error {
 	var at []int
 	for _, n := range names {

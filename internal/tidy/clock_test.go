@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// TestTestsDoNotWaitForTheClock finds the places at which the result of a test depends on real time: it sleeps,
-// or it compares how long something took. Both are right inside synctest.Test, where time is virtual, and in
-// campaigns. Other tests wait for an event with await.Until.
+// TestTestsDoNotWaitForTheClock finds the places where the result of a test depends on real time: it sleeps,
+// or it compares a duration that it measured. Both are right inside synctest.Test, where time is virtual, and
+// in campaigns. Other tests wait for an event with await.Until.
 func TestTestsDoNotWaitForTheClock(t *testing.T) {
 	found := map[string]int{}
 	which := map[string][]string{}
@@ -29,19 +29,19 @@ func TestTestsDoNotWaitForTheClock(t *testing.T) {
 	}
 }
 
-// mayLookAtTheClock are functions in which real time decides no result of make test, with the reason.
+// mayLookAtTheClock lists functions in which real time decides no result of make test, with the reason.
 var mayLookAtTheClock = map[string]string{
 	"cmd/fairlead follow":       "pages are recorded at the speed of somebody who types; tests have no pause",
 	"cmd/fairlead intrudePorts": "the port is freed after different times, for the server to look before and after",
 	"internal/foreign convert":  "what takes long is found in the campaign fuzz only",
 }
 
-// testPackage is the test files of one package that are no campaign.
+// testPackage holds the test files of one package, except campaigns.
 type testPackage struct {
 	name      string
 	set       *token.FileSet
-	functions map[string][]*ast.FuncDecl // by name: methods of different types have one
-	wrappers  map[string]bool            // functions that run what they are handed inside synctest.Test
+	functions map[string][]*ast.FuncDecl // by name: methods of different types may share one
+	wrappers  map[string]bool            // functions that run their function parameters inside synctest.Test
 }
 
 // testPackages reads the test files of all packages.
@@ -106,9 +106,10 @@ func (p *testPackage) realTime() (places []string) {
 	return places
 }
 
-// outside finds the functions that may run in real time: tests, and what one of them names outside a function that
-// runs inside synctest.Test. A method is one of them if its type is named so, too, and the method is either named or
-// called by nobody here, as others then call it by an interface. Benchmarks measure time.
+// outside finds the functions that may run in real time: tests, and the functions that one of these names
+// outside a function that runs inside synctest.Test. A method counts if its type is reached in this way, and
+// the method is either reached or named nowhere in the package, because then other packages call it through
+// an interface. Benchmarks are exempt, because they measure time.
 func (p *testPackage) outside() []*ast.FuncDecl {
 	named, reached := map[string]bool{}, map[string]bool{}
 	var waiting, found []*ast.FuncDecl
@@ -153,8 +154,8 @@ func eachName(n ast.Node, f func(string)) {
 	})
 }
 
-// eachOutside calls f for each node that is not inside a function handed to synctest.Test, or to a function that
-// calls it so. The cases of a select are left out: there, time.After is the limit that only a hang reaches.
+// eachOutside calls f for each node that is not inside a function passed to synctest.Test, or to a wrapper of
+// it. It skips the cases of a select: there, time.After is a limit that only a hang reaches.
 func (p *testPackage) eachOutside(body ast.Node, f func(ast.Node)) {
 	cases := map[*ast.ExprStmt]bool{}
 	ast.Inspect(body, func(n ast.Node) bool {
@@ -173,13 +174,13 @@ func (p *testPackage) eachOutside(body ast.Node, f func(ast.Node)) {
 	})
 }
 
-// isVirtual: does the call run the functions that it is handed inside synctest.Test?
+// isVirtual reports whether the call runs its function arguments inside synctest.Test.
 func (p *testPackage) isVirtual(call *ast.CallExpr) bool {
 	id, ok := call.Fun.(*ast.Ident)
 	return isCall(call, "synctest", "Test") || ok && p.wrappers[id.Name]
 }
 
-// findWrappers finds the functions that are handed one, and run it inside synctest.Test.
+// findWrappers finds the functions that run their function parameters inside synctest.Test.
 func (p *testPackage) findWrappers() {
 	p.wrappers = map[string]bool{}
 	for more := true; more; {
@@ -208,7 +209,7 @@ func (p *testPackage) callsVirtual(fn *ast.FuncDecl) (found bool) {
 	return found
 }
 
-// clocked says how a node depends on real time, or nothing.
+// clocked describes the dependency of a node on real time, or returns "".
 func clocked(n ast.Node, took map[string]bool) string {
 	switch n := n.(type) {
 	case *ast.CallExpr:
@@ -235,7 +236,7 @@ func clocked(n ast.Node, took map[string]bool) string {
 	return ""
 }
 
-// isNever: is it a function that only returns false?
+// isNever reports whether the expression is a function that only returns false.
 func isNever(e ast.Expr) bool {
 	f, ok := e.(*ast.FuncLit)
 	if !ok || len(f.Body.List) != 1 {
@@ -249,7 +250,8 @@ func isNever(e ast.Expr) bool {
 	return ok && id.Name == "false"
 }
 
-// isSince: is it time.Since, or a variable that was set to it in the same function?
+// isSince reports whether the expression is time.Since, or a variable that was set to it in the same
+// function.
 func isSince(e ast.Expr, took map[string]bool) bool {
 	if id, ok := e.(*ast.Ident); ok {
 		return took[id.Name]
@@ -258,7 +260,7 @@ func isSince(e ast.Expr, took map[string]bool) bool {
 	return ok && isCall(call, "time", "Since")
 }
 
-// durations are the variables of a function that are set to time.Since.
+// durations returns the variables of a function that are set to time.Since.
 func durations(fn *ast.FuncDecl) map[string]bool {
 	took := map[string]bool{}
 	ast.Inspect(fn, func(n ast.Node) bool {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// headless finds comments whose sentences hide their subject: a reader has to read them twice.
+// headless matches comments whose sentences hide their subject: a reader has to read them twice.
 var headless = regexp.MustCompile(`// .*\b(what (is|was|are|were|may|has|waits|runs|can|must)|` +
 	`of which|by which|those that|so (many|much|long) )`)
 

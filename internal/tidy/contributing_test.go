@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// aPath is a file or a folder of the repository, as pages write it.
+// aPath matches a file or a folder of the repository, as pages write it.
 var aPath = regexp.MustCompile(`^[a-z]+(/[A-Za-z0-9_.*-]*)+$`)
 
-// TestContributorsFindTheFiles: what CONTRIBUTING.md and the map of the code name by a path is there.
+// TestContributorsFindTheFiles checks that the paths in CONTRIBUTING.md and in the map of the code exist.
 func TestContributorsFindTheFiles(t *testing.T) {
 	for _, page := range []string{"CONTRIBUTING.md", "docs/design.md"} {
 		named := 0

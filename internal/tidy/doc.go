@@ -1,5 +1,5 @@
-// Package tidy holds the rules of the house as tests: which package may import which,
-// what floor 1 must not touch, how long a function may be, how many files of a package may
-// lead to one another. They are read as a policy, and fail with the place and the rule.
-// What is still larger than its limit stands in testdata/limits.txt, whose numbers only fall.
+// Package tidy holds the rules of the project as tests: the imports that a package may have, the forbidden
+// parts of floor 1, the length of functions, the circles between the files of a package. They can be read as
+// a policy, and fail with the place and the rule. testdata/limits.txt lists the exceptions that are still
+// larger than a limit; their numbers only fall.
 package tidy

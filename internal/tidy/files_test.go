@@ -9,14 +9,15 @@ import (
 	"testing"
 )
 
-// The files of a package can be read one after another: each file uses what the files before
-// it declare. An arrow leads from a file to another one of whose names it uses at least one.
+// The files of a package can be read one after another: each file uses names that the files before it
+// declare. An arrow leads from a file to another file if it uses at least one of its names.
 const (
 	maxCircle   = 8  // files that all lead to one another
 	maxCoreBack = 30 // arrows in sched that no order of its files avoids
 )
 
-// TestFilesRunInNoLargeCircle: files that lead to one another can only be understood together.
+// TestFilesRunInNoLargeCircle bounds circles, because files that lead to one another can only be understood
+// together.
 func TestFilesRunInNoLargeCircle(t *testing.T) {
 	largest := map[string]int{}
 	eachPackage(t, func(p checked) {
@@ -29,8 +30,8 @@ func TestFilesRunInNoLargeCircle(t *testing.T) {
 	limit{"circle", atMost(maxCircle), instead}.hold(t, largest)
 }
 
-// TestArrowsBetweenFilesRunDown orders the files of each package so that few arrows run back up,
-// and counts these.
+// TestArrowsBetweenFilesRunDown orders the files of each package so that few arrows run back up, and counts
+// these.
 func TestArrowsBetweenFilesRunDown(t *testing.T) {
 	back := map[string]int{}
 	which := map[string][]string{}
@@ -53,10 +54,10 @@ func TestArrowsBetweenFilesRunDown(t *testing.T) {
 	}
 }
 
-// A graph says which file uses names of which others.
+// graph maps each file to the files whose names it uses.
 type graph map[string]map[string]bool
 
-// arrows finds all uses of a name that stands in another file of the same package.
+// arrows finds all uses of names from other files of the same package.
 func arrows(p checked) graph {
 	g := graph{}
 	file := func(at token.Pos) string { return filepath.Base(p.set.Position(at).Filename) }
@@ -114,9 +115,9 @@ func circles(g graph) [][]string {
 	return found
 }
 
-// order puts the files of a circle in a row in which few arrows lead to a later file. It starts
-// with the file of most use to the others and least in need of them, and so on (after Eades,
-// Lin and Smyth, 1993), and then moves single files as long as that helps.
+// order puts the files of a circle in a row in which few arrows lead to a later file. It starts with the file
+// that most others use and that uses the fewest, and so on (after Eades, Lin and Smyth, 1993), and then moves
+// single files while that helps.
 func (g graph) order(circle []string) []string {
 	var row []string
 	rest := slices.Clone(circle)
@@ -135,7 +136,7 @@ func (g graph) order(circle []string) []string {
 	return row
 }
 
-// use is how many files of a set use a file, less the number of those that it uses.
+// use returns the number of files of a set that use a file, minus the number of files that it uses.
 func (g graph) use(set []string, file string) (n int) {
 	for _, other := range set {
 		if g[other][file] {
@@ -148,14 +149,14 @@ func (g graph) use(set []string, file string) (n int) {
 	return n
 }
 
-// improve moves each file to the place in the row that leaves the fewest arrows back, and reports
-// whether there are fewer now.
+// improve moves each file to the place in the row that leaves the fewest arrows back, and reports whether
+// there are fewer now.
 func (g graph) improve(row []string) bool {
 	better := false
 	for _, file := range slices.Clone(row) {
 		at := slices.Index(row, file)
 		others := slices.Delete(slices.Clone(row), at, at+1)
-		// Passing a file that it uses spares an arrow, passing one that uses it costs one.
+		// Passing a file that it uses saves an arrow; passing a file that uses it costs one.
 		now, least, place, here := 0, 0, 0, 0
 		for i, other := range others {
 			if g[file][other] {

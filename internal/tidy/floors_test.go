@@ -12,11 +12,11 @@ import (
 	"github.com/fairlead/fairlead/internal/golden"
 )
 
-// TestFloorsAreDrawn keeps the picture of the packages in docs/design as the imports are. The packages
-// of a row import those of lower rows only; an import that another one implies is not drawn.
+// TestFloorsAreDrawn keeps the picture of the packages in docs/design equal to the imports. The packages of a
+// row import only packages of lower rows; an import that another import implies is not drawn.
 func TestFloorsAreDrawn(t *testing.T) {
 	d := drawing{group: map[string]int{}, imports: map[string][]string{}}
-	for i, f := range floors[:len(floors)-2] { // without the examples and what tests need
+	for i, f := range floors[:len(floors)-2] { // without the examples and the packages for tests
 		for _, p := range f.packages {
 			d.group[cmp.Or(p, "fairlead")] = i
 		}
@@ -29,7 +29,7 @@ func TestFloorsAreDrawn(t *testing.T) {
 	golden.Check(t, root+"/docs/design/floors.svg", d.svg())
 }
 
-// A drawing has the packages with the number of their group, and the imports among them.
+// drawing holds the packages with the number of their group, and the imports among them.
 type drawing struct {
 	group   map[string]int
 	imports map[string][]string
@@ -43,11 +43,11 @@ func (d drawing) ours(imports []*types.Package) (names []string) {
 			names = append(names, name)
 		}
 	}
-	slices.Sort(names) // or the picture would change when a declaration moves to another file
+	slices.Sort(names) // otherwise the picture would change when a declaration moves to another file
 	return names
 }
 
-// level is 0 for a package that imports none of ours, and else one more than the highest import.
+// level returns 0 for a package that imports none of ours, and otherwise one more than the highest import.
 func (d drawing) level(name string) int {
 	n := 0
 	for _, to := range d.imports[name] {
@@ -56,7 +56,7 @@ func (d drawing) level(name string) int {
 	return n
 }
 
-// below are all packages that a package imports, by whatever way.
+// below returns all packages that a package imports, directly or not.
 func (d drawing) below(name string) map[string]bool {
 	all := map[string]bool{}
 	for _, to := range d.imports[name] {
@@ -66,7 +66,7 @@ func (d drawing) below(name string) map[string]bool {
 	return all
 }
 
-// direct are the imports of a package that none of its other imports implies.
+// direct returns the imports of a package that none of its other imports implies.
 func (d drawing) direct(name string) (to []string) {
 	implied := map[string]bool{}
 	for _, p := range d.imports[name] {
@@ -80,7 +80,7 @@ func (d drawing) direct(name string) (to []string) {
 	return to
 }
 
-// rows puts the packages of one level beside one another, near to those that import them.
+// rows puts the packages of one level side by side, near the packages that import them.
 func (d drawing) rows() [][]string {
 	var rows [][]string
 	for _, name := range slices.Sorted(maps.Keys(d.imports)) {
@@ -108,7 +108,7 @@ func (d drawing) rows() [][]string {
 	return rows
 }
 
-// colours of the groups, in their order.
+// colours are the colors of the groups, in their order.
 var colours = []string{"#fde2b3", "#f9c9c2", "#cfe6c5", "#c5dcf2", "#ddd0ee", "#f2d0e2", "#d9d9d9"}
 
 const (

@@ -24,7 +24,7 @@ func TestCirclesAndArrowsBack(t *testing.T) {
 	}
 }
 
-// TestArrowsBackAreFew: moving single files finds the order that the first choice misses.
+// TestArrowsBackAreFew checks that moving single files finds the order that the first choice misses.
 func TestArrowsBackAreFew(t *testing.T) {
 	g := graph{"a": {"b": true}, "b": {"c": true}, "c": {"d": true}, "d": {"a": true}}
 	row := []string{"a", "b", "c", "d"} // three of four arrows lead to a later file

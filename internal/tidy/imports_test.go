@@ -13,9 +13,8 @@ import (
 
 const module = "github.com/fairlead/fairlead"
 
-// floors lists the packages from the bottom up. A package may import those in the
-// groups above its own line in this list, i.e. below it in the house; within a group
-// only what is said here. Tests of a package may import whatever they need.
+// floors lists the packages from the bottom up. A package may import only packages before it in this list.
+// Tests of a package may import any package.
 var floors = []struct {
 	group    string
 	packages []string
@@ -47,13 +46,13 @@ var floors = []struct {
 	{"the rules, and what tests need", []string{"internal/await", "internal/golden", "internal/daemon", "internal/pgtest", "internal/terminal", "internal/brokertest", "internal/browsertest", "internal/bridge/killtest", "internal/bridge/sharetest", "internal/bridge/worktest", "internal/slurmtest", "store/internal/linear", "internal/clienttest", "internal/engine/enginetest", "internal/tidy"}},
 }
 
-// impure are packages of the standard library that floor 1 must not import: it has no
-// input or output, no clock, no goroutine, no lock. (time is there for its types.)
+// impure lists packages of the standard library that floor 1 must not import: it has no input or output, no
+// clock, no goroutine, no lock. (It may import time for its types.)
 var impure = []string{
 	"os", "io", "net", "log", "sync", "context", "syscall", "runtime", "testing", "unsafe", "embed", "database",
 }
 
-// ticking are the texts by which a file gets at a clock, a goroutine or a channel.
+// ticking lists texts: a file that contains one uses a clock, a goroutine or a channel.
 var ticking = []string{
 	"time.Now(", "time.Since(", "time.Until(", "time.Sleep(", "time.After", "time.NewTimer", "\tgo func", "chan ",
 }
@@ -88,7 +87,8 @@ func TestImportsGoDownOnly(t *testing.T) {
 	}
 }
 
-// TestExamplesImportWhatAUserMay: the examples are documentation, and nobody else can import internal/.
+// TestExamplesImportWhatAUserMay checks that examples do not import internal/: they are documentation, and
+// users cannot import it.
 func TestExamplesImportWhatAUserMay(t *testing.T) {
 	for _, file := range goFiles(t, true) {
 		if !strings.HasPrefix(filepath.Base(file), "example_") {
@@ -102,7 +102,7 @@ func TestExamplesImportWhatAUserMay(t *testing.T) {
 	}
 }
 
-// TestFloorOneIsPure holds floor 1 to the standard library, and to the pure part of it.
+// TestFloorOneIsPure restricts floor 1 to the pure part of the standard library.
 func TestFloorOneIsPure(t *testing.T) {
 	for _, file := range goFiles(t, false) {
 		if !slices.Contains(floors[0].packages, packageOf(file)) {
@@ -124,9 +124,8 @@ func TestFloorOneIsPure(t *testing.T) {
 	}
 }
 
-// TestSimulatorStandsOnFloorOne: that the simulator compiles with floor 1, the reader of
-// traces and the standard library, and without clock, goroutine and files, proves that the
-// core needs nothing else.
+// TestSimulatorStandsOnFloorOne checks that the simulator imports only floor 1, the reader of traces and the
+// standard library, without clock, goroutine and files: so the core needs nothing else.
 func TestSimulatorStandsOnFloorOne(t *testing.T) {
 	allowed := append([]string{"internal/sim/swf"}, floors[0].packages...)
 	seen := 0
@@ -152,7 +151,7 @@ func TestSimulatorStandsOnFloorOne(t *testing.T) {
 	}
 }
 
-// hasNoClock holds a file to time and chance as arguments.
+// hasNoClock requires a file to take time and chance as arguments.
 func hasNoClock(t *testing.T, file string) {
 	t.Helper()
 	text := read(t, file)
@@ -188,7 +187,7 @@ func imports(t *testing.T, file string) []string {
 	return paths
 }
 
-// root is the root of the repository, seen from here.
+// root is the root of the repository, relative to this folder.
 const root = "../.."
 
 // goFiles lists the Go files of the module, relative to its root.

@@ -12,26 +12,25 @@ import (
 	"github.com/fairlead/fairlead/internal/golden"
 )
 
-// limitsFile lists everything that is larger than its limit: lines of a measure, a name and a
-// number, in order. A number may only fall. Several people lower numbers at the same time, so
-// .gitattributes merges the file line by line; of two numbers for one name the larger one counts
-// until -update writes the file anew.
+// limitsFile lists everything that is larger than its limit: lines of a measure, a name and a number, sorted.
+// A number may only fall. Several people lower numbers at the same time, so .gitattributes merges the file
+// line by line; of two numbers for one name the larger one counts until -update rewrites the file.
 const limitsFile = "testdata/limits.txt"
 
 const updateLimits = "go test ./internal/tidy -update"
 
-// a limit is one measure, as a ratchet.
+// limit is one measure, as a ratchet.
 type limit struct {
 	measure string
-	most    func(name string) int // what is allowed without a line in limitsFile
-	instead string                // what to do in the place of exceeding it
+	most    func(name string) int // the maximum without a line in limitsFile
+	instead string                // advice in place of exceeding it
 }
 
 // atMost allows the same number everywhere.
 func atMost(n int) func(string) int { return func(string) int { return n } }
 
-// hold compares what was measured with the limit and with limitsFile. With -update it lowers
-// the numbers of the file; it raises none and adds none. It returns what is too large.
+// hold compares the measured numbers with the limit and with limitsFile. With -update it lowers the numbers
+// of the file; it raises none and adds none. It returns the names that exceed both.
 func (l limit) hold(t *testing.T, measured map[string]int) (over []string) {
 	t.Helper()
 	known, twice := readLimits(t)
@@ -74,7 +73,7 @@ func (l limit) hold(t *testing.T, measured map[string]int) (over []string) {
 	return over
 }
 
-// readLimits reads limitsFile, and the lines that occur twice in it.
+// readLimits reads limitsFile, and the names that occur twice in it.
 func readLimits(t *testing.T) (known map[string]map[string]int, twice []string) {
 	t.Helper()
 	known = map[string]map[string]int{}

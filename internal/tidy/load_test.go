@@ -18,7 +18,7 @@ import (
 	"testing"
 )
 
-// a checked package is one of ours with what its names stand for.
+// checked is a type-checked package of the module.
 type checked struct {
 	name  string // as in the list of floors
 	files []*ast.File
@@ -27,8 +27,8 @@ type checked struct {
 	info  *types.Info
 }
 
-// packages type-checks all packages of the module, once for all tests. It reads what they import
-// from the compiler's cache, which `go vet` and `go test` have filled.
+// packages type-checks all packages of the module, once for all tests. It reads their imports from the
+// compiler's cache, which `go vet` and `go test` have filled.
 var packages = sync.OnceValues(load)
 
 func load() ([]checked, error) {
@@ -55,7 +55,7 @@ func load() ([]checked, error) {
 	return all, nil
 }
 
-// listedPackage is what `go list` says of a package.
+// listedPackage is the output of `go list` for a package.
 type listedPackage struct {
 	ImportPath, Dir, Export string
 	GoFiles                 []string
@@ -110,7 +110,7 @@ func eachPackage(t *testing.T, f func(checked)) {
 	}
 }
 
-// title is how a package is called in limitsFile, in which no name may be empty.
+// title returns the name of a package in limitsFile, where no name may be empty.
 func (c checked) title() string {
 	if c.name == "" {
 		return "fairlead"

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestNamesUseTheGlossary counts the types, functions, methods, fields and package variables, without
-// those of tests, whose names contain a word that the glossary refuses in names. It counts by word and
-// not by package, so that code may move.
+// TestNamesUseTheGlossary counts the types, functions, methods, fields and package variables, except in
+// tests, whose names contain a word that the glossary refuses in names. It counts by word and not by package,
+// so that code may move.
 func TestNamesUseTheGlossary(t *testing.T) {
 	refused := refusedInNames(t)
 	found := map[string]int{}
@@ -38,7 +38,7 @@ func TestNamesUseTheGlossary(t *testing.T) {
 	}
 }
 
-// isLocal tells the names inside functions from those of packages, fields and methods.
+// isLocal distinguishes names inside functions from names of packages, fields and methods.
 func isLocal(object types.Object) bool {
 	switch o := object.(type) {
 	case nil: // the name of the package
@@ -75,7 +75,7 @@ func refusedInNames(t *testing.T) (words []string) {
 
 var wordOfName = regexp.MustCompile(`[A-Z]?[a-z]+|[A-Z]+`)
 
-// wordsOf are the words of a name, each once, in lower case and in the singular.
+// wordsOf returns the words of a name, each once, in lower case and in the singular.
 func wordsOf(name string) (words []string) {
 	for _, word := range wordOfName.FindAllString(name, -1) {
 		word = strings.ToLower(word)

@@ -8,11 +8,12 @@ import (
 	"testing"
 )
 
-// record is how a record of a decision begins, and which sections it has.
+// record matches the beginning of a decision record, and its sections.
 var record = regexp.MustCompile(`(?s)^# (\d+)\. ([^\n]+)\n\nDate: (2\d{3}-\d\d-\d\d[^.]*)\. Status: ` +
 	`(accepted|replaced by \d+)\.\n\n## Context\n.+\n## Decision\n.+\n## Consequences\n`)
 
-// TestDecisionsAreRecords: each design decision is a numbered record of one form, and stands in the index.
+// TestDecisionsAreRecords checks that each design decision is a numbered record of one form, and is in the
+// index.
 func TestDecisionsAreRecords(t *testing.T) {
 	dir := filepath.Join(root, "docs", "design")
 	index := read(t, filepath.Join("docs", "design", "README.md"))

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestRecomputationIsIndependent: the code that recomputes an answer shares nothing with the code that
-// decided. Package why/replay imports only package why. What a policy adds to it, its method Recompute
-// and all that this uses in package policy, uses no other package of ours.
+// TestRecomputationIsIndependent checks that the code that recomputes an answer shares nothing with the code
+// that decided. Package why/replay imports only package why. The method Recompute of a policy, and all code
+// in package policy that it uses, use no other package of the module.
 func TestRecomputationIsIndependent(t *testing.T) {
 	rules := 0
 	eachPackage(t, func(p checked) {
@@ -55,7 +55,7 @@ func bodiesOf(p checked) map[types.Object]*ast.FuncDecl {
 	return bodies
 }
 
-// recomputes walks the functions that a recomputation calls.
+// recomputes visits the functions that a recomputation calls.
 type recomputes struct {
 	t      *testing.T
 	p      checked

@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// A function fits a screen, a file holds one idea. These are ratchets: they may be
-// tightened, not loosened.
+// A function fits a screen, a file holds one idea. These numbers may be lowered, not raised.
 const (
 	maxFunction = 70  // lines
 	maxFile     = 420 // lines
@@ -42,7 +41,7 @@ func TestFilesHoldOneIdea(t *testing.T) {
 	}
 }
 
-// TestPackagesSayWhatTheyAre wants one package comment in each package.
+// TestPackagesSayWhatTheyAre requires one package comment in each package.
 func TestPackagesSayWhatTheyAre(t *testing.T) {
 	comments := map[string]int{}
 	for _, file := range goFiles(t, false) {
@@ -64,8 +63,8 @@ func TestPackagesSayWhatTheyAre(t *testing.T) {
 	}
 }
 
-// TestExportedThingsAreDocumented wants a comment on everything exported in the
-// packages that others may import.
+// TestExportedThingsAreDocumented requires a comment on every exported name in the packages that other
+// modules may import.
 func TestExportedThingsAreDocumented(t *testing.T) {
 	for _, file := range goFiles(t, false) {
 		if strings.Contains(file, "internal") || strings.HasPrefix(file, "cmd") {
@@ -103,8 +102,8 @@ func undocumented(d ast.Decl) []string {
 	return names
 }
 
-// exportedReceiver leaves out methods of types that nobody can name, and those that an
-// interface of the standard library asks for.
+// exportedReceiver excludes methods of unexported types, and methods that an interface of the standard
+// library requires.
 func exportedReceiver(d *ast.FuncDecl) bool {
 	if d.Recv == nil {
 		return true
@@ -124,7 +123,7 @@ func exportedReceiver(d *ast.FuncDecl) bool {
 	return true
 }
 
-// leftOver are words that stand for work that is not done.
+// leftOver matches words for unfinished work.
 var leftOver = regexp.MustCompile(`\b(TODO|FIXME|XXX|HACK)\b`)
 
 func TestNothingIsLeftOpen(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// A type can be read in a sitting, and a package is known by a screen of names.
+// A type can be read in a sitting, and the names of a package fit a screen.
 const (
 	maxMethods     = 40  // of a type
 	maxCoreMethods = 60  // of a type of sched or of a store
@@ -44,7 +44,7 @@ func TestTypesAreReadInASitting(t *testing.T) {
 	limit{"methods", most, "make what is new a function, or make a part of the type a type of its own"}.hold(t, methods)
 }
 
-// receiver is the name of the type of a method.
+// receiver returns the name of the type of a method.
 func receiver(fn *ast.FuncDecl) string {
 	e := fn.Recv.List[0].Type
 	for {
@@ -63,7 +63,7 @@ func receiver(fn *ast.FuncDecl) string {
 	}
 }
 
-// TestStructsAreReadAtAGlance counts the fields of each struct that has a name.
+// TestStructsAreReadAtAGlance counts the fields of each named struct.
 func TestStructsAreReadAtAGlance(t *testing.T) {
 	fields := map[string]int{}
 	eachPackage(t, func(p checked) {
@@ -80,7 +80,7 @@ func TestStructsAreReadAtAGlance(t *testing.T) {
 	limit{"fields", atMost(maxFields), "make fields that belong together a struct of their own"}.hold(t, fields)
 }
 
-// TestPackagesAreKnownByAScreenOfNames: what a package offers fits a screen.
+// TestPackagesAreKnownByAScreenOfNames checks that the exported names of a package fit a screen.
 func TestPackagesAreKnownByAScreenOfNames(t *testing.T) {
 	exported := map[string]int{}
 	for _, file := range goFiles(t, false) {
@@ -111,7 +111,7 @@ func TestLinesFitTheScreen(t *testing.T) {
 	limit{"long-lines", atMost(0), fmt.Sprintf("no new line may be longer than %d characters", maxLine)}.hold(t, long)
 }
 
-// exportedNames is how many names a declaration exports.
+// exportedNames returns the number of names that a declaration exports.
 func exportedNames(d ast.Decl) (n int) {
 	switch d := d.(type) {
 	case *ast.FuncDecl:

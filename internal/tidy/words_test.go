@@ -15,8 +15,8 @@ import (
 
 const glossary = "docs/reference/glossary.md"
 
-// TestTextsUseTheGlossary counts the words that the glossary refuses in each page of docs/ and in the
-// texts of each package: errors anywhere, and every text of the commands.
+// TestTextsUseTheGlossary counts the words that the glossary refuses in each page of docs/ and in the texts
+// of each package: errors anywhere, and every text of the commands.
 func TestTextsUseTheGlossary(t *testing.T) {
 	refused := refusedWords(t)
 	found := map[string]int{}
@@ -44,8 +44,8 @@ func TestTextsUseTheGlossary(t *testing.T) {
 	}
 }
 
-// refusedWords finds what stands in code letters in the last column of the glossary, in any case and
-// number.
+// refusedWords matches the words in code letters in the last column of the glossary, in any case, singular
+// and plural.
 func refusedWords(t *testing.T) *regexp.Regexp {
 	t.Helper()
 	var words []string
@@ -69,7 +69,7 @@ var (
 	fence = regexp.MustCompile("(?ms)^```.*?^```$")
 )
 
-// prose is a page without what stands in it as code.
+// prose returns a page without its code.
 func prose(page string) string {
 	return code.ReplaceAllString(fence.ReplaceAllString(page, ""), "")
 }
@@ -94,8 +94,8 @@ func pages(t *testing.T) []string {
 	return found
 }
 
-// texts are the literals of a file that a user may read: all with more than one word in cmd/fairlead,
-// and elsewhere those that make an error.
+// texts returns the literals of a file that users may read: all literals of more than one word in
+// cmd/fairlead, and elsewhere the literals that make an error.
 func texts(t *testing.T, file string) (found []string) {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil, parser.SkipObjectResolution)

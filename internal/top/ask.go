@@ -16,7 +16,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// answerPrompt edits the line.
+// answerPrompt handles a key while the user types into the prompt.
 func (m *model) answerPrompt(k tea.KeyPressMsg) tea.Cmd {
 	p := m.prompt
 	switch k.String() {
@@ -40,7 +40,7 @@ func (m *model) answerPrompt(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// askFilter narrows the pane down while it is written.
+// askFilter filters the pane while the user types.
 func (m *model) askFilter() *prompt {
 	pane := &m.panes[m.focus]
 	before := pane.filter
@@ -52,7 +52,7 @@ func (m *model) askFilter() *prompt {
 	}
 }
 
-// askBoost asks for the boost of the pool that is selected.
+// askBoost asks for a boost of the selected pool.
 func (m *model) askBoost() *prompt {
 	pool := m.panes[pools].key
 	if m.focus != pools || pool == "" {
@@ -66,7 +66,7 @@ func (m *model) askBoost() *prompt {
 	}
 }
 
-// boosted says what came of a boost.
+// boosted describes the result of a boost.
 type boosted struct{ text string }
 
 func boost(ctx context.Context, s source, pool, text string) tea.Cmd {

@@ -18,17 +18,17 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// cluster is a server that was made up: two sponsors, four users, five nodes.
+// cluster is a fake server: two sponsors, four users, five nodes.
 type cluster struct {
 	mu     sync.Mutex
 	start  time.Time
 	pools  []views.PoolView
 	list   []api.Job
 	nodes  []views.NodeView
-	away   error         // what every question is answered with
-	slow   time.Duration // how long an answer takes
-	asked  int           // questions for shares
-	many   bool          // there are more jobs than a list holds
+	away   error         // the error of every answer
+	slow   time.Duration // delay of every answer
+	asked  int           // requests for shares
+	many   bool          // more jobs than a list holds
 	boosts []api.BoostRequest
 	events chan api.Event
 }
@@ -99,7 +99,7 @@ func (c *cluster) summary() api.Summary {
 		Free: map[string]int64{"cpu": 16}, LastStep: &last, Started: started}
 }
 
-// answer is how every question begins.
+// answer begins every answer.
 func (c *cluster) answer(ctx context.Context) (unlock func(), err error) {
 	c.mu.Lock()
 	slow, err := c.slow, c.away
@@ -214,7 +214,7 @@ func (c *cluster) Events(ctx context.Context, _ url.Values, f func(api.Event) er
 	}
 }
 
-// change changes it, and tells of an event.
+// change changes the cluster, and sends an event.
 func (c *cluster) change(f func()) {
 	c.mu.Lock()
 	f()

@@ -14,13 +14,13 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// subject is what a page of text is about: a job, a pool or a node.
+// subject is the subject of a page of text: a job, a pool or a node.
 type subject struct {
 	pane int
 	key  string
 }
 
-// text asks for the text.
+// text requests the text.
 func (s subject) text(ctx context.Context, from source) ([]string, error) {
 	switch {
 	case s.key == "":
@@ -45,7 +45,7 @@ func (s subject) text(ctx context.Context, from source) ([]string, error) {
 	return nodeText(ctx, from, s.key)
 }
 
-// nodeText says what there is of a node, and why it does not run more.
+// nodeText describes a node, and explains why it does not run more.
 func nodeText(ctx context.Context, from source, name string) ([]string, error) {
 	doc, err := from.Nodes(ctx)
 	if err != nil {
@@ -70,7 +70,7 @@ func nodeText(ctx context.Context, from source, name string) ([]string, error) {
 	return nil, fmt.Errorf("node %q: %w", name, queue.ErrNotFound)
 }
 
-// linesOf are the lines of a text, without anything that a terminal would obey.
+// linesOf splits a text into lines, without terminal control sequences.
 func linesOf(text string) []string {
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -85,12 +85,12 @@ type reader struct {
 	title string
 	lines []string
 	from  int
-	room  int // lines, as last drawn
+	room  int // lines, when last drawn
 }
 
 func (r *reader) move(by int) { r.from = max(0, min(r.from+by, len(r.lines)-r.room)) }
 
-// draw are the lines that are seen. What is wider than the screen is broken at spaces.
+// draw returns the visible lines. It breaks lines wider than the screen at spaces.
 func (r *reader) draw(width, height int) []string {
 	lines := []string{}
 	for _, l := range r.lines {
@@ -104,7 +104,7 @@ func (r *reader) draw(width, height int) []string {
 	return lines[r.from:min(len(lines), r.from+height)]
 }
 
-// wrap breaks a line at spaces; what follows is indented a little more than its beginning.
+// wrap breaks a line at spaces; the further lines are indented a little more than the first.
 func wrap(line string, width int) []string {
 	if lipgloss.Width(line) <= width {
 		return []string{line}

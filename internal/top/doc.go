@@ -1,9 +1,7 @@
-// Package top shows a server live on a terminal: the pools with what they are entitled to
-// and had, the queue in the order of starts, the nodes, and why a job or a pool is where it
-// is.
+// Package top shows a server live on a terminal: the pools with their shares and their usage, the queue in
+// the order of starts, the nodes, and the explanations of jobs and pools.
 //
-// What it shows are the documents that --json prints, in the words of package words; it
-// computes nothing. It looks again when the server tells of an event, and every two seconds
-// for the sake of ages, but never so often that a server spends more than a tenth of its
-// time on it.
+// It shows the documents that --json prints, in the words of package words; it computes nothing. It refreshes
+// when the server reports an event, and every two seconds to update ages, but the intervals are long enough
+// that a server spends at most a tenth of its time on it.
 package top

@@ -22,7 +22,7 @@ func jobColumns(unit string) []table.Column {
 	}
 }
 
-// drawJobs are the lines of the queue.
+// drawJobs returns the lines of the queue.
 func (m *model) drawJobs(width, height int, focus bool) []string {
 	p, list := &m.panes[jobs], m.data.jobs
 	columns := jobColumns(list.Summary.Unit)
@@ -36,7 +36,7 @@ func (m *model) drawJobs(width, height int, focus bool) []string {
 	return p.draw(columns, width, height, focus)
 }
 
-// sortJobs puts jobs in order; as they come they are in that of their starts.
+// sortJobs sorts jobs; they come in the order of their starts.
 func sortJobs(all []api.Job, by, unit string) {
 	slices.SortStableFunc(all, func(a, b api.Job) int {
 		switch by {
@@ -64,7 +64,7 @@ func bit(b bool) int {
 	return 0
 }
 
-// jobCells are the cells of a job, in the words of fairlead queue.
+// jobCells returns the cells of a job, in the words of fairlead queue.
 func jobCells(j *api.Job, list *api.JobList) []string {
 	return []string{
 		words.JobID(j), clean(j.User), clean(words.Pool(j.Pool)), clean(words.Dash(j.Name)),
@@ -76,7 +76,7 @@ func jobCells(j *api.Job, list *api.JobList) []string {
 	}
 }
 
-// jobsTitle says what part of the queue is shown.
+// jobsTitle names the shown part of the queue.
 func (m *model) jobsTitle() string {
 	s := m.data.jobs.Summary
 	text := fmt.Sprintf("queue: %d tasks wait, %d run", s.Waiting, s.Running)

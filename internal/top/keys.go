@@ -31,7 +31,7 @@ QUEUE
   What runs, then what waits in the order in which it would start. RANK is the place, START
   by when, if every task runs as long as it may and nobody new goes ahead.`
 
-// key does what a key is for.
+// key handles a key.
 func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 	if k.String() == "ctrl+c" {
 		return tea.Quit
@@ -63,7 +63,7 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// keyOfPane does what moves in a pane, or changes it.
+// keyOfPane handles the keys that move in a pane, or change it.
 func (m *model) keyOfPane(k string) tea.Cmd {
 	p := &m.panes[m.focus]
 	move := p.move
@@ -115,7 +115,7 @@ func (m *model) focusOn(pane int) {
 	}
 }
 
-// pause lets the screen stand still, or go on.
+// pause pauses refreshing, or continues it.
 func (m *model) pause() tea.Cmd {
 	if m.paused = !m.paused; m.paused {
 		m.turn.stop()
@@ -135,7 +135,7 @@ func (m *model) back() tea.Cmd {
 	return nil
 }
 
-// enter goes into a pool, or asks why.
+// enter opens a pool, or asks for the explanation.
 func (m *model) enter() tea.Cmd {
 	key := m.panes[m.focus].key
 	if m.focus != pools || m.detail != nil || key == m.within || key == "" {
@@ -146,7 +146,7 @@ func (m *model) enter() tea.Cmd {
 	return m.look()
 }
 
-// why asks for the reason of the selected row.
+// why asks for the explanation of the selected row.
 func (m *model) why() tea.Cmd {
 	key := m.panes[m.focus].key
 	if m.detail != nil || key == "" {
@@ -157,7 +157,7 @@ func (m *model) why() tea.Cmd {
 	return m.look()
 }
 
-// leave goes out of a job or a pool, if it is in one.
+// leave leaves the page or the pool, and reports whether there was one.
 func (m *model) leave() bool {
 	switch {
 	case m.detail != nil:

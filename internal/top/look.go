@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// seen is what a look at the server brought.
+// seen is the answer of the server to one refresh.
 type seen struct {
 	shares *api.Shares
 	jobs   *api.JobList
@@ -27,7 +27,7 @@ type seen struct {
 	of           question
 }
 
-// lookAtJobs takes all jobs that have not ended or, if these are many, the running jobs and the next ones
+// lookAtJobs requests all jobs that have not ended or, if there are many, the running jobs and the next ones
 // to start.
 func (v *seen) lookAtJobs(ctx context.Context, s source, pool string) error {
 	q := url.Values{"rank": {"true"}, "start": {"true"}, "limit": {strconv.Itoa(maxJobs)},
@@ -52,18 +52,18 @@ func (v *seen) lookAtJobs(ctx context.Context, s source, pool string) error {
 	return nil
 }
 
-// question says which part of the cluster is looked at.
+// question selects the part of the cluster to request.
 type question struct {
 	number int
-	pool   string // and those below it
+	pool   string // and the pools below it
 	detail subject
 }
 
-// maxJobs is how many jobs are shown: nobody reads further.
+// maxJobs is the maximum number of shown jobs: users do not read further.
 const maxJobs = 500
 
-// look asks the server. What is asked is of one moment as far as it matters: the numbers of
-// one pane come from one document.
+// look requests the data of the screen. The numbers of one pane come from one document, and so from one
+// moment.
 func look(ctx context.Context, s source, q question) tea.Cmd {
 	return func() tea.Msg {
 		v := seen{began: time.Now(), of: q}
@@ -85,10 +85,10 @@ func look(ctx context.Context, s source, q question) tea.Cmd {
 	}
 }
 
-// eventSeen says that something happened at the server.
+// eventSeen reports an event at the server.
 type eventSeen struct{}
 
-// listen tells of events, one message for all that happened since the last.
+// listen returns a command that waits for events; one message stands for all events since the last.
 func listen(happenings <-chan struct{}) tea.Cmd {
 	return func() tea.Msg {
 		if _, open := <-happenings; !open {
@@ -98,8 +98,7 @@ func listen(happenings <-chan struct{}) tea.Cmd {
 	}
 }
 
-// follow passes on that something happened until ctx ends, and connects again if the server
-// goes away.
+// follow passes on events until ctx ends, and connects again if the server goes away.
 func follow(ctx context.Context, s source, happenings chan<- struct{}) {
 	defer close(happenings)
 	for ctx.Err() == nil {

@@ -7,23 +7,22 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// model has the contents of the screen. It is the only state there is; Update changes it, and
-// View draws it.
+// model holds the contents of the screen. It is the only state; Update changes it, and View draws it.
 type model struct {
 	ctx        context.Context
 	source     source
 	happenings <-chan struct{}
 
 	width, height int
-	data          seen // of the last look that was answered
+	data          seen // of the last refresh that was answered
 	problem       error
 	since         time.Time // of the problem
 	starts        rate
 
 	panes  [3]pane
 	focus  int    // pane
-	lower  int    // pane that is shown below the pools
-	within string // pool; only it and those below it are shown
+	lower  int    // the pane below the pools
+	within string // a pool; only this pool and the pools below it are shown
 	detail *reader
 	prompt *prompt
 	note   string
@@ -31,7 +30,7 @@ type model struct {
 	turn   turns
 }
 
-// look asks for what the screen shows now.
+// look requests the data that the screen shows now.
 func (m *model) look() tea.Cmd {
 	q := question{number: m.turn.begin(), pool: m.within}
 	if m.detail != nil {

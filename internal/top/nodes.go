@@ -20,7 +20,7 @@ func nodeColumns(unit string) []table.Column {
 	}
 }
 
-// drawNodes are the lines of the nodes.
+// drawNodes returns the lines of the nodes.
 func (m *model) drawNodes(width, height int, focus bool) []string {
 	p, doc := &m.panes[nodes], m.data.nodes
 	all := slices.Clone(doc.Nodes)

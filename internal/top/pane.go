@@ -15,9 +15,9 @@ type pane struct {
 	sorts  []string // names of its orders
 	sort   int
 	filter string
-	key    string // of the row that is selected: it stays so while rows move
-	at     int    // its place
-	from   int    // first row that is seen
+	key    string // of the selected row, which stays selected while rows move
+	at     int    // its index
+	from   int    // first visible row
 	rows   []row  // as last drawn
 }
 
@@ -27,8 +27,8 @@ type row struct {
 	cells []string
 }
 
-// set takes rows over, without the rows that the filter hides. The selection stays on its row
-// or, if that is gone, at its place.
+// set replaces the rows, without the rows that the filter hides. The selection stays on its row or, if that
+// row is gone, at its index.
 func (p *pane) set(columns []table.Column, rows []row) {
 	p.rows = slices.DeleteFunc(rows, func(r row) bool { return !matches(p.filter, columns, r.cells) })
 	if i := slices.IndexFunc(p.rows, func(r row) bool { return r.key == p.key }); i >= 0 {
@@ -37,7 +37,7 @@ func (p *pane) set(columns []table.Column, rows []row) {
 	p.move(0)
 }
 
-// move selects the row that is by rows further down.
+// move moves the selection down by a number of rows.
 func (p *pane) move(by int) {
 	p.at = max(0, min(p.at+by, len(p.rows)-1))
 	if p.key = ""; len(p.rows) > 0 {
@@ -45,7 +45,7 @@ func (p *pane) move(by int) {
 	}
 }
 
-// draw returns the lines of a pane that has the focus or not, at most height lines.
+// draw returns the lines of a pane with or without the focus, at most height lines.
 func (p *pane) draw(columns []table.Column, width, height int, focus bool) []string {
 	columns, cells := narrowed(columns, p.rows, width-1)
 	t := table.New(columns...)
@@ -72,8 +72,8 @@ func (p *pane) draw(columns []table.Column, width, height int, focus bool) []str
 	return out[:min(len(out), height)]
 }
 
-// matches reports whether a row has all words of a filter: a word with a colon, such as
-// user:ann, in that column, others anywhere.
+// matches reports whether a row has all words of a filter: a word with a colon, such as user:ann, in that
+// column, other words in any column.
 func matches(filter string, columns []table.Column, cells []string) bool {
 	for word := range strings.FieldsSeq(strings.ToLower(filter)) {
 		found := false
@@ -92,14 +92,14 @@ func matches(filter string, columns []table.Column, cells []string) bool {
 	return true
 }
 
-// spare are the columns that go first where there is not room for all.
+// spare lists the columns in the order in which they are removed if the screen is too narrow.
 var spare = []string{"WEIGHT", "LABELS", "LIMIT", "LAST SEEN", "KIND", "GPU", "OLDEST", "START", "LAG", "SERVED",
 	"MEM", "WANT", "NAME", "AGE", "TASKS", "RUN", "POOL", "RANK"}
 
-// enough is how wide a column of words has to be to be of use.
+// enough is the smallest useful width of a column of words.
 const enough = 12
 
-// narrowed leaves out columns until the others can be read.
+// narrowed removes columns until the others are readable.
 func narrowed(columns []table.Column, rows []row, width int) ([]table.Column, [][]any) {
 	keep := make([]bool, len(columns))
 	need := -2
@@ -136,7 +136,7 @@ func narrowed(columns []table.Column, rows []row, width int) ([]table.Column, []
 	return kept, cells
 }
 
-// The panes, in the order in which Tab goes through them.
+// The panes, in the order of the key Tab.
 const (
 	pools = iota
 	jobs

@@ -19,7 +19,7 @@ var poolColumns = []table.Column{
 	{Name: "RUN", Right: true}, {Name: "WANT", Right: true}, {Name: "OLDEST", Right: true}, {Name: "WEIGHT", Right: true},
 }
 
-// barsAt is the place of the column with the bars, when there is room for it.
+// barsAt is the index of the column with the bars, if there is room for it.
 const barsAt = 2
 
 // Widths of a bar.
@@ -28,7 +28,7 @@ const (
 	maxBar   = 48
 )
 
-// drawPools are the lines of the pools.
+// drawPools returns the lines of the pools.
 func (m *model) drawPools(width, height int, focus bool) []string {
 	p := &m.panes[pools]
 	pools := slices.Clone(m.data.shares.Pools)
@@ -56,7 +56,7 @@ func (m *model) drawPools(width, height int, focus bool) []string {
 	return p.draw(columns, width, height, focus)
 }
 
-// barsNeed is how wide the columns are that a bar may not take the room of: all but the last.
+// barsNeed returns the width of the columns that have precedence over the bars: all but the last.
 func barsNeed(rows []row) int {
 	kept := poolColumns[:len(poolColumns)-1]
 	t := table.New(kept...)
@@ -71,7 +71,7 @@ func barsNeed(rows []row) int {
 	return t.Natural() + 4 // the ends of the bar, and the space before the next column
 }
 
-// sortPools puts pools in order, and reports whether it is that of the tree.
+// sortPools sorts pools, and reports whether they are in the order of the tree.
 func sortPools(pools []views.PoolView, by string) (tree bool) {
 	of := map[string]func(v *views.PoolView) float64{
 		"lag":     func(v *views.PoolView) float64 { return v.Fairness.Day.Lag() },
@@ -86,8 +86,8 @@ func sortPools(pools []views.PoolView, by string) (tree bool) {
 	return false
 }
 
-// poolCells are the cells of a pool, in the words of fairlead shares. In a tree a pool is
-// called by its last name, indented by how deep it is below a pool.
+// poolCells returns the cells of a pool, in the words of fairlead shares. In a tree a pool has its last name
+// only, indented by its depth below a pool.
 func poolCells(v *views.PoolView, tree bool, below string) []string {
 	name := words.Pool(v.Path)
 	if deep := strings.Count(v.Path, "/") - strings.Count(below, "/"); tree && v.Path != "" {
@@ -107,5 +107,5 @@ func poolCells(v *views.PoolView, tree bool, below string) []string {
 	}
 }
 
-// above is the pool in which one is, "" for those at the top.
+// above returns the parent of a pool, "" for top-level pools.
 func above(pool string) string { return pool[:max(0, strings.LastIndexByte(pool, '/'))] }

@@ -6,16 +6,16 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// prompt is a line at the foot of the screen that its user writes.
+// prompt is a line at the foot of the screen into which the user types.
 type prompt struct {
 	label   string
 	text    string
-	changed func(text string)         // after each key, if it is not nil
-	done    func(text string) tea.Cmd // at the end
-	left    func()                    // if it is given up
+	changed func(text string)         // called after each key, if it is not nil
+	done    func(text string) tea.Cmd // called at the end
+	left    func()                    // called if the user gives up
 }
 
-// maxText bounds the text that can be written.
+// maxText bounds the typed text.
 const maxText = 200
 
 func (p *prompt) add(text string) {

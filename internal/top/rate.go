@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// rate is how many tasks are started a second, over the last ten seconds or so.
+// rate measures the starts of tasks per second, over about the last ten seconds.
 type rate struct {
 	at    []time.Time
 	count []uint64
@@ -13,7 +13,7 @@ type rate struct {
 
 func (r *rate) see(count uint64, at time.Time) {
 	if n := len(r.count); n > 0 && count < r.count[n-1] {
-		*r = rate{} // the server was started anew
+		*r = rate{} // the server was restarted
 	}
 	r.at, r.count = append(r.at, at), append(r.count, count)
 	for len(r.at) > 2 && at.Sub(r.at[1]) > 10*time.Second {

@@ -21,7 +21,7 @@ type source interface {
 	Events(ctx context.Context, q url.Values, f func(api.Event) error) error
 }
 
-// served is the source that a client asks.
+// served is a server behind a client.
 type served struct{ client *api.Client }
 
 func (s served) Shares(ctx context.Context, pool string) (*api.Shares, error) {

@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/internal/plain"
 )
 
-// Colours are those of the terminal's own palette, which its user chose to be legible; they
-// only repeat what marks and words say.
+// The colors are from the terminal's own palette, which its user chose to be legible; they only repeat the
+// information of marks and words.
 var (
 	headStyle  = lipgloss.NewStyle().Faint(true)
 	markStyle  = lipgloss.NewStyle().Reverse(true)
@@ -21,14 +21,13 @@ var (
 	busyStyle  = lipgloss.NewStyle().Foreground(lipgloss.Green)
 )
 
-// clean makes one line of a text that anybody may have chosen, with nothing in it that a
-// terminal would obey.
+// clean makes one line of a text from any source, without terminal control sequences.
 func clean(text string) string { return plain.Line(text) }
 
 // fit cuts a line to a width.
 func fit(line string, width int) string { return ansi.Truncate(line, max(0, width), "…") }
 
-// gauge draws how much of something is in use: [####----].
+// gauge draws the used part of something: [####----].
 func gauge(used, all int64, width int) string {
 	n := 0
 	if all > 0 {
@@ -37,8 +36,8 @@ func gauge(used, all int64, width int) string {
 	return "[" + busyStyle.Render(strings.Repeat("#", n)) + strings.Repeat("-", width-n) + "]"
 }
 
-// bar draws a pool's use against its share, | being the share: what it used of it is #, what
-// is left of it a dot, and what goes beyond it # behind the mark.
+// bar draws a pool's use against its share. The share is a |, use up to the share is #, unused share is dots,
+// and use beyond the share is # behind the |.
 func bar(share, used float64, width int) string {
 	cells := func(f float64) int { return int(max(0, min(f, 1))*float64(width) + 0.5) }
 	s, u := cells(share), cells(used)

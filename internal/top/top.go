@@ -25,7 +25,7 @@ func Run(ctx context.Context, c *api.Client, in io.Reader, out io.Writer) error 
 	return err
 }
 
-// program is a program that shows a server, and follows its events until ctx ends.
+// program returns a program that shows a server, and follows its events until ctx ends.
 func program(ctx context.Context, s source, in io.Reader, out io.Writer, env []string,
 	options ...tea.ProgramOption) *tea.Program {
 	happenings := make(chan struct{}, 1)
@@ -38,8 +38,8 @@ func program(ctx context.Context, s source, in io.Reader, out io.Writer, env []s
 	return tea.NewProgram(newModel(ctx, s, happenings), options...)
 }
 
-// colours reports whether the terminal that the environment names may have colours. Which of
-// those it has is found out by the library, which takes any terminal for one that has some.
+// colours reports whether the terminal in the environment may have colors. The library finds out which
+// colors, but it assumes that every terminal has some.
 func colours(env []string) bool {
 	i := slices.IndexFunc(env, func(e string) bool { return strings.HasPrefix(e, "TERM=") })
 	if i < 0 {

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// person sits before a terminal that shows a cluster. Time passes only while they wait.
+// person is a user in front of a terminal that shows a cluster. Time passes only while the person waits.
 type person struct {
 	t *testing.T
 	*cluster
@@ -35,14 +35,14 @@ type person struct {
 	frames  strings.Builder
 }
 
-// watch lets a person do something with a screen of this size.
+// watch lets a person act on a screen of this size.
 func watch(t *testing.T, width, height int, do func(p *person), env ...string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		in, keys := io.Pipe()
 		p := &person{t: t, cluster: newCluster(), screen: terminal.NewScreen(width, height), keys: keys,
 			ended: make(chan error, 1)}
-		p.screen.Cooked = true // as it is not a terminal to the program
+		p.screen.Cooked = true // because it is not a terminal for the program
 		ctx, cancel := context.WithCancel(t.Context())
 		p.program = program(ctx, p.cluster, in, p.screen, append(env, "TERM=xterm-256color", "TTY_FORCE=1"),
 			tea.WithWindowSize(width, height), tea.WithoutSignalHandler())
@@ -54,7 +54,7 @@ func watch(t *testing.T, width, height int, do func(p *person), env ...string) {
 		do(p)
 		cancel()
 		in.Close()
-		p.wait(time.Hour) // what is left of its timers goes off
+		p.wait(time.Hour) // the rest of its timers go off
 	})
 }
 
@@ -77,7 +77,7 @@ const (
 	backspace                 = "\x7f"
 )
 
-// photo keeps the screen under a name.
+// photo stores the screen under a name.
 func (p *person) photo(name string) {
 	fmt.Fprintf(&p.frames, "=== %s\n%s", name, p.screen.Text())
 	for _, line := range p.screen.Marked() {
@@ -85,13 +85,13 @@ func (p *person) photo(name string) {
 	}
 }
 
-// compare compares the photos with those of a file.
+// compare compares the photos with a golden file.
 func (p *person) compare(name string) {
 	p.t.Helper()
 	golden.Check(p.t, filepath.Join("testdata", name+".txt"), p.frames.String())
 }
 
-// sees checks that something stands on the screen.
+// sees checks that texts are on the screen.
 func (p *person) sees(texts ...string) {
 	p.t.Helper()
 	for _, want := range texts {
@@ -101,7 +101,7 @@ func (p *person) sees(texts ...string) {
 	}
 }
 
-// TestScreens are the screens that a person comes by.
+// TestScreens records the screens on a tour through the program.
 func TestScreens(t *testing.T) {
 	watch(t, 120, 32, func(p *person) {
 		p.photo("start")
@@ -127,7 +127,7 @@ func TestScreens(t *testing.T) {
 	})
 }
 
-// TestSizes: on a screen of any size there is what fits, and nothing is too wide.
+// TestSizes checks that a screen of any size shows the contents that fit, and that no line is too wide.
 func TestSizes(t *testing.T) {
 	for _, s := range []struct{ width, height int }{{160, 40}, {80, 24}, {60, 20}, {40, 12}, {24, 8}, {12, 3}} {
 		t.Run(fmt.Sprintf("%dx%d", s.width, s.height), func(t *testing.T) {
@@ -149,8 +149,8 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestLive: what happens is seen at once, and without an event within two seconds; nothing is
-// asked for while the screen stands still.
+// TestLive checks that an event updates the screen at once, that the screen is refreshed within two seconds
+// without an event, and that the server gets no requests while the screen is paused.
 func TestLive(t *testing.T) {
 	watch(t, 120, 32, func(p *person) {
 		p.wait(time.Second)
@@ -175,7 +175,7 @@ func TestLive(t *testing.T) {
 	})
 }
 
-// TestGentle: a server that answers slowly is asked less often, however much happens.
+// TestGentle checks that a server that answers slowly gets fewer requests, however many events it sends.
 func TestGentle(t *testing.T) {
 	watch(t, 120, 32, func(p *person) {
 		p.mu.Lock()
@@ -194,7 +194,7 @@ func TestGentle(t *testing.T) {
 	})
 }
 
-// TestServerGoesAway: the last that was seen stays, with its time and what is wrong.
+// TestServerGoesAway checks that the last data stay on the screen, with their time and the problem.
 func TestServerGoesAway(t *testing.T) {
 	watch(t, 120, 32, func(p *person) {
 		p.mu.Lock()
@@ -210,7 +210,7 @@ func TestServerGoesAway(t *testing.T) {
 	})
 }
 
-// TestPoolGoesAway: who is in a pool, or reads of a job, that is gone finds themselves above.
+// TestPoolGoesAway checks that the screen returns to the parent if the shown pool or job disappears.
 func TestPoolGoesAway(t *testing.T) {
 	watch(t, 120, 32, func(p *person) {
 		p.press("G", enter)
@@ -226,7 +226,7 @@ func TestPoolGoesAway(t *testing.T) {
 	})
 }
 
-// TestBoost: a boost is asked for at the foot, and said to be made with its undoing.
+// TestBoost checks that the foot asks for a boost, and then shows the result with the undo command.
 func TestBoost(t *testing.T) {
 	watch(t, 140, 32, func(p *person) {
 		p.press("G", up, up, "b")
@@ -243,8 +243,8 @@ func TestBoost(t *testing.T) {
 	})
 }
 
-// TestHostileNames: what others chose as names cannot do anything to the terminal, and does not
-// move what stands beside it.
+// TestHostileNames checks that hostile names have no effect on the terminal, and do not move the texts beside
+// them.
 func TestHostileNames(t *testing.T) {
 	evil := "\x1b[2J\x1b]0;owned\x07\x9b31m\u202erm -rf\u2066\r\n\b\t\x00"
 	watch(t, 120, 32, func(p *person) {
@@ -265,8 +265,8 @@ func TestHostileNames(t *testing.T) {
 	})
 }
 
-// TestColours: there are some on a terminal that has them, and none where there are none or
-// nobody wants them; what is selected is marked by more than its look.
+// TestColours checks that the program uses colors if the terminal has them and the user wants them, and that
+// a mark besides the style shows the selection.
 func TestColours(t *testing.T) {
 	for env, want := range map[string]bool{"TERM=xterm-256color": true, "NO_COLOR=1": false, "TERM=vt100": false} {
 		watch(t, 120, 32, func(p *person) {
@@ -284,7 +284,7 @@ func TestColours(t *testing.T) {
 	}
 }
 
-// TestResize: the screen follows the window.
+// TestResize checks that the screen follows the window.
 func TestResize(t *testing.T) {
 	watch(t, 120, 32, func(p *person) {
 		for _, s := range [][2]int{{60, 14}, {200, 50}, {30, 6}, {10, 2}, {1, 1}, {120, 32}} {
@@ -296,7 +296,7 @@ func TestResize(t *testing.T) {
 	})
 }
 
-// TestEnds: q, Ctrl-C and the end of ctx give the terminal back as it was.
+// TestEnds checks that q, Ctrl-C and the end of ctx restore the terminal.
 func TestEnds(t *testing.T) {
 	for _, key := range []string{"q", "\x03", "wq", "/\x03"} {
 		watch(t, 80, 24, func(p *person) {

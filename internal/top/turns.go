@@ -2,19 +2,19 @@ package top
 
 import "time"
 
-// tick says that a time is over; its number tells whether it is the last that was set.
+// tick reports the end of a wait; its number shows whether it is the last tick that was set.
 type tick int
 
-// turns decides when to look at the server: at once when something happens, but not while a
-// look is under way, and not sooner after one than nine times as long as it took.
+// turns decides when to refresh: at once after an event, but not during a refresh, and not before nine times
+// the duration of the last one has passed.
 //
 //	looking --answer--> resting --tick--> idle --event or tick--> looking
-//	                       |--tick, if something happened-->|
+//	                       |--tick, if there was an event---->|
 type turns struct {
-	number  int // of the last look: only its answer counts
+	number  int // of the last refresh: only its answer counts
 	looking bool
 	resting bool
-	missed  bool // something happened meanwhile
+	missed  bool // an event meanwhile
 	ticks   int
 }
 
@@ -23,8 +23,7 @@ const (
 	idle = 2 * time.Second
 )
 
-// begin counts a look, and is its number. One that is still under way does not count any
-// more.
+// begin starts a refresh and returns its number. The answer of a refresh under way no longer counts.
 func (t *turns) begin() int {
 	t.number++
 	t.looking, t.resting, t.missed = true, false, false
@@ -32,26 +31,26 @@ func (t *turns) begin() int {
 	return t.number
 }
 
-// stop lets a look that is under way, and a tick that is to come, count for nothing.
+// stop makes a refresh under way, and a pending tick, count for nothing.
 func (t *turns) stop() {
 	t.begin()
 	t.looking = false
 }
 
-// ends says that a look is over, and how long to rest.
+// ends records the end of a refresh, and returns the time to rest.
 func (t *turns) ends(took time.Duration) time.Duration {
 	t.looking, t.resting = false, true
 	return max(rest, 9*took)
 }
 
-// happens says that something happened, and returns whether to look now.
+// happens records an event, and reports whether to refresh now.
 func (t *turns) happens() bool {
 	t.missed = t.looking || t.resting
 	return !t.missed
 }
 
-// passes says that the time of a tick is over. It returns whether to look now, and if not, how
-// long to wait then; 0 if it was not the last tick.
+// passes handles the tick with a number. It reports whether to refresh now, and if not, returns the next
+// wait; 0 if it was not the last tick.
 func (t *turns) passes(number tick) (look bool, wait time.Duration) {
 	switch {
 	case int(number) != t.ticks:

@@ -51,10 +51,10 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// saw takes over what a look brought, and says when the next one is due.
+// saw takes the answer of a refresh, and schedules the next one.
 func (m *model) saw(v seen) tea.Cmd {
 	if v.of.number != m.turn.number {
-		return nil // something else is looked at by now
+		return nil // the screen shows something else by now
 	}
 	if errors.Is(v.err, queue.ErrNotFound) && m.leave() {
 		m.note = clean(v.err.Error())

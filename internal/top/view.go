@@ -13,8 +13,8 @@ import (
 
 // Sizes of the screen.
 const (
-	narrow = 20 // less wide it shows nothing of use
-	flat   = 14 // lines; less high it shows one pane only
+	narrow = 20 // columns; a narrower screen shows nothing of use
+	flat   = 14 // lines; a lower screen shows one pane only
 )
 
 // View implements tea.Model.
@@ -25,7 +25,7 @@ func (m *model) View() tea.View {
 	return v
 }
 
-// screen are the lines of the screen, as many as it has and none too wide.
+// screen returns the lines of the screen: as many as fit, none too wide.
 func (m *model) screen() []string {
 	if m.width < narrow || m.height < 4 {
 		return []string{fit("too small", m.width)}
@@ -55,7 +55,7 @@ func (m *model) body(height int) []string {
 	return append(upper, m.one(m.lower, height-len(upper))...)
 }
 
-// one are the lines of one pane, its title first.
+// one returns the lines of one pane, its title first.
 func (m *model) one(pane, height int) []string {
 	p, focus := &m.panes[pane], pane == m.focus
 	draw, title := m.drawPools, "pools"
@@ -87,7 +87,7 @@ func (m *model) one(pane, height int) []string {
 	return append([]string{title}, lines...)
 }
 
-// head shows the whole cluster: how the scheduler does, how much is in use, how fair it is.
+// head describes the cluster: the health of the scheduler, the use of the nodes, and the fairness.
 func (m *model) head() []string {
 	d := &m.data
 	if d.shares == nil {
@@ -127,7 +127,7 @@ func (m *model) head() []string {
 	return []string{first, second}
 }
 
-// foot is the last line: the text being written, a message, or the keys.
+// foot returns the last line: the text being typed, a message, or the keys.
 func (m *model) foot() string {
 	switch {
 	case m.prompt != nil:

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Backoff is how long to wait between tries: longer each time, and never quite the same, so
-// that many who lost one thing do not all come back to it at once.
+// Backoff gives the pauses between tries: longer each time, and randomized, so that many clients that lost
+// one server do not all come back to it at once.
 type Backoff struct {
 	First, Max time.Duration
 	last       time.Duration
 }
 
-// Next is the next pause.
+// Next returns the next pause.
 func (b *Backoff) Next() time.Duration {
 	b.last = min(max(2*b.last, b.First), b.Max)
 	return About(b.last)
@@ -21,7 +21,7 @@ func (b *Backoff) Next() time.Duration {
 // Reset begins again.
 func (b *Backoff) Reset() { b.last = 0 }
 
-// About is a time up to a quarter longer or shorter.
+// About returns a time up to a quarter longer or shorter.
 func About(d time.Duration) time.Duration {
 	return d - d/4 + rand.N(d/2+1)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// TestBackoff: pauses grow up to the most, and differ.
+// TestBackoff checks that pauses grow up to the maximum, and differ.
 func TestBackoff(t *testing.T) {
 	b := wait.Backoff{First: 100 * time.Millisecond, Max: 5 * time.Second}
 	seen := map[time.Duration]bool{}

@@ -7,31 +7,31 @@ import (
 	"time"
 )
 
-// ErrRefused is in an error if the other side answered, and does not let us in.
+// ErrRefused is in an error if the other side answered, and refuses the connection.
 var ErrRefused = errors.New("it refuses us")
 
-// Outage tells a log, in few lines, that something is away: one when it goes, then fewer and
-// fewer, at most one a minute in the end, and one when it is back. Whoever asks the same thing
-// shares one, so that nothing is said twice.
+// Outage logs in few lines that the other side is unreachable: one line when it goes away, then fewer and
+// fewer lines, at most about one per minute in the end, and one line when it is back. All callers that ask
+// the same side share one Outage, so that nothing is logged twice.
 type Outage struct {
 	log        *slog.Logger
 	gone, back string
-	refuses    string // in place of gone after ErrRefused; "" if that does not happen
+	refuses    string // in place of gone after ErrRefused; "" if it never refuses
 
 	mu    sync.Mutex
-	since time.Time     // zero: it is not away
+	since time.Time     // zero: it is reachable
 	next  time.Time     // when the next line is due
-	line  time.Duration // how long after that the one after it
-	tries int           // since it went
+	line  time.Duration // the time from that line to the one after it
+	tries int           // since it went away
 }
 
-// Lines about the missing side.
+// The first and the longest time between lines about an outage.
 const (
 	firstLine = 4 * time.Second
 	lastLine  = time.Minute
 )
 
-// NewOutage says gone and back to a log.
+// NewOutage returns an outage with the texts for both events.
 func NewOutage(log *slog.Logger, gone, back string) *Outage {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -45,7 +45,7 @@ func (o *Outage) Refuses(text string) *Outage {
 	return o
 }
 
-// Fail notes that it did not answer.
+// Fail records that the other side did not answer.
 func (o *Outage) Fail(err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -67,7 +67,7 @@ func (o *Outage) Fail(err error) {
 	o.next = now.Add(About(o.line))
 }
 
-// Answer notes that it answered.
+// Answer records that the other side answered.
 func (o *Outage) Answer() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// TestOutage: one line when something goes, then fewer and fewer, at most one a minute, and one
-// when it is back, which says for how long it was away.
+// TestOutage checks that there is one line when the other side goes away, then fewer and fewer lines, at most
+// about one per minute, and one line when it is back, with the length of the outage.
 func TestOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
@@ -58,7 +58,7 @@ func TestOutage(t *testing.T) {
 	})
 }
 
-// TestOutageRefuses: that it answers and refuses is not called silence.
+// TestOutageRefuses checks that a refusal has a text of its own, because the other side did answer.
 func TestOutageRefuses(t *testing.T) {
 	var out bytes.Buffer
 	o := wait.NewOutage(slog.New(slog.NewTextHandler(&out, nil)), "it is away", "it is back").Refuses("it refuses")

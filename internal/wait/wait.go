@@ -1,6 +1,5 @@
-// Package wait has the ways in which a goroutine waits for a time, or for a signal of another goroutine,
-// and gives up as a context ends; and tells a log of the other side that is waited for. It imports the standard
-// library only.
+// Package wait lets a goroutine wait for a time, or for a signal of another goroutine, and give up when a
+// context ends; it also logs outages of the other side. It imports the standard library only.
 package wait
 
 import (
@@ -23,8 +22,8 @@ func On(ctx context.Context, signal <-chan struct{}, d time.Duration) bool {
 	return ctx.Err() == nil
 }
 
-// Wake sends a signal unless one is waiting to be received already: the channel has room for one. So
-// several calls may wake the receiver once, and none of them waits for it.
+// Wake sends a signal unless one is pending: the channel has room for one. So several calls may wake the
+// receiver once, and none of them waits for it.
 func Wake(signal chan<- struct{}) {
 	select {
 	case signal <- struct{}{}:

@@ -9,14 +9,15 @@ import (
 	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// waited calls f and returns for how long it waited, and its answer.
+// waited calls f and returns the time for which it waited, and its answer.
 func waited(f func() bool) (time.Duration, bool) {
 	began := time.Now()
 	ok := f()
 	return time.Since(began), ok
 }
 
-// TestForEndsAfterItsTimeOrWithTheContext, whichever comes first.
+// TestForEndsAfterItsTimeOrWithTheContext checks that For returns after its time or when the context ends,
+// whichever comes first.
 func TestForEndsAfterItsTimeOrWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -39,7 +40,8 @@ func TestForEndsAfterItsTimeOrWithTheContext(t *testing.T) {
 	})
 }
 
-// TestOnEndsWithASignal that comes meanwhile, or came before; several that came before are one.
+// TestOnEndsWithASignal checks signals that come during a wait, and before it; several earlier signals count
+// as one.
 func TestOnEndsWithASignal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		signal := make(chan struct{}, 1)

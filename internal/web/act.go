@@ -10,7 +10,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// actPage asks before something is done, and shows who is hit; the same address, posted to, does it.
+// actPage asks for confirmation before an action and shows the affected jobs or pools; a POST to the same
+// address carries the action out.
 var actPage = &Page{Name: "act", Path: "act", Seen: ByUser, Load: loadAct}
 
 func loadAct(ctx context.Context, src Source, r *Request) (any, error) {
@@ -36,7 +37,7 @@ func loadAct(ctx context.Context, src Source, r *Request) (any, error) {
 // maxForm bounds a posted form, in bytes.
 const maxForm = 256 << 10
 
-// act carries out a request. The server has refused requests from other sites before, for all
+// act carries out an action. The server has already refused requests from other sites; it does so for all
 // requests that change something.
 func (d *Dashboard) act(w http.ResponseWriter, r *http.Request) {
 	if err := form(w, r, maxForm); err != nil {
@@ -59,7 +60,7 @@ func (d *Dashboard) act(w http.ResponseWriter, r *http.Request) {
 	d.write(w, r, actPage, req, a, a.status())
 }
 
-// do acts, and notes what came of it.
+// do carries out the action and records the result.
 func (a *Act) do(ctx context.Context, src Source, r *Request) (err error) {
 	switch a.Verb {
 	case "boost":
@@ -80,7 +81,7 @@ func (a *Act) do(ctx context.Context, src Source, r *Request) (err error) {
 			return &queue.Invalid{Field: "priority", Msg: "none was chosen"}
 		}
 		if req.Priority = p.Chosen; p.Was == "" || p.Was == p.Chosen {
-			a.Undo = "" // each would need its own
+			a.Undo = "" // each job would need a priority of its own
 		}
 	}
 	for _, v := range a.Jobs {

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// aboutJobs finds the jobs that would be changed.
+// aboutJobs finds the jobs that the action would change.
 func (a *Act) aboutJobs(ctx context.Context, src Source, r *Request) error {
 	var ids []int64
 	for _, text := range r.Query["job"] {
@@ -53,7 +53,7 @@ func (a *Act) aboutJobs(ctx context.Context, src Source, r *Request) error {
 		switch {
 		case !v.May:
 			a.Not++
-		case a.Harm && !j.Cancel: // cancelled jobs are being stopped already
+		case a.Harm && !j.Cancel: // cancelled jobs are already being stopped
 			a.Tasks += j.Running - j.Queued
 			a.Queued += j.Queued
 		}
@@ -67,8 +67,8 @@ func (a *Act) aboutJobs(ctx context.Context, src Source, r *Request) error {
 	return nil
 }
 
-// lookAgain counts the tasks that have been told to stop, and have not yet: only their end is what ends
-// them, and that of one behind a bridge may take long.
+// lookAgain counts the tasks that were told to stop and have not stopped yet. A task counts as stopped only
+// when it has ended, and the end of a task behind a bridge may take long.
 func (a *Act) lookAgain(ctx context.Context, src Source) error {
 	if len(a.Did) == 0 {
 		return nil
@@ -80,14 +80,15 @@ func (a *Act) lookAgain(ctx context.Context, src Source) error {
 	for i := range list.Jobs {
 		j := &list.Jobs[i]
 		at := slices.IndexFunc(a.Jobs, func(v victim) bool { return v.ID == j.ID })
-		a.Jobs[at].Ending = min(j.Running, a.Jobs[at].Running) // what starts meanwhile is not among them
+		a.Jobs[at].Ending = min(j.Running, a.Jobs[at].Running) // without tasks that started meanwhile
 		a.Ending += a.Jobs[at].Ending
 	}
 	return nil
 }
 
-// awaited are the jobs whose cancellation is to be undone and that depend on one that has ended otherwise than
-// they ask for, or is not kept any more, and does not come back with them: each with the first of these.
+// awaited returns the jobs whose cancellation would be undone but whose dependency cannot be met: it ended
+// with another result, or is no longer stored, and is not brought back with them. The value is the first such
+// dependency.
 func (a *Act) awaited(ctx context.Context, src Source, jobs []api.Job) (map[int64]int64, error) {
 	if a.Verb != "uncancel" {
 		return nil, nil
@@ -128,7 +129,7 @@ func (a *Act) awaited(ctx context.Context, src Source, jobs []api.Job) (map[int6
 	return awaited, nil
 }
 
-// effect is what a verb does to a job.
+// effect returns the effect of a verb on a job.
 func effect(name string, j *api.Job) string {
 	ended := queue.State(j.State).Ended()
 	switch {

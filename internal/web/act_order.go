@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// aboutOrder says how the order of starts would change if the jobs that may be changed had another
+// aboutOrder finds the change of the order of starts if the jobs that the user may change had another
 // priority.
 func (a *Act) aboutOrder(ctx context.Context, src Source, r *Request) error {
 	p := &priorities{Chosen: r.Word("priority")}
@@ -44,7 +44,7 @@ func (a *Act) aboutOrder(ctx context.Context, src Source, r *Request) error {
 	return nil
 }
 
-// effect is what another priority does to a job.
+// effect returns the effect of another priority on a job.
 func (p *priorities) effect(v *victim) string {
 	at := slices.IndexFunc(p.Order.Jobs, func(m forecast.Moved) bool { return m.Job == v.ID })
 	switch {
@@ -62,7 +62,7 @@ func (p *priorities) effect(v *victim) string {
 	return p.place(m.Before) + " → " + p.place(m.After)
 }
 
-// place says where a job stands.
+// place names the position of a job in the order of starts.
 func (p *priorities) place(n int64) string {
 	switch {
 	case n > 0:
@@ -73,10 +73,10 @@ func (p *priorities) place(n int64) string {
 	return "no place"
 }
 
-// Moves says from where to where another job moves.
+// Moves names the positions of another job before and after.
 func (p *priorities) Moves(m forecast.Moved) string {
 	return p.place(m.Before) + " → " + p.place(m.After)
 }
 
-// Left is how many later jobs are not named.
+// Left returns the number of later jobs that are not listed.
 func (p *priorities) Left() int { return p.Order.Later - len(p.Order.Others) }

@@ -17,7 +17,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// aboutPool finds the pool that is boosted, and those beside it.
+// aboutPool finds the pool that is boosted, and its siblings.
 func (a *Act) aboutPool(ctx context.Context, src Source, r *Request) error {
 	path, by := r.Word("pool"), ""
 	if a.Verb == "unboost" {
@@ -26,7 +26,7 @@ func (a *Act) aboutPool(ctx context.Context, src Source, r *Request) error {
 			return cmp.Or(r.You.may(access.Boost, access.Object{Pool: path}), err)
 		}
 		by = a.Ends.By
-		path = a.Ends.Pool // whatever the address says
+		path = a.Ends.Pool // the pool of the boost, whatever the address says
 	}
 	if err := r.You.may(access.Boost, access.Object{Pool: path, By: by}); err != nil {
 		return err
@@ -46,7 +46,7 @@ func (a *Act) aboutPool(ctx context.Context, src Source, r *Request) error {
 			a.Siblings = append(a.Siblings, *p)
 		}
 	}
-	if a.Pool == nil && a.Ends != nil { // it is idle and nobody configured it
+	if a.Pool == nil && a.Ends != nil { // it is idle and not in the configuration
 		a.Pool, a.Siblings = &views.PoolView{Path: path}, nil
 	}
 	if a.Pool == nil {
@@ -55,7 +55,7 @@ func (a *Act) aboutPool(ctx context.Context, src Source, r *Request) error {
 	return nil
 }
 
-// aboutPause finds the pool that is paused or resumed, and those below it that are hit.
+// aboutPause finds the pool that is paused or resumed, and the leaf pools below it with jobs.
 func (a *Act) aboutPause(ctx context.Context, src Source, r *Request) error {
 	path := r.Word("pool")
 	if err := r.You.may(access.Pause, access.Object{Pool: path}); err != nil {
@@ -81,7 +81,7 @@ func (a *Act) aboutPause(ctx context.Context, src Source, r *Request) error {
 	return nil
 }
 
-// pause does what the form says of a pause.
+// pause pauses or resumes the pool as the form says.
 func (a *Act) pause(ctx context.Context, src Source, r *Request) (err error) {
 	if a.Verb == "resume" {
 		a.Paused, err = src.Pools.Resume(ctx, a.Pool.Path)
@@ -102,7 +102,7 @@ func (a *Act) pause(ctx context.Context, src Source, r *Request) (err error) {
 	return err
 }
 
-// boostOf finds a boost that is in force by its number.
+// boostOf finds a current boost by its number.
 func boostOf(ctx context.Context, src Source, text string) (*engine.Boost, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id <= 0 {
@@ -119,7 +119,7 @@ func boostOf(ctx context.Context, src Source, text string) (*engine.Boost, error
 	return &all.Boosts[at], nil
 }
 
-// boost reads what the form says of a boost.
+// boost boosts a pool as the form says.
 func boost(ctx context.Context, src Source, r *Request) (*api.BoostResponse, error) {
 	factor, err := strconv.ParseFloat(r.Word("factor"), 64)
 	if err != nil {
@@ -133,5 +133,5 @@ func boost(ctx context.Context, src Source, r *Request) (*api.BoostResponse, err
 		Reason: r.Word("reason")})
 }
 
-// belowShown is how many pools below one that is paused are shown.
+// belowShown is the number of pools below a paused pool that are shown.
 const belowShown = 20

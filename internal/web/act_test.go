@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestActSaysWhatCameOfIt: what has ended is not held, and what was cancelled can be run again, in the
-// words of the command line.
+// TestActSaysWhatCameOfIt checks that a job that has ended cannot be held, and that a cancelled job can be
+// brought back, with the verbs of the command line.
 func TestActSaysWhatCameOfIt(t *testing.T) {
 	l := newLab(t, cluster)
 	id := fmt.Sprint(l.submit("ann", api.Spec{Pool: "physics/curie"}))
@@ -42,9 +42,8 @@ func TestActSaysWhatCameOfIt(t *testing.T) {
 	}
 }
 
-// TestUncancelSaysWhoWaitsForWhom: of a job that waits for others the question does not say that it waits again:
-// without
-// these it does not come back. With them it does.
+// TestUncancelSaysWhoWaitsForWhom checks the question for a cancelled job that depends on another cancelled
+// job: alone, the job may not come back; together with the other job it waits again.
 func TestUncancelSaysWhoWaitsForWhom(t *testing.T) {
 	l := newLab(t, cluster)
 	first := l.submit("ann", api.Spec{})
@@ -60,7 +59,7 @@ func TestUncancelSaysWhoWaitsForWhom(t *testing.T) {
 	}
 }
 
-// TestUndoCommandNamesAll: the command that undoes it can be followed: it names all the jobs.
+// TestUndoCommandNamesAll checks that the undo command names all jobs, so that it can be copied.
 func TestUndoCommandNamesAll(t *testing.T) {
 	l := newLab(t, cluster)
 	form, want := url.Values{"verb": {"cancel"}}, "fairlead uncancel"
@@ -73,8 +72,8 @@ func TestUndoCommandNamesAll(t *testing.T) {
 	shows(t, text, "Cancel: done", want+"<")
 }
 
-// TestUnboostGoesByItsNumber: whatever pool an address names, the question is about the pool whose
-// boost ends.
+// TestUnboostGoesByItsNumber checks that the question names the pool whose boost ends, whatever pool the
+// address names.
 func TestUnboostGoesByItsNumber(t *testing.T) {
 	l := newLab(t, cluster)
 	_, text := l.post("/act", url.Values{"verb": {"boost"}, "pool": {"physics"}, "factor": {"2"}, "for": {"6h"},
@@ -98,8 +97,8 @@ func TestUnboostGoesByItsNumber(t *testing.T) {
 	shows(t, text, "End the boost: done", "physics: weight 120 → 60")
 }
 
-// TestPriorities: who asks for another priority sees what it does to the order, and it is done only by a form
-// that names one. It can be undone if all had the same.
+// TestPriorities checks that the question shows the effect of another priority on the order, and that only a
+// form that names a priority changes it. Undo is offered if all jobs had the same priority.
 func TestPriorities(t *testing.T) {
 	l := newLab(t, "policy: fair\npools: {physics: {weight: 1}}\n")
 	first := l.submit("ann", api.Spec{Name: "first", Pool: "physics"})
@@ -133,14 +132,14 @@ func TestPriorities(t *testing.T) {
 	if p := l.priority(second); p != "high" {
 		t.Errorf("it is %s", p)
 	}
-	form.Add("job", fmt.Sprint(first)) // now they differ
+	form.Add("job", fmt.Sprint(first)) // now their priorities differ
 	form.Set("priority", "low")
 	if _, text = l.post("/act", form); strings.Contains(text, "Undo") || l.priority(first) != "low" {
 		t.Errorf("of jobs that differ it offers to undo:\n%s", text)
 	}
 }
 
-// priority is that of a job.
+// priority returns the priority of a job.
 func (l *lab) priority(id int64) string {
 	l.t.Helper()
 	r, err := l.client.Jobs.Get(l.t.Context(), id)
@@ -150,8 +149,8 @@ func (l *lab) priority(id int64) string {
 	return r.Job.Priority
 }
 
-// TestCancelIsUnderWay: what waits behind a bridge does not run, and what runs is not ended before it has
-// stopped. So the page says neither that running tasks are stopped nor that it is done.
+// TestCancelIsUnderWay checks that the page does not count tasks that wait behind a bridge as running, and
+// does not call a cancel done before the running tasks have stopped.
 func TestCancelIsUnderWay(t *testing.T) {
 	l := newLab(t, cluster)
 	queued, runs, waits := l.submit("ann", api.Spec{}), l.submit("ann", api.Spec{Array: "0-2"}), l.submit("ann",

@@ -10,37 +10,37 @@ import (
 	"github.com/fairlead/fairlead/internal/views"
 )
 
-// Act is what somebody wants to do, or has done.
+// Act is an action of a user, before or after it is carried out.
 type Act struct {
 	Verb, Says, Does string
 	Harm             bool
 	Jobs             []victim
-	// Tasks is the number of running tasks that are stopped, Queued of tasks taken back from other
-	// queueing systems, Users the owners of the jobs, Not the number of jobs that the user may not change.
+	// Tasks counts the running tasks that are stopped, Queued the tasks that are taken back from other
+	// queueing systems, Not the jobs that the user may not change. Users holds the owners of the jobs.
 	Tasks, Queued, Not int
 	Users              []string
-	// Pool is boosted, to the loss of its siblings.
+	// Pool is the pool of the action. Siblings get a smaller share while it is boosted.
 	Pool     *views.PoolView
 	Siblings []views.PoolView
 	Ends     *engine.Boost // the boost that ends
-	// Priorities are set if jobs get another one.
+	// Priorities is set if the action changes priorities.
 	Priorities *priorities
-	// Below are the pools in it that a pause hits, without More of them.
+	// Below holds the pools below Pool that a pause affects, except More of them.
 	Below []views.PoolView
 	More  int
 
-	// Done is set after it was tried. Did are the jobs that were changed; what became of the
-	// others stands with them.
+	// Done is set after the attempt. Did holds the jobs that were changed; the entries of the others have
+	// their errors.
 	Done    bool
 	Did     []int64
-	Ending  int // tasks of these that have to stop first, or to come back
+	Ending  int // tasks of these that must stop first, or are being taken back
 	Boosted *api.BoostResponse
 	Paused  *api.PauseResponse
 	Back    string
-	Undo    string // the verb that undoes it
+	Undo    string // the verb that undoes the action
 }
 
-// Outcome says in a word or two how far it was done.
+// Outcome describes in a few words how far the action got.
 func (a *Act) Outcome() string {
 	switch {
 	case a.Boosted != nil || a.Paused != nil:
@@ -58,7 +58,7 @@ func (a *Act) Outcome() string {
 	return how
 }
 
-// status is that of the answer: if nothing was done, that of why.
+// status returns the status of the answer: the status of the first job's error if nothing was done.
 func (a *Act) status() int {
 	if a.Boosted == nil && a.Paused == nil && len(a.Did) == 0 && len(a.Jobs) > 0 {
 		return api.Status(a.Jobs[0].Error.Err())
@@ -66,7 +66,7 @@ func (a *Act) status() int {
 	return http.StatusOK
 }
 
-// UndoCommand is how to undo it at the terminal.
+// UndoCommand returns the command that undoes the action.
 func (a *Act) UndoCommand() string {
 	var b strings.Builder
 	if a.Priorities != nil {
@@ -80,17 +80,17 @@ func (a *Act) UndoCommand() string {
 	return b.String()
 }
 
-// victim is a job that is hit.
+// victim is a job that the action affects.
 type victim struct {
 	*api.Job
 	May    bool
-	Not    string // why not, if not
+	Not    string // the reason if May is false
 	Effect string
-	Error  *api.Error // after it was tried
-	Ending int        // tasks of it that have to stop then, or to come back
+	Error  *api.Error // of the attempt
+	Ending int        // tasks of it that must stop first, or are being taken back
 }
 
-// Came says what came of it for a job that was changed.
+// Came describes the result for a job that was changed.
 func (v *victim) Came() string {
 	switch {
 	case v.Ending == 0:
@@ -103,13 +103,13 @@ func (v *victim) Came() string {
 	return fmt.Sprintf("of its tasks %d must stop first", v.Ending)
 }
 
-// action is what a verb does, and which one undoes it.
+// action describes a verb and the verb that undoes it.
 type action struct {
 	name, says, does, undo string
 	harm                   bool
 }
 
-// acts are all verbs.
+// acts lists all verbs.
 var acts = []action{
 	{"hold", "Hold", "What waits stays where it is until somebody releases it; what runs goes on.", "release", false},
 	{"release", "Release", "What was held waits for its turn again.", "hold", false},
@@ -127,12 +127,12 @@ var acts = []action{
 // maxAct bounds the jobs of one action.
 const maxAct = 1000
 
-// priorities are what an action needs to know of them.
+// priorities holds the data of a change of priorities.
 type priorities struct {
-	// Chosen is what the jobs are to have; empty while that is asked.
+	// Chosen is the new priority; it is empty while the user chooses.
 	Chosen string
-	// Order is how the order of starts would change, and what priorities there are.
+	// Order holds the change of the order of starts, and the priorities to choose from.
 	Order *api.Reorder
-	// Was is what all of them had before; empty if they differ.
+	// Was is the former priority of all jobs; it is empty if they differ.
 	Was string
 }

@@ -20,7 +20,7 @@ type asset struct {
 	tag  string
 }
 
-// assets are all of them, by name. The colours are those of the pictures.
+// assets holds all files by name. The colors are those of the pictures.
 var assets = func() map[string]asset {
 	kinds := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
 		".svg": "image/svg+xml"}
@@ -44,7 +44,7 @@ var assets = func() map[string]asset {
 	return out
 }()
 
-// assetPath is where a file is; the tag changes with the file, so that browsers may keep it.
+// assetPath returns the address of a file. The tag changes with the file, so that browsers may cache it.
 func assetPath(name string) string { return "assets/" + name + "?" + assets[name].tag }
 
 func serveAsset(w http.ResponseWriter, r *http.Request) {

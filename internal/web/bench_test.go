@@ -34,17 +34,17 @@ var (
 	siteFirst  = flag.Bool("first", true, "start the server anew for each page, to measure the first request")
 )
 
-// sitePool is the pool of somebody.
+// sitePool is the pool of one user.
 const sitePool = "faculty3/inst13/user0917"
 
-// asked is a page, or what a program asks for.
+// asked is a request for a page or to the interface.
 type asked struct {
 	path string
-	body any // what is posted: values of a form, or else JSON
+	body any // the posted body: values of a form, or else JSON
 	live bool
 }
 
-// sitePages are all pages as they are opened and looked at, and what programs ask.
+// sitePages returns all pages, opened and followed live, and the requests of programs.
 func sitePages(text, changed string) (all []asked) {
 	for _, path := range []string{
 		"/", "/?sort=tree", "/?sort=wait&from=2001", "/?kiosk", "/queue", "/queue?after=60000", "/queue?list=running", "/queue?list=all",
@@ -88,14 +88,14 @@ func (a asked) String() string {
 	return path
 }
 
-// answered is what a request cost.
+// answered holds the cost of a request.
 type answered struct {
 	took, held time.Duration
 	bytes      int
 }
 
-// BenchmarkSite measures each page of a large site: the first time after the server was started, and
-// then again and again, while jobs come, start and end.
+// BenchmarkSite measures each page of a large site: the first request after the server was started, and then
+// repeated requests, while jobs come, start and end.
 func BenchmarkSite(b *testing.B) {
 	s := newSite(b)
 	text := siteConfig()
@@ -145,7 +145,7 @@ func (s *site) measure(b *testing.B, out io.Writer, a asked) {
 
 func ms(d time.Duration) float64 { return d.Seconds() * 1000 }
 
-// request asks once, while somebody else wants the scheduler all the time.
+// request sends one request, while another goroutine asks for the scheduler's lock all the time.
 func (s *site) request(b *testing.B, a asked) (out answered) {
 	req := s.prepare(b, a)
 	done, worst := make(chan struct{}), make(chan time.Duration)
@@ -184,7 +184,7 @@ func (s *site) request(b *testing.B, a asked) (out answered) {
 	return out
 }
 
-// untilVersion reads what a page is sent until it is up to date.
+// untilVersion reads the live answer of a page until the page is up to date.
 func untilVersion(b *testing.B, body io.Reader) (bytes int) {
 	lines := bufio.NewReader(body)
 	for {
@@ -234,7 +234,7 @@ func (s *site) prepare(b *testing.B, a asked) *http.Request {
 	return req
 }
 
-// cpuTime is what this process has used of the processors.
+// cpuTime returns the processor time that this process has used.
 func cpuTime(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage
@@ -244,10 +244,11 @@ func cpuTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkOpen is what two hundred open dashboards cost while a hundred jobs a second come, start and
-// end, as a part of one processor: the difference to the same time without them, before and after, as
-// the scheduler's own work changes meanwhile. It is measured twice: at first, while what takes seconds is
-// made for all of them, and then. The readers are in it, as they are in this process.
+// BenchmarkOpen measures the cost of two hundred open dashboards while a hundred jobs per second come, start
+// and end, as a percentage of one processor: the difference to the same time without dashboards, before and
+// after, because the scheduler's own work changes meanwhile. It measures twice: first while the slow
+// computations are made once for all dashboards, and again afterwards. The cost includes the readers, which
+// run in this process.
 func BenchmarkOpen(b *testing.B) {
 	s := newSite(b)
 	span := *siteSpan
@@ -279,7 +280,7 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
-// read keeps a page open, and tells when it has what there is at first.
+// read keeps a page open, and calls begun when the page is up to date for the first time.
 func (s *site) read(ctx context.Context, path string, begun func()) {
 	sep := "?"
 	if strings.Contains(path, "?") {

@@ -23,8 +23,8 @@ import (
 	"github.com/fairlead/fairlead/internal/browsertest"
 )
 
-// tab is a page in a real browser. What the browser complains about, and whom it asks for
-// something, is noted.
+// tab is a page in a real browser. It records the complaints of the browser and the hosts that the browser
+// asks.
 type tab struct {
 	t   *testing.T
 	ctx context.Context
@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// browse opens a tab of a browser without a screen, which shares no cookies with other tabs.
+// browse opens a tab of a headless browser, which shares no cookies with other tabs.
 func browse(t *testing.T) *tab {
 	t.Helper()
 	b := &tab{t: t, ctx: browsertest.Tab(t), hosts: map[string]bool{}}
@@ -51,7 +51,7 @@ func browse(t *testing.T) *tab {
 	return b
 }
 
-// hear notes what the browser says.
+// hear records the events of the browser.
 func (b *tab) hear(ev any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -71,7 +71,7 @@ func (b *tab) hear(ev any) {
 	}
 }
 
-// clean fails if the browser complained, or asked another host than the server's.
+// clean fails if the browser complained, or asked a host other than the server.
 func (b *tab) clean(server string) {
 	b.t.Helper()
 	b.mu.Lock()
@@ -87,7 +87,7 @@ func (b *tab) clean(server string) {
 	b.complaints = nil
 }
 
-// forget drops complaints that were to be expected, and fails if there is none.
+// forget drops expected complaints, and fails if there is none.
 func (b *tab) forget(about string) {
 	b.t.Helper()
 	b.mu.Lock()
@@ -108,7 +108,7 @@ func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// eval is the value of an expression in the page.
+// eval returns the value of an expression in the page.
 func eval[T any](b *tab, expression string) T {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
@@ -120,8 +120,8 @@ func eval[T any](b *tab, expression string) T {
 	return v
 }
 
-// until waits until an expression is true in the page, whatever page that is by then, and all of the page is there:
-// while one page goes and another comes there is nobody to ask, or half of an answer.
+// until waits until an expression is true in the current page and that page is complete. While one page
+// replaces another, the browser cannot evaluate the expression, or only on half of a page.
 func (b *tab) until(expression string) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
@@ -136,8 +136,8 @@ func (b *tab) until(expression string) {
 	}
 }
 
-// typeInto presses a key that leads into a field, and types there. The browser's protocol sends the
-// letter of the key as well, which a keyboard does not.
+// typeInto presses a key that moves the focus into a field, and types there. The browser's protocol also
+// sends the letter of the key, which a keyboard does not.
 func (b *tab) typeInto(key, text string) {
 	b.t.Helper()
 	b.do(chromedp.KeyEvent(key))
@@ -174,7 +174,7 @@ func (b *tab) shot(path string, width int64, dark bool) {
 	}
 }
 
-// media has the browser prefer light or dark.
+// media makes the browser prefer light or dark.
 func media(scheme string) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// TestRealBulk: without a tick nothing can be pressed, and what was changed is not ticked any more.
+// TestRealBulk checks that no button can be pressed without a tick, and that an action clears the ticks.
 func TestRealBulk(t *testing.T) {
 	l := newLab(t, cluster)
 	first, second := l.submit("ann", api.Spec{Pool: "physics/curie"}), l.submit("ann", api.Spec{Pool: "physics/curie"})
@@ -45,7 +45,7 @@ func TestRealBulk(t *testing.T) {
 	}
 	b.until("!document.getElementById('ask').open")
 	press("hold")
-	b.until("!" + box(first)) // held jobs are in a list of their own
+	b.until("!" + box(first)) // held jobs have a list of their own
 	eval[bool](b, "(document.getElementById('tick-all').click(), true)")
 	press("cancel")
 	l.until(second, "cancelled")

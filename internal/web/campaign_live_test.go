@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestCampaignPageIsLive: what happens is on the page within two seconds. A machine that stands still for
-// a moment is not the product's fault: of five jobs the middle one is judged.
+// TestCampaignPageIsLive checks that a new job is on the page within two seconds. A machine that stalls for a
+// moment is not the fault of the product, so the test judges the middle one of five jobs.
 func TestCampaignPageIsLive(t *testing.T) {
 	l := newLab(t, cluster)
 	example(l)

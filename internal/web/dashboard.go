@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// tabled are the parts in which there are tables.
+// tabled returns the names of the parts that contain tables.
 func tabled(parts []part) (names []string) {
 	for _, p := range parts {
 		if strings.Contains(p.html, "<table") {
@@ -35,7 +35,7 @@ type Dashboard struct {
 	live    *hub
 }
 
-// parts renders what changes of a page.
+// parts renders the live parts of a page.
 func (d *Dashboard) parts(ctx context.Context, p *Page, r *Request) ([]part, error) {
 	data, err := p.Load(ctx, d.source, r)
 	if err != nil {
@@ -78,12 +78,12 @@ func (d *Dashboard) write(w http.ResponseWriter, r *http.Request, p *Page, req *
 	io.WriteString(w, v.finished(b.String()))
 }
 
-// policy is what a browser may load and run for a page: files of this server, and nothing that
-// stands in the page itself.
+// policy is the content security policy of pages: a browser may load and run only files of this server, and
+// nothing inside the page itself.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// secure tells the browser what it may do with an answer.
+// secure sets the security headers of an answer.
 func secure(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -97,7 +97,7 @@ func secure(next http.Handler) http.Handler {
 	})
 }
 
-// shown is what a template gets.
+// shown is the data of a template.
 type shown struct {
 	*Request
 	Page *Page
@@ -108,13 +108,13 @@ type shown struct {
 	Who     api.Actor
 	Program string
 	Theme   string
-	// Tables are the parts in which there are tables, to be had as CSV.
+	// Tables names the parts that contain tables, for links to CSV.
 	Tables []string
-	// Version is that of the parts as they stand in the page.
+	// Version is the version of the parts in the page.
 	Version string
 }
 
-// finished is the text of a page, or of a part of it, as it is sent.
+// finished returns the text of a page, or of a part of it, as it is sent.
 func (v *shown) finished(page string) string {
 	if page = harmless(page); v.Kiosk {
 		page = links.ReplaceAllString(page, "$1")
@@ -122,11 +122,11 @@ func (v *shown) finished(page string) string {
 	return page
 }
 
-// links are places to which a click or a key leads: a screen on a wall has none.
+// links matches links and key targets: a page on a wall screen has none.
 var links = regexp.MustCompile(`(<(?:a|tr)\b[^>]*?) (?:data-)?href="[^"]*"`)
 
-// harmless replaces characters that could deceive, wherever they come from: control characters, and
-// characters that turn the direction of the text around them.
+// harmless replaces characters that could deceive readers, whatever their source: control characters, and
+// characters that change the direction of text.
 func harmless(page string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
@@ -136,7 +136,7 @@ func harmless(page string) string {
 	}, page)
 }
 
-// theme is light or dark if the user chose one, else nothing: then the browser decides.
+// theme returns light or dark if the user chose one, or "", which leaves the choice to the browser.
 func theme(r *http.Request) string {
 	chosen := r.URL.Query().Get("theme")
 	if c, err := r.Cookie("fairlead-theme"); err == nil && chosen == "" {
@@ -148,5 +148,5 @@ func theme(r *http.Request) string {
 	return ""
 }
 
-// you is who asks, as a page looks at that.
+// you returns the sender of a request in the form that pages use.
 func (d *Dashboard) you(ctx context.Context) You { return d.source.Server.You(ctx) }

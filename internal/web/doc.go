@@ -1,29 +1,29 @@
-// Package web is the dashboard: pages that the server renders, and one small script that keeps
-// them up to date. It decides nothing and computes no number: what a page shows are the values of
-// the very functions that answer the HTTP interface, see [Source].
+// Package web is the dashboard: pages that the server renders, and a small script that keeps them up to date.
+// It decides nothing and computes no numbers: a page shows the values of the functions that answer the HTTP
+// interface, see [Source].
 //
 // # How a page is added
 //
-// A page is a [Page] in the list of pages (pages.go) and a template of its name in templates/.
-// Its Load gets what the page shows from the source; the type that it returns is the page's
-// data. What no part of [Source] has yet becomes a method of that part (source.go).
+// A page is a [Page] in the list of pages (pages.go) and a template of its name in templates/. Its Load gets
+// the data of the page from the source; the type that it returns is the page's data. If no part of [Source]
+// has the data yet, it becomes a method of that part (source.go).
 //
-// The template defines "main", which is the page, and one template for each of its Parts, which
-// is what changes: main says where it stands,
+// The template defines "main", the page, and one template for each of the page's Parts, which change while
+// the page is open. main places them:
 //
 //	{{define "main"}}<section id="tiles" class="tiles">{{template "tiles" .}}</section>{{end}}
 //	{{define "tiles"}}... {{.Data.Shares.Summary.Waiting}} ...{{end}}
 //
-// While anybody looks at the page, each part is rendered again when something happened, once for
-// all who look at the same address, and sent to those who have another one. Everything in a part
-// is replaced in place, so that focus, selection and scrolling stay; what a user changes (open
-// details, ticked boxes, text in fields) stays if it has an id or data-key.
+// While a browser has the page open, the server renders each part again after a change, once for all browsers
+// at the same address, and sends it to the browsers whose part differs. The script replaces everything in a
+// part in place, so that focus, selection and scroll position stay; changes by the user (open details, ticked
+// boxes, text in fields) stay if the element has an id or data-key.
 //
-// Links begin with {{.Root}}, the way to the beginning of the dashboard: so it works behind any
-// path prefix without knowing it. All state of a page is in its address. Numbers are written by
-// the functions in funcs.go, which put the exact value beside the short one. The policy of the
-// pages allows no inline script and no style attribute: classes, and pictures by internal/plot.
+// Links begin with {{.Root}}, the relative path to the root of the dashboard, so the dashboard works behind
+// any path prefix without knowing it. The address holds all state of a page. The functions in funcs.go write
+// numbers, and put the exact value beside the short one. The content security policy of the pages allows no
+// inline script and no style attribute: use classes, and pictures by internal/plot.
 //
-// What changes something is an action, see act.go: asked by a page that shows who is hit, and
-// done by a POST, never by a GET.
+// A change is an action, see act.go: a page asks for confirmation and shows the affected jobs, and a POST,
+// never a GET, carries it out.
 package web

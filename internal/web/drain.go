@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/internal/views"
 )
 
-// drainPage asks before a node is drained, and shows its running tasks; resumePage asks before it
-// takes tasks again. The same addresses, posted to, do it.
+// drainPage asks for confirmation before a node is drained, and shows its running tasks; resumePage asks
+// before the node takes tasks again. A POST to the same addresses carries the change out.
 var (
 	drainPage = &Page{Name: "drain", Of: "machines", Path: "machines/drain", Seen: ByUser, Load: loadDrain,
 		Post: postDrain}
@@ -21,15 +21,15 @@ var (
 		Post: postDrain}
 )
 
-// Drain is what somebody wants to do to a node, or has done.
+// Drain is a change of a node, before or after it is carried out.
 type Drain struct {
 	Node   *views.NodeView
 	Unit   string
 	At     time.Time
 	Resume bool
-	Tasks  []history.NodeTask // that run there
+	Tasks  []history.NodeTask // running on the node
 	Users  []string
-	Last   *time.Time // by when the last of them has ended; nil if one has no limit
+	Last   *time.Time // end of the last task; nil if one has no limit
 	Reason string
 	Maint  bool
 	Done   bool

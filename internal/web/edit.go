@@ -20,7 +20,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// The pages that change the configuration. To post to edit changes nothing: it checks, and plans.
+// The pages that change the configuration. A POST to edit changes nothing: it checks the text, and plans.
 var (
 	editPage  = &Page{Name: "edit", Of: "policy", Path: "policy/edit", Seen: ByUser, Load: loadEdit, Post: postEdit}
 	applyPage = &Page{Name: "applied", Of: "policy", Path: "policy/apply", Seen: ByUser, Load: loadApply,
@@ -29,27 +29,27 @@ var (
 		Post: postRollback}
 )
 
-// Edit is a configuration that somebody writes, with what it would change.
+// Edit is a configuration that a user edits, with the changes that it would make.
 type Edit struct {
 	File, Text string
-	Number     int // of the version that it began as
+	Number     int // of the version that the text started from
 	Last       string
 	Problems   config.Problems
 	Broken     bool
-	Problem    string // of the whole
+	Problem    string // of the whole text
 	Diff       *api.ConfigDiff
 	Plan       *plan
 	May        bool
 }
 
-// lasts are how far a replay may go back.
+// lasts holds the lengths of the past that a replay may cover.
 var lasts = []string{"0", "6h", "24h", "7d"}
 
-// Lasts are how far a replay may go back.
+// Lasts returns the lengths of the past that a replay may cover.
 func (e *Edit) Lasts() []string { return lasts }
 
-// textInForce is the text of the file in force, and its number: 0 if there is none, and then the text is
-// written from the current configuration.
+// textInForce returns the text and the number of the current version of the file. Without one, it writes the
+// text from the current configuration, with the number 0.
 func textInForce(ctx context.Context, src Source) (text string, number int, err error) {
 	versions, err := src.Config.Versions(ctx)
 	if err != nil {
@@ -122,7 +122,7 @@ func postEdit(ctx context.Context, src Source, r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A form has its line ends in two characters.
+	// Forms end lines with two characters.
 	e := &Edit{File: fileName(c), Text: strings.ReplaceAll(r.Word("text"), "\r\n", "\n"), Last: r.Word("last"),
 		May: r.You.can(access.Configure, access.Object{})}
 	if len(e.Text) > 1<<20 {
@@ -145,12 +145,12 @@ func postEdit(ctx context.Context, src Source, r *Request) (any, error) {
 	return e, nil
 }
 
-// plan is what a configuration would change, with its pictures.
+// plan holds the changes that a configuration would make, with their pictures.
 type plan struct {
 	*api.ConfigPlan
-	Pools  []api.PoolPlan // for which it means something, or most
-	More   int            // for how many others it does
-	Same   int            // how many others there are
+	Pools  []api.PoolPlan // pools that change, or the ones that change most
+	More   int            // number of other pools that change
+	Same   int            // number of pools that do not change
 	Shares plot.Figure
 	Next   string
 }
@@ -181,11 +181,11 @@ func planOf(p *api.ConfigPlan) *plan {
 	return out
 }
 
-// planShown is how many pools a plan lists: a browser has its trouble with thousands.
+// planShown is the maximum number of pools that a plan lists: browsers are slow with thousands.
 const planShown = 100
 
-// shorten leaves those pools, in their order, for which most changes: something starts or stops, or
-// the share.
+// shorten keeps the pools that change most, in their order: pools where tasks start or stop, or whose share
+// changes much.
 func (p *plan) shorten() {
 	if p.More = len(p.Pools) - planShown; p.More <= 0 {
 		p.More = 0
@@ -203,7 +203,7 @@ func (p *plan) shorten() {
 	p.Pools = slices.DeleteFunc(p.Pools, func(x api.PoolPlan) bool { return !shown[x.Path] })
 }
 
-// nextText says which pools go next, and what becomes of that.
+// nextText names the pools that go next, before and after the change.
 func nextText(p *api.ConfigPlan) string {
 	names := func(pools []string) string {
 		if len(pools) == 0 {
@@ -220,10 +220,10 @@ func nextText(p *api.ConfigPlan) string {
 	return names(p.Before) + "; then: " + names(p.After)
 }
 
-// Wait writes seconds that a task waited.
+// Wait writes the wait of a task.
 func (p *plan) Wait(seconds int64) string { return say.Span(say.Seconds(float64(seconds))) }
 
-// Short writes a number as short as it is clear.
+// Short writes a number as short as is clear.
 func (p *plan) Short(v float64) string { return why.Short(v) }
 
 // Applied is the configuration after a change.
@@ -247,14 +247,14 @@ func postApply(ctx context.Context, src Source, r *Request) (any, error) {
 	return &Applied{out, "The plan is in force"}, nil
 }
 
-// Rollback is an earlier version that would be put into force.
+// Rollback is an earlier version to apply again.
 type Rollback struct {
 	api.ConfigVersion
 	Plan *plan
-	Back *Applied // after it was done
+	Back *Applied // set afterwards
 }
 
-// backTo is the number of the version to go back to.
+// backTo returns the number of the version to go back to.
 func backTo(r *Request) (int, error) {
 	if err := r.You.may(access.Configure, access.Object{}); err != nil {
 		return 0, err
@@ -282,8 +282,7 @@ func loadRollback(ctx context.Context, src Source, r *Request) (any, error) {
 	return &Rollback{ConfigVersion: *v, Plan: planOf(p)}, nil
 }
 
-// postRollback goes by the plan that the page showed, so that what somebody else has put into force
-// since is not undone with it.
+// postRollback uses the plan that the page showed, so that it does not undo later changes by other users.
 func postRollback(ctx context.Context, src Source, r *Request) (any, error) {
 	number, err := backTo(r)
 	if err != nil {

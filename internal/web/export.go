@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// CSV is the address of a part's tables: of the rows that the page shows, or of all if it is a list of
-// jobs and the page shows only a screenful.
+// CSV returns the address of a part's tables as CSV. It has the rows that the page shows, or all rows of a
+// list of jobs.
 func (r *Request) CSV(part string) string { return r.export(csvParameter, part) }
 
-// export is the address of the page with another parameter, and without the place in a list that is
+// export returns the address of the page with another parameter. It omits the position in a list that is
 // exported as a whole.
 func (r *Request) export(parameter, part string) string {
 	path, query, _ := strings.Cut(r.Here, "?")
@@ -26,7 +26,7 @@ func (r *Request) export(parameter, part string) string {
 	return r.Root + path + "?" + q.Encode()
 }
 
-// JSON is the address of what a page shows, for programs; nothing if that are several.
+// JSON returns the address of the page's data for programs, or "" if the page shows several documents.
 func (r *Request) JSON(page string) string {
 	switch page {
 	case "now", "pool":
@@ -48,8 +48,8 @@ func (r *Request) JSON(page string) string {
 	return ""
 }
 
-// export answers with the tables of a part. They are read from what the page shows, so that they
-// are the same.
+// export answers with the tables of a part. It reads them from the HTML of the page, so that both have the
+// same values.
 func (d *Dashboard) export(w http.ResponseWriter, r *http.Request, p *Page, req *Request, name string) {
 	req.Live, req.Table = true, true
 	if (&shown{Request: req, Page: p}).Whole() && slices.Contains(p.Parts, name) {
@@ -83,7 +83,7 @@ func (d *Dashboard) export(w http.ResponseWriter, r *http.Request, p *Page, req 
 	}
 }
 
-// exportJSON answers with all jobs of a list; other tables are had at the interface.
+// exportJSON answers with all jobs of a list; programs get other tables from the HTTP interface.
 func (d *Dashboard) exportJSON(w http.ResponseWriter, r *http.Request, p *Page, req *Request, name string) {
 	if p.Whole == nil || !slices.Contains(p.Parts, name) {
 		d.noTable(w, r, name)
@@ -92,7 +92,7 @@ func (d *Dashboard) exportJSON(w http.ResponseWriter, r *http.Request, p *Page, 
 	d.exportWhole(w, r, p, req, &jsonRows{})
 }
 
-// noTable says that there is no such table to be had.
+// noTable answers that the page has no such table.
 func (d *Dashboard) noTable(w http.ResponseWriter, r *http.Request, name string) {
 	d.fail(w, r, missing("this page has no table %.40q", name))
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// exactNumber are how cells of numbers may be written.
+// exactNumber matches the allowed forms of numbers in cells.
 var exactNumber = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?$`)
 
-// onlyNumbers checks that in some columns nothing but exact numbers stand, or nothing.
+// onlyNumbers checks that some columns contain only exact numbers or empty cells.
 func onlyNumbers(t *testing.T, rows [][]string, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -27,7 +27,7 @@ func onlyNumbers(t *testing.T, rows [][]string, names ...string) {
 	}
 }
 
-// onlyInstants checks that in some columns nothing but instants stand, or nothing.
+// onlyInstants checks that some columns contain only instants or empty cells.
 func onlyInstants(t *testing.T, rows [][]string, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -42,8 +42,9 @@ func onlyInstants(t *testing.T, rows [][]string, names ...string) {
 const exportCluster = cluster + `rates: {mails: 10/m}
 `
 
-// TestExportsAreExact: a file has numbers in the place of words: fractions, seconds, instants; whole paths of
-// pools; what is used and what there is in columns of their own; and neither pictures nor buttons.
+// TestExportsAreExact checks that a file has numbers in place of words: fractions, seconds, instants; that it
+// has whole paths of pools; that amounts in use and totals are in columns of their own; and that it has
+// neither pictures nor buttons.
 func TestExportsAreExact(t *testing.T) {
 	l := newLab(t, exportCluster)
 	l.node("n1", map[string]int64{"cpu": 8, "mem": 8 << 30})
@@ -95,7 +96,7 @@ func TestExportsAreExact(t *testing.T) {
 	exportMachines(t, l)
 }
 
-// exportMachines looks at the tables of the machines.
+// exportMachines checks the tables of the machines.
 func exportMachines(t *testing.T, l *lab) {
 	t.Helper()
 	rows := l.sheet("/machines", "nodes")
@@ -129,7 +130,8 @@ func exportMachines(t *testing.T, l *lab) {
 	}
 }
 
-// TestEveryTableHasAHead: each table of a page begins with the names of its columns, all different.
+// TestEveryTableHasAHead checks that each table of a page begins with the names of its columns, all
+// different.
 func TestEveryTableHasAHead(t *testing.T) {
 	l := newLab(t, exportCluster)
 	example(l)

@@ -12,18 +12,19 @@ import (
 	"github.com/fairlead/fairlead/internal/plain"
 )
 
-// Tables of pages are read from their HTML. What a file has in the place of what a screen shows stands in it:
+// Tables of pages are read from their HTML. The HTML holds the values for files besides the texts for the
+// screen:
 //
-//   - The value of a data element, or the instant of a time element, is the exact one of its cell.
-//   - The attribute data-csv of a head names the column for a file; names with | between them are several columns,
-//     and each has one of the values of the cell. A column whose name is empty is for the screen alone: a
-//     picture, or what can be done.
-//   - A cell of the class none says that there is no row.
+//  - The value of a data element, or the instant of a time element, is the exact value of its cell.
+//  - The attribute data-csv of a column head names the column in a file. Names separated by | are several columns,
+//    and each gets one of the values of the cell. A column with an empty name is for the screen only: a picture,
+//    or buttons.
+//  - A cell of the class none says that there is no row.
 
 // csvNames is the attribute of a head that names columns for a file.
 const csvNames = "data-csv"
 
-// named leaves out columns without a name in which nothing stands: those for ticks.
+// named omits empty columns without a name: the columns of ticks.
 func named(rows [][]string) [][]string {
 	out := make([][]string, len(rows))
 	for c := range rows[0] {
@@ -41,15 +42,15 @@ func named(rows [][]string) [][]string {
 	return out
 }
 
-// tableCell is what stands in a cell.
+// tableCell is the content of a cell.
 type tableCell struct {
 	text   string
-	values []string // exact ones
-	names  []string // of columns for a file, of a head that says them
-	says   bool     // it says them
+	values []string // exact values
+	names  []string // column names for a file, from the attribute of a head
+	says   bool     // the head has the attribute
 }
 
-// one is the exact value of a cell, if it has one and no more, else its words.
+// one returns the exact value of a cell if it has exactly one, else its text.
 func (c tableCell) one() string {
 	switch {
 	case len(c.values) == 1:
@@ -60,7 +61,7 @@ func (c tableCell) one() string {
 	return guarded(c.text)
 }
 
-// nth is one of several values.
+// nth returns one of several values.
 func (c tableCell) nth(k int) string {
 	switch {
 	case k < len(c.values):
@@ -71,11 +72,11 @@ func (c tableCell) nth(k int) string {
 	return ""
 }
 
-// written is how a number may be written, with a sign or without one.
+// written matches numbers, with a sign or without one.
 var written = regexp.MustCompile(`^[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
-// guarded is a text that no spreadsheet takes for a formula: a quotation mark goes in front of what begins
-// like one and is no number.
+// guarded returns a text that no spreadsheet treats as a formula: a quotation mark precedes texts that begin
+// like a formula and are not numbers.
 func guarded(text string) string {
 	if text == "-" || written.MatchString(text) {
 		return text
@@ -83,7 +84,7 @@ func guarded(text string) string {
 	return plain.Cell(text)
 }
 
-// columns makes rows of a file of the rows of a page.
+// columns converts the rows of a page to the rows of a file.
 func columns(rows [][]tableCell) (out [][]string) {
 	for i, row := range rows {
 		var cells []string
@@ -108,16 +109,16 @@ func columns(rows [][]tableCell) (out [][]string) {
 	return out
 }
 
-// tableReader reads the tables of a piece of HTML that our templates wrote.
+// tableReader reads the tables in HTML from our templates.
 type tableReader struct {
 	tables [][][]string
-	rows   [][]tableCell // of the table that is read
-	depth  int           // of tables
+	rows   [][]tableCell // of the current table
+	depth  int           // of nested tables
 	cell   tableCell
 	text   strings.Builder
 	inCell bool
-	none   bool // the row says that there is none
-	skip   int  // depth in elements that are no text
+	none   bool // the row says that there are no rows
+	skip   int  // depth in silent elements
 	span   int
 }
 
@@ -146,7 +147,7 @@ func tablesOf(html string) ([][][]string, error) {
 	}
 }
 
-// silent are elements whose text is no text of the cell.
+// silent lists elements whose text does not belong to the cell.
 var silent = []string{"svg", "button", "select", "script"}
 
 func (t *tableReader) start(x xml.StartElement) {

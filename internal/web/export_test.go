@@ -42,7 +42,7 @@ func (l *lab) sheet(path, name string) (rows [][]string) {
 	return nil
 }
 
-// column is a column of a table, by its head.
+// column returns a column of a table, by its head.
 func column(t *testing.T, rows [][]string, name string) (cells []string) {
 	t.Helper()
 	i := slices.IndexFunc(rows[0], func(h string) bool { return strings.EqualFold(h, name) })
@@ -57,8 +57,8 @@ func column(t *testing.T, rows [][]string, name string) (cells []string) {
 	return cells
 }
 
-// TestExportsAreThePages: every table can be had as CSV, with the exact numbers that --json prints,
-// and no name becomes a formula.
+// TestExportsAreThePages checks that every table is available as CSV, with the exact numbers that --json
+// prints, and that no name becomes a formula.
 func TestExportsAreThePages(t *testing.T) {
 	l := newLab(t, cluster)
 	l.node("n1", map[string]int64{"cpu": 4, "mem": 8 << 30})
@@ -120,7 +120,7 @@ func TestExportsAreThePages(t *testing.T) {
 	}
 }
 
-// TestJSONBehindPages: each page leads to what it shows as JSON.
+// TestJSONBehindPages checks that each page links to its data as JSON.
 func TestJSONBehindPages(t *testing.T) {
 	l := newLab(t, cluster)
 	l.submit("ann", api.Spec{Pool: "physics/curie"})

@@ -12,21 +12,21 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// Whole reports whether all rows of the page's list can be exported, and not only the rows that it shows.
+// Whole reports whether an export has all rows of the page's list, and not only the rows that the page shows.
 func (v *shown) Whole() bool { return v.Page.Whole != nil && !folds(v.Request) }
 
-// rowWriter writes the rows of a list; the page shows only a screenful of them.
+// rowWriter writes all rows of a list; the page shows only a screenful of them.
 type rowWriter interface {
-	// begin writes what stands before all rows. first is the first piece of the list.
+	// begin writes the text before all rows. first is the first piece of the list.
 	begin(w http.ResponseWriter, first *Queue) error
 	// write writes some rows.
 	write(w io.Writer, req *Request, q *Queue) error
-	// end writes what stands behind all.
+	// end writes the text after all rows.
 	end(w io.Writer) error
 }
 
-// exportWhole answers with all rows of a list, some at a time, so that a long list takes no more memory
-// than a short one. A broken connection tells the reader that something is missing.
+// exportWhole answers with all rows of a list, some at a time, so that a long list takes no more memory than
+// a short one. After an error it breaks the connection, so that the reader knows that rows are missing.
 func (d *Dashboard) exportWhole(w http.ResponseWriter, r *http.Request, p *Page, req *Request, out rowWriter) {
 	began, to := false, http.NewResponseController(w)
 	err := p.Whole(r.Context(), d.source, req, func(q *Queue) error {
@@ -55,12 +55,12 @@ func (d *Dashboard) exportWhole(w http.ResponseWriter, r *http.Request, p *Page,
 	}
 }
 
-// csvRows writes rows as they stand in a part of the page.
+// csvRows writes rows as they appear in a part of the page.
 type csvRows struct {
 	d     *Dashboard
 	page  *Page
 	part  string
-	shown []int // columns; those without a name are for ticks
+	shown []int // columns; columns without a name are for ticks
 }
 
 func (c *csvRows) begin(w http.ResponseWriter, _ *Queue) error {
@@ -105,7 +105,7 @@ func (c *csvRows) write(w io.Writer, req *Request, q *Queue) error {
 
 func (c *csvRows) end(io.Writer) error { return nil }
 
-// jsonRows writes the document that lists jobs at the interface, with all of them.
+// jsonRows writes the job list of the HTTP interface, with all jobs.
 type jsonRows struct{ some bool }
 
 func (x *jsonRows) begin(w http.ResponseWriter, first *Queue) error {
@@ -147,7 +147,7 @@ func (x *jsonRows) end(w io.Writer) error {
 	return err
 }
 
-// csvHeader says that tables follow, for a file.
+// csvHeader sets the headers for a CSV file.
 func csvHeader(w http.ResponseWriter, p *Page, part string) {
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 	w.Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="fairlead-%s-%s.csv"`, p.Name, part))

@@ -23,7 +23,7 @@ import (
 
 var jsonOf = regexp.MustCompile(`<a href="([^"]*)">JSON</a>`)
 
-// listed reads the JSON to which a page leads.
+// listed reads the JSON to which a page links.
 func (l *lab) listed(path string) (out api.JobList) {
 	l.t.Helper()
 	_, _, text := l.get(path)
@@ -35,8 +35,8 @@ func (l *lab) listed(path string) (out api.JobList) {
 	return out
 }
 
-// TestExportsAreWhole: the CSV and the JSON of a long list have all jobs that match the search, in the order of
-// the pages, although a page shows only a screenful of them.
+// TestExportsAreWhole checks that the CSV and the JSON of a long list have all jobs that match the search, in
+// the order of the pages, although a page shows only a screenful of them.
 func TestExportsAreWhole(t *testing.T) {
 	if testing.Short() {
 		t.Skip("much work, and nothing at once")
@@ -55,7 +55,7 @@ func TestExportsAreWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.wait("all wait", func() bool { _, n := l.loop.Running(); return n == 1170 })
-	l.waiting() // waits for the order; pages are shown without an order that takes long
+	l.waiting() // waits for the order; pages do not wait for an order that takes long
 	for path, want := range map[string]int{
 		"/queue": 1170, "/queue?after=200": 1170, "/queue?q=user:ann+cpu:%3E8": 0, "/queue?q=name:job12": 0, "/queue?list=held": 130, "/queue?list=all": 1300, "/queue?list=all&q=pool:physics": 0, "/queue?q=user:nobody": 0,
 	} {
@@ -75,7 +75,7 @@ func TestExportsAreWhole(t *testing.T) {
 			t.Errorf("%s: %d jobs as JSON, %d on the pages; %+v", path, len(ids), len(shown), list.Summary)
 		}
 	}
-	// A list that is folded is one of lines, and its JSON has the jobs of these.
+	// A folded list has one line per group, and its JSON has the jobs of all groups.
 	if rows := l.sheet("/queue?fold=user", "list"); len(rows) != 3 {
 		t.Errorf("folded by user: %q", rows)
 	}
@@ -84,11 +84,11 @@ func TestExportsAreWhole(t *testing.T) {
 	}
 }
 
-// failing are jobs in a store that fails after some lists.
+// failing is a store of jobs that fails after some lists.
 type failing struct {
 	web.JobSource
 	lists int
-	order []int64 // that a page would not wait for
+	order []int64 // for which a page would not wait
 }
 
 func (f *failing) Waiting() int64 { return 0 }
@@ -113,7 +113,7 @@ func (f *failing) List(_ context.Context, q queue.Query, _ web.JobOptions) (*api
 	return list, nil
 }
 
-// TestExportWaitsForTheOrder: a page is shown before the order of starts is known, but an export has it.
+// TestExportWaitsForTheOrder checks that an export waits for the order of starts, although a page does not.
 func TestExportWaitsForTheOrder(t *testing.T) {
 	f := &failing{lists: 3, order: []int64{7, 5, 9}}
 	mux := http.NewServeMux()
@@ -126,7 +126,7 @@ func TestExportWaitsForTheOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Body.Close()
-	text, _ := io.ReadAll(r.Body) // breaks off behind the order
+	text, _ := io.ReadAll(r.Body) // ends early, after the order
 	var ids []string
 	for _, m := range regexp.MustCompile(`"id":(\d+)`).FindAllStringSubmatch(string(text), -1) {
 		ids = append(ids, m[1])
@@ -136,8 +136,8 @@ func TestExportWaitsForTheOrder(t *testing.T) {
 	}
 }
 
-// TestExportThatBreaksIsNoWhole: who reads a list of which the end cannot be read learns it: before the first
-// row by the status, and then by a connection that breaks.
+// TestExportThatBreaksIsNoWhole checks that the reader of a list learns of an error: before the first row
+// from the status, and later from a broken connection.
 func TestExportThatBreaksIsNoWhole(t *testing.T) {
 	for _, c := range []struct {
 		lists, status int

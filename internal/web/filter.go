@@ -13,19 +13,19 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// filter is what somebody types into the search of the queue: words such as user:ann, pool:physics,
-// kind:mpi, state:held, name:fit, wait:>1h and cpu:>8, and others, which are looked for in the name,
-// or are the number of a job. All have to be met.
+// filter is the text in the search field of the queue: words such as user:ann, pool:physics, kind:mpi,
+// state:held, name:fit, wait:>1h and cpu:>8, and plain words, which must be in the name or be the number of a
+// job. A job must match all words.
 type filter struct {
 	Text  string
 	Query queue.Query
-	// Problems say of words that they are not understood.
+	// Problems holds messages about words that are not understood.
 	Problems []string
 
 	tests []func(j *api.Job) bool
 }
 
-// maxFilter bounds a typed filter.
+// maxFilter bounds a typed filter, in bytes.
 const maxFilter = 500
 
 func parseFilter(text string, now time.Time) filter {
@@ -63,7 +63,7 @@ func parseFilter(text string, now time.Time) filter {
 	return f
 }
 
-// nextWord takes the first word off a typed filter. In quotes, as in user:"a b", a value may hold blanks.
+// nextWord splits the first word off a typed filter. In quotes, as in user:"a b", a value may contain blanks.
 func nextWord(text string) (word, left string) {
 	text = strings.TrimSpace(text)
 	end := strings.IndexFunc(text, unicode.IsSpace)
@@ -78,7 +78,7 @@ func nextWord(text string) (word, left string) {
 	return text[:end], text[end:]
 }
 
-// filterValue is a value as it has to be typed.
+// filterValue returns a value as it must be typed.
 func filterValue(text string) string {
 	if plain := strconv.Quote(text); plain != `"`+text+`"` || strings.ContainsFunc(text, unicode.IsSpace) {
 		return plain
@@ -86,7 +86,7 @@ func filterValue(text string) string {
 	return text
 }
 
-// indexed reports whether the store can tell which jobs may pass.
+// indexed reports whether the store can find the jobs that may match.
 func (f *filter) indexed() bool {
 	return f.Query.User != "" || f.Query.Pool != "" || f.Query.Kind != ""
 }
@@ -95,7 +95,7 @@ func (f *filter) passes(j *api.Job) bool {
 	return !slices.ContainsFunc(f.tests, func(test func(*api.Job) bool) bool { return !test(j) })
 }
 
-// err is the fault of the filter; callers must not act on all jobs if there is one.
+// err returns the problems of the filter as an error; with an error, callers must not act on all jobs.
 func (f *filter) err() error {
 	if len(f.Problems) == 0 {
 		return nil
@@ -105,7 +105,7 @@ func (f *filter) err() error {
 
 func (f *filter) problem(text string) { f.Problems = append(f.Problems, text) }
 
-// name looks for a word in the name, or for a number of a job.
+// name searches a word in the name, or the number of a job.
 func (f *filter) name(word string) {
 	if id, err := strconv.ParseInt(word, 10, 64); err == nil {
 		f.tests = append(f.tests, func(j *api.Job) bool { return j.ID == id || strings.Contains(j.Name, word) })
@@ -124,7 +124,7 @@ func (f *filter) state(value string) {
 	f.Query.States = append(f.Query.States, s)
 }
 
-// bound is a comparison, such as >1h or <8; without a sign it is at least.
+// bound splits a comparison, such as >1h or <8; without a sign it means at least.
 func bound(value string) (text string, over bool) {
 	if rest, ok := strings.CutPrefix(value, "<"); ok {
 		return rest, false
@@ -146,7 +146,7 @@ func (f *filter) wait(value string, now time.Time) {
 	f.tests = append(f.tests, func(j *api.Job) bool { return (now.Sub(j.Submitted) >= d) == over })
 }
 
-// number compares how much of a resource a job asks for.
+// number compares the requested amount of a resource.
 func (f *filter) number(resource, value string) {
 	text, over := bound(value)
 	if text == "" {

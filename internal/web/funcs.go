@@ -16,8 +16,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// funcs are the functions of the templates. They say everything as the command line does. Numbers
-// stand in a data element, whose value is the exact one.
+// funcs holds the functions of the templates. They use the words of the command line. Numbers are in a data
+// element, whose value is the exact number.
 var funcs = template.FuncMap{
 	"asset":      assetPath,
 	"percent":    func(f float64) template.HTML { return data(exact(f), words.Percent(f)) },
@@ -58,17 +58,17 @@ var funcs = template.FuncMap{
 	"kept":       func(nodes []string) string { return strings.Join(nodes, ", ") },
 }
 
-// fact is a word with something that belongs to it, for templates that take two.
+// fact pairs a word with a value, for templates that take two arguments.
 type fact struct {
 	Name string
 	Of   any
 }
 
-// phone is how wide a picture is on a telephone.
+// phone is the width of a picture on a phone.
 const phone = 330.0
 
-// figure is a picture twice: for a screen and for a telephone, where text has to keep its size. One of
-// them is seen.
+// figure returns a picture twice: for a screen and for a phone, where text must keep its size. One of them is
+// visible.
 func figure(f plot.Figure) template.HTML {
 	return template.HTML(`<div class="figure wide">` + plot.Inline(f) + `</div><div class="figure phone">` +
 		plot.Inline(f.At(phone)) + `</div>`)
@@ -77,7 +77,7 @@ func figure(f plot.Figure) template.HTML {
 // exact writes a number with all its digits.
 func exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// data is a number with its exact value.
+// data returns a text with its exact value.
 func data(value, text string) template.HTML {
 	return template.HTML(`<data value="` + template.HTMLEscapeString(value) + `">` + template.HTMLEscapeString(text) +
 		`</data>`)
@@ -98,7 +98,7 @@ func count(n any) template.HTML {
 	return data(text, b.String())
 }
 
-// unitsOf is how much of the unit a task of a job asks for, and how many of them start at once.
+// unitsOf writes the amount of the unit that a task of a job asks for, and the number of tasks of a gang.
 func unitsOf(j *api.Job, unit string) template.HTML {
 	text := data(strconv.FormatInt(max(1, j.Request[unit]), 10), words.Units(j, unit))
 	if j.Gang > 1 {
@@ -115,10 +115,10 @@ func span(seconds float64) template.HTML {
 // length writes seconds as the pictures and the reports do: rounded, not cut.
 func length(seconds float64) template.HTML { return data(exact(seconds), plot.Duration(seconds)) }
 
-// ago says how long ago an instant was, with the instant itself for the pointer that rests on it.
+// ago writes the time since an instant, with the instant as a tooltip.
 func ago(t, now time.Time) template.HTML { return timeElement(t, words.Span(now.Sub(t))) }
 
-// clock writes an instant as short as it is clear now.
+// clock writes an instant as short as is clear now.
 func clock(t, now time.Time) template.HTML { return timeElement(t, instant.Clock(t, now)) }
 
 func timeElement(t time.Time, text string) template.HTML {
@@ -126,8 +126,8 @@ func timeElement(t time.Time, text string) template.HTML {
 		t.Format(time.RFC3339Nano), t.Local().Format("2006-01-02 15:04:05 MST"), template.HTMLEscapeString(text)))
 }
 
-// asOf is the instant of the values of a page, with the attributes that a script needs to write a later
-// one by the clock of the server.
+// asOf writes the instant of the values of a page, with the attributes that the script needs to write a later
+// instant in the server's time zone.
 func asOf(t time.Time) template.HTML {
 	t = t.Local()
 	zone, offset := t.Zone()
@@ -135,7 +135,7 @@ func asOf(t time.Time) template.HTML {
 		t.UTC().Format(time.RFC3339), template.HTMLEscapeString(zone), offset, t.Format("2006-01-02 15:04:05 MST")))
 }
 
-// lastOf is the last segment of the path of a pool.
+// lastOf returns the last segment of the path of a pool.
 func lastOf(path string) string {
 	if path == "" {
 		return "all"
@@ -151,7 +151,8 @@ func plural(n any, thing string) template.HTML {
 	return count(n) + template.HTML(" "+thing+"s")
 }
 
-// timeCovered names the time that an account of the last day covers: less, if the server started since.
+// timeCovered names the time that the account of the last day covers, which is less than a day if the server
+// started since.
 func timeCovered(seconds float64) string {
 	if seconds >= 24*3600-1 {
 		return "24h"

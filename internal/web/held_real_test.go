@@ -14,8 +14,8 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// looks takes pictures of the page in light, in dark and on a telephone, if FAIRLEAD_SHOTS names a
-// directory, and fails if it is wider than the screen.
+// looks takes pictures of the page in dark, on a phone and in light, into the directory FAIRLEAD_SHOTS if it
+// is set, and fails if the page is wider than the screen.
 func (b *tab) looks(name string) {
 	b.t.Helper()
 	dir := os.Getenv("FAIRLEAD_SHOTS")
@@ -34,8 +34,8 @@ func (b *tab) looks(name string) {
 	}
 }
 
-// TestRealHeldBack: the page of a job shows what held it back and for how long, as a picture that says
-// its values under the pointer and as tables, and goes on by itself.
+// TestRealHeldBack checks that the page of a job shows the reasons of its wait and their durations, as a
+// picture with values under the pointer and as tables, and that it stays up to date.
 func TestRealHeldBack(t *testing.T) {
 	l := newLab(t, cluster)
 	id := l.submit("ann", api.Spec{Name: "stays", Pool: "physics/curie"})

@@ -9,7 +9,8 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// TestHeldSpans: what happened to a job becomes times without gaps, each with what held it back then.
+// TestHeldSpans checks that the events of a job become time spans without gaps, each with the reason of the
+// wait.
 func TestHeldSpans(t *testing.T) {
 	begin := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	at := func(s int) *time.Time { x := begin.Add(time.Duration(s) * time.Second); return &x }
@@ -74,7 +75,8 @@ func TestHeldSpans(t *testing.T) {
 	}
 }
 
-// TestHeldListIsBounded: however often it changed, so many lines are listed, and the sums are of all.
+// TestHeldListIsBounded checks that the list has a bounded number of lines after any number of changes, and
+// that the sums cover all changes.
 func TestHeldListIsBounded(t *testing.T) {
 	begin := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	events := []api.Event{{At: begin, Code: "submitted"}}

@@ -15,25 +15,26 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// jobPage says why a job is where it is, and what would change that.
+// jobPage explains the state of a job, and the changes that would help it.
 var jobPage = &Page{Name: "job", Of: "queue", Path: "jobs/{id}",
 	Parts: []string{"head", "why", "start", "held", "levels", "gates", "tasks", "history"}, Seen: ByUser, Load: loadJob}
 
-// Job is what the page shows.
+// Job is the data of the page.
 type Job struct {
 	*api.JobResponse
 	Why *why.Answer
-	// Events are the last that happened to it, Held what held it back when, List some of its tasks.
+	// Events holds the last events of the job, Held the reasons of its wait over time, List some of its
+	// tasks.
 	Events eventList
 	Held   heldList
 	List   taskList
-	// May is set if the one who asks may change it, and read its output.
+	// May says that the user may read the output of the job.
 	May bool
-	// Later is set if when it starts is still being worked out.
+	// Later says that the estimate of the start is still being computed.
 	Later bool
 	Start plot.Figure
 	Ahead plot.Figure
-	// First are the first of what goes before it, More how many pools besides.
+	// First holds the first pools with jobs before this one, More the number of other pools.
 	First  []why.Ahead
 	More   int
 	Levels []level
@@ -52,7 +53,7 @@ func loadJob(ctx context.Context, src Source, r *Request) (any, error) {
 	if j.JobResponse, happened, err = src.Jobs.History(ctx, id); err != nil {
 		return nil, err
 	}
-	// The time to estimate a start depends on the jobs that wait before it.
+	// The time for the estimate of a start depends on the number of jobs before it.
 	j.Later = !r.patient(src) && !r.Query.Has("start")
 	if j.Why, err = src.Jobs.Why(ctx, id, explain.WhyOptions{Siblings: siblingsShown, Estimate: !j.Later}); err != nil {
 		return nil, err
@@ -72,13 +73,13 @@ func loadJob(ctx context.Context, src Source, r *Request) (any, error) {
 	return j, nil
 }
 
-// siblingsShown is how many that go first are listed at each level.
+// siblingsShown is the number of first siblings that each level lists.
 const siblingsShown = 6
 
-// aheadShown is how many pools are listed of those with jobs that go first.
+// aheadShown is the number of listed pools with jobs that go first.
 const aheadShown = 8
 
-// startOf draws when the job starts.
+// startOf draws the estimate of the start.
 func startOf(a *why.Answer) plot.Figure {
 	if a.Start == nil {
 		return nil
@@ -86,7 +87,7 @@ func startOf(a *why.Answer) plot.Figure {
 	return plot.Spans{Title: "", Width: 620, Rows: []plot.Span{spanOf("starts", a.Start, a.At)}}
 }
 
-// aheadOf draws what goes before the job.
+// aheadOf draws the jobs that go before the job.
 func aheadOf(a *why.Answer) plot.Figure {
 	if len(a.Ahead) == 0 {
 		return nil
@@ -103,13 +104,13 @@ type level struct {
 	*why.Level
 	Where    string
 	Children []child
-	Shares   bool // it compares shares and usage
+	Shares   bool // compares shares and usage
 }
 
 type child struct {
 	why.Child
 	You, First bool
-	Formula    string // with its numbers
+	Formula    string // with the numbers of the child
 	Says       string
 	Bar        plot.Bullet
 }

@@ -16,41 +16,41 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// heldList says what held a job back, and when: as a picture, summed up by reason, and one after the
-// other.
+// heldList holds the reasons that held a job back: as a picture, summed up by reason, and as a list of time
+// spans.
 type heldList struct {
 	Picture plot.Figure
 	Sums    []heldSum
-	Spans   []heldSpan // the last of them
-	More    int        // how many there are before these
+	Spans   []heldSpan // the last spans
+	More    int        // the number of earlier spans
 }
 
-// heldSpan is a time for which the same held a job back.
+// heldSpan is a time span in which one reason held a job back.
 type heldSpan struct {
 	Code, Text string
 	From, To   time.Time
 }
 
-// Seconds is how long it was.
+// Seconds returns the length of the span.
 func (s heldSpan) Seconds() float64 { return s.To.Sub(s.From).Seconds() }
 
-// heldSum is how long one reason held a job back in all.
+// heldSum is the total time for which one reason held a job back.
 type heldSum struct {
 	Code, Says string
 	Times      int
 	Seconds    float64
-	Part       float64 // of the time since the submission, until it ended
+	Part       float64 // of the time from the submission to the end
 }
 
-// heldRows is how many spans are listed. All are in the picture: a server keeps a few hundred changes of
-// a pool's reasons.
+// heldRows is the maximum number of listed spans. The picture shows all: a server keeps a few hundred changes
+// of a pool's reasons.
 const heldRows = 40
 
-// unknownReason stands where a job waited and nothing is kept of why: before the reasons were looked at for the
-// first time, between two attempts, and from before the server was started.
+// unknownReason stands for a wait without a recorded reason: before the first check of the reasons, between
+// two attempts, and before the server was started.
 const unknownReason = "waits"
 
-// heldOf makes the list out of what happened to a job.
+// heldOf makes the list from the events of a job.
 func heldOf(j *api.Job, events []api.Event, now time.Time) heldList {
 	var l heldList
 	spans := heldSpans(j, events, now)
@@ -79,7 +79,7 @@ func heldOf(j *api.Job, events []api.Event, now time.Time) heldList {
 	return l
 }
 
-// meaningOf is what a code means.
+// meaningOf returns the meaning of a code.
 func meaningOf(code string) string {
 	all := why.Codes()
 	if i := slices.IndexFunc(all, func(e why.Explanation) bool { return string(e.Code) == code }); i >= 0 {
@@ -88,7 +88,7 @@ func meaningOf(code string) string {
 	return "It waits, and nothing is kept of why."
 }
 
-// heldPicture has a line for each reason, so that it can be read without colours.
+// heldPicture draws a row for each reason, so that the picture is readable without colors.
 func heldPicture(sums []heldSum, spans []heldSpan, now time.Time) plot.Figure {
 	g := plot.Gantt{
 		Width: 1180, X: plot.Axis{Unit: plot.Clock, From: seconds(spans[0].From), To: seconds(spans[len(spans)-1].To),
@@ -109,9 +109,9 @@ func heldPicture(sums []heldSum, spans []heldSpan, now time.Time) plot.Figure {
 	return g
 }
 
-// holding follows a job through what happened to it.
+// holding tracks the state of a job through its events.
 type holding struct {
-	array  bool // it has several tasks: it runs as soon as one of them does
+	array  bool // the job has several tasks: it runs as soon as one of them runs
 	reason api.Event
 	held   bool
 	queued bool
@@ -119,8 +119,8 @@ type holding struct {
 	over   bool
 }
 
-// heldSpans are the times for which the same held a job back, without gaps but for where it had ended.
-// Reasons are those for which the first job of its pool waited.
+// heldSpans returns the time spans and their reasons, without gaps except where the job had ended. The
+// reasons are those of the first job in its pool.
 func heldSpans(j *api.Job, events []api.Event, now time.Time) []heldSpan {
 	events = withFirstStart(j, events)
 	h := holding{array: j.Tasks > 1}
@@ -151,7 +151,7 @@ func heldSpans(j *api.Job, events []api.Event, now time.Time) []heldSpan {
 	return out
 }
 
-// withFirstStart adds when a job first started: its tasks tell of their last attempts only.
+// withFirstStart adds the first start of a job, because its tasks record only their last attempts.
 func withFirstStart(j *api.Job, events []api.Event) []api.Event {
 	if j.Started == nil || slices.ContainsFunc(events,
 		func(e api.Event) bool { return e.Code == "started" && !e.At.After(*j.Started) }) {
@@ -163,7 +163,7 @@ func withFirstStart(j *api.Job, events []api.Event) []api.Event {
 	return events
 }
 
-// apply takes an event into account.
+// apply updates the state by an event.
 func (h *holding) apply(e *api.Event) {
 	switch e.Code {
 	case string(queue.VerbHold):
@@ -199,7 +199,7 @@ func (h *holding) apply(e *api.Event) {
 	}
 }
 
-// now is what holds the job: a code, and words.
+// now returns the present reason: a code, and words.
 func (h *holding) now() (code, text string) {
 	switch {
 	case h.over:

@@ -9,29 +9,29 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// How many tasks and events a page of a job has, however many there are: what stands in the page is
-// sent again to all who look, each time something happens.
+// taskRows and eventRows bound the tasks and the events on the page of a job, because the server sends the
+// parts of the page again to every open browser after each change.
 const (
 	taskRows  = 40
 	eventRows = 40
 )
 
-// taskList are the tasks of a job that have started, a screenful at a time.
+// taskList holds the tasks of a job that have started, a screenful at a time.
 type taskList struct {
 	Rows   []api.Task
 	States []taskState
-	Fresh  int // of an array, that never started
+	Fresh  int // tasks of an array that never started
 	Pager
 }
 
-// taskState is a state with how many tasks are in it.
+// taskState is a state and the number of tasks in it.
 type taskState struct {
 	Name, Link string
 	Count      int
 	On         bool
 }
 
-// tasksOf are the tasks in the state that the request asks for, or in all, from the one on that it
+// tasksOf returns the tasks in the requested state, or in any state, beginning with the task that the request
 // names.
 func tasksOf(j *api.JobResponse, r *Request) taskList {
 	l := taskList{Fresh: max(0, j.Job.Tasks-len(j.Tasks))}
@@ -48,7 +48,7 @@ func tasksOf(j *api.JobResponse, r *Request) taskList {
 			found = append(found, *t)
 		}
 	}
-	first := *r // another list begins at its beginning
+	first := *r // another list begins at its first task
 	first.Query = maps.Clone(r.Query)
 	first.Query.Del("from")
 	l.States = []taskState{{"started", first.With("tasks", ""), len(j.Tasks), state == ""}}
@@ -65,7 +65,8 @@ func tasksOf(j *api.JobResponse, r *Request) taskList {
 	return l
 }
 
-// stateOf is the state of a task as it is told: what a bridge has handed over is leased, but does not run.
+// stateOf returns the state of a task for users: a task that a bridge has handed over is leased, but does not
+// run.
 func stateOf(t *api.Task) string {
 	if t.Queued && t.State == string(queue.Running) {
 		return string(queue.Queued)
@@ -73,8 +74,8 @@ func stateOf(t *api.Task) string {
 	return t.State
 }
 
-// eventList is what happened to a job, a screenful at a time: the end, unless an address says from
-// which event on.
+// eventList holds the events of a job, a screenful at a time: the last ones, unless the address names the
+// first event.
 type eventList struct {
 	Rows []api.Event
 	Pager
@@ -92,7 +93,7 @@ func eventsOf(all []api.Event, r *Request) eventList {
 	}
 	if next := l.Last + 1; next <= len(all) {
 		l.After = r.With("events", strconv.Itoa(next))
-		if next+eventRows > len(all) { // the end, which goes on
+		if next+eventRows > len(all) { // the last screenful, which follows new events
 			l.After = r.With("events", "")
 		}
 	}

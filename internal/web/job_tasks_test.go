@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestLargeArray: the page of a job is of the same size however many tasks it has; all tasks and
-// events are found page by page, and tasks by their state.
+// TestLargeArray checks that the size of the page of a job does not grow with the number of its tasks, that
+// all tasks and events are found page by page, and that tasks are found by their state.
 func TestLargeArray(t *testing.T) {
 	if testing.Short() {
 		t.Skip("much work, and nothing at once")

@@ -25,24 +25,25 @@ import (
 	"github.com/fairlead/fairlead/store/sqlite"
 )
 
-// patience is how long a test waits for news: most come at once, and a point of the history with its minute.
+// patience bounds the wait of a test for news: most news arrive at once, and a point of the history after its
+// minute.
 const patience = 2 * time.Minute
 
 // lab is a server in this process, with agents that run real processes.
 type lab struct {
 	t      testing.TB
 	dir    string
-	url    string // of a way to its socket, on which this user is known
-	web    string // where it listens for browsers, which need a session there
+	url    string // of a TCP forwarder to its socket, on which this user is known
+	web    string // the address for browsers, which need a session there
 	client *api.Client
 	store  *sqlite.Store
 	loop   *engine.Loop
 	ctx    context.Context
-	stop   func()        // ends the server, but not the store
-	age    time.Duration // of the server, as it believes when it begins
+	stop   func()        // stops the server, but not the store
+	age    time.Duration // of the server, as it believes at its start
 }
 
-// newLab starts a server with a configuration, on a store that was prepared.
+// newLab starts a server with a configuration, on a prepared store.
 func newLab(t testing.TB, text string, before ...func(testing.TB, queue.HistoryKeeper)) *lab {
 	t.Helper()
 	l := &lab{t: t, dir: t.TempDir()}
@@ -61,10 +62,10 @@ func newLab(t testing.TB, text string, before ...func(testing.TB, queue.HistoryK
 	return l
 }
 
-// file is that of the configuration.
+// file returns the path of the configuration.
 func (l *lab) file() string { return filepath.Join(l.dir, "lab.yaml") }
 
-// begin starts the server, with what is in the store.
+// begin starts the server on the present store.
 func (l *lab) begin() {
 	l.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -117,10 +118,10 @@ func (l *lab) begin() {
 	l.stop = func() { way.Close(); cancel(); <-ended; <-ended }
 }
 
-// socket is the path of the server's socket.
+// socket returns the path of the server's socket.
 func (l *lab) socket() string { return filepath.Join(l.dir, "s") }
 
-// lead leads connections to a socket, as ssh does.
+// lead forwards connections to a socket, as ssh does.
 func lead(from net.Listener, path string) {
 	for {
 		c, err := from.Accept()
@@ -140,10 +141,10 @@ func lead(from net.Listener, path string) {
 	}
 }
 
-// node starts an agent that claims to have something, and waits until it has joined.
+// node starts an agent that claims some capacity, and waits until it has joined.
 func (l *lab) node(name string, capacity map[string]int64) {
 	l.t.Helper()
-	client, err := api.Dial(l.socket()) // its own: who speaks through that of the lab changes
+	client, err := api.Dial(l.socket()) // a client of its own: the user of the lab's client changes
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -189,7 +190,7 @@ func (l *lab) submit(user string, s api.Spec) int64 {
 	return r.Jobs[0].ID
 }
 
-// until waits for a state of a job.
+// until waits until a job is in a state.
 func (l *lab) until(id int64, state string) {
 	l.t.Helper()
 	l.wait(fmt.Sprintf("job %d is %s", id, state), func() bool {
@@ -198,7 +199,7 @@ func (l *lab) until(id int64, state string) {
 	})
 }
 
-// runs reports whether the engine knows a task of a job that runs: it does so a moment after the store.
+// runs reports whether the engine knows a running task of a job: it learns of it a moment after the store.
 func (l *lab) runs(id int64) bool {
 	return engine.Read(l.loop, func(s *engine.State) bool {
 		for _, r := range s.Runs {
@@ -210,7 +211,7 @@ func (l *lab) runs(id int64) bool {
 	})
 }
 
-// wait waits for something that others do.
+// wait waits until a condition is true.
 func (l *lab) wait(what string, done func() bool) {
 	l.t.Helper()
 	await.True(l.t, what, done)
@@ -228,10 +229,10 @@ pools:
   biology: {weight: 40, policy: fairtree, pools: {env: {weight: 1, min: {cpu: 8}}, epi: {weight: 1, max: {cpu: 56}}}}
 `
 
-// example fills the cluster with jobs that run and wait, and returns their numbers by name. One of
-// them waits though there is room for it now: it would delay one that goes before it, denovo, unless it
-// took two hours and a quarter at most. (The licenses that biodiv lacks, and a node, are there in an hour
-// and a quarter, and it goes before denovo, so that denovo has its two nodes an hour later.)
+// example fills the cluster with running and waiting jobs, and returns their numbers by name. One of the
+// waiting jobs has room now, but would delay denovo, which goes before it, unless it took two hours and a
+// quarter at most. (The licenses that biodiv lacks, and a node, become free in an hour and a quarter, and
+// biodiv goes before denovo, so that denovo gets its two nodes an hour later.)
 func example(l *lab) map[string]int64 {
 	l.t.Helper()
 	jobs := map[string]int64{}
@@ -271,7 +272,7 @@ func example(l *lab) map[string]int64 {
 	return jobs
 }
 
-// jobs lists what waits, as queue --json does.
+// waiting lists the waiting jobs, as queue --json does.
 func (l *lab) waiting() []api.Job {
 	l.t.Helper()
 	v := remote.Values(queue.Query{States: []queue.State{queue.Waiting}}, 100)

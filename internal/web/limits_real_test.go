@@ -13,12 +13,12 @@ import (
 	"github.com/fairlead/fairlead/internal/instant"
 )
 
-// TestRealLimitRows: licences and rates have rows among the machines, which say under the pointer and in the table
-// below what the history says.
+// TestRealLimitRows checks that licenses and rates have rows among the machines, whose values under the
+// pointer and in the table below agree with the history.
 func TestRealLimitRows(t *testing.T) {
 	l := newLab(t, cluster+"rates: {mail: 2/m}\n")
 	l.stop()
-	l.age = 15 * time.Minute // the history has points of three minutes, in one of which 4 were in use
+	l.age = 15 * time.Minute // the history has points of three minutes; in one of them 4 were in use
 	l.begin()
 	l.loop.Update(func(s *engine.State) {
 		past, used := time.Now().Add(-12*time.Minute), &engine.LimitPast{}

@@ -3,7 +3,7 @@ package web
 // field is a parameter that a form keeps.
 type field struct{ Name, Value string }
 
-// sortLink leads to another view of what a page shows; On says that it is the one shown.
+// sortLink links to another view of the page's data; On marks the present view.
 type sortLink struct {
 	Name, Link string
 	On         bool

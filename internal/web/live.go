@@ -17,10 +17,10 @@ import (
 	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// part is a piece of a page that changes, as it stands in the page.
+// part is a piece of a page that changes, as the page contains it.
 type part struct{ name, html string }
 
-// version is the same for the same parts.
+// version returns a hash of the parts.
 func version(parts []part) string {
 	h := sha256.New()
 	for _, p := range parts {
@@ -29,27 +29,27 @@ func version(parts []part) string {
 	return fmt.Sprintf("%.8x", h.Sum(nil))
 }
 
-// How often pages are rendered again while somebody looks at them.
+// The intervals at which open pages are rendered again.
 const (
-	// livePace is the least time between two renderings of a view, if something happened.
+	// livePace is the minimum time between two renderings of a view after changes.
 	livePace = time.Second
-	// livePart bounds the part of the time that rendering may take: after a rendering a view rests
-	// for livePart times as long as it took, times the number of views. So open pages cost at
-	// most a few hundredths of a processor, however many there are and however large.
+	// livePart bounds the fraction of the time that rendering takes: after a rendering a view rests for
+	// livePart times its duration, times the number of views. So open pages cost at most a few hundredths of
+	// a processor, whatever their number and size.
 	livePart = 50
-	// liveRest is after how long a page is rendered again though nothing happened: lags
-	// change as time passes.
+	// liveRest is the time after which a page is rendered again without a change, because lags change as time
+	// passes.
 	liveRest = 10 * time.Second
-	// livePoll is how often it is looked whether something happened. It is one comparison.
+	// livePoll is the interval of the check for changes, which is one comparison.
 	livePoll = 100 * time.Millisecond
-	// liveSilence is after how long nothing is sent to show that the server is there.
+	// liveSilence is the time without news after which a sign of life is sent.
 	liveSilence = 15 * time.Second
-	// maxLive bounds the connections. One user has at most an eighth of them, and another eighth
-	// is for administrators.
+	// maxLive bounds the connections. One user has at most an eighth of them, and another eighth is reserved
+	// for administrators.
 	maxLive = 2000
 )
 
-// hub renders what changed for all who look. While nobody does, nothing runs.
+// hub renders the changes of pages for all open browsers. Without open pages, nothing runs.
 type hub struct {
 	version func() uint64
 	render  func(context.Context, *Page, *Request) ([]part, error)
@@ -57,29 +57,29 @@ type hub struct {
 
 	mu    sync.Mutex
 	views map[string]*liveView
-	many  int           // who look
-	room  quota.Quota   // for those who look
+	many  int           // open connections
+	room  quota.Quota   // for the connections
 	fresh chan struct{} // a view was added
-	quit  chan struct{} // closed when nobody looks any more
+	quit  chan struct{} // closed with the last connection
 }
 
-// liveView is what all see who look at the same address alike.
+// liveView is a page shared by all connections for which it looks the same.
 type liveView struct {
 	page    *Page
 	request *Request
-	ctx     context.Context // of the first who looked, without its end
+	ctx     context.Context // of the first connection, without its end
 	lookers map[chan struct{}]bool
 	now     *rendering
-	of      uint64    // the version of what it shows
-	next    time.Time // not rendered again before
-	rest    time.Time // rendered then even if nothing happened
+	of      uint64    // the version that it shows
+	next    time.Time // not rendered before this instant
+	rest    time.Time // rendered at this instant even without a change
 }
 
-// rendering is a page at an instant. It does not change.
+// rendering is a page at an instant. It is immutable.
 type rendering struct {
 	version string
 	parts   []part
-	events  [][]byte // that tell of each part
+	events  [][]byte // one per part
 	problem string
 }
 
@@ -91,7 +91,7 @@ func newHub(version func() uint64, render func(context.Context, *Page, *Request)
 	}
 }
 
-// serve sends the parts of a page that differ from what the browser has, until it goes.
+// serve sends the parts of a page that differ from the browser's version, until the browser disconnects.
 func (h *hub) serve(w http.ResponseWriter, r *http.Request, p *Page, req *Request, you api.Actor) {
 	if err := h.room.Take(you.UID, you.Admin); err != nil {
 		api.WriteBusy(w, fmt.Sprintf("%d pages are open, and %v: close some; without the parameter %s this one can be looked at", h.room.Held(), err, liveParameter))
@@ -130,7 +130,7 @@ func (h *hub) serve(w http.ResponseWriter, r *http.Request, p *Page, req *Reques
 	}
 }
 
-// join adds one who looks.
+// join adds a connection.
 func (h *hub) join(ctx context.Context, p *Page, r *Request) (*liveView, chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -170,12 +170,12 @@ func (h *hub) seen(v *liveView) *rendering {
 	return v.now
 }
 
-// wakeUp wakes somebody up, once.
+// wakeUp sends a signal unless one is pending.
 func wakeUp(c chan struct{}) {
 	wait.Wake(c)
 }
 
-// run renders the views that are due until nobody looks.
+// run renders the views that are due, until no connection is left.
 func (h *hub) run(quit chan struct{}) {
 	poll := time.NewTicker(livePoll)
 	defer poll.Stop()
@@ -194,8 +194,8 @@ func (h *hub) run(quit chan struct{}) {
 	}
 }
 
-// due returns the views that are new, and the views that may have changed and whose time has come;
-// and the number of all views.
+// due returns the new views, the views that may have changed and may be rendered again, and the number of all
+// views.
 func (h *hub) due(of uint64) (views int, due []*liveView) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -208,8 +208,8 @@ func (h *hub) due(of uint64) (views int, due []*liveView) {
 	return len(h.views), due
 }
 
-// refresh renders a view. Each may take the same part of the time, so that one that takes long
-// does not keep the others waiting.
+// refresh renders a view. All views may take the same fraction of the time, so that a slow view does not
+// delay the others.
 func (h *hub) refresh(v *liveView, of uint64, views int) {
 	began := time.Now()
 	now := h.renderView(v)
@@ -225,7 +225,7 @@ func (h *hub) refresh(v *liveView, of uint64, views int) {
 	}
 }
 
-// renderView renders a view. What goes wrong is told in place of the page, and is tried again.
+// renderView renders a view. An error is shown in place of the page, and rendering is tried again.
 func (h *hub) renderView(v *liveView) (out *rendering) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -246,7 +246,7 @@ func (h *hub) renderView(v *liveView) (out *rendering) {
 	return out
 }
 
-// since are the events that describe the changes.
+// since returns the events that describe the changes.
 func (now *rendering) since(had *rendering) []byte {
 	if now.version == had.version {
 		return nil
@@ -264,22 +264,23 @@ func (now *rendering) since(had *rendering) []byte {
 	return b.Bytes()
 }
 
-// event is a server-sent event. JSON has no line breaks.
+// event returns a server-sent event. JSON has no line breaks.
 func event(name string, data any) []byte {
 	text, err := json.Marshal(data)
 	if err != nil {
-		panic(err) // it is a map of strings
+		panic(err) // cannot happen: it is a map of strings
 	}
 	return fmt.Appendf(nil, "event: %s\ndata: %s\n\n", name, text)
 }
 
-// stream is an answer that goes on.
+// stream is an answer that stays open.
 type stream struct {
 	w  http.ResponseWriter
 	to *http.ResponseController
 }
 
-// send reports whether the browser is still there. One that does not read is let go.
+// send reports whether the browser is still connected. After ten seconds without reading, a browser is
+// disconnected.
 func (s *stream) send(text []byte) bool {
 	if len(text) == 0 {
 		return true

@@ -18,7 +18,7 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// counted is a hub whose page says how often it was rendered, and by which version.
+// counted is a hub whose page shows its version; it counts the renderings.
 type counted struct {
 	*hub
 	version, rendered atomic.Uint64
@@ -28,14 +28,15 @@ type counted struct {
 func newCounted() *counted {
 	c := &counted{}
 	c.hub = newHub(c.version.Load, func(context.Context, *Page, *Request) ([]part, error) {
-		time.Sleep(c.cost) // in a bubble: it takes so long
+		time.Sleep(c.cost) // the duration of a rendering, in the time of the bubble
 		c.rendered.Add(1)
 		return []part{{"same", "same"}, {"now", fmt.Sprint("version ", c.version.Load())}}, nil
 	}, slog.New(slog.DiscardHandler))
 	return c
 }
 
-// look opens a page of a user, and returns what came when ctx is over.
+// look opens a page of a user. The returned function waits for the end of ctx and returns the text that was
+// sent.
 func (c *counted) look(ctx context.Context, user, version string) func() string {
 	w := httptest.NewRecorder()
 	r := httptest.NewRequestWithContext(ctx, "GET", "/queue?live="+version, nil)
@@ -48,8 +49,8 @@ func (c *counted) look(ctx context.Context, user, version string) func() string 
 	return func() string { <-done; return w.Body.String() }
 }
 
-// TestLiveIsShared: two hundred who look at one page cost what one does, at most one rendering a
-// second, and those who left cost nothing.
+// TestLiveIsShared checks that two hundred connections to one page cost the same as one, at most one
+// rendering a second, and that closed connections cost nothing.
 func TestLiveIsShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCounted()
@@ -58,7 +59,7 @@ func TestLiveIsShared(t *testing.T) {
 		for range 200 {
 			all = append(all, c.look(ctx, "", ""))
 		}
-		for range 100 { // ten changes a second
+		for range 100 { // ten changes per second
 			c.version.Add(1)
 			time.Sleep(livePace / 10)
 		}
@@ -88,7 +89,7 @@ func TestLiveIsShared(t *testing.T) {
 	})
 }
 
-// TestLiveCostsItsPart: pages that take long are rendered less often, whatever happens.
+// TestLiveCostsItsPart checks that slow pages are rendered less often, whatever the number of changes.
 func TestLiveCostsItsPart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCounted()
@@ -103,7 +104,7 @@ func TestLiveCostsItsPart(t *testing.T) {
 			c.version.Add(1)
 			time.Sleep(time.Second)
 		}
-		// The first rounds end while not all are known to look.
+		// The first rounds end before all connections are counted.
 		if spent := time.Duration(c.rendered.Load()) * c.cost; spent > minutes*time.Minute/livePart+2*views*c.cost {
 			t.Errorf("%v of %d minutes went into it", spent, minutes)
 		}
@@ -111,11 +112,12 @@ func TestLiveCostsItsPart(t *testing.T) {
 		for _, end := range all {
 			end()
 		}
-		time.Sleep(time.Minute) // the last round ends
+		time.Sleep(time.Minute) // for the last round to end
 	})
 }
 
-// TestLiveSendsWhatDiffers: whoever has the page as it is gets nothing, until something changes.
+// TestLiveSendsWhatDiffers checks that a browser with the current version of the page gets nothing until a
+// change.
 func TestLiveSendsWhatDiffers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCounted()
@@ -132,8 +134,8 @@ func TestLiveSendsWhatDiffers(t *testing.T) {
 	})
 }
 
-// TestLiveIsBounded: one page too many is told so, and when to come again; with a place that
-// is free again it is served.
+// TestLiveIsBounded checks that one page too many is refused with a time to try again, and that it is served
+// when a connection is free again.
 func TestLiveIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCounted()
@@ -170,7 +172,7 @@ func TestLiveIsBounded(t *testing.T) {
 	})
 }
 
-// TestLiveIsDivided: one user cannot take the places of all others.
+// TestLiveIsDivided checks that one user cannot take all connections.
 func TestLiveIsDivided(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCounted()
@@ -203,7 +205,7 @@ func TestLiveIsDivided(t *testing.T) {
 	})
 }
 
-// pipes are a listener in memory: in a bubble, the kernel's would not wait for anybody.
+// pipes is a listener in memory: a bubble cannot wait for sockets of the kernel.
 type pipes struct {
 	made chan net.Conn
 	done chan struct{}
@@ -237,8 +239,8 @@ func (p pipes) dial(t *testing.T) (net.Conn, *bufio.Reader) {
 	}
 }
 
-// TestLiveSlowReader: one who does not read is let go after ten seconds; meanwhile others see
-// all that happens, and nothing is kept for him.
+// TestLiveSlowReader checks that a client that does not read is disconnected after ten seconds; meanwhile
+// other clients get all changes, and no data pile up for the slow one.
 func TestLiveSlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCounted()

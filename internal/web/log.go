@@ -15,19 +15,19 @@ import (
 var logPage = &Page{Name: "log", Of: "queue", Path: "jobs/{id}/log", Parts: []string{"output"}, Seen: ByUser,
 	Every: 2 * time.Second, Load: loadLog}
 
-// Log is what the page shows.
+// Log is the data of the page.
 type Log struct {
 	*api.LogChunk
 	Job     *api.JobResponse
 	Task    int
 	Stderr  bool
-	Problem string // why there is no output
+	Problem string // the reason if there is no output
 }
 
-// logTail is how much of the end is shown, in bytes.
+// logTail is the length of the shown end, in bytes.
 const logTail = 32 << 10
 
-// logWait is how long an agent may take to send it.
+// logWait bounds the time of an agent to send it.
 const logWait = 2 * time.Second
 
 func loadLog(ctx context.Context, src Source, r *Request) (any, error) {
@@ -48,7 +48,7 @@ func loadLog(ctx context.Context, src Source, r *Request) (any, error) {
 	switch {
 	case errors.Is(err, queue.ErrForbidden):
 		return nil, err
-	case err != nil: // not yet, not here, or not any more
+	case err != nil: // not available yet, or here, or any more
 		l.LogChunk, l.Problem = &api.LogChunk{}, api.FromError(err).Detail
 	case l.Later != "":
 		l.Problem = l.Later

@@ -13,14 +13,14 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// slide moves a slider, as a hand does.
+// slide moves a slider like a user.
 func (b *tab) slide(selector, value string) {
 	b.t.Helper()
 	b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`{ const s = document.querySelector(%q); s.value = %q; s.dispatchEvent(new Event("input", { bubbles: true })) }`, selector, value)))
 }
 
-// TestRealWeights: a slider is moved and the shares are those of a plan, the address keeps them, and what
-// was seen is planned and applied.
+// TestRealWeights moves a slider: the shares are the same as in a plan, the address keeps the weights, and
+// they can be planned and applied.
 func TestRealWeights(t *testing.T) {
 	l := newLab(t, cluster)
 	example(l)
@@ -66,7 +66,7 @@ func TestRealWeights(t *testing.T) {
 	b.clean(l.url)
 }
 
-// TestRealFolds: the queue is folded by user, a line leads to its jobs, and the address keeps both.
+// TestRealFolds folds the queue by user: a line links to its jobs, and the address keeps both.
 func TestRealFolds(t *testing.T) {
 	l := newLab(t, cluster)
 	example(l)
@@ -94,8 +94,8 @@ func TestRealFolds(t *testing.T) {
 	b.clean(l.url)
 }
 
-// TestRealFirstMinutes: an empty server says how to begin, and an address with nothing is a page
-// that leads back.
+// TestRealFirstMinutes checks that an empty server explains the first steps, and that an unknown address
+// shows a page with links back.
 func TestRealFirstMinutes(t *testing.T) {
 	l := newLab(t, "policy: fair\n")
 	b := browse(t)
@@ -118,8 +118,8 @@ func TestRealFirstMinutes(t *testing.T) {
 	b.clean(l.url)
 }
 
-// TestRealPast: what has ended is on its machine, pools have charts of the last day, and pictures say their
-// values under the pointer, all of one time at once.
+// TestRealPast checks that ended tasks are shown on their machine, that pools have charts of the last day,
+// and that all pictures show their values of the same instant under the pointer.
 func TestRealPast(t *testing.T) {
 	l := newLab(t, cluster, pastDay)
 	l.node("n1", map[string]int64{"cpu": 16})
@@ -139,8 +139,8 @@ func TestRealPast(t *testing.T) {
 	b.clean(l.url)
 }
 
-// TestRealWidths: on a telephone no cell of the page Now is cut off, and on a wall the bars grow with
-// the screen. At every width the tables fit, and those of a desk say by what pools are compared.
+// TestRealWidths checks that no cell of the page Now is cut off on a phone, that the bars grow with a wall
+// screen, that the tables fit from 1200 pixels on, and that they then show the terms of the comparison.
 func TestRealWidths(t *testing.T) {
 	l := newLab(t, cluster, pastDay)
 	example(l)

@@ -9,11 +9,11 @@ import (
 	"github.com/fairlead/fairlead/internal/plot"
 )
 
-// machinesPage shows what each node does, has done and will do.
+// machinesPage shows the past, present and planned tasks of each node.
 var machinesPage = &Page{Name: "machines", Path: "machines", Title: "Machines", Key: "m", Seen: ByRole,
 	Parts: []string{"glance", "groups", "plan", "nodes", "reserved", "limits"}, Load: loadMachines}
 
-// nodesShown is how many nodes have a row in the picture.
+// nodesShown is the number of nodes with a row in the picture.
 const nodesShown = 20
 
 func loadMachines(ctx context.Context, src Source, r *Request) (any, error) {

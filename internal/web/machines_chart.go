@@ -18,10 +18,10 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// horizons are how far the picture of the nodes looks back and ahead, in hours.
+// horizons holds the time spans that the picture of the nodes can cover in both directions, in hours.
 var horizons = []float64{1, 6, 24, 168}
 
-// hours are how far it looks.
+// hours returns the requested time span.
 func (m *Machines) hours(r *Request) float64 {
 	if hours, err := strconv.ParseFloat(r.Word("hours"), 64); err == nil && slices.Contains(horizons, hours) {
 		return hours
@@ -29,8 +29,8 @@ func (m *Machines) hours(r *Request) float64 {
 	return 6
 }
 
-// timeline draws the nodes of the page over time: ended tasks; running tasks, up to their time
-// limits; planned starts; reservations; and the room that is free until one of these begins.
+// timeline draws the nodes of the page over time: ended tasks; running tasks, up to their time limits;
+// planned starts; reservations; and the room that is free until one of these begins.
 func (m *Machines) timeline(r *Request, tops []string) {
 	hours := m.hours(r)
 	for _, h := range horizons {
@@ -38,7 +38,7 @@ func (m *Machines) timeline(r *Request, tops []string) {
 			r.With("hours", strconv.FormatFloat(h, 'f', -1, 64)), h == hours})
 	}
 	p := planner{m: m, now: m.At, from: m.At.Add(-say.Seconds(hours * 3600)), to: m.At.Add(say.Seconds(hours * 3600))}
-	// Where everything has begun lately, there is no need to look back far.
+	// If all tasks have started recently, the picture need not show a long past.
 	back := p.to
 	for i := range m.Tasks {
 		back = units.Earlier(back, m.Tasks[i].Started)
@@ -70,7 +70,7 @@ func (m *Machines) timeline(r *Request, tops []string) {
 	m.Chart = f
 }
 
-// limitName is the name of a row, with how much there is.
+// limitName returns the name of a row, with the capacity of the limit.
 func (m *Machines) limitName(c *history.LimitSeries) string {
 	if !c.Rate {
 		return fmt.Sprintf("%s: %s", c.Name, plot.Count(c.Capacity))
@@ -84,7 +84,7 @@ func (m *Machines) limitName(c *history.LimitSeries) string {
 
 func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 
-// coloured are the pools at the top, in the order of the tree: later ones come behind.
+// coloured returns the top-level pools, in the order of the tree: new pools come last.
 func coloured(pools []views.PoolView) (tops []string) {
 	for i := range pools {
 		if pools[i].Depth == 1 {
@@ -94,8 +94,8 @@ func coloured(pools []views.PoolView) (tops []string) {
 	return tops
 }
 
-// colours are the pools that have a colour of their own, by their place in the tree and not by what
-// runs: a colour stays with its pool. Where there are too many, those have one that run most.
+// colours returns the pools with a color of their own, by their place in the tree and not by their tasks, so
+// that a pool keeps its color. If there are too many pools, those with the most tasks have a color.
 func colours(tops []string, runs map[string]int) []string {
 	if len(tops) > plot.Colours {
 		return largest(runs)
@@ -103,7 +103,7 @@ func colours(tops []string, runs map[string]int) []string {
 	return tops
 }
 
-// largest are the keys that have most, as many as there are colours.
+// largest returns the keys with the largest values, at most as many as there are colors.
 func largest(of map[string]int) []string {
 	var keys []string
 	for k := range of {
@@ -119,16 +119,16 @@ func largest(of map[string]int) []string {
 type planner struct {
 	m             *Machines
 	now, from, to time.Time
-	hair          time.Duration // less than can be seen: ends and beginnings are known so well
+	hair          time.Duration // too short to be visible: starts and ends are this uncertain
 	boxes         []plot.Box
 
-	// Of the row at hand: its number, its units, and which of them are taken when.
+	// The current row: its number, its units, and the occupied parts.
 	row   int
 	all   int64
 	taken []placedBox
 }
 
-// placedBox is what a box takes of its row: units, for a time.
+// placedBox is the part of a row that a box occupies: units, for a time.
 type placedBox struct {
 	at, units int64
 	from, to  time.Time
@@ -172,7 +172,7 @@ func (p *planner) node(row int, n *views.NodeView, tasks []history.NodeTask, key
 	}
 }
 
-// task adds one that runs, or ran.
+// task adds a running or ended task.
 func (p *planner) task(t *history.NodeTask, keys map[string]int) {
 	key := topPool(t.Pool)
 	keys[key]++
@@ -194,8 +194,8 @@ func (p *planner) task(t *history.NodeTask, keys map[string]int) {
 	p.add(plot.Box{Label: strconv.FormatInt(t.Job, 10), Key: key, Tip: tip, Kind: kind}, t.Units, t.Started, ends)
 }
 
-// add places a box where the row has room for it at that time, from the top: in pieces, if others are in
-// between. What there is no room for is left out.
+// add places a box in the free part of the row at that time, from the top, in several pieces if other boxes
+// are in between. It omits the rest if the row has too little room.
 func (p *planner) add(b plot.Box, units int64, from, to time.Time) {
 	type span struct{ at, end int64 }
 	var busy []span
@@ -226,8 +226,8 @@ func (p *planner) add(b plot.Box, units int64, from, to time.Time) {
 	}
 }
 
-// limits adds rows for licences and rates behind those of nodes, and returns their names: each says how much there
-// is, which is the height of the row.
+// limits adds rows for licenses and rates below the rows of nodes, and returns their names. A name includes
+// the capacity, which is the height of the row.
 func (p *planner) limits(first int) (names []string) {
 	for i, c := range p.m.LimitHistory.All {
 		if i == limitsShown {
@@ -244,7 +244,7 @@ func (p *planner) limits(first int) (names []string) {
 	return names
 }
 
-// level draws for some time how much of a limit is used, from the foot of its row.
+// level draws the use of a limit during a time span, from the foot of its row.
 func (p *planner) level(row int, c *history.LimitSeries, s history.LimitSpan, kind plot.Kind) {
 	until, end := s.Until, "until "+instant.Clock(s.Until, p.now)
 	if s.Until.IsZero() {
@@ -273,7 +273,7 @@ func (p *planner) level(row int, c *history.LimitSeries, s history.LimitSpan, ki
 		Kind: kind, Part: [2]float64{1 - part, 1}})
 }
 
-// topPool is the pool at the top in which another one is.
+// topPool returns the top-level pool that contains a pool.
 func topPool(path string) string {
 	top, _, _ := strings.Cut(path, "/")
 	return top
@@ -286,5 +286,5 @@ func jobName(job int64, task int) string {
 	return fmt.Sprintf("%d (task %d)", job, task)
 }
 
-// limitsShown is how many licences and rates have a row in the picture.
+// limitsShown is the number of licenses and rates with a row in the picture.
 const limitsShown = 12

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/internal/plot"
 )
 
-// limitHistory holds how much of licences and rates was used, and by when they are free again.
+// limitHistory holds the past use of licenses and rates, and the instants at which they become free.
 type limitHistory struct {
 	All []history.LimitSeries
 	now time.Time
@@ -27,7 +27,7 @@ func (l limitHistory) find(name string, rate bool) *history.LimitSeries {
 	return &l.All[i]
 }
 
-// Peak says how much of a limit was used at most, and when.
+// Peak writes the largest use of a limit, and its instant.
 func (l limitHistory) Peak(name string, rate bool) template.HTML {
 	c := l.find(name, rate)
 	if c == nil || len(c.Past) == 0 {
@@ -41,7 +41,7 @@ func (l limitHistory) Peak(name string, rate bool) template.HTML {
 	return data(exact(most.Peak), text) + ", " + clock(most.From, l.now)
 }
 
-// Free says by when how much is free again; exactly, when all is.
+// Free writes when parts of a limit become free; the exact value is the instant at which all of it is free.
 func (l limitHistory) Free(name string, rate bool) template.HTML {
 	c := l.find(name, rate)
 	if c == nil || len(c.Ahead) == 0 {
@@ -54,7 +54,7 @@ func (l limitHistory) Free(name string, rate bool) template.HTML {
 	return data(last, l.freeText(c, rate))
 }
 
-// freeText says it in words.
+// freeText describes the same in words.
 func (l limitHistory) freeText(c *history.LimitSeries, rate bool) string {
 	if rate {
 		return "what waits takes it until " + instant.Clock(c.Ahead[0].Until, l.now)

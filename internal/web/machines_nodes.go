@@ -16,30 +16,30 @@ import (
 	say "github.com/fairlead/fairlead/internal/words"
 )
 
-// Machines is what the page shows.
+// Machines is the data of the page.
 type Machines struct {
 	*api.Nodes
 	Limits *api.Limits
-	// LimitHistory holds how much of these was used, and when they are free again.
+	// LimitHistory holds the past use of these limits, and when they become free.
 	LimitHistory limitHistory
-	// Found are the nodes that match the search, and Rows the nodes that are shown.
+	// Found holds the nodes that match the search, and Rows the nodes that are shown.
 	Found []*views.NodeView
 	Rows  []nodeRow
-	Tasks []history.NodeTask // on these
+	Tasks []history.NodeTask // on the shown nodes
 	Query string
 	From  int
 	Pager
 	Spans    []sortLink
 	Groups   []nodeGroup
 	Groupers []sortLink
-	Cells    plot.Cells // all that were found
-	Chart    plot.Gantt // of those on the page
-	May      bool       // drain, resume and reserve
-	// Reserved are the reservations that are not over.
+	Cells    plot.Cells // all found nodes
+	Chart    plot.Gantt // the shown nodes
+	May      bool       // the user may drain, resume and reserve
+	// Reserved holds the reservations that are not over.
 	Reserved []reservation
 }
 
-// group sums the nodes up by what the request says: by state, server, or a label.
+// group summarizes the nodes by the requested property: state, server, or a label.
 func (m *Machines) group(r *Request) {
 	by := r.Word("by")
 	kinds := m.groupers()
@@ -78,8 +78,8 @@ func (m *Machines) group(r *Request) {
 	}
 }
 
-// groupers are by what nodes can be grouped: labels that tell some of them apart, the state, and
-// the server where there are several.
+// groupers returns the properties for groups of nodes: the state, the server if there are several, and labels
+// with different values.
 func (m *Machines) groupers() []string {
 	values, servers := map[string]map[string]bool{}, map[string]bool{}
 	for _, n := range m.Found {
@@ -103,7 +103,7 @@ func (m *Machines) groupers() []string {
 	return out
 }
 
-// fullness is the part of a node that is in use.
+// fullness returns the fraction of a node that is in use.
 func fullness(n *views.NodeView, unit string) float64 {
 	if n.Has(unit) == 0 || n.Endless(unit) {
 		return 0
@@ -111,8 +111,8 @@ func fullness(n *views.NodeView, unit string) float64 {
 	return float64(n.InUse(unit)) / float64(n.Capacity[unit])
 }
 
-// matching are the nodes that have every word of a query: in the name, as a state, or as a label
-// name=value. They are in the order of their names, in which n2 comes before n10.
+// matching returns the nodes that match every word of a query: in the name, as a state, as a server, or as a
+// label name=value. They are sorted by name, with n2 before n10.
 func matching(all []views.NodeView, query string) []*views.NodeView {
 	words := strings.Fields(strings.ToLower(query))
 	var out []*views.NodeView
@@ -144,7 +144,7 @@ func nodeHas(n *views.NodeView, word string) bool {
 	return strings.Contains(strings.ToLower(n.Name), word)
 }
 
-// natural compares names so that their numbers count as numbers.
+// natural compares names so that digits in them compare as numbers.
 func natural(a, b string) int {
 	for a != "" && b != "" {
 		x, y := leadingDigits(a), leadingDigits(b)
@@ -168,16 +168,16 @@ func leadingDigits(s string) int {
 	return len(s) - len(strings.TrimLeft(s, "0123456789"))
 }
 
-// nodeGroup is some of the nodes, summed up.
+// nodeGroup summarizes some nodes.
 type nodeGroup struct {
 	Name, Link             string
 	Nodes, Up              int
 	Tasks                  int
-	Capacity, Used, Usable int64 // of the unit; usable is the part on nodes that are up
+	Capacity, Used, Usable int64 // in units; Usable counts nodes that are up
 	Bullet                 plot.Bullet
 }
 
-// groupOf is the group of a node, and the word that finds it.
+// groupOf returns the group of a node, and the search word for that group.
 func groupOf(n *views.NodeView, by string) (name, word string) {
 	switch by {
 	case "state":
@@ -200,26 +200,26 @@ type nodeRow struct {
 	of *api.Nodes
 }
 
-// Use is what of the unit is in use.
+// Use writes the use of the unit.
 func (n nodeRow) Use() template.HTML { return n.used(n.of.Unit) }
 
-// Mem is what of the memory is in use.
+// Mem writes the use of memory.
 func (n nodeRow) Mem() template.HTML { return n.used("mem") }
 
-// used is what of a resource is in use, and how much there is.
+// used writes the use and the total of a resource.
 func (n nodeRow) used(resource string) template.HTML {
 	return data(strconv.FormatInt(n.InUse(resource), 10), say.Used(n.NodeView, resource)) +
 		data(strconv.FormatInt(n.Has(resource), 10), "")
 }
 
-// Tags are the labels.
+// Tags returns the labels.
 func (n nodeRow) Tags() []string { return strings.Fields(say.Labels(n.NodeView)) }
 
-// WhyNot says why it does not run more.
+// WhyNot explains why the node does not run more.
 func (n nodeRow) WhyNot() string { return say.WhyNotMore(n.NodeView, n.of.Unit, n.of.At) }
 
-// reservation is one in the list.
+// reservation is a reservation in the list.
 type reservation struct{ engine.Reservation }
 
-// What says what it is for.
+// What describes the users or the purpose of the reservation.
 func (x reservation) What() string { return say.Reserved(&x.Reservation) }

@@ -17,7 +17,7 @@ import (
 	"github.com/fairlead/fairlead/internal/golden"
 )
 
-// TestRealMachines drains a node in a browser, sees it, and lets it take tasks again.
+// TestRealMachines drains a node in a browser, waits for the news on the page, and resumes the node.
 func TestRealMachines(t *testing.T) {
 	l := newLab(t, cluster)
 	example(l)
@@ -50,8 +50,8 @@ func TestRealMachines(t *testing.T) {
 	b.clean(l.url)
 }
 
-// TestRealPolicy writes a configuration in a browser: it is checked as it is typed, planned,
-// applied and rolled back.
+// TestRealPolicy edits a configuration in a browser: it is checked during typing, planned, applied and rolled
+// back.
 func TestRealPolicy(t *testing.T) {
 	l := newLab(t, cluster)
 	example(l)
@@ -82,7 +82,7 @@ func TestRealPolicy(t *testing.T) {
 	b.clean(l.url)
 }
 
-// press clicks an element as soon as it is there; the page may replace it at any moment.
+// press clicks an element as soon as it exists; the page may replace it at any moment.
 func press(selector string) chromedp.Action[chromedp.Void] {
 	script := fmt.Sprintf("((e) => { e?.click(); return !!e })(document.querySelector(%q))", selector)
 	click := chromedp.Evaluate[bool](script)
@@ -98,7 +98,8 @@ func press(selector string) chromedp.Action[chromedp.Void] {
 	})
 }
 
-// picture takes a picture: for the documentation with -update, else if FAIRLEAD_SHOTS names a directory.
+// picture takes a picture: for the documentation with -update, or into the directory FAIRLEAD_SHOTS if it is
+// set.
 func (b *tab) picture(t *testing.T, name string) {
 	t.Helper()
 	if *golden.Update {

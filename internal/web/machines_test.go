@@ -29,7 +29,7 @@ func (l *lab) post(path string, form url.Values, headers ...string) (status int,
 	return status, text
 }
 
-// exactly are the elements that hold the exact values of numbers, and of times.
+// exactly matches the elements that hold the exact values of numbers and times.
 var exactly = regexp.MustCompile(`</?(data|time)\b[^>]*>`)
 
 // shows fails if a page lacks one of some words.
@@ -44,7 +44,7 @@ func shows(t *testing.T, text string, words ...string) {
 	}
 }
 
-// join adds nodes that only claim to be there.
+// join adds nodes without agents.
 func (l *lab) join(n int) {
 	l.t.Helper()
 	for i := range n {
@@ -66,13 +66,14 @@ type sleeper struct{}
 func (sleeper) Start([]*queue.Lease)     {}
 func (sleeper) Stop([]queue.Ref, string) {}
 
-// nodeState is the state of a node.
+// nodeState returns the state of a node.
 func (l *lab) nodeState(name string) string {
 	nodes := views.Nodes(l.loop)
 	return nodes[slices.IndexFunc(nodes, func(n views.NodeView) bool { return n.Name == name })].State
 }
 
-// TestMachines: what runs is on the page, nodes are found and grouped, and n2 comes before n10.
+// TestMachines checks that running tasks are on the page, that nodes are found and grouped, and that n2 comes
+// before n10.
 func TestMachines(t *testing.T) {
 	l := newLab(t, cluster)
 	l.join(30)
@@ -98,8 +99,8 @@ func TestMachines(t *testing.T) {
 	}
 }
 
-// TestDrain: it is asked first, with what runs there; only a form that is posted by an
-// administrator does it, and not from another site.
+// TestDrain checks that the page asks first and shows the running tasks, and that only a form that an
+// administrator posts drains the node, but not a form from another site.
 func TestDrain(t *testing.T) {
 	l := newLab(t, cluster)
 	l.join(1)
@@ -145,7 +146,8 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// TestColoursStay: a pool has the colour of its place in the tree, whoever else runs there.
+// TestColoursStay checks that the color of a pool depends on its place in the tree, and not on the other
+// pools that run.
 func TestColoursStay(t *testing.T) {
 	l := newLab(t, cluster)
 	l.join(1)
@@ -165,7 +167,7 @@ func TestColoursStay(t *testing.T) {
 	}
 }
 
-// nobody is a worker that is given nothing.
+// nobody is a worker that gets no tasks.
 type nobody struct{}
 
 func (nobody) Start([]*queue.Lease)     {}
@@ -183,7 +185,7 @@ func (l *lab) lose(name string) {
 	}
 }
 
-// stranger is a source to which somebody comes who is no administrator.
+// stranger is a source for a user who is not an administrator.
 type stranger struct{ acted bool }
 
 func (s *stranger) source() web.Source {
@@ -242,7 +244,8 @@ func (s strangersConfig) Rollback(context.Context, api.RollbackRequest) (*api.Ap
 	return &api.ApplyResponse{}, nil
 }
 
-// TestOnlyAdministrators: others are not asked, have no buttons, and what they post is refused.
+// TestOnlyAdministrators checks that other users get no question and no buttons, and that their forms are
+// refused.
 func TestOnlyAdministrators(t *testing.T) {
 	s := &stranger{}
 	mux := http.NewServeMux()
@@ -271,7 +274,7 @@ func TestOnlyAdministrators(t *testing.T) {
 	}
 }
 
-// BenchmarkMachines is the time of the server for the page of a thousand busy nodes.
+// BenchmarkMachines measures the time of the server for the page of a thousand busy nodes.
 func BenchmarkMachines(b *testing.B) {
 	l := newLab(b, "policy: fair\nbackfill: easy\n")
 	l.join(1000)

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// TestMisspeltSearchConcernsNobody: what is looked for and not understood lists no job, neither on the page, on
-// which all could be ticked, nor in an export, which is refused with the words of the page.
+// TestMisspeltSearchConcernsNobody checks that a search that is not understood lists no job: neither on the
+// page, where a user could tick them all, nor in an export, which is refused with the message of the page.
 func TestMisspeltSearchConcernsNobody(t *testing.T) {
 	l := newLab(t, cluster)
 	l.submit("ann", api.Spec{Pool: "physics/curie"})
@@ -49,7 +49,8 @@ func TestMisspeltSearchConcernsNobody(t *testing.T) {
 	}
 }
 
-// TestTablesThatThereAreNot: a name that no table has is not found, as CSV and as JSON, on every page.
+// TestTablesThatThereAreNot checks that an unknown name of a table is not found, as CSV and as JSON, on every
+// page.
 func TestTablesThatThereAreNot(t *testing.T) {
 	l := newLab(t, cluster)
 	for _, path := range []string{"/queue?json=nosuch", "/queue?json=", "/queue?csv=nosuch", "/queue?csv=",
@@ -61,7 +62,8 @@ func TestTablesThatThereAreNot(t *testing.T) {
 	}
 }
 
-// TestWayOutHasOneName: every dialog that asks is left by words that are no action of a job.
+// TestWayOutHasOneName checks that the button that closes a dialog has the same name everywhere, and that
+// this name is not an action of a job.
 func TestWayOutHasOneName(t *testing.T) {
 	l := newLab(t, cluster)
 	l.node("n1", map[string]int64{"cpu": 4})

@@ -11,11 +11,11 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// linked are the addresses to which a page links.
+// linked matches the addresses to which a page links.
 var linked = regexp.MustCompile(`(?:href|data-href)="([^"#]*)"`)
 
-// TestNamesThatNeedEscapes: the links of a user whose name cannot be a pool's lead to that user's pool
-// and jobs, and to nobody else's.
+// TestNamesThatNeedEscapes checks that the links of a user whose name is no valid pool name lead to that
+// user's pool and jobs, and to no others.
 func TestNamesThatNeedEscapes(t *testing.T) {
 	l := newLab(t, "unit: cpu\n")
 	for user, kind := range map[string]string{"a b": "blank", "a/b": "slash", "a_b": "line", `a"b`: "quote", "a": "short",
@@ -65,7 +65,7 @@ func TestNamesThatNeedEscapes(t *testing.T) {
 	}
 }
 
-// only checks that a page lists the job of a kind, and none of another.
+// only checks that a page lists the job of one kind, and none of another.
 func (l *lab) only(page, pool, kind string) {
 	l.t.Helper()
 	status, _, text := l.get(page)

@@ -11,38 +11,38 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// nowPage tells at a glance who is owed, who waits longest, and why.
+// nowPage shows at a glance which pools are furthest behind, which jobs wait longest, and why.
 var nowPage = &Page{Name: "now", Path: "{$}", Title: "Now", Key: "n",
 	Parts: []string{"begin", "tiles", "longest", "pools"}, Load: loadNow}
 
-// Now is what the page shows.
+// Now is the data of the page.
 type Now struct {
 	*api.Shares
-	// All is the root pool, Owed the pools that are furthest behind over the last day, and Ahead the
+	// All is the root pool, Owed holds the pools that are furthest behind over the last day, and Ahead the
 	// pools that are furthest ahead.
 	All   *views.PoolView
 	Owed  []*views.PoolView
 	Ahead []*views.PoolView
-	// Oldest are the jobs that wait longest.
+	// Oldest holds the jobs that wait longest.
 	Oldest  *api.JobList
 	Pools   poolTable
-	Full    plot.Bullet // what of the capacity is in use
+	Full    plot.Bullet // the used capacity
 	Legend  plot.Bullet
 	History poolHistory
-	// New is set while nothing was ever submitted: then it says how to begin.
+	// New is set until the first job is submitted: the page then explains the first steps.
 	New bool
 }
 
-// Capacity is what there is of the unit.
+// Capacity returns the capacity in units.
 func (n *Now) Capacity() int64 { return n.Summary.Capacity[n.Unit] }
 
-// Free is how much of the unit is free.
+// Free returns the number of free units.
 func (n *Now) Free() int64 { return n.Summary.Free[n.Unit] }
 
-// InUse is how much of the unit is in use.
+// InUse returns the number of units in use.
 func (n *Now) InUse() int64 { return n.Capacity() - n.Free() }
 
-// Wanted is the demand of waiting tasks.
+// Wanted returns the demand of waiting tasks.
 func (n *Now) Wanted() float64 { return n.All.Want - n.All.Running }
 
 func loadNow(ctx context.Context, src Source, r *Request) (any, error) {
@@ -77,16 +77,16 @@ func loadNow(ctx context.Context, src Source, r *Request) (any, error) {
 	return n, nil
 }
 
-// oldestShown is how many of the jobs that wait longest are listed.
+// oldestShown is the number of listed jobs that wait longest.
 const oldestShown = 5
 
-// oldestOf returns the jobs that wait longest by the measure of the metrics and of the history: jobs
-// with a waiting task that could start if there were room.
+// oldestOf returns the jobs that wait longest, measured as in the metrics and the history: jobs with a
+// waiting task that could start if there were room.
 func oldestOf(ctx context.Context, src Source, r *Request) (*api.JobList, error) {
 	ids := src.Jobs.Oldest(ctx, oldestShown)
 	q := queue.Query{IDs: ids, Waits: true, Limit: oldestShown}
 	if len(ids) == 0 {
-		q.IDs = []int64{-1} // no job
+		q.IDs = []int64{-1} // matches no job
 	}
 	return src.Jobs.List(ctx, q, JobOptions{Rank: true, Start: r.patient(src)})
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/fairlead/fairlead/internal/explain"
 )
 
-// TestRealPriority: jobs that are ticked get another priority in a browser. What that does to the order is
-// seen before, and is what comes; and it is undone.
+// TestRealPriority changes the priority of ticked jobs in a browser. The dialog shows the effect on the order
+// before, the order then agrees with it, and the change is undone.
 func TestRealPriority(t *testing.T) {
 	l := newLab(t, "policy: fair\npools: {physics: {weight: 1}}\n")
 	var ids []int64
@@ -56,7 +56,8 @@ func TestRealPriority(t *testing.T) {
 	b.clean(l.url)
 }
 
-// TestRealWholeLists: the links at the foot of the queue lead to all that match, from any place in the list.
+// TestRealWholeLists checks that the links at the foot of the queue lead to all matching jobs, from any page
+// of the list.
 func TestRealWholeLists(t *testing.T) {
 	l := newLab(t, cluster)
 	var specs []api.Spec

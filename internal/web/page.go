@@ -12,69 +12,68 @@ import (
 
 // Page is one page of the dashboard.
 type Page struct {
-	// Name is that of its template: templates/NAME.html.
+	// Name is the name of its template: templates/NAME.html.
 	Name string
-	// Path is where it is, below the beginning of the dashboard, as a pattern of
-	// http.ServeMux: "{$}", "queue", "jobs/{id}".
+	// Path is its address, relative to the root of the dashboard, as a pattern of http.ServeMux: "{$}",
+	// "queue", "jobs/{id}".
 	Path string
-	// Title stands in the navigation, and Key is the letter that leads there after g. Pages
-	// without a title are reached from others.
+	// Title is its name in the navigation, and Key the letter that opens it after g. Other pages lead to
+	// pages without a title.
 	Title, Key string
-	// Of is the name of the page in the navigation to which a page without a title belongs.
+	// Of names the page in the navigation to which a page without a title belongs.
 	Of string
-	// Parts are the templates that are rendered again when something happened. Each stands
-	// in the page in an element of that id.
+	// Parts names the templates that are rendered again after a change. The page contains each in an element
+	// with that id.
 	Parts []string
-	// Every is after how long the page is rendered again though nothing happened; 0 is a
-	// usual time.
+	// Every is the interval at which the page is rendered again without a change; 0 means liveRest.
 	Every time.Duration
-	// Seen says for whom one rendering is the same.
+	// Seen says which users can share one rendering.
 	Seen Seen
-	// Load gets what the page shows.
+	// Load gets the data of the page.
 	Load func(ctx context.Context, src Source, r *Request) (any, error)
-	// Whole reads all rows of a list of jobs, where the page shows a screenful: each is called with
-	// some of them at a time, in place of the rows that the page shows.
+	// Whole reads all rows of a list of jobs, while the page shows a screenful: it calls each with some rows
+	// at a time.
 	Whole func(ctx context.Context, src Source, r *Request, each func(*Queue) error) error
-	// Post carries out a request, if the address can be posted to, and returns the data that the
-	// page then shows. The form is in the place of the parameters.
+	// Post carries out a posted form and returns the data that the page then shows. The form replaces the
+	// parameters. It is nil if the address cannot be posted to.
 	Post func(ctx context.Context, src Source, r *Request) (any, error)
 }
 
-// Seen says for whom one rendering of a page is the same.
+// Seen says which users can share one rendering of a page.
 type Seen int
 
-// By whom a page is seen alike.
+// The sharing of renderings.
 const (
-	ByAll  Seen = iota // it does not look at who asks
-	ByRole             // it looks at the role only
-	ByUser             // everybody sees their own
+	ByAll  Seen = iota // the page is the same for all
+	ByRole             // the page depends on the role only
+	ByUser             // the page depends on the user
 )
 
-// Request is what a page is asked for.
+// Request is a request for a page.
 type Request struct {
 	Query url.Values
-	// ID is what stands for {id} in the path of the page.
+	// ID is the value of {id} in the path of the page.
 	ID string
-	// You is who asks; nobody on pages that are seen alike by all.
+	// You is the sender of the request; it is empty on pages that are the same for all.
 	You You
-	// Root is the way from the page to the beginning of the dashboard: ./ or ../
+	// Root is the relative path from the page to the root of the dashboard: ./ or ../
 	Root string
-	// Here is the address of the page, from its beginning, with its parameters.
+	// Here is the address of the page, relative to the root of the dashboard, with its parameters.
 	Here string
-	// Live is set where the page is brought up to date: then there is time for what takes long.
+	// Live is set if an open page is updated: then slow parts have time.
 	Live bool
-	// Table is set if a table of the page is read in place of the page: a fault is then an error, and not
-	// a part of the page that reports it.
+	// Table is set if a table is read in place of the page: then a fault is an error, and not a part of the
+	// page that reports it.
 	Table bool
-	// Kiosk is set for a screen on a wall: a page without controls.
+	// Kiosk is set for a wall screen: a page without controls.
 	Kiosk bool
 }
 
-// Word is a parameter that has one value.
+// Word returns a parameter with one value.
 func (r *Request) Word(name string) string { return r.Query.Get(name) }
 
-// With is the address of the same page with another parameter; an empty value leaves it out. What
-// belongs to a place in a list is left out, too.
+// With returns the address of the same page with another parameter; an empty value removes it. It also
+// removes the position in a list.
 func (r *Request) With(name, value string) string {
 	q := url.Values{}
 	for k, v := range r.Query {
@@ -93,11 +92,11 @@ func (r *Request) With(name, value string) string {
 	return r.Root + path + "?" + q.Encode()
 }
 
-// liveParameter marks a request for the changes of a page in place of the page. Its value is the
-// version that the page shows.
+// liveParameter marks a request for the changes of a page in place of the page. Its value is the version that
+// the page shows.
 const liveParameter = "live"
 
-// request reads what a page is asked for.
+// request reads a request for a page.
 func request(p *Page, you You, r *http.Request) *Request {
 	q := r.URL.Query()
 	q.Del(liveParameter)
@@ -118,23 +117,23 @@ func request(p *Page, you You, r *http.Request) *Request {
 	return out
 }
 
-// view names what all see who share a rendering.
+// view returns a key that is equal for all who share a rendering.
 func (r *Request) view() string {
 	return strings.Join([]string{r.Here, r.You.User, r.You.Role}, "\x00")
 }
 
-// muchWaits is the number of waiting tasks from which pages do not wait for slow parts. These come
-// with the next update.
+// muchWaits is the number of waiting tasks above which pages do not wait for slow parts. These come with the
+// next update.
 const muchWaits = 2000
 
-// patient reports whether there is time for what takes long where much waits.
+// patient reports whether slow parts have time.
 func (r *Request) patient(src Source) bool { return r.Live || src.Jobs.Waiting() <= muchWaits }
 
-// maxQuery bounds the parameters of a request, in bytes: what somebody types is much shorter, and
-// the numbers of a thousand jobs fit.
+// maxQuery bounds the parameters of a request, in bytes: typed text is much shorter, and the numbers of a
+// thousand jobs fit.
 const maxQuery = 16 << 10
 
-// poolQuery are the parameters that name a pool; the whole needs none.
+// poolQuery returns the parameters that name a pool; the root pool needs none.
 func poolQuery(path string) string {
 	if path == "" {
 		return ""

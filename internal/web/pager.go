@@ -2,10 +2,10 @@ package web
 
 import "strconv"
 
-// Pager leads through a list that is shown a screenful at a time.
+// Pager describes the shown part of a list, a screenful at a time.
 type Pager struct {
 	First, Last, All int
-	Before, After    string // addresses of the neighbours
+	Before, After    string // addresses of the previous and the next part
 }
 
 // pagerOf cuts a list of all rows down to a screenful.

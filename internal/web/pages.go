@@ -1,6 +1,6 @@
 package web
 
-// pages are all pages, those with a title in the order of the navigation.
+// pages returns all pages, those with a title in the order of the navigation.
 func pages() []*Page {
 	return []*Page{
 		nowPage, queuePage, machinesPage, policyPage, poolPage, jobPage, logPage, actPage,

@@ -43,12 +43,12 @@ func (l *lab) ask(method, path string, body io.Reader, headers ...string) (statu
 	return resp.StatusCode, resp.Header, string(all)
 }
 
-// everyPage are addresses of all pages.
+// everyPage holds addresses of all pages.
 var everyPage = []string{"/", "/?sort=lag", "/queue", "/queue?list=all&q=eve", "/pool?pool=physics", "/pool?user=eve",
 	"/jobs/1", "/jobs/1?t=600&c=2", "/jobs/1/log", "/act?verb=cancel&job=1", "/act?verb=boost&pool=physics",
 	"/machines", "/machines?q=n&by=state&hours=24", "/policy", "/policy/edit", "/policy/rollback?to=1"}
 
-// TestPagesAreSealed: a page loads and runs files of its server only, and cannot be framed.
+// TestPagesAreSealed checks that a page loads and runs files of its server only, and cannot be framed.
 func TestPagesAreSealed(t *testing.T) {
 	l := newLab(t, cluster)
 	l.submit("eve", hostile)
@@ -76,7 +76,7 @@ func TestPagesAreSealed(t *testing.T) {
 	}
 }
 
-// TestLinksAreRelative: behind whatever path, links lead where they should.
+// TestLinksAreRelative checks that links work behind any path prefix.
 func TestLinksAreRelative(t *testing.T) {
 	l := newLab(t, cluster)
 	l.submit("eve", hostile)
@@ -90,13 +90,13 @@ func TestLinksAreRelative(t *testing.T) {
 	}
 }
 
-// hostile is a job whose words try to be something else.
+// hostile is a job whose texts contain markup and control characters.
 var hostile = api.Spec{
 	Name: `<script>alert(1)</script>"'><img src=x onerror=alert(2)>`, Kind: "{{.Who}}", Pool: "physics/curie", LimitSeconds: 3600,
 	Argv: []string{"echo", "\x1b[31mred\x1b]0;title\x07 \u202e</pre><script>alert(3)</script>"},
 }
 
-// TestNamesAreInert: whatever somebody calls a job, or runs, is text.
+// TestNamesAreInert checks that names and commands of jobs are shown as text.
 func TestNamesAreInert(t *testing.T) {
 	l := newLab(t, cluster)
 	id := l.submit("eve", hostile)
@@ -123,7 +123,7 @@ func TestNamesAreInert(t *testing.T) {
 	}
 }
 
-// TestParametersAreBounded: what nobody types is refused, and what is nonsense is harmless.
+// TestParametersAreBounded checks that overlong parameters are refused, and that nonsense is harmless.
 func TestParametersAreBounded(t *testing.T) {
 	l := newLab(t, cluster)
 	l.submit("eve", hostile)
@@ -147,7 +147,7 @@ func TestParametersAreBounded(t *testing.T) {
 	}
 }
 
-// TestThemeIsTheUsers: light or dark as chosen, and else as the browser is.
+// TestThemeIsTheUsers checks that a page is light or dark as the user chose, or else as the browser prefers.
 func TestThemeIsTheUsers(t *testing.T) {
 	l := newLab(t, cluster)
 	for _, c := range []struct{ path, cookie, want string }{
@@ -162,7 +162,7 @@ func TestThemeIsTheUsers(t *testing.T) {
 	}
 }
 
-// listen opens the stream of what changes on a page, and returns its lines.
+// listen opens the stream of changes of a page, and returns its lines.
 func (l *lab) listen(path string) *bufio.Scanner {
 	l.t.Helper()
 	ctx, cancel := context.WithTimeout(l.t.Context(), patience)
@@ -184,7 +184,7 @@ func (l *lab) listen(path string) *bufio.Scanner {
 	return lines
 }
 
-// TestPageIsLive: what changes comes to a page that is open.
+// TestPageIsLive checks that changes reach an open page.
 func TestPageIsLive(t *testing.T) {
 	l := newLab(t, cluster)
 	lines := l.listen("/?live=")
@@ -201,8 +201,8 @@ func TestPageIsLive(t *testing.T) {
 	t.Fatalf("the stream ended: %v", lines.Err())
 }
 
-// TestKioskHasNothingToClick: nothing on a screen on a wall leads away from it, neither when it is opened
-// nor when it is brought up to date.
+// TestKioskHasNothingToClick checks that a page on a wall screen has no links, neither at first nor after
+// updates.
 func TestKioskHasNothingToClick(t *testing.T) {
 	l := newLab(t, cluster)
 	l.submit("eve", hostile)
@@ -229,8 +229,8 @@ func TestKioskHasNothingToClick(t *testing.T) {
 	}
 }
 
-// TestQueuedElsewhereIsShown: what waits in another queueing system waits, though none of the lists of what
-// waits here has it.
+// TestQueuedElsewhereIsShown checks that tasks that wait in another queueing system are shown, although the
+// lists of tasks that wait here omit them.
 func TestQueuedElsewhereIsShown(t *testing.T) {
 	l := newLab(t, cluster)
 	_, err := l.client.Join(t.Context(), "slurm", api.JoinRequest{

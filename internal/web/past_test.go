@@ -8,13 +8,13 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// pastDay writes a day in the life of the example's pools into a store, as a server would have that
-// was there: a night in which little is wanted, and a flood of physics in the afternoon.
+// pastDay writes a day of history of the example's pools into a store, as if a server had run: a night with
+// little demand, and a flood of physics in the afternoon.
 func pastDay(t testing.TB, store queue.HistoryKeeper) {
 	t.Helper()
 	const capacity = 64.0
 	now := time.Now()
-	shares := map[string][2]float64{ // of the pool above, and part of its demand
+	shares := map[string][2]float64{ // share of the pool above, and fraction of its demand
 		"physics": {0.6, 0}, "biology": {0.4, 0},
 		"physics/markov": {0.5, 0.7}, "physics/curie": {0.5, 0.3}, "biology/env": {0.5, 0.25}, "biology/epi": {0.5, 0.75},
 	}
@@ -38,7 +38,7 @@ func pastDay(t testing.TB, store queue.HistoryKeeper) {
 			p, b := math.Max(0, wants["physics"](h)), math.Max(0, wants["biology"](h))
 			duePhysics := math.Min(p, math.Max(0.6*capacity, capacity-b))
 			dueBiology := math.Min(b, math.Max(0.4*capacity, capacity-p))
-			// Machines are given when something ends: what runs follows what is due.
+			// A pool gets machines when tasks end, so its running tasks follow its entitlement.
 			late := 0.25 * math.Sin(h*1.7)
 			runsP := math.Min(p, math.Max(0, duePhysics*(1+late)))
 			runsB := math.Min(b, capacity-runsP)

@@ -14,11 +14,11 @@ import (
 	say "github.com/fairlead/fairlead/internal/words"
 )
 
-// policyPage shows the current configuration, who changed it, and the health of the scheduler.
+// policyPage shows the current configuration, its changes, and the health of the scheduler.
 var policyPage = &Page{Name: "policy", Path: "policy", Title: "Policy", Key: "o", Seen: ByRole,
 	Parts: []string{"force", "tree", "versions", "record", "health"}, Load: loadPolicy}
 
-// Policy is what the page shows.
+// Policy is the data of the page.
 type Policy struct {
 	*api.Shares
 	Config   *api.ConfigStatus
@@ -28,28 +28,28 @@ type Policy struct {
 	Record   []api.AuditRecord
 	Status   *api.ServerStatus
 	Doctor   *api.Diagnosis
-	May      bool // change it
+	May      bool // the user may change it
 }
 
 // policyRow is a pool with its settings.
 type policyRow struct{ *views.PoolView }
 
-// Weigh is its weight, and what that is made of while it is boosted.
+// Weigh writes its weight, and the parts of the weight during a boost.
 func (p policyRow) Weigh() string { return say.Weight(p.PoolView) }
 
-// Least is its minimum.
+// Least writes its minimum.
 func (p policyRow) Least() string { return say.Dash(say.Amounts(p.Min, "")) }
 
-// Greatest is its maximum.
+// Greatest writes its maximum.
 func (p policyRow) Greatest() string { return say.Dash(say.Amounts(p.Max, "")) }
 
-// Bad are the checks that found something.
+// Bad returns the checks that found something.
 func (p *Policy) Bad() []api.HealthCheck {
 	return slices.DeleteFunc(slices.Clone(p.Doctor.Checks),
 		func(c api.HealthCheck) bool { return c.Result == api.ResultOK })
 }
 
-// Took writes seconds that are mostly a part of a thousandth.
+// Took writes seconds that are mostly fractions of a thousandth.
 func (p *Policy) Took(seconds float64) string {
 	switch {
 	case seconds < 0.001:
@@ -60,8 +60,8 @@ func (p *Policy) Took(seconds float64) string {
 	return fmt.Sprintf("%.3g s", seconds)
 }
 
-// Amount writes what the record says was there. What a pool used is told in hours, the exact number
-// beside it.
+// Amount writes a value of the record. It writes the usage of a pool in hours, with the exact number beside
+// it.
 func (p *Policy) Amount(text string) template.HTML {
 	number, used := strings.CutSuffix(text, " slot-seconds")
 	if v, err := strconv.ParseFloat(number, 64); used && err == nil {
@@ -73,7 +73,7 @@ func (p *Policy) Amount(text string) template.HTML {
 	return template.HTML(template.HTMLEscapeString(text))
 }
 
-// How many rows the lists of the page have.
+// The numbers of rows in the lists of the page.
 const (
 	treeShown     = 100
 	versionsShown = 10
@@ -98,7 +98,7 @@ func loadPolicy(ctx context.Context, src Source, r *Request) (any, error) {
 		return nil, err
 	}
 	p.Versions = versions.Entries[:min(versionsShown, len(versions.Entries))]
-	if record, err := src.Config.History(ctx, recordShown); err == nil { // some servers keep none
+	if record, err := src.Config.History(ctx, recordShown); err == nil { // some servers keep no record
 		p.Record = record.Entries
 	}
 	if p.Status, err = src.Server.Status(ctx); err != nil {

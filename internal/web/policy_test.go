@@ -15,10 +15,10 @@ import (
 	"github.com/fairlead/fairlead/internal/views"
 )
 
-// planned finds the plan that a page offers to apply.
+// planned matches the plan that a page offers to apply.
 var planned = regexp.MustCompile(`name="plan" value="(\w+)"`)
 
-// weight is that of a pool in force.
+// weight returns the current weight of a pool.
 func (l *lab) weight(pool string) float64 {
 	l.t.Helper()
 	for _, p := range views.Pools(l.t.Context(), l.loop) {
@@ -30,14 +30,15 @@ func (l *lab) weight(pool string) float64 {
 	return 0
 }
 
-// TestPolicyPage shows the tree, the versions, the record and how the scheduler does.
+// TestPolicyPage checks that the page shows the tree, the versions, the record and the health of the
+// scheduler.
 func TestPolicyPage(t *testing.T) {
 	l := newLab(t, cluster)
 	_, _, text := l.get("/policy")
 	shows(t, text, "fairtree", ">60<", ">40<", "cpu=8", "in force", "Edit and plan", "a second", "s</p>", "half-life")
 }
 
-// TestCheckAsYouType: what is wrong comes with its line and a caret.
+// TestCheckAsYouType checks that errors come with their line and a caret.
 func TestCheckAsYouType(t *testing.T) {
 	l := newLab(t, cluster)
 	_, text := l.post("/policy/edit", url.Values{"text": {strings.Replace(cluster, "weight: 60", "weight: -2", 1)}})
@@ -63,7 +64,8 @@ func TestCheckAsYouType(t *testing.T) {
 	}
 }
 
-// TestPlanApplyRollback: a plan shows before and after, is applied by its name, and undone.
+// TestPlanApplyRollback checks that a plan shows the values before and after, is applied by its name, and can
+// be undone.
 func TestPlanApplyRollback(t *testing.T) {
 	l := newLab(t, cluster)
 	next := strings.Replace(cluster, "weight: 60", "weight: 10", 1)
@@ -107,8 +109,8 @@ func TestPlanApplyRollback(t *testing.T) {
 	}
 }
 
-// TestSettingOverFile: what a setting keeps from taking force is told while one writes, in the plan
-// and after it was applied.
+// TestSettingOverFile checks that the editor, the plan and the page after applying all report a setting that
+// overrides a change.
 func TestSettingOverFile(t *testing.T) {
 	l := newLab(t, cluster)
 	if _, err := l.client.Config.Set(t.Context(),
@@ -135,8 +137,8 @@ func TestSettingOverFile(t *testing.T) {
 	shows(t, text, "keep this from taking force", "<ins>60</ins>")
 }
 
-// TestRollbackOfWhatWasSeen: what somebody else applies after the page was opened is not rolled back
-// with it.
+// TestRollbackOfWhatWasSeen checks that a rollback does not undo a change that another user applied after the
+// page was opened.
 func TestRollbackOfWhatWasSeen(t *testing.T) {
 	l := newLab(t, cluster)
 	apply := func(weight string) {
@@ -176,7 +178,8 @@ func TestRollbackOfWhatWasSeen(t *testing.T) {
 	}
 }
 
-// TestHintsAndMachines: the editor has the hints of config check, and compares with the machines.
+// TestHintsAndMachines checks that the editor shows the hints of config check, and compares the minima with
+// the machines.
 func TestHintsAndMachines(t *testing.T) {
 	l := newLab(t, cluster)
 	large := strings.Replace(cluster, "min: {cpu: 8}", "min: {cpu: 200}", 1)

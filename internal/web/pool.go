@@ -12,26 +12,25 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// poolPage is about a pool, or about a user: its entitlement and its usage, the waits of its
-// jobs, and the jobs.
+// poolPage shows a pool or a user: the entitlement and the usage, the waits of the jobs, and the jobs.
 var poolPage = &Page{Name: "pool", Of: "now", Path: "pool",
 	Parts: []string{"head", "compare", "versus", "members", "waits", "jobs"}, Seen: ByRole, Load: loadPool}
 
-// Pool is what the page shows.
+// Pool is the data of the page.
 type Pool struct {
 	*api.Shares
-	// Pool is the pool, nil if the page is about a user.
+	// Pool is the pool, nil if the page shows a user.
 	Pool *views.PoolView
 	User string
 	Path string
-	// Way are the pools above, the topmost first.
+	// Way holds the pools above, the topmost first.
 	Way     []string
 	Why     *why.Answer
 	Levels  []level
 	Had     plot.Figure
 	History poolHistory
 	Versus  versus
-	// Members are the pools right below, or those of the user.
+	// Members holds the child pools, or the pools of the user.
 	Members poolTable
 	Waits   waits
 	Jobs    *api.JobList
@@ -39,7 +38,7 @@ type Pool struct {
 	Query string
 }
 
-// jobsShown is how many of its jobs the page lists.
+// jobsShown is the maximum number of jobs that the page lists.
 const jobsShown = 12
 
 func loadPool(ctx context.Context, src Source, r *Request) (any, error) {
@@ -68,7 +67,7 @@ func loadPool(ctx context.Context, src Source, r *Request) (any, error) {
 	return p, nil
 }
 
-// ofPool gets what there is to say of a pool.
+// ofPool gets the data of a pool.
 func (p *Pool) ofPool(ctx context.Context, src Source, r *Request) (err error) {
 	if p.Shares, err = src.Pools.Shares(ctx, p.Path); err != nil {
 		return err
@@ -77,7 +76,7 @@ func (p *Pool) ofPool(ctx context.Context, src Source, r *Request) (err error) {
 	if err = p.Versus.compare(ctx, src, p.Pool, p.Path, r); err != nil {
 		return err
 	}
-	if !r.Live { // curves are as of when the page was opened
+	if !r.Live { // curves stay as they were when the page was opened
 		p.History = historyOf(ctx, src, p.Path, p.Versus.With, r)
 	}
 	if p.Why, err = src.Pools.Why(ctx, p.Path, siblingsShown); err != nil {
@@ -104,8 +103,7 @@ func (p *Pool) ofPool(ctx context.Context, src Source, r *Request) (err error) {
 	return nil
 }
 
-// ofUser finds the pools of a user: those of that name, and those in which jobs of the user wait or
-// run.
+// ofUser finds the pools of a user: pools with the user's name, and pools with unfinished jobs of the user.
 func (p *Pool) ofUser(ctx context.Context, src Source, r *Request) (err error) {
 	if p.Shares, err = src.Pools.Shares(ctx, ""); err != nil {
 		return err
@@ -131,7 +129,7 @@ func (p *Pool) ofUser(ctx context.Context, src Source, r *Request) (err error) {
 	return nil
 }
 
-// spanName is the name of a stretch of time, or how much of it there was since the server started.
+// spanName names a time span, or the shorter time since the server started.
 func spanName(name string, seconds, whole float64) string {
 	if seconds >= whole-1 {
 		return name

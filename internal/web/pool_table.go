@@ -10,13 +10,13 @@ import (
 	"github.com/fairlead/fairlead/internal/views"
 )
 
-// lag is what a pool was owed over the last day.
+// lag returns the lag of a pool over the last day.
 func lag(p *views.PoolView) float64 { return p.Fairness.Day.Lag() }
 
-// leastLag is the lag, in slot-seconds, from which it is worth a word: it shows as 0.01 hours.
+// leastLag is the smallest lag, in slot-seconds, that is mentioned: it shows as 0.01 hours.
 const leastLag = 18.0
 
-// leavesOf are the pools without pools below them.
+// leavesOf returns the leaf pools.
 func leavesOf(all []views.PoolView) []*views.PoolView {
 	var out []*views.PoolView
 	for i := range all {
@@ -33,14 +33,15 @@ type poolTable struct {
 	Sort string
 	Tree bool
 	Over float64 // seconds that the lag covers
-	// From is the number of the first row, counted from 1, All how many there are.
+	// From and To are the numbers of the first and the last row, counted from 1, and All is the number of all
+	// rows.
 	From, To, All int
-	Before, After string // addresses of the neighbours
+	Before, After string // addresses of the previous and the next part
 	Sorts         []sortLink
-	TrendSpan     string // how far back the sparklines of the rows go, if they have some
+	TrendSpan     string // the time that the sparklines of the rows cover, if they have some
 }
 
-// draw adds the rows with their pictures, all of one scale.
+// draw adds the rows with their pictures, all to the same scale.
 func (t *poolTable) draw(s *api.Shares, rows []*views.PoolView) {
 	capacity := float64(s.Summary.Capacity[s.Unit])
 	used := s.Pools[0].Used
@@ -66,7 +67,7 @@ type poolRow struct {
 	Fared, Queued plot.Sparkline
 }
 
-// poolRows is how many pools a table has at most; a tree that is larger is shown sorted.
+// poolRows is the maximum number of pools in a table; a larger tree is shown sorted.
 const poolRows = 50
 
 type poolOrder struct {
@@ -74,7 +75,7 @@ type poolOrder struct {
 	less       func(a, b *views.PoolView) int // nil: the tree
 }
 
-// orders are how pools may be sorted.
+// orders lists the orders of pools.
 var orders = []poolOrder{
 	{"tree", "tree", nil},
 	{"lag", "furthest behind", func(a, b *views.PoolView) int { return cmp.Compare(lag(b), lag(a)) }},
@@ -84,7 +85,7 @@ var orders = []poolOrder{
 	{"used", "most used", func(a, b *views.PoolView) int { return cmp.Compare(b.Used, a.Used) }},
 }
 
-// tableOf makes the table that a request asks for: sort is the order, from the first row.
+// tableOf makes the table that a request asks for, in its order and from its first row.
 func tableOf(s *api.Shares, all []views.PoolView, r *Request) poolTable {
 	t := poolTable{Sort: r.Word("sort"), Over: s.Fairness.Day.Seconds}
 	if !slices.ContainsFunc(orders, func(o poolOrder) bool { return o.name == t.Sort }) {

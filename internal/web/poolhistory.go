@@ -15,23 +15,23 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// poolHistory is how a pool fared, as charts.
+// poolHistory holds the history of a pool as charts.
 type poolHistory struct {
 	Spans []sortLink
-	// Moves lead to a range beside the one that is shown, Back from a chosen range to all.
+	// Moves link to neighboring ranges, and Back links from a chosen range to all.
 	Moves []sortLink
 	Back  string
-	// Since and Until are the range that is shown, as the fields of a form want it, and Kept
-	// what else the address says.
+	// Since and Until are the shown range, in the form of form fields, and Kept holds the other parameters of
+	// the address.
 	Since, Until string
 	Kept         []field
 	Figures      []plot.Figure
 	Problem      string
-	Empty        bool // nothing is known of that time
-	Chosen       bool // the range was chosen, not how far back
+	Empty        bool // no history of that time
+	Chosen       bool // the user chose the range, not a number of hours
 }
 
-// youngest is how far back a picture has to go to show all that is known of a day, in hours.
+// youngest returns the number of hours that a picture must cover to show all known history of a day.
 func youngest(doc *api.PoolHistory) int {
 	if len(doc.Points) == 0 {
 		return 24
@@ -40,11 +40,11 @@ func youngest(doc *api.PoolHistory) int {
 	return historyHours[slices.IndexFunc(historyHours, func(h int) bool { return float64(h) >= age || h == 24 })]
 }
 
-// historyHours are how far back curves may go.
+// historyHours holds the numbers of hours that curves may cover.
 var historyHours = []int{1, 6, 24, 168, 720, 8760}
 
-// historyOf draws how a pool fared, beside another one if there is one to compare it with; ""
-// is all of them together.
+// historyOf draws the history of a pool, beside another pool if one is given for comparison; "" is the root
+// pool.
 func historyOf(ctx context.Context, src Source, pool, with string, r *Request) (c poolHistory) {
 	doc, hours, err := c.read(ctx, src, pool, r)
 	for _, h := range historyHours {
@@ -52,7 +52,7 @@ func historyOf(ctx context.Context, src Source, pool, with string, r *Request) (
 		c.Spans = append(c.Spans, sortLink{words.Span(time.Duration(h) * time.Hour), link, h == hours})
 	}
 	if err != nil {
-		c.Problem = cmp.Or(c.Problem, err.Error()) // the rest of the page is there all the same
+		c.Problem = cmp.Or(c.Problem, err.Error()) // the rest of the page is shown all the same
 		return c
 	}
 	if c.Problem != "" {
@@ -71,7 +71,7 @@ func historyOf(ctx context.Context, src Source, pool, with string, r *Request) (
 	case other != nil:
 		other.From, other.To = doc.From, doc.To
 		c.Figures = beside(x.All(), curveOf(other).All())
-	case pool == "": // its share is all, always
+	case pool == "": // its share is always 100 %
 		c.Figures = []plot.Figure{x.Due(), x.Demand(), x.Wait()}
 	default:
 		c.Figures = x.All()
@@ -79,7 +79,7 @@ func historyOf(ctx context.Context, src Source, pool, with string, r *Request) (
 	return c
 }
 
-// read reads the history of the range that a request chooses, or of a number of hours back.
+// read reads the history of the requested range, or of a number of hours back.
 func (c *poolHistory) read(ctx context.Context, src Source, pool string, r *Request) (doc *api.PoolHistory, hours int,
 	err error) {
 	now := time.Now()
@@ -98,7 +98,7 @@ func (c *poolHistory) read(ctx context.Context, src Source, pool string, r *Requ
 		hours = 24
 	}
 	doc, err = src.Pools.History(ctx, pool, now.Add(-time.Duration(hours)*time.Hour), time.Time{})
-	if err == nil && !chosen { // as much as there is, so that a new server shows something
+	if err == nil && !chosen { // not more than is known, so that the charts of a new server are not empty
 		if fresh := youngest(doc); fresh < hours {
 			hours = fresh
 			doc, err = src.Pools.History(ctx, pool, now.Add(-time.Duration(hours)*time.Hour), time.Time{})
@@ -112,7 +112,7 @@ func (c *poolHistory) read(ctx context.Context, src Source, pool string, r *Requ
 	return doc, hours, err
 }
 
-// navigate fills in how to come from a range to others.
+// navigate sets the links from a range to others.
 func (c *poolHistory) navigate(r *Request, since, until time.Time) {
 	now := time.Now()
 	c.Since, c.Until = since.Local().Format(fieldForm), until.Local().Format(fieldForm)
@@ -140,7 +140,8 @@ func (c *poolHistory) navigate(r *Request, since, until time.Time) {
 	}
 }
 
-// readRange reads the history of a range; of one that begins as far back as there may be, from when something is known.
+// readRange reads the history of a range. If the range begins at the oldest possible instant, it is cut to
+// begin with the first known point.
 func readRange(ctx context.Context, src Source, pool string, since, until, now time.Time) (*api.PoolHistory, error) {
 	doc, err := src.Pools.History(ctx, pool, since, until)
 	if err == nil && now.Sub(since) >= oldestRange && len(doc.Points) > 0 {
@@ -156,7 +157,7 @@ func readRange(ctx context.Context, src Source, pool string, since, until, now t
 	return doc, nil
 }
 
-// curveOf is the curve of a history.
+// curveOf returns the curve of a history.
 func curveOf(doc *api.PoolHistory) curves.Curve {
 	return curves.Curve{
 		Name: cmp.Or(doc.Pool, "all pools"), Unit: doc.Unit, From: doc.From, To: doc.To, Step: words.Seconds(doc.StepSeconds),
@@ -164,7 +165,7 @@ func curveOf(doc *api.PoolHistory) curves.Curve {
 	}
 }
 
-// beside puts the pictures of two pools in pairs, each pair of one scale.
+// beside puts the pictures of two pools in pairs, each pair to the same scale.
 func beside(a, b plot.Stack) (out []plot.Figure) {
 	for i := range a {
 		pair := plot.Alike(a[i].(plot.Chart), b[i].(plot.Chart))

@@ -24,10 +24,10 @@ func medium(name string) chromedp.Action[chromedp.Void] {
 	})
 }
 
-// live is true when the page is told of changes by a stream of events.
+// live is true while the page receives changes by a stream of events.
 const live = `document.getElementById("status").dataset.state === "live"`
 
-// sheet prints a page that has been live for two seconds, and looks at the instant that the sheet says.
+// sheet prints a page that has been live for two seconds, and checks the instant on the sheet.
 func (b *tab) sheet(path string) {
 	b.t.Helper()
 	loaded := eval[string](b, `document.getElementById("as-of").dateTime`)
@@ -43,8 +43,8 @@ func (b *tab) sheet(path string) {
 	}
 }
 
-// TestRealPrint: on paper there is nothing to press or to tick, and the sheet says of when it is: of now, while the
-// page is live.
+// TestRealPrint checks that nothing to press or to tick is on paper, and that the sheet shows the instant of
+// its values: the present instant while the page is live.
 func TestRealPrint(t *testing.T) {
 	l := newLab(t, cluster)
 	example(l)
@@ -64,7 +64,8 @@ func TestRealPrint(t *testing.T) {
 	b.clean(l.url)
 }
 
-// TestRealPrintOfASlowPage: a script that comes late, as on a busy machine, does not make the sheet older than it is.
+// TestRealPrintOfASlowPage checks that a script that loads late, as on a busy machine, does not make the
+// instant on the sheet too early.
 func TestRealPrintOfASlowPage(t *testing.T) {
 	l := newLab(t, cluster)
 	example(l)

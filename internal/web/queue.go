@@ -45,8 +45,8 @@ func loadQueue(ctx context.Context, src Source, r *Request) (any, error) {
 	return q, nil
 }
 
-// none lists no job: the filter is not understood, and a user who acts on all listed jobs must not
-// act on everything.
+// none lists no job, because the filter is not understood: a user who acts on all listed jobs must not act on
+// everything.
 func (q *Queue) none(ctx context.Context, src Source) error {
 	find := finder{ctx: ctx, src: src, filter: &filter{}}
 	err := find.details(nil)

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// queueTabs are the lists. A job counts as waiting if one of its tasks waits: others of an array
-// may run.
+// queueTabs defines the lists. A job counts as waiting if one of its tasks waits; other tasks of an array may
+// run.
 var queueTabs = []struct {
 	name, says string
 	states     []queue.State
@@ -24,10 +24,10 @@ var queueTabs = []struct {
 	{"all", "All", nil},
 }
 
-// queueRows is how many jobs a page has.
+// queueRows is the number of jobs on a page.
 const queueRows = 100
 
-// asked reads which jobs the list has, and reports whether these are the waiting ones.
+// asked reads the requested list and filter, and reports whether the list is the waiting jobs.
 func (q *Queue) asked(r *Request) (waits bool) {
 	q.Filter = parseFilter(r.Word("q"), q.Now)
 	q.Tab = queueTabs[0].name
@@ -50,7 +50,7 @@ func (q *Queue) asked(r *Request) (waits bool) {
 // newestFirst reports whether the list begins with the last job.
 func (q *Queue) newestFirst() bool { return q.Tab == "ended" || q.Tab == "all" }
 
-// fill makes rows of a list of jobs.
+// fill makes rows from a list of jobs.
 func (q *Queue) fill(list *api.JobList, r *Request) {
 	q.JobList, q.Rows = list, nil
 	for i := range list.Jobs {
@@ -60,12 +60,12 @@ func (q *Queue) fill(list *api.JobList, r *Request) {
 	}
 }
 
-// onlyWaits reports whether the states that somebody typed are those of jobs that wait.
+// onlyWaits reports whether the typed states are only the state waiting.
 func onlyWaits(states []queue.State) bool {
 	return !slices.ContainsFunc(states, func(s queue.State) bool { return s != queue.Waiting })
 }
 
-// finder looks for a page of jobs.
+// finder finds a page of jobs.
 type finder struct {
 	ctx     context.Context
 	src     Source
@@ -117,8 +117,8 @@ func (f *finder) byNumber(cursor string) (next string, err error) {
 	return strconv.FormatInt(at, 10), nil
 }
 
-// inOrder lists waiting jobs in the order of starts, and then the jobs without a place in it, by number.
-// The cursor is a place, or a number after the sign #. If the order was unknown when the list began, the whole
+// inOrder lists waiting jobs in the order of starts, and then the jobs without a place in it, by number. The
+// cursor is a place, or a number after the sign #. If the order was unknown when the list began, the whole
 // list is by number, and the cursor is a number after the sign =. Otherwise a reader would miss jobs that get
 // a place before the next page.
 func (f *finder) inOrder(cursor string) (next string, err error) {
@@ -186,7 +186,7 @@ func (f *finder) details(ids []int64) error {
 	return err
 }
 
-// at are jobs by their numbers.
+// at returns jobs by their numbers.
 func (f *finder) at(ids []int64, o JobOptions) (map[int64]*api.Job, error) {
 	q := f.filter.Query
 	if q.IDs, q.Limit = ids, len(ids); len(ids) == 0 {
@@ -205,7 +205,7 @@ func (f *finder) at(ids []int64, o JobOptions) (map[int64]*api.Job, error) {
 	return out, nil
 }
 
-// byStore sorts what the store finds: few jobs pass the filter.
+// byStore sorts the jobs that the store finds: few jobs match the filter.
 func (f *finder) byStore(place int64) (string, error) {
 	q := f.filter.Query
 	q.Limit = maxStored
@@ -264,8 +264,8 @@ func compareRank(a, b int64) int {
 	return 1
 }
 
-// How many jobs are looked at for a page. What many pass is found soon in the order; if few do, the
-// store is asked, as far as it can answer.
+// The numbers of jobs that are read for a page. If many jobs match, they are found early in the order; if few
+// match, the store is asked, as far as it can answer.
 const (
 	orderChunk = 200
 	maxOrdered = 2000

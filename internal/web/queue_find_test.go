@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// lateOrder has 250 waiting jobs, whose order is the one of their numbers and becomes known between two pages.
+// lateOrder has 250 waiting jobs, in the order of their numbers, which becomes known between two pages.
 type lateOrder struct {
 	JobSource
 	known bool
@@ -41,8 +41,8 @@ func (l *lateOrder) List(_ context.Context, q queue.Query, _ JobOptions) (*api.J
 	return list, nil
 }
 
-// TestPagesSkipNoJobsWhenTheOrderIsLate: the first page is shown before the order is known, and the next pages have
-// all other jobs.
+// TestPagesSkipNoJobsWhenTheOrderIsLate checks that the first page is shown before the order is known, and
+// that the next pages have all other jobs.
 func TestPagesSkipNoJobsWhenTheOrderIsLate(t *testing.T) {
 	for _, known := range []bool{false, true} {
 		jobs, cursor, seen := &lateOrder{known: known}, "", map[int64]bool{}

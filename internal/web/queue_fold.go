@@ -9,31 +9,31 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// folding is what jobs of one line have in common; the filter has a word of that name.
+// folding is a property: jobs with the same value share a line. The filter has a word of the same name.
 type folding struct {
 	name string
 	of   func(j *api.Job) string
 }
 
-// foldings are by what the queue can be folded.
+// foldings lists the properties for folding the queue.
 var foldings = []folding{
 	{"user", func(j *api.Job) string { return j.User }},
 	{"pool", func(j *api.Job) string { return j.Pool }},
 	{"kind", func(j *api.Job) string { return j.Kind }},
 }
 
-// maxFold is how many jobs are looked at for a folded list.
+// maxFold is the maximum number of jobs that are read for a folded list.
 const maxFold = 2000
 
-// foldingOf is the place of the folding that is asked for; -1 is none.
+// foldingOf returns the index of the requested folding, or -1.
 func foldingOf(r *Request) int {
 	return slices.IndexFunc(foldings, func(f folding) bool { return f.name == r.Word("fold") })
 }
 
-// folds reports whether a line is to stand for several jobs.
+// folds reports whether the list is folded.
 func folds(r *Request) bool { return foldingOf(r) >= 0 }
 
-// folded reads the list folded, if that is asked for.
+// folded reads the folded list, if the request asks for it.
 func (q *Queue) folded(ctx context.Context, src Source, r *Request, waits bool) (bool, error) {
 	at := foldingOf(r)
 	q.Foldings = append(q.Foldings, sortLink{"each job", r.With("fold", ""), at < 0})
@@ -95,7 +95,7 @@ func (f *finder) many(waits bool, most int) (out []api.Job, places []int64, err 
 	return out, append(places, make([]int64, len(out)-len(places))...), nil
 }
 
-// group makes lines of jobs that have something in common.
+// group makes lines from jobs with the same property.
 func (q *Queue) group(jobs []api.Job, places []int64, of func(*api.Job) string, r *Request) {
 	unit := q.Summary.Unit
 	by := map[string]*fold{}
@@ -120,7 +120,7 @@ func (q *Queue) group(jobs []api.Job, places []int64, of func(*api.Job) string, 
 	}
 }
 
-// add counts a job in.
+// add adds a job to the line.
 func (g *fold) add(j *api.Job, unit string) {
 	const few = 3
 	tasks := int64(max(1, j.Waiting+j.Running))
@@ -144,7 +144,7 @@ func (g *fold) add(j *api.Job, unit string) {
 	note("p ", j.Pool, &g.Pools, &g.MoreP)
 }
 
-// foldLink is the list of the jobs of one line: the filter with a word more, not folded.
+// foldLink returns the address of the jobs of one line: one more word in the filter, not folded.
 func foldLink(r *Request, word, value string) string {
 	if value == "" || strings.ContainsAny(value, " \t\n") {
 		return ""
@@ -160,7 +160,7 @@ func foldLink(r *Request, word, value string) string {
 	return q.With("q", text)
 }
 
-// firsts reads of each line the first job, with why it waits and by when it starts.
+// firsts reads the first job of each line, with the reason of its wait and its estimated start.
 func (q *Queue) firsts(ctx context.Context, src Source) error {
 	var ids []int64
 	for i := range q.Folds {

@@ -6,32 +6,32 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// queuePath is where the queue is.
+// queuePath is the path of the queue.
 const queuePath = "queue"
 
-// Queue is what the page shows.
+// Queue is the data of the page.
 type Queue struct {
 	*api.JobList
 	Filter filter
 	Tabs   []tab
 	Tab    string
 	Rows   []queueRow
-	// First and Next are the addresses of the beginning and of what follows.
+	// First and Next are the addresses of the first and the next page of the list.
 	First, Next string
-	// Short is set if the search ended before enough was found.
+	// Short is set if the search ended before it had found enough.
 	Short bool
 	Now   time.Time
 	Verbs []verb
 	Later bool
 
-	// The list may be folded: a line for all jobs of a user, say.
+	// The list may be folded: for example, one line for all jobs of a user.
 	Foldings  []sortLink
 	Fold      string
 	Folds     []fold
 	MoreFolds int
 }
 
-// queueRow is a job with what the one who asks may do to it.
+// queueRow is a job with the rights of the user.
 type queueRow struct {
 	*api.Job
 	Mine, May bool
@@ -42,12 +42,12 @@ type tab struct {
 	On               bool
 }
 
-// fold is some jobs of the queue as one line, at the place of the first of them.
+// fold is a line for some jobs of the queue, at the place of the first of them.
 type fold struct {
 	Name, Link     string
 	Jobs           int
 	Waiting, Runs  int64 // tasks
-	Units          int64 // that these ask for or have
+	Units          int64 // that these tasks ask for or have
 	Oldest         time.Time
 	First          *api.Job // of these jobs
 	Users, Pools   []string // the first few

@@ -37,8 +37,8 @@ func (l *lab) walk(path string) (ids []string) {
 	return nil
 }
 
-// TestQueueIsInOrder: page by page, the queue is what waits in the order of starts, and then what
-// has no place in it, each job once.
+// TestQueueIsInOrder checks that the pages of the queue list the waiting jobs in the order of starts, and
+// then the jobs without a place in it, each job once.
 func TestQueueIsInOrder(t *testing.T) {
 	l := newLab(t, cluster)
 	jobs := make([]queue.Job, 450)
@@ -49,7 +49,7 @@ func TestQueueIsInOrder(t *testing.T) {
 			Pool: []string{"physics/markov", "physics/curie",
 				"biology/epi"}[i%3], Request: queue.Amounts{"cpu": int64(1 + i%16)},
 		}
-		if i%10 == 9 { // all that there is: but for the first of them they have no place in the order
+		if i%10 == 9 { // all licenses: except for the first of them, these jobs have no place in the order
 			jobs[i].Licenses = queue.Amounts{"matlab": 5}
 		}
 	}
@@ -65,7 +65,7 @@ func TestQueueIsInOrder(t *testing.T) {
 	l.wait("all wait", func() bool { _, w := l.loop.Running(); return w == int64(len(jobs)) })
 	var order *explain.Order
 	var placed []int64
-	// On a busy machine the order may be of an older state at first.
+	// On a busy machine the order may reflect an older state at first.
 	l.wait("the order is that of all", func() bool {
 		before := placed
 		order = explain.New(l.loop).Order(t.Context())
@@ -110,7 +110,7 @@ func TestQueueIsInOrder(t *testing.T) {
 	}
 }
 
-// TestFilterSaysWhatItDoesNotUnderstand: a word that means nothing is named.
+// TestFilterSaysWhatItDoesNotUnderstand checks that the page names words that it does not understand.
 func TestFilterSaysWhatItDoesNotUnderstand(t *testing.T) {
 	l := newLab(t, cluster)
 	l.submit("ann", api.Spec{Pool: "physics/curie"})
@@ -122,8 +122,9 @@ func TestFilterSaysWhatItDoesNotUnderstand(t *testing.T) {
 	}
 }
 
-// TestWhatWaits: the queue lists every job of which a task waits, also arrays of which others run; and the
-// page Now names those that wait longest by the measure of the pools: not one that may not begin yet.
+// TestWhatWaits checks that the queue lists every job with a waiting task, also arrays with other tasks that
+// run, and that the page Now lists the longest waits as the pools measure them: without jobs that may not
+// begin yet.
 func TestWhatWaits(t *testing.T) {
 	l := newLab(t, cluster)
 	hour := time.Now().Add(time.Hour)

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// wholeChunk is how many jobs are read of the store at a time for a list of all that match.
+// wholeChunk is the number of jobs that are read from the store at a time for a whole list.
 const wholeChunk = 500
 
-// wholeQueue reads all jobs that match, in the order of the list. each is called with some of them at a
-// time, in the place of what the page shows; the first time in any case.
+// wholeQueue reads all jobs that match, in the order of the list. It calls each with some jobs at a time, and
+// at least once.
 func wholeQueue(ctx context.Context, src Source, r *Request, each func(*Queue) error) error {
 	q := &Queue{Now: time.Now()}
 	waits := q.asked(r)
@@ -29,22 +29,22 @@ func wholeQueue(ctx context.Context, src Source, r *Request, each func(*Queue) e
 	if err := w.byNumber(); err != nil || w.began {
 		return err
 	}
-	return w.show(nil) // nothing matches
+	return w.show(nil) // no job matches
 }
 
-// whole goes through all jobs.
+// whole reads all jobs of a list.
 type whole struct {
 	finder
 	q     *Queue
 	r     *Request
 	each  func(*Queue) error
-	seen  map[int64]bool // jobs with a place in the order of starts; they come first
+	seen  map[int64]bool // jobs with a place in the order of starts, which come first
 	began bool
 }
 
 // inOrder shows the jobs with a place in the order of starts. It waits for the order, because a file without
-// an order cannot be refreshed as a page can. It reads the order once, so that a job that
-// moves meanwhile is neither left out nor listed twice.
+// an order cannot be refreshed as a page can. It reads the order once, so that a job that moves meanwhile is
+// neither left out nor listed twice.
 func (w *whole) inOrder() error {
 	for ids := w.src.Jobs.InOrder(w.ctx); len(ids) > 0; {
 		n := min(wholeChunk, len(ids))
@@ -67,7 +67,7 @@ func (w *whole) inOrder() error {
 	return nil
 }
 
-// byNumber shows all others, by their numbers.
+// byNumber shows all other jobs by number.
 func (w *whole) byNumber() error {
 	q := w.filter.Query
 	q.Limit = wholeChunk
@@ -97,7 +97,7 @@ func (w *whole) byNumber() error {
 	return nil
 }
 
-// show shows jobs with these numbers.
+// show shows the jobs with these numbers.
 func (w *whole) show(ids []int64) error {
 	if len(ids) == 0 && w.began {
 		return nil

@@ -10,10 +10,10 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// The range of the curves stands in the address: since and until, as instants. A drag over a
-// picture chooses it, and so do links and a form, for keys and for browsers without scripts.
+// The address holds the range of the curves: since and until, as instants. A drag over a picture chooses it;
+// links and a form do the same for keys and for browsers without scripts.
 
-// Without is the same request without some parameters.
+// Without returns the same request without some parameters.
 func (r *Request) Without(names ...string) *Request {
 	out := *r
 	out.Query = url.Values{}
@@ -25,11 +25,11 @@ func (r *Request) Without(names ...string) *Request {
 	return &out
 }
 
-// instantForms are how an instant may be written: exactly, or as a field of a form does, by the
-// clock of the server.
+// instantForms lists the accepted forms of an instant: exact, or as a form field writes it, in the time zone
+// of the server.
 var instantForms = []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04"}
 
-// fieldForm is how a field of a form has an instant.
+// fieldForm is the form of an instant in a form field.
 const fieldForm = "2006-01-02T15:04:05"
 
 func parseInstant(name, text string) (t time.Time, err error) {
@@ -41,10 +41,10 @@ func parseInstant(name, text string) (t time.Time, err error) {
 	return t, &queue.Invalid{Field: name, Msg: fmt.Sprintf("%.40q is no time, such as 2026-11-22T14:30", text)}
 }
 
-// oldestRange is how far back history may go.
+// oldestRange bounds the age of requested history.
 const oldestRange = 10 * 365 * 24 * time.Hour
 
-// chosenRange reads a range; until may be missing, and is now.
+// chosenRange reads a range; without an end, the range ends now.
 func chosenRange(from, to string, now time.Time) (since, until time.Time, err error) {
 	until = now
 	if since, err = parseInstant("since", from); err != nil {
@@ -58,7 +58,7 @@ func chosenRange(from, to string, now time.Time) (since, until time.Time, err er
 	until = units.Earlier(until, now)
 	oldest := now.Add(-oldestRange)
 	if since.Before(oldest) && until.After(oldest) {
-		since = oldest // all that is kept lies behind it
+		since = oldest // no older history is kept
 	}
 	switch {
 	case since.Before(oldest):
@@ -70,7 +70,7 @@ func chosenRange(from, to string, now time.Time) (since, until time.Time, err er
 	return since, until, nil
 }
 
-// rangeLink is the address of the page with a range.
+// rangeLink returns the address of the page with a range.
 func (r *Request) rangeLink(since, until time.Time) string {
 	exactly := func(t time.Time) string { return t.UTC().Truncate(time.Second).Format(time.RFC3339) }
 	q := r.Without("since", "until")
@@ -78,7 +78,7 @@ func (r *Request) rangeLink(since, until time.Time) string {
 	return q.With("until", exactly(until)) + "#history"
 }
 
-// leastShown is how much time a picture shows at least, and leastRange how much may be chosen.
+// leastShown is the shortest time that a picture shows, and leastRange the shortest that may be chosen.
 const (
 	leastShown = 5 * time.Minute
 	leastRange = time.Minute

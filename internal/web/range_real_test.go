@@ -11,7 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// point sends an event of the pointer to the first chart of the history, so far along it.
+// point sends a pointer event to the first chart of the history, at a fraction of its width.
 func point(b *tab, kind string, along float64) {
 	b.t.Helper()
 	b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`{ const s = document.querySelector("#history .wide svg"), a = s.querySelector(".fl-area").dataset, m = s.getScreenCTM();
@@ -19,8 +19,8 @@ func point(b *tab, kind string, along float64) {
 		s.dispatchEvent(new PointerEvent(%q, { clientX: p.x, clientY: p.y, pointerId: 1, button: 0, bubbles: true })) }`, along, kind)))
 }
 
-// TestRealBrush: a drag chooses a range, which all pictures show and the address keeps; the
-// cursor says the values of all of them; and the way back is there, also by the keyboard.
+// TestRealBrush checks that a drag chooses a range, which all pictures show and the address keeps; that the
+// cursor shows the values of all pictures; and that there is a way back, also by the keyboard.
 func TestRealBrush(t *testing.T) {
 	l := newLab(t, cluster, pastDay)
 	b := browse(t)
@@ -46,7 +46,7 @@ func TestRealBrush(t *testing.T) {
 		t.Errorf("the range is %v to %v of %v to %v", a, z, from, to)
 	}
 	address := eval[string](b, "location.href")
-	b.open(address) // whoever has the address sees the same
+	b.open(address) // the address alone shows the same range
 	if again, _ := span(); again != a {
 		t.Errorf("the address leads to %v", again)
 	}
@@ -67,8 +67,8 @@ func TestRealBrush(t *testing.T) {
 	b.clean(l.url)
 }
 
-// TestRealCompareAndPause: the field compares with another pool, and a pause is asked for,
-// shown, and taken back in the dialog.
+// TestRealCompareAndPause compares with another pool by the field, and pauses and resumes the pool in the
+// dialog.
 func TestRealCompareAndPause(t *testing.T) {
 	l := newLab(t, cluster, pastDay)
 	example(l)

@@ -15,8 +15,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestRangeIsInTheAddress: pictures show the time that since and until say, links beside them
-// lead to other ranges, and back; what is no range is said, and the page is there all the same.
+// TestRangeIsInTheAddress checks that pictures show the range of since and until, that links beside them lead
+// to other ranges and back, and that an invalid range is reported on a page that still works.
 func TestRangeIsInTheAddress(t *testing.T) {
 	l := newLab(t, cluster, pastDay)
 	since, until := time.Now().Add(-6*time.Hour).Truncate(time.Second), time.Now().Add(-4*time.Hour).Truncate(time.Second)
@@ -29,7 +29,7 @@ func TestRangeIsInTheAddress(t *testing.T) {
 			t.Errorf("a picture is from %s to %s, want %d to %d", m[1], m[2], since.Unix(), until.Unix())
 		}
 	}
-	if len(ends) != 8 { // four, each for a screen and a telephone
+	if len(ends) != 8 { // four, each for a screen and a phone
 		t.Errorf("there are %d pictures of time", len(ends))
 	}
 	shows(t, text, `name="since" value="`+since.Local().Format("2006-01-02T15:04:05")+`"`,
@@ -55,8 +55,8 @@ func TestRangeIsInTheAddress(t *testing.T) {
 	}
 }
 
-// TestRangeOfAllThatIsKept: a range that is wider than what is kept shows all of that, and a wrong one says what is
-// shown in its place.
+// TestRangeOfAllThatIsKept checks that a range wider than the stored history shows all of the history, and
+// that the page for an invalid range names the range that it shows instead.
 func TestRangeOfAllThatIsKept(t *testing.T) {
 	l := newLab(t, cluster, pastDay)
 	_, _, text := l.get("/pool?pool=physics&since=1970-01-01T00:00:00Z&until=2099-01-01T00:00:00Z")
@@ -79,7 +79,7 @@ func TestRangeOfAllThatIsKept(t *testing.T) {
 	}
 }
 
-// pastMinutes writes half an hour in which something ran.
+// pastMinutes writes half an hour of history with running tasks.
 func pastMinutes(t testing.TB, store queue.HistoryKeeper) {
 	t.Helper()
 	var all []queue.PoolHistory
@@ -97,7 +97,7 @@ func pastMinutes(t testing.TB, store queue.HistoryKeeper) {
 	}
 }
 
-// TestPagesSayOfWhenTheyAre: a sheet of paper has the time of what it shows.
+// TestPagesSayOfWhenTheyAre checks that a printed page has the instant of its values.
 func TestPagesSayOfWhenTheyAre(t *testing.T) {
 	l := newLab(t, cluster)
 	for _, path := range []string{"/", "/queue", "/pool?pool=physics", "/machines", "/policy"} {
@@ -116,8 +116,8 @@ func TestPagesSayOfWhenTheyAre(t *testing.T) {
 
 func unixText(t time.Time) string { return strconv.FormatFloat(float64(t.Unix()), 'g', -1, 64) }
 
-// TestCompareTwoPools: their numbers stand beside each other as the command prints them, and
-// their pictures in pairs, each of one scale.
+// TestCompareTwoPools checks that the numbers of two pools are beside each other, as the command prints them,
+// and that their pictures are in pairs, each to the same scale.
 func TestCompareTwoPools(t *testing.T) {
 	l := newLab(t, cluster, pastDay)
 	example(l)
@@ -147,7 +147,8 @@ func TestCompareTwoPools(t *testing.T) {
 	}
 }
 
-// TestPauseOnThePage: it asks first, and shows who is hit; the pool and its table say so.
+// TestPauseOnThePage checks that the page asks for confirmation and shows the affected pools, and that the
+// pool and its table show the pause.
 func TestPauseOnThePage(t *testing.T) {
 	l := newLab(t, cluster)
 	example(l)

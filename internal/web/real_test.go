@@ -21,13 +21,13 @@ import (
 	"github.com/fairlead/fairlead/internal/instant"
 )
 
-// texts are the texts of elements.
+// texts returns the texts of elements.
 func texts(b *tab, selector string) []string {
 	b.t.Helper()
 	return eval[[]string](b, fmt.Sprintf("[...document.querySelectorAll(%q)].map((e) => e.textContent.trim())", selector))
 }
 
-// numbers are the exact values behind numbers that the page shows.
+// numbers returns the exact values behind numbers on the page.
 func numbers(b *tab, selector string) []float64 {
 	b.t.Helper()
 	var out []float64
@@ -41,7 +41,7 @@ func numbers(b *tab, selector string) []float64 {
 	return out
 }
 
-// TestRealPagesSayWhatJSONSays: the numbers of each page are those of the interface.
+// TestRealPagesSayWhatJSONSays checks that the numbers of each page are those of the HTTP interface.
 func TestRealPagesSayWhatJSONSays(t *testing.T) {
 	l := newLab(t, cluster)
 	jobs := example(l)
@@ -112,9 +112,9 @@ func TestRealPagesSayWhatJSONSays(t *testing.T) {
 	b.clean(l.url)
 }
 
-// newcomers submits five jobs, and waits until each is on the page. It returns the last one, and how long
-// each took, in order of length. The page itself takes down when an element of a name comes, by the clock
-// that the event has, too: so it does not count how long the browser takes to tell.
+// newcomers submits five jobs, and waits until each is on the page. It returns the last job, and the five
+// delays, sorted. The page itself records the instant at which a row appears, by the clock of the events: so
+// the delays exclude the time that the browser takes to report.
 func newcomers(l *lab, b *tab) (id int64, took []time.Duration) {
 	b.t.Helper()
 	eval[bool](b, `(() => {
@@ -125,7 +125,7 @@ func newcomers(l *lab, b *tab) (id int64, took []time.Duration) {
 		return true;
 	})()`)
 	for range 5 {
-		// With this limit it would delay others, and waits.
+		// With this limit the job would delay others, so it waits.
 		id = l.submit("ann", api.Spec{Name: "newcomer", Pool: "physics/curie", LimitSeconds: 4 * 3600})
 		h, err := l.client.Jobs.History(b.t.Context(), id, -1)
 		if err != nil || len(h.Events) == 0 {
@@ -139,7 +139,8 @@ func newcomers(l *lab, b *tab) (id int64, took []time.Duration) {
 	return id, took
 }
 
-// TestRealPageIsLive: what happens comes to the page, and what the user does there stays.
+// TestRealPageIsLive checks that changes reach the page, and that they keep the user's ticks, focus and
+// selection.
 func TestRealPageIsLive(t *testing.T) {
 	l := newLab(t, cluster)
 	example(l)
@@ -169,7 +170,7 @@ func TestRealPageIsLive(t *testing.T) {
 	b.clean(l.url)
 }
 
-// TestRealKeys: the keys that ? lists.
+// TestRealKeys presses the keys that the help lists.
 func TestRealKeys(t *testing.T) {
 	l := newLab(t, cluster)
 	example(l)
@@ -201,7 +202,7 @@ func TestRealKeys(t *testing.T) {
 	b.clean(l.url)
 }
 
-// TestRealWhatIf: a slider moves the start, and the address keeps the question.
+// TestRealWhatIf checks that a slider changes the estimated start, and that the address keeps the question.
 func TestRealWhatIf(t *testing.T) {
 	l := newLab(t, cluster)
 	jobs := example(l)
@@ -225,7 +226,7 @@ func TestRealWhatIf(t *testing.T) {
 	b.open(fmt.Sprint(l.url, "/jobs/", jobs["neutro3"], "?t=3600&c=8"))
 	b.until("document.getElementById('try-answer').textContent.includes('it would start now')")
 
-	// What cannot be asked any more is said in the place of the answer, and so is silence.
+	// A question about a cancelled job gets its reason in place of the answer, and so does a silent server.
 	if _, text := l.post("/act", url.Values{"verb": {"cancel"}, "job": {fmt.Sprint(jobs["neutro3"])}}); !strings.Contains(text, "Cancel: done") {
 		t.Fatal("the job is not cancelled")
 	}
@@ -237,7 +238,7 @@ func TestRealWhatIf(t *testing.T) {
 	b.until("document.getElementById('try-answer').textContent.includes('The server does not answer (nobody there): retry')")
 }
 
-// TestRealActions: each asks first, and then does it.
+// TestRealActions checks that each action asks first, and is then carried out.
 func TestRealActions(t *testing.T) {
 	l := newLab(t, cluster)
 	jobs := example(l)
@@ -249,7 +250,7 @@ func TestRealActions(t *testing.T) {
 		}
 		return r.Job.State
 	}
-	// press asks by the button of a verb on the page, and agrees in the dialog.
+	// press clicks the button of a verb on the page, and agrees in the dialog.
 	press := func(button, hit string) {
 		t.Helper()
 		b.until(fmt.Sprintf("[...document.querySelectorAll('main [data-ask]')].some((e) => e.textContent === %q)", button))
@@ -283,7 +284,7 @@ func TestRealActions(t *testing.T) {
 	}
 	b.until("document.querySelector('#head .state').dataset.state === 'cancelled'")
 
-	// Several at once, from the queue.
+	// Several jobs at once, from the queue.
 	b.open(l.url + "/queue")
 	eval[bool](b, "(document.getElementById('tick-all').click(), true)")
 	n := eval[int](b, "document.querySelectorAll('input[name=job]:checked').length")
@@ -303,8 +304,8 @@ func TestRealActions(t *testing.T) {
 	b.clean(l.url)
 }
 
-// TestRealHostile: names and output that try to be something else do nothing, and the policy of the
-// pages would not let them.
+// TestRealHostile checks that hostile names and output have no effect, and that the content security policy
+// would block their scripts.
 func TestRealHostile(t *testing.T) {
 	l := newLab(t, cluster)
 	l.submit("eve", hostile)
@@ -324,7 +325,7 @@ func TestRealHostile(t *testing.T) {
 	b.clean(l.url)
 }
 
-// TestRealBehindPrefix: everything works behind a proxy that adds a path.
+// TestRealBehindPrefix checks that everything works behind a proxy that adds a path.
 func TestRealBehindPrefix(t *testing.T) {
 	l := newLab(t, cluster)
 	jobs := example(l)
@@ -350,5 +351,5 @@ func TestRealBehindPrefix(t *testing.T) {
 		t.Error("there are no jobs")
 	}
 	b.clean(front.URL)
-	b.do(chromedp.Navigate("about:blank")) // it lets go of the proxy
+	b.do(chromedp.Navigate("about:blank")) // closes the connection to the proxy
 }

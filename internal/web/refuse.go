@@ -14,17 +14,18 @@ import (
 
 var errorPage = &Page{Name: "error"}
 
-// fail reports an error, with the status of the table of errors.
+// fail reports an error, with the status from the table of errors.
 func (d *Dashboard) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, context.Canceled) {
-		return // nobody is there any more
+		return // the client has disconnected
 	}
 	req := request(errorPage, You{}, r)
 	req.Query, req.Here = nil, ""
 	d.write(w, r, errorPage, req, api.FromError(err), api.Status(err))
 }
 
-// Refuse answers a request with a refusal: a page that says why, or a document of the interface.
+// Refuse answers a request with a refusal: a page with the reason, or an error document for the HTTP
+// interface.
 func (d *Dashboard) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 	secure(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/v1/") {
@@ -35,12 +36,12 @@ func (d *Dashboard) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 	})).ServeHTTP(w, r)
 }
 
-// Deny refuses a request with a status of its own: browsers get a page, programs a document.
+// Deny refuses a request with a given status: browsers get a page, programs a document.
 func (d *Dashboard) Deny(w http.ResponseWriter, r *http.Request, status int, e *api.Error) {
 	secure(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { d.refuse(w, r, e, status) })).ServeHTTP(w, r)
 }
 
-// missing says that there is no such thing.
+// missing returns an error for a thing that does not exist.
 func missing(format string, args ...any) error {
 	return &queue.Missing{Msg: fmt.Sprintf(format, args...)}
 }
@@ -55,10 +56,10 @@ func (d *Dashboard) refuse(w http.ResponseWriter, r *http.Request, e *api.Error,
 	d.write(w, r, errorPage, req, e, status)
 }
 
-// nowhere is the pattern of all that has no other.
+// nowhere is the pattern for all addresses without another pattern.
 const nowhere = "/{rest...}"
 
-// nowhere answers for addresses at which there is nothing, or not by this method.
+// nowhere answers for addresses that do not exist, or not with this method.
 func (d *Dashboard) nowhere(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if methods := methodsOf(mux, r); len(methods) > 0 {
@@ -77,7 +78,7 @@ func (d *Dashboard) nowhere(mux *http.ServeMux) http.Handler {
 	})
 }
 
-// methodsOf are the methods that an address accepts.
+// methodsOf returns the methods that an address accepts.
 func methodsOf(mux *http.ServeMux, r *http.Request) (methods []string) {
 	for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		asked := *r
@@ -89,8 +90,8 @@ func methodsOf(mux *http.ServeMux, r *http.Request) (methods []string) {
 	return methods
 }
 
-// form reads a posted form of at most a number of bytes. The server bounds for how long: the deadline of
-// a request stays until all of it has been read, also by whoever reads on after a failure here.
+// form reads a posted form of at most a number of bytes. The server bounds the time: the deadline of a
+// request stays until its whole body is read, also if code after a failure here reads on.
 func form(w http.ResponseWriter, r *http.Request, most int64) error {
 	r.Body = http.MaxBytesReader(w, r.Body, most)
 	if err := r.ParseForm(); errors.Is(err, queue.ErrBusy) {

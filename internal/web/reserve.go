@@ -18,8 +18,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// reservePage asks for whom nodes are to be kept, and shows tasks in the way; unreservePage asks before
-// a reservation ends. The same addresses, posted to, do it.
+// reservePage asks for the users of reserved nodes, and shows tasks in the way; unreservePage asks before a
+// reservation ends. A POST to the same addresses carries the change out.
 var (
 	reservePage = &Page{Name: "reserve", Of: "machines", Path: "machines/reserve", Seen: ByUser, Load: loadReserve,
 		Post: postReserve}
@@ -27,19 +27,19 @@ var (
 		Post: postUnreserve}
 )
 
-// Reserve is what somebody wants to keep, or has kept.
+// Reserve is a reservation, before or after it is made.
 type Reserve struct {
 	At   time.Time
 	Unit string
-	// What was typed.
+	// The texts of the form.
 	Name, Nodes, Start, Length, Pools, Users, Reason string
 	Maint                                            bool
-	// Names are what there is to choose from.
+	// PoolNames and NodeNames are suggestions.
 	PoolNames, NodeNames []string
 	Problem              string
 
-	// Plan is what would be made, and who runs there for longer; nil until all is given. Old is the
-	// reservation that is changed.
+	// Plan is the reservation to make, and the jobs that would still run on its nodes; nil until the form is
+	// complete. Old is the reservation that it changes.
 	Plan *api.ReserveResponse
 	Old  *engine.Reservation
 	// Kept is the work that is planned for the nodes at that time.
@@ -47,27 +47,27 @@ type Reserve struct {
 	Done bool
 }
 
-// What says what it is for.
+// What describes the users or the purpose of the reservation.
 func (v *Reserve) What() string { return say.Reserved(&v.Plan.Reservation) }
 
-// Was says what the reservation that is changed was for.
+// Was describes the users or the purpose of the reservation that is changed.
 func (v *Reserve) Was() string { return say.Reserved(v.Old) }
 
-// From is when it begins; the page that was shown and the reservation that is made agree on it.
+// From returns its start; the form contains it, so that the reservation begins when the page said.
 func (v *Reserve) From() string { return v.Plan.Reservation.From.Format(time.RFC3339Nano) }
 
-// Overruns are the jobs whose tasks are in the way.
+// Overruns returns the jobs whose tasks are in the way.
 func (v *Reserve) Overruns() []engine.OverrunJob { return engine.OverrunJobs(v.Plan.Overruns) }
 
-// Lasts is how long it lasts.
+// Lasts returns its length.
 func (v *Reserve) Lasts() string {
 	return units.FormatDuration(v.Plan.Reservation.Until.Sub(v.Plan.Reservation.From).Round(time.Second))
 }
 
-// Chosen are the names of the nodes, for a form.
+// Chosen returns the names of the nodes, for a form.
 func (v *Reserve) Chosen() string { return strings.Join(v.Plan.Reservation.Nodes, ",") }
 
-// listOf are words that are divided by spaces or commas.
+// listOf splits words at spaces and commas.
 func listOf(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' || r == '\t' })
 }
@@ -114,7 +114,7 @@ func loadReserve(ctx context.Context, src Source, r *Request) (any, error) {
 	return v, nil
 }
 
-// request is what the form asks for.
+// request returns the request of the form.
 func (v *Reserve) request() (*api.ReserveRequest, error) {
 	r := &api.ReserveRequest{Pools: listOf(v.Pools), Users: listOf(v.Users), Maintenance: v.Maint, Reason: v.Reason}
 	if v.Name == "" {
@@ -142,7 +142,7 @@ func (v *Reserve) request() (*api.ReserveRequest, error) {
 	return r, nil
 }
 
-// keptAt are the jobs for which room is kept on the nodes of a reservation while it lasts.
+// keptAt returns the jobs with planned starts on the nodes of a reservation while it lasts.
 func keptAt(nodes []views.NodeView, r *engine.Reservation) (out []why.Kept) {
 	for i := range nodes {
 		if !slices.Contains(r.Nodes, nodes[i].Name) {
@@ -177,14 +177,14 @@ func postReserve(ctx context.Context, src Source, r *Request) (any, error) {
 	return v, nil
 }
 
-// Unreserve is a reservation that is to end, or has ended.
+// Unreserve is the end of a reservation, before or after it is carried out.
 type Unreserve struct {
 	At          time.Time
 	Reservation engine.Reservation
 	Done        bool
 }
 
-// What says what it is for.
+// What describes the users or the purpose of the reservation.
 func (v *Unreserve) What() string { return say.Reserved(&v.Reservation) }
 
 func loadUnreserve(ctx context.Context, src Source, r *Request) (any, error) {

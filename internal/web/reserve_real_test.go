@@ -9,8 +9,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestRealReserve: machines that are ticked are reserved in a browser, after it was shown what is in the way, and
-// the reservation is ended.
+// TestRealReserve ticks machines in a browser, sees the tasks in the way, reserves the machines, and ends the
+// reservation.
 func TestRealReserve(t *testing.T) {
 	l := newLab(t, cluster)
 	jobs := example(l)

@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/internal/views"
 )
 
-// TestReserve: what runs and is planned on the machines is shown before they are reserved; what was seen is
-// what is made, also though a task is in the way, and it can be ended.
+// TestReserve checks that the page shows the running and planned tasks of the machines before they are
+// reserved, that the reservation is the one shown, even with tasks in the way, and that it can be ended.
 func TestReserve(t *testing.T) {
 	l := newLab(t, cluster)
 	l.join(2)
@@ -29,7 +29,7 @@ func TestReserve(t *testing.T) {
 	}
 	_, _, text := l.get("/machines/reserve?node=n1&node=n2")
 	shows(t, text, "Reserve machines?", `value="n1, n2"`, "See what is in the way")
-	flags := regexp.MustCompile(`--(start|duration|nodes|maint|pool|user)|fairlead nodes`) // those of the command
+	flags := regexp.MustCompile(`--(start|duration|nodes|maint|pool|user)|fairlead nodes`) // flags of the command
 	for query, want := range map[string]string{
 		"nodes=n1&start=1h&for=2h&pools=physics":               "name: is missing",
 		"name=x&nodes=n9&start=1h&for=2h&pools=physics":        "no node is called",

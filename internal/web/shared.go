@@ -11,9 +11,9 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// shared are pools that are looked at once for all pages that are asked for within a moment:
-// thousands of them take longer than the rest of a page, and the scheduler waits meanwhile. While
-// something happens all the time they may be sharedPart times as old as it took to look at them.
+// shared reads the pools once for all pages that are requested within a moment, because thousands of pools
+// take longer than the rest of a page, and the scheduler waits meanwhile. While changes never stop, the pools
+// may be up to sharedPart times as old as the time to read them.
 type shared struct {
 	PoolSource
 	version func() uint64
@@ -27,8 +27,8 @@ type shared struct {
 	waited keptWaits
 }
 
-// cachedSeries are the time series of pools, which change slowly. The lock is their own: pages that need
-// none of them do not wait while they are read.
+// cachedSeries holds the time series of pools, which change slowly. It has a lock of its own, so that pages
+// without time series do not wait for them.
 type cachedSeries struct {
 	mu  sync.Mutex
 	all map[seriesKey]cachedHistory
@@ -40,19 +40,19 @@ type seriesKey struct {
 	step time.Duration
 }
 
-// cachedHistory is the history of a pool, and when it was read.
+// cachedHistory is the history of a pool, and the instant at which it was read.
 type cachedHistory struct {
 	history *api.PoolHistory
 	at      time.Time
 }
 
-// How long time series are kept, and how many.
+// The maximum age of cached time series, and their maximum number.
 const (
 	seriesAge = time.Minute
 	maxSeries = 2000
 )
 
-// Histories are those of the source, as they were within the last minute.
+// Histories returns the histories of the source, at most a minute old.
 func (s *shared) Histories(ctx context.Context, pools []string, since time.Time,
 	step time.Duration) ([]*api.PoolHistory, error) {
 	k := &s.series
@@ -90,10 +90,10 @@ func (s *shared) Histories(ctx context.Context, pools []string, since time.Time,
 	return out, nil
 }
 
-// sharedAge is how old they may be.
+// sharedAge is the maximum age of shared pools.
 const sharedAge = time.Second
 
-// Shares is that of the source. The answer is not to be changed.
+// Shares returns the pools of the source, possibly cached. Callers must not change the answer.
 func (s *shared) Shares(ctx context.Context, pool string) (*api.Shares, error) {
 	all, err := s.all(ctx)
 	if err != nil || pool == "" {
@@ -130,7 +130,7 @@ func (s *shared) all(ctx context.Context) (*api.Shares, error) {
 	return all, err
 }
 
-// Waits are those of the source, as they were lately; nil while there are none.
+// Waits returns the waits of the source, possibly cached; nil until there are some.
 func (s *shared) Waits(ctx context.Context, a account.Ask, steps []time.Duration, most int) (*account.Waits, error) {
 	k := &s.waited
 	of := whose{a.Pool, a.User}

@@ -15,13 +15,12 @@ import (
 	"github.com/fairlead/fairlead/internal/golden"
 )
 
-// pictures is where those of the documentation are.
+// pictures is the folder of the pictures in the documentation.
 const pictures = "../../docs/images"
 
-// TestRealPictures looks at all pages in light, dark, at the width of a telephone and at that of a
-// screen on a wall: nothing is wider than the screen. With -update the pictures of the documentation are made, and
-// all others
-// beside them in the directory that FAIRLEAD_SHOTS names.
+// TestRealPictures opens all pages in light, in dark, at the width of a phone and at the width of a wall
+// screen, and checks that nothing is wider than the screen. With -update it writes the pictures of the
+// documentation; it writes all others into the directory FAIRLEAD_SHOTS, if set.
 func TestRealPictures(t *testing.T) {
 	l := newLab(t, cluster, pastDay)
 	jobs := example(l)
@@ -55,7 +54,7 @@ func TestRealPictures(t *testing.T) {
 	b.clean(l.url)
 }
 
-// looks looks at a page as it looks to all.
+// looks takes a picture of a page in each form.
 func looks(b *tab, name string, keep map[string]bool) {
 	b.t.Helper()
 	for _, look := range []struct {

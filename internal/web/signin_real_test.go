@@ -12,9 +12,9 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// TestRealSignIn: at the server's own address a browser sees nothing until it has opened an address
-// that came by the socket; then its user may do there what the user may do at the command line, until
-// the user signs out or the server ends.
+// TestRealSignIn checks that a browser sees nothing at the server's own address until it opens an address
+// from the socket; then its user has the same rights as at the command line, until the user signs out or the
+// server ends.
 func TestRealSignIn(t *testing.T) {
 	l := newLab(t, cluster)
 	jobs := example(l)
@@ -56,7 +56,7 @@ func TestRealSignIn(t *testing.T) {
 	}
 	b.do(chromedp.EmulateViewport(1280, 800))
 
-	// A page that is open says so when the session ends elsewhere, and goes on with a new one.
+	// An open page reports the end of its session, and continues with a new one.
 	if _, err := l.client.SignOut(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -13,18 +13,18 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// What a large site has: faculties with institutes, in which there is a pool for each of the people,
-// and machines that all of them want.
+// The size of a large site: faculties with institutes, with a pool for each person, and machines that all of
+// them share.
 const (
 	siteFaculties  = 10
-	siteInstitutes = 7  // of each faculty
-	sitePeople     = 70 // of each institute
+	siteInstitutes = 7  // per faculty
+	sitePeople     = 70 // per institute
 	siteNodes      = 1000
 	siteWaiting    = 100_000
 	siteArray      = 20_000 // tasks of an array that has run
 )
 
-// site is a server of such a site. All of its machines are busy.
+// site is the server of a large site. All of its machines are busy.
 type site struct {
 	*lab
 	dice    *rand.Rand
@@ -42,7 +42,7 @@ type held struct {
 	node string
 }
 
-// node of a site takes tasks, and ends them when it is told to.
+// siteNode is a node of a site. It takes tasks; the site ends them.
 type siteNode struct {
 	*site
 	name string
@@ -60,10 +60,10 @@ func (n siteNode) Start(leases []*queue.Lease) {
 // Stop implements engine.Worker.
 func (siteNode) Stop([]queue.Ref, string) {}
 
-// institute is the path of one; they are numbered through all faculties.
+// institute returns the path of an institute; institutes are numbered across all faculties.
 func institute(i int) string { return fmt.Sprintf("faculty%d/inst%02d", i%siteFaculties, i) }
 
-// siteConfig names every pool.
+// siteConfig returns a configuration that names every pool.
 func siteConfig() string {
 	var b strings.Builder
 	b.WriteString("policy: fair\nhalf_life: 7d\nbackfill: easy\nlicenses: {matlab: 200}\npools:\n")
@@ -79,7 +79,7 @@ func siteConfig() string {
 	return b.String()
 }
 
-// newSite starts one.
+// newSite starts a site.
 func newSite(b *testing.B) *site {
 	b.Helper()
 	s := &site{lab: newLab(b, siteConfig()), dice: rand.New(rand.NewPCG(7, 7)), waiting: siteWaiting}
@@ -94,7 +94,7 @@ func newSite(b *testing.B) *site {
 	return s
 }
 
-// join lets all nodes join, with what they run.
+// join joins all nodes, with the tasks that they run.
 func (s *site) join() {
 	s.t.Helper()
 	capacity := must(engine.AgentCapacity(queue.Amounts{"cpu": 32, "mem": 128 << 30}))
@@ -114,7 +114,7 @@ func (s *site) join() {
 	}
 }
 
-// runArray lets a job of many tasks run to its end.
+// runArray runs a job of many tasks to its end.
 func (s *site) runArray() {
 	s.t.Helper()
 	j := s.job()
@@ -143,7 +143,7 @@ func (s *site) runArray() {
 	}
 }
 
-// again starts the server anew, with what it left.
+// again restarts the server on the same store.
 func (s *site) again() {
 	s.client.Close()
 	s.stop()
@@ -152,7 +152,7 @@ func (s *site) again() {
 	s.settled()
 }
 
-// job is one as people submit them: each has two sorts of work, and mostly asks for the same.
+// job returns a job of a typical user: each user has two sorts of work, and mostly asks for the same.
 func (s *site) job() queue.Job {
 	user := s.dice.IntN(siteFaculties * siteInstitutes * sitePeople)
 	sort := user + s.dice.IntN(2)
@@ -200,7 +200,7 @@ func (s *site) settled() {
 	})
 }
 
-// end ends so many of the tasks that run.
+// end ends n running tasks.
 func (s *site) end(n int) {
 	s.t.Helper()
 	for range n {
@@ -221,10 +221,10 @@ func (s *site) end(n int) {
 	}
 }
 
-// busy lets so many tasks a second end, and as many jobs come, until it is called off.
+// busy ends rate tasks per second and submits the same number of jobs, until the returned function is called.
 func (s *site) busy(rate int) (calm func()) {
 	ctx, cancel := context.WithCancel(s.t.Context())
-	const beats = 20 // a second
+	const beats = 20 // per second
 	var done sync.WaitGroup
 	done.Go(func() {
 		beat := time.NewTicker(time.Second / beats)
@@ -242,8 +242,8 @@ func (s *site) busy(rate int) (calm func()) {
 	return func() { cancel(); done.Wait() }
 }
 
-// remember gives the store the history of a day: of the pools above in all steps, of those of
-// people in the coarse ones.
+// remember gives the store the history of a day: at all levels for faculties and institutes, at the coarse
+// levels for the pools of people.
 func (s *site) remember() {
 	s.t.Helper()
 	pools := []string{"", sitePool}

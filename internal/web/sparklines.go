@@ -14,17 +14,17 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// sparklineSpan is how far back the sparklines of a table go, and in which steps.
+// sparklineSpan is the time that the sparklines of a table cover, and their step.
 type sparklineSpan struct{ back, step time.Duration }
 
-// sparklineSpans are the possible ones: a day, and less where nothing older is known, so that a
-// new server shows something.
+// sparklineSpans lists the possible spans: a day, or less if no older history is known, so that the
+// sparklines of a new server are not empty.
 var sparklineSpans = []sparklineSpan{
 	{10 * time.Minute, 10 * time.Second}, {time.Hour, time.Minute}, {6 * time.Hour, 10 * time.Minute}, {24 * time.Hour,
 		30 * time.Minute},
 }
 
-// sparklineSpanOf is the shortest that shows all that is known of a day.
+// sparklineSpanOf returns the shortest span that covers all known history, a day at most.
 func sparklineSpanOf(all []*api.PoolHistory) sparklineSpan {
 	var age time.Duration
 	for _, h := range all {
@@ -41,8 +41,8 @@ func sparklineSpanOf(all []*api.PoolHistory) sparklineSpan {
 	return sparklineSpans[day]
 }
 
-// drawSparklines draws the last day of each pool of the table: its running tasks beside its entitlement,
-// and its waiting tasks. It draws none if there is no history, or if a pool has just gone.
+// drawSparklines draws the last day of each pool of the table: its running tasks beside its entitlement, and
+// its waiting tasks. It draws none if there is no history, or if a pool has just gone.
 func (t *poolTable) drawSparklines(ctx context.Context, src Source, unit string) {
 	var pools []string
 	for _, row := range t.Rows {
@@ -69,7 +69,7 @@ func (t *poolTable) drawSparklines(ctx context.Context, src Source, unit string)
 	}
 }
 
-// sparklinesOf draws one pool; covered names the time that is drawn.
+// sparklinesOf draws one pool; covered names the time span.
 func sparklinesOf(h *api.PoolHistory, unit, covered string) (fared, queued plot.Sparkline) {
 	fared = plot.Sparkline{From: seconds(h.From), To: seconds(h.To)}
 	queued = fared
@@ -106,7 +106,7 @@ func sparklinesOf(h *api.PoolHistory, unit, covered string) (fared, queued plot.
 	return fared, queued
 }
 
-// known is the time with known values, in seconds.
+// known returns the time with known values, in seconds.
 func known(points []history.HistoryPoint) float64 {
 	sum := 0.0
 	for i := range points {

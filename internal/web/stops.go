@@ -9,23 +9,23 @@ import (
 	"github.com/fairlead/fairlead/internal/units"
 )
 
-// stops is a field with a slider beside it. The slider has a place for each of some values, as texts:
-// those of the grid, the one that the job has, and the one that is asked for. So what is not touched
-// stays exactly as it is.
+// stops is a field with a slider beside it. The slider has a position for each of some values, as texts: the
+// values of a grid, the job's value, and the requested value. So an untouched slider leaves the value exactly
+// as it is.
 type stops struct {
 	Texts []string
-	At    int // the place of the value
+	At    int // the position of the value
 	Value string
-	Now   string // what the job has; empty for no limit
+	Now   string // the job's value; empty for no limit
 }
 
-// Changed reports whether something else than now is asked for.
+// Changed reports whether the value differs from the job's.
 func (s stops) Changed() bool { return s.Value != s.Now }
 
-// Last is the place of the last value.
+// Last returns the position of the last value.
 func (s stops) Last() int { return len(s.Texts) - 1 }
 
-// stopsOf makes a slider of the values of a grid and two more.
+// stopsOf makes a slider from the values of a grid and two more.
 func stopsOf[T int64 | time.Duration](grid []T, now, value T, text func(T) string) stops {
 	all := slices.Compact(slices.Sorted(slices.Values(append(grid, now, value))))
 	s := stops{Value: text(value), Now: text(now), At: slices.Index(all, value)}
@@ -35,7 +35,7 @@ func stopsOf[T int64 | time.Duration](grid []T, now, value T, text func(T) strin
 	return s
 }
 
-// limitsTried are time limits that people ask for, about as far from each other on a scale of ratios.
+// limitsTried are common time limits, with about equal ratios between neighbors.
 var limitsTried = []time.Duration{
 	10 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 20 * time.Minute, 30 * time.Minute, 45 * time.Minute,
 	time.Hour, 75 * time.Minute, 90 * time.Minute, 2 * time.Hour, 150 * time.Minute, 3 * time.Hour, 4 * time.Hour, 5 * time.Hour, 6 * time.Hour, 8 * time.Hour, 10 * time.Hour, 12 * time.Hour, 16 * time.Hour, 20 * time.Hour,
@@ -45,7 +45,8 @@ var limitsTried = []time.Duration{
 // endless stands for no limit, beyond all limits.
 const endless = 100 * 365 * 24 * time.Hour
 
-// limitStops reaches from moments to twice the limit of a job; of one without, to four weeks and to none.
+// limitStops reaches from seconds to twice the limit of a job; for a job without a limit, to four weeks and
+// to no limit.
 func limitStops(now, value float64) stops {
 	of := func(seconds float64) time.Duration {
 		if seconds <= 0 {
@@ -67,7 +68,7 @@ func limitStops(now, value float64) stops {
 	})
 }
 
-// readLimit reads a time limit in seconds: 1h30m, or a number of seconds. Without a text it is as now.
+// readLimit reads a time limit in seconds: 1h30m, or a number of seconds. An empty text means no change.
 func readLimit(text string, now float64) (seconds float64, problem string) {
 	if text == "" {
 		return now, ""
@@ -85,7 +86,8 @@ func readLimit(text string, now float64) (seconds float64, problem string) {
 	return d.Seconds(), ""
 }
 
-// unitStops reaches from 1 to twice of what a job asks for; where that is much, in steps of a quarter.
+// unitStops reaches from 1 to twice the request of a job, with larger steps for larger values, up to a
+// quarter of the value.
 func unitStops(now, value int64) stops {
 	var grid []int64
 	for v := int64(1); ; v += max(1, v/64*16, v/8) {
@@ -96,10 +98,10 @@ func unitStops(now, value int64) stops {
 	return stopsOf(grid, now, value, func(v int64) string { return strconv.FormatInt(v, 10) })
 }
 
-// maxUnits is as much as anybody may ask for.
+// maxUnits bounds a request.
 const maxUnits = 1 << 40
 
-// readUnits reads a number of units. Without a text it is as now.
+// readUnits reads a number of units. An empty text means no change.
 func readUnits(text string, now int64) (value int64, problem string) {
 	if text == "" {
 		return now, ""

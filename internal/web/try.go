@@ -14,8 +14,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// try is the question what would become of a job if it asked for something else: sliders, and
-// what the scheduler answers.
+// try is a what-if: sliders for changes of a job, and the forecast of the scheduler.
 type try struct {
 	Unit     string
 	Limit    stops
@@ -25,7 +24,7 @@ type try struct {
 	Pools    []string
 
 	Asked   bool
-	Over    string // why nothing can be asked any more
+	Over    string // the reason if nothing can be asked any more
 	Answer  *tried
 	Figure  plot.Figure
 	Problem string
@@ -33,10 +32,10 @@ type try struct {
 	Command string
 }
 
-// tried is what the scheduler answers.
+// tried is the answer of the scheduler.
 type tried struct{ *why.WhatIf }
 
-// Sooner is by how many seconds it would start sooner; 0 if it would not.
+// Sooner returns how many seconds sooner the job would start, or 0.
 func (t *tried) Sooner() float64 {
 	if t.Seconds == nil || *t.Seconds < 1 {
 		return 0
@@ -44,7 +43,7 @@ func (t *tried) Sooner() float64 {
 	return *t.Seconds
 }
 
-// Later is by how many seconds it would start later; 0 if it would not.
+// Later returns how many seconds later the job would start, or 0.
 func (t *tried) Later() float64 {
 	if t.Seconds == nil || *t.Seconds > -1 {
 		return 0
@@ -55,14 +54,14 @@ func (t *tried) Later() float64 {
 // poolsOffered bounds the list of other pools: if there are more, users type the name.
 const poolsOffered = 300
 
-// asks reports whether an address asks what if.
+// asks reports whether an address asks a what-if.
 func asks(r *Request) bool {
 	return slices.ContainsFunc([]string{"t", "c", "pool", "priority"},
 		func(name string) bool { return r.Word(name) != "" })
 }
 
-// tryOf reads the question, and asks the scheduler. The answer is not kept up to date: it is
-// asked anew when a slider moves.
+// tryOf reads the question, and asks the scheduler. The answer is not kept up to date; a moved slider asks
+// again.
 func tryOf(ctx context.Context, src Source, job *api.Job, unit string, r *Request) *try {
 	if job.State != string(queue.Waiting) {
 		if !asks(r) {
@@ -100,7 +99,7 @@ func tryOf(ctx context.Context, src Source, job *api.Job, unit string, r *Reques
 	return t
 }
 
-// variation is the requested change, and the words of --what-if for it.
+// variation returns the requested change, and the words of --what-if for it.
 func (t *try) variation(pool string, seconds float64, units int64) (v api.Variation, words []string) {
 	if t.Limit.Changed() {
 		v.LimitSeconds = &seconds
@@ -125,7 +124,7 @@ func (t *try) variation(pool string, seconds float64, units int64) (v api.Variat
 	return v, words
 }
 
-// poolsFor are the pools into which a job may be put.
+// poolsFor returns the pools into which a job may be put.
 func poolsFor(ctx context.Context, src Source) []string {
 	shares, err := src.Pools.Shares(ctx, "")
 	if err != nil || len(shares.Pools) > poolsOffered {
@@ -138,7 +137,7 @@ func poolsFor(ctx context.Context, src Source) []string {
 	return out
 }
 
-// spanOf is an estimate as a picture.
+// spanOf draws an estimate.
 func spanOf(name string, e *why.Estimate, now time.Time) plot.Span {
 	s := plot.Span{Name: name}
 	if e == nil {

@@ -14,7 +14,7 @@ import (
 
 var stopsAre = regexp.MustCompile(`data-for="try-(\w)" data-stops="([^"]*)"`)
 
-// stops are the values to which the sliders of a job go.
+// stops returns the values of the sliders of a job.
 func stops(text string) map[string][]string {
 	out := map[string][]string{}
 	for _, m := range stopsAre.FindAllStringSubmatch(text, -1) {
@@ -23,8 +23,7 @@ func stops(text string) map[string][]string {
 	return out
 }
 
-// TestSlidersStartWhereTheJobIs: what a job asks for is one of the values, whatever it is, and there are
-// small ones.
+// TestSlidersStartWhereTheJobIs checks that the sliders contain the job's own values, and small ones.
 func TestSlidersStartWhereTheJobIs(t *testing.T) {
 	l := newLab(t, cluster)
 	l.node("n", map[string]int64{"cpu": 16})
@@ -58,7 +57,7 @@ func TestSlidersStartWhereTheJobIs(t *testing.T) {
 		if len(all["t"]) > 60 || len(all["c"]) > 100 {
 			t.Errorf("the sliders have %d and %d places", len(all["t"]), len(all["c"]))
 		}
-		// A form that is sent as it stands asks for nothing else.
+		// An unchanged form asks for nothing else.
 		same := fmt.Sprintf("/jobs/%d?t=%s&c=%d", id, c.value, c.cpus)
 		if _, _, text := l.get(same); strings.Contains(text, "instead of") || !strings.Contains(text, "Move a slider") {
 			t.Errorf("%s asks for something else", same)
@@ -66,8 +65,8 @@ func TestSlidersStartWhereTheJobIs(t *testing.T) {
 	}
 }
 
-// TestWhatIfByAddress: what an address asks for is asked, in seconds or as a duration, beyond the sliders
-// as well, or it is said why not.
+// TestWhatIfByAddress checks that an address can ask a what-if, in seconds or as a duration, also beyond the
+// sliders, and that errors are reported.
 func TestWhatIfByAddress(t *testing.T) {
 	l := newLab(t, cluster)
 	l.node("n", map[string]int64{"cpu": 16})

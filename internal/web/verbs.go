@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// verb is something that can be done to jobs.
+// verb is an action on jobs.
 type verb struct {
 	Name, Says string
 	Harm       bool
@@ -15,18 +15,18 @@ type verb struct {
 var allVerbs = []verb{{"hold", "Hold", false}, {"release", "Release", false}, {"prioritise", "Priority", false},
 	{"uncancel", "Undo the cancel", false}, {"requeue", "Requeue", true}, {"cancel", "Cancel", true}}
 
-// mayChange reports whether somebody may change a job.
+// mayChange reports whether a user may change a job.
 func mayChange(j *api.Job, you *You) bool {
 	return you.can(access.Alter, access.Object{Owner: j.User, Pool: j.Pool})
 }
 
-// mayRelease reports whether somebody who may change a job may release it: not what an administrator
-// holds of another one's.
+// mayRelease reports whether a user who may change a job may release it: only administrators may release
+// another user's job that an administrator holds.
 func mayRelease(j *api.Job, you *You) bool {
 	return you.Admin || j.HeldBy == "" || j.HeldBy == j.User || j.HeldBy == you.User
 }
 
-// verbsFor are the verbs that make sense for a job in its state, for a user who may use them.
+// verbsFor returns the verbs that make sense for a job in its state, for a user who may use them.
 func verbsFor(j *api.Job, you *You) []verb {
 	if !mayChange(j, you) {
 		return nil

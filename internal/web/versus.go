@@ -9,20 +9,20 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// versus is the comparison of a pool with another one, which the address names.
+// versus compares a pool with another pool that the address names.
 type versus struct {
 	With, Path string
 	Rows       []compared
 	Problem    string
-	Kept       []field  // what else the address says
-	Names      []string // pools with which it may be compared, those beside it first
+	Kept       []field  // other parameters of the address
+	Names      []string // pools for a comparison, the siblings first
 	None       string   // the address without a comparison
 }
 
-// versusNames is how many pools are offered.
+// versusNames is the maximum number of offered pools.
 const versusNames = 300
 
-// compare compares a pool with the one that the request names.
+// compare compares a pool with the pool that the request names.
 func (v *versus) compare(ctx context.Context, src Source, p *views.PoolView, path string, r *Request) error {
 	v.Path, v.With, v.None = path, strings.Trim(r.Word("with"), "/ "), r.With("with", "")
 	rest := r.Without("with")
@@ -52,8 +52,7 @@ func (v *versus) compare(ctx context.Context, src Source, p *views.PoolView, pat
 	return nil
 }
 
-// comparable are the paths of the pools with which one may be compared: those beside it, then
-// the others.
+// comparable returns the paths of the pools for a comparison: first the siblings, then the others.
 func comparable(all []views.PoolView, path string) (names []string) {
 	above := func(path string) string { return path[:max(0, strings.LastIndexByte(path, '/'))] }
 	for _, siblings := range []bool{true, false} {
@@ -70,7 +69,7 @@ func comparable(all []views.PoolView, path string) (names []string) {
 // compared is a number of both pools.
 type compared words.Compared
 
-// Cells are both, with their exact values.
+// Cells returns both numbers, with their exact values.
 func (c compared) Cells() (out []template.HTML) {
 	for i, text := range c.Of {
 		if text == "" {

@@ -10,35 +10,35 @@ import (
 	"github.com/fairlead/fairlead/internal/plot"
 )
 
-// waits are how long tasks waited that started lately.
+// waits holds the waits of recently started tasks.
 type waits struct {
 	account.Waits
-	Pending bool  // nothing is known yet
-	Problem error // why nothing is known
+	Pending bool  // no data yet
+	Problem error // the reason if there are none
 	Figure  plot.Figure
-	Kinds   []account.Row // if there are several, the ones with the most starts
+	Kinds   []account.Row // if there are several: the kinds with the most starts
 }
 
-// When is the window in words.
+// When names the window.
 func (w *waits) When() string {
 	return "in the last " + timeCovered(w.Until.Sub(w.Since).Seconds())
 }
 
-// What is looked at.
+// The bounds of the report.
 const (
 	waitsWindow = 24 * time.Hour
-	maxWaits    = 5000 // tasks; thousands are enough to tell how long is waited
+	maxWaits    = 5000 // tasks; thousands are enough for the distribution
 	kindsShown  = 6
 )
 
-// waitNames are the bars: waits up to a length.
+// waitNames and waitSteps define the bars: waits up to a length.
 var (
 	waitNames = []string{"up to 1s", "10s", "1m", "10m", "1h", "6h", "1d", "longer"}
 	waitSteps = []time.Duration{time.Second, 10 * time.Second, time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour,
 		24 * time.Hour, 1<<63 - 1}
 )
 
-// waitsOf are those of a pool or a user.
+// waitsOf returns the waits of a pool or a user.
 func waitsOf(ctx context.Context, src Source, pool, user string) (w waits) {
 	now := time.Now()
 	got, err := src.Pools.Waits(ctx, account.Ask{Since: now.Add(-waitsWindow), Until: now, Pool: pool, User: user},

@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/internal/account"
 )
 
-// keptWaits are the waits of the pools and users that somebody looks at. They are worked out beside
-// the pages, from the store alone: the scheduler does not wait for it.
+// keptWaits caches the waits of the pools and users on open pages. They are computed beside the pages, from
+// the store alone, so that the scheduler does not wait.
 type keptWaits struct {
 	mu  sync.Mutex
 	all map[whose]*waited
@@ -24,26 +24,30 @@ type waited struct {
 	err    error
 	at     time.Time
 	took   time.Duration
-	making chan struct{} // closed when the next one is ready; nil: none is being made
+	making chan struct{} // closed when the next answer is ready; nil if none is being computed
 }
 
-// sharedPart is how many times as old an answer may be as it took to make.
+// sharedPart bounds the age of an answer as a multiple of the time to compute it.
 const sharedPart = 20
 
 const (
-	// waitsAge is how old an answer may be, or sharedPart times as old as it took to make.
+	// waitsAge is the age up to which an answer counts as fresh; the larger of it and sharedPart times the
+	// time to compute the answer counts.
 	waitsAge = 3 * time.Second
-	// waitsOld is from when on an answer is shown no more while the next one is made.
+	// waitsOld is the age from which an answer is no longer shown while the next one is computed, besides
+	// sharedPart times the time to compute it.
 	waitsOld = 10 * time.Minute
-	// waitsPatience is how long a page waits for it. What was begun goes on, for waitsLongest.
+	// waitsPatience bounds the wait of a page for an answer. The computation goes on, for at most
+	// waitsLongest.
 	waitsPatience = 500 * time.Millisecond
 	waitsLongest  = time.Minute
-	// waitsKept is how many are kept, and waitsAtOnce how many are made at the same time.
+	// waitsKept bounds the number of cached answers, and waitsAtOnce the number of computations at the same
+	// time.
 	waitsKept   = 500
 	waitsAtOnce = 2
 )
 
-// known is what there is, if it is not too old.
+// known returns the cached answer, if it is not too old.
 func (k *keptWaits) known(of whose) (*account.Waits, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -54,7 +58,8 @@ func (k *keptWaits) known(of whose) (*account.Waits, error) {
 	return w.last, w.err
 }
 
-// begin sees to it that an answer is made, unless there is a fresh one or there are too many in the making.
+// begin starts to compute an answer, unless there is a fresh one or too many are being computed. It returns a
+// channel that is closed when the answer is ready.
 func (k *keptWaits) begin(of whose, work func() (*account.Waits, error)) (ready <-chan struct{}) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -87,7 +92,7 @@ func (k *keptWaits) begin(of whose, work func() (*account.Waits, error)) (ready 
 	return made
 }
 
-// busy is how many are being made.
+// busy returns the number of answers that are being computed.
 func (k *keptWaits) busy() (n int) {
 	for _, w := range k.all {
 		if w.making != nil {

@@ -20,7 +20,8 @@ var (
 	barsOf  = regexp.MustCompile(`data-series="tasks" data-value="(\d+)"`)
 )
 
-// waited is what a page says of waits: the tasks, half, 19 of 20, the longest; and the bars' sum.
+// waited returns the numbers on waits of a page: the tasks, the median, the 95th percentile, the longest; and
+// the sum of the bars.
 func (l *lab) waited(path string) (numbers []float64, bars float64) {
 	l.t.Helper()
 	_, _, text := l.get(path)
@@ -39,8 +40,8 @@ func (l *lab) waited(path string) (numbers []float64, bars float64) {
 	return numbers, bars
 }
 
-// TestWaitsAreThoseOfTheReport: the page of a pool and of a user says of waits what the report says of the
-// same time, task by task: also of arrays of which some ended, some run and some wait.
+// TestWaitsAreThoseOfTheReport checks that the page of a pool and of a user shows the same waits as the
+// report of the same time, task by task: also for arrays with ended, running and waiting tasks.
 func TestWaitsAreThoseOfTheReport(t *testing.T) {
 	l := newLab(t, cluster)
 	some := []string{"sh", "-c", `[ "$FAIRLEAD_NUMBER" -lt 6 ] || sleep 600`}

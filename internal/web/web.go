@@ -63,8 +63,8 @@ func (d *Dashboard) page(p *Page) http.Handler {
 	})
 }
 
-// posted does what a form asks for, and shows what came of it. Whether another site sent it
-// was looked at before, for all requests that change something.
+// posted carries out a form, and shows the result. The server has already refused forms from other sites; it
+// does so for all requests that change something.
 func (d *Dashboard) posted(p *Page) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := form(w, r, maxPost); err != nil {

@@ -17,18 +17,18 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// weightsPage has a slider for the weight of each pool below another, and shows what the weights would
-// change: the very plan that the editor makes of the same text. The weights are in the address, as
-// w.NAME, so that a question can be sent to somebody.
+// weightsPage has a slider for the weight of each child of a pool, and shows the changes that the weights
+// would make, from the same plan that the editor makes of the text. The address holds the weights, as w.NAME,
+// so that users can send it to each other.
 var weightsPage = &Page{Name: "weights", Of: "policy", Path: "policy/weights", Seen: ByUser, Load: loadWeights}
 
-// Weights is what the page shows.
+// Weights is the data of the page.
 type Weights struct {
-	Pool    string // the pool whose children these are
+	Pool    string // the parent of the pools with sliders
 	Way     []string
 	Others  []sortLink // pools with several children
 	Rows    []weightRow
-	More    int // children that have no row
+	More    int // children without a row
 	Changed bool
 	May     bool
 	Problem string
@@ -52,12 +52,12 @@ type weightRow struct {
 	Slider     slider
 	Fixed      bool // its weight cannot be changed alone
 	Before     float64
-	After      float64 // share of the whole
+	After      float64 // share of the cluster
 	Bar        plot.Bullet
 }
 
-// weightsShown is how many pools have sliders, the largest, and weightsLinked how many other parents are
-// offered.
+// weightsShown is the maximum number of pools with sliders (the largest have them), and weightsLinked the
+// maximum number of linked parents.
 const (
 	weightsShown  = 40
 	weightsLinked = 30
@@ -93,7 +93,7 @@ func loadWeights(ctx context.Context, src Source, r *Request) (any, error) {
 	return w, nil
 }
 
-// above are the pools above one, the topmost first.
+// above returns the pools above a pool, the topmost first.
 func above(path string) (way []string) {
 	for i, c := range path {
 		if c == '/' {
@@ -103,7 +103,7 @@ func above(path string) (way []string) {
 	return way
 }
 
-// childOf reports whether a pool is right below another.
+// childOf reports whether a pool is a child of another.
 func childOf(path, pool string) bool {
 	if path == "" {
 		return false
@@ -112,7 +112,7 @@ func childOf(path, pool string) bool {
 	return pool == path[:max(0, at)]
 }
 
-// others are the pools among whose children something is to be divided.
+// others finds the pools with at least two children.
 func (w *Weights) others(shares *api.Shares, r *Request) {
 	children := map[string]int{}
 	for i := range shares.Pools {
@@ -129,7 +129,7 @@ func (w *Weights) others(shares *api.Shares, r *Request) {
 	}
 }
 
-// rows makes the sliders, and returns the weights that are wanted in place of others.
+// rows makes the sliders, and returns the changed weights.
 func (w *Weights) rows(shares *api.Shares, c *config.Config, r *Request) map[string]float64 {
 	wanted := map[string]float64{}
 	for i := range shares.Pools {
@@ -173,7 +173,7 @@ func (w *Weights) rows(shares *api.Shares, c *config.Config, r *Request) map[str
 	return wanted
 }
 
-// weightIn is what the text gives as the weight of a pool.
+// weightIn returns the weight of a pool in the text.
 func weightIn(c *config.Config, p *views.PoolView) float64 {
 	if v, named := c.Weight(p.Path); named {
 		return v
@@ -181,7 +181,7 @@ func weightIn(c *config.Config, p *views.PoolView) float64 {
 	return p.BaseWeight
 }
 
-// roundUp is the next of 1, 2, 5, 10, 20 and so on.
+// roundUp returns the next of 1, 2, 5, 10, 20 and so on.
 func roundUp(v float64) float64 {
 	if v <= 0 {
 		return 1
@@ -195,7 +195,7 @@ func roundUp(v float64) float64 {
 	return 10 * unit
 }
 
-// look asks what the weights would change.
+// look plans the changed weights.
 func (w *Weights) look(ctx context.Context, src Source, c *config.Config, wanted map[string]float64) error {
 	next, err := c.Reweigh(wanted)
 	if err != nil {
@@ -223,7 +223,7 @@ func (w *Weights) look(ctx context.Context, src Source, c *config.Config, wanted
 	return nil
 }
 
-// draw draws the shares, all of one scale.
+// draw draws the shares, all to the same scale.
 func (w *Weights) draw() {
 	most := 0.0
 	for _, row := range w.Rows {

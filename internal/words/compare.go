@@ -9,19 +9,19 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// Compared is one number of two pools: as a person reads it, and exactly.
+// Compared is one number of two pools: as people read it, and exactly.
 type Compared struct {
 	Name      string
 	Of, Exact [2]string
 }
 
-// comparison are the numbers of two pools.
+// comparison holds the numbers of two pools.
 type comparison struct {
 	pools [2]*views.PoolView
 	all   []Compared
 }
 
-// word adds a text. A text that neither pool has is left out.
+// word adds a text, unless neither pool has it.
 func (c *comparison) word(name string, of func(p *views.PoolView) string) {
 	row := Compared{Name: name, Of: [2]string{of(c.pools[0]), of(c.pools[1])}}
 	if row.Exact = row.Of; row.Of != [2]string{} {
@@ -29,7 +29,7 @@ func (c *comparison) word(name string, of func(p *views.PoolView) string) {
 	}
 }
 
-// number adds a number, and how it is written.
+// number adds a number; write formats it.
 func (c *comparison) number(name string, of func(p *views.PoolView) float64, write func(float64) string) {
 	row := Compared{Name: name}
 	for i, p := range c.pools {
@@ -52,7 +52,7 @@ func (c *comparison) comparedBy() {
 	}
 }
 
-// limits adds what a pool gets at least and at most.
+// limits adds the minima and maxima of the pools.
 func (c *comparison) limits() {
 	c.word("min", func(p *views.PoolView) string { return Amounts(p.Min, "") })
 	c.word("max", func(p *views.PoolView) string { return Amounts(p.Max, "") })
@@ -70,8 +70,7 @@ func (c *comparison) limits() {
 	})
 }
 
-// Compare lists the numbers of two pools beside each other. Those of a pool are its first in a
-// document.
+// Compare lists the numbers of two pools side by side.
 func Compare(doc *api.Shares, a, b *views.PoolView) []Compared {
 	c := &comparison{pools: [2]*views.PoolView{a, b}}
 	c.word("weight", Weight)

@@ -13,18 +13,18 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// StateLetters are the states as the queue shows them.
+// StateLetters maps the states to their letters in the queue.
 var StateLetters = map[string]string{
 	"held": "H", "blocked": "B", "waiting": "W", "queued": "Q", "running": "R", "succeeded": "S", "failed": "F", "cancelled": "C",
 }
 
-// Done reports whether a state is an end.
+// Done reports whether a job in this state has ended.
 func Done(state string) bool {
 	return state == "succeeded" || state == "failed" || state == "cancelled"
 }
 
-// SortQueue puts running jobs first, then jobs in other queueing systems, then waiting jobs by
-// rank, then waiting jobs without a rank.
+// SortQueue puts running jobs first, then jobs in other queueing systems, then waiting jobs by rank, then
+// waiting jobs without a rank, then ended jobs.
 func SortQueue(jobs []api.Job) {
 	class := func(j *api.Job) int64 {
 		switch {
@@ -47,7 +47,7 @@ func SortQueue(jobs []api.Job) {
 	})
 }
 
-// JobID is how a list names a job: 1042, or 1042_[0-99] for an array.
+// JobID returns the name of a job in a list: 1042, or 1042_[0-99] for an array.
 func JobID(j *api.Job) string {
 	id := strconv.FormatInt(j.ID, 10)
 	if j.Array != "" {
@@ -56,8 +56,8 @@ func JobID(j *api.Job) string {
 	return id
 }
 
-// State is the letter of a job's state, and how many of its tasks run if it is several, or are
-// queued if none runs.
+// State returns the letter of a job's state, and the number of its running tasks if several run, or of its
+// queued tasks if none runs.
 func State(j *api.Job) string {
 	n := j.Running
 	if j.State == "running" {
@@ -69,7 +69,7 @@ func State(j *api.Job) string {
 	return StateLetters[j.State]
 }
 
-// WaitingFor says for what a job waits, or how it ended.
+// WaitingFor returns the reason of a job's wait, or the way it ended.
 func WaitingFor(j *api.Job, now time.Time) string {
 	switch {
 	case j.Reason != nil:
@@ -84,8 +84,8 @@ func WaitingFor(j *api.Job, now time.Time) string {
 	return ""
 }
 
-// bridgedFor says where a job is in another queueing system: the first of its tasks that does
-// not run there, if there is one.
+// bridgedFor describes a job in another queueing system, by the first of its tasks that does not run there,
+// if there is one.
 func bridgedFor(j *api.Job) string {
 	for i := range j.Bridged {
 		if j.Bridged[i].Phase != why.BridgedRunning {
@@ -95,8 +95,8 @@ func bridgedFor(j *api.Job) string {
 	return j.Bridged[0].Line()
 }
 
-// Units is how many units each task of a job asks for, after the number of tasks where
-// these start all at once: 4x8.
+// Units writes the number of units that each task of a job asks for, and for a gang also the number of tasks:
+// 4x8.
 func Units(j *api.Job, unit string) string {
 	text := strconv.FormatInt(max(1, j.Request[unit]), 10)
 	if j.Gang > 1 {
@@ -105,7 +105,7 @@ func Units(j *api.Job, unit string) string {
 	return text
 }
 
-// Limit is the time limit of a job.
+// Limit writes the time limit of a job.
 func Limit(seconds float64) string {
 	if seconds == 0 {
 		return "-"
@@ -113,7 +113,7 @@ func Limit(seconds float64) string {
 	return units.FormatDuration(time.Duration(seconds * float64(time.Second)))
 }
 
-// Start is by when a job that waits starts.
+// Start writes the forecast start of a waiting job.
 func Start(j *api.Job, now time.Time) string {
 	if j.StartBy == nil {
 		return "-"
@@ -121,7 +121,7 @@ func Start(j *api.Job, now time.Time) string {
 	return instant.Clock(*j.StartBy, now)
 }
 
-// Rank is the place of a job among the waiting jobs.
+// Rank writes the place of a job among the waiting jobs.
 func Rank(j *api.Job) string {
 	if j.Rank == 0 {
 		return "-"

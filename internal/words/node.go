@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// Used shows how much of a resource is in use, of how much.
+// Used writes the used amount and the total of a resource.
 func Used(n *views.NodeView, resource string) string {
 	all, ok := n.Capacity[resource]
 	if !ok || all == 0 {
@@ -25,7 +25,7 @@ func Used(n *views.NodeView, resource string) string {
 	return amount(resource, n.InUse(resource)) + "/" + amount(resource, all)
 }
 
-// GPUs shows the GPUs in use: 1/4, with types 1/4 a100, with several 3/6 (a100 2/4, h100 1/2).
+// GPUs writes the GPUs in use: 1/4, with one type 1/4 a100, with several 3/6 (a100 2/4, h100 1/2).
 func GPUs(n *views.NodeView) string {
 	var kinds, parts []string
 	for _, r := range slices.Sorted(maps.Keys(n.Capacity)) {
@@ -42,7 +42,7 @@ func GPUs(n *views.NodeView) string {
 	return Used(n, "gpu")
 }
 
-// Labels shows the labels of a node, without its name.
+// Labels writes the labels of a node, except for a label host that repeats its name.
 func Labels(n *views.NodeView) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(n.Labels)) {
@@ -53,8 +53,8 @@ func Labels(n *views.NodeView) string {
 	return strings.Join(parts, " ")
 }
 
-// WhyNotMore says why a node does not run more tasks, which planned starts keep room on it, and which other
-// server has it.
+// WhyNotMore explains why a node does not run more tasks, with its planned starts and reservations, and the
+// other server that has it.
 func WhyNotMore(n *views.NodeView, unit string, now time.Time) string {
 	text := instant.ByClock(whyNotHere(n, unit, now), now)
 	if n.Server != "" {
@@ -75,7 +75,7 @@ func whyNotHere(n *views.NodeView, unit string, now time.Time) string {
 	return text
 }
 
-// keptOn says for what a node is kept, and for how long it is free until then.
+// keptOn lists the reservations and planned starts on a node, and the time for which it is free until then.
 func keptOn(n *views.NodeView, unit string, now time.Time) string {
 	var parts []string
 	var next time.Time
@@ -108,7 +108,7 @@ func keptOn(n *views.NodeView, unit string, now time.Time) string {
 	return strings.Join(parts, "; ")
 }
 
-// whyNow says why a node does not run more tasks at this moment.
+// whyNow explains why a node does not run more tasks at this moment.
 func whyNow(n *views.NodeView, unit string) string {
 	switch {
 	case n.Why != "":

@@ -8,7 +8,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// TestRoomUntilReserved: for how long a node is free before it is kept; no time is not said.
+// TestRoomUntilReserved checks the time for which a node is free before a reservation; a time of less than a
+// second is omitted.
 func TestRoomUntilReserved(t *testing.T) {
 	now := time.Date(2026, 11, 22, 21, 32, 0, 0, time.Local)
 	for left, want := range map[time.Duration]string{

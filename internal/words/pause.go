@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/internal/units"
 )
 
-// Paused says whom a pause hits.
+// Paused describes the tasks that a pause affects.
 func Paused(p *api.PauseResponse) string {
 	text := fmt.Sprintf("running, and going on: %s; waiting: %s", Tasks(int64(p.Tasks)), Tasks(p.Waiting-int64(p.Queued)))
 	if p.Queued > 0 {
@@ -18,8 +18,8 @@ func Paused(p *api.PauseResponse) string {
 	return text
 }
 
-// PauseRest is how much of a pause is left, as --for takes it, and of hours to the minute; "" if it
-// lasts until it is resumed.
+// PauseRest returns the rest of a pause in the form of --for, to the minute above an hour, and "" if the
+// pause lasts until it is resumed.
 func PauseRest(p engine.Pause, now time.Time) string {
 	if p.Until.IsZero() {
 		return ""
@@ -31,7 +31,7 @@ func PauseRest(p engine.Pause, now time.Time) string {
 	return units.FormatDuration(max(rest.Round(to), to))
 }
 
-// PauseAgain is the command that makes a pause as it is.
+// PauseAgain returns the command that makes the same pause again.
 func PauseAgain(p engine.Pause, now time.Time) string {
 	text := "fairlead pause " + ShellPool(p.Pool)
 	if rest := PauseRest(p, now); rest != "" {

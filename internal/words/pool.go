@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// Weight shows the weight of a pool, and what it is made of while the pool is boosted.
+// Weight writes the weight of a pool, and its factors during a boost.
 func Weight(p *views.PoolView) string {
 	text := why.Short(p.Weight)
 	if len(p.Boosts) == 0 {
@@ -37,7 +37,7 @@ func Owed(slotSeconds float64) string {
 	return fmt.Sprintf("%+.1f", hours)
 }
 
-// ComparedBy is the key of a pool among its siblings, in words.
+// ComparedBy writes the key of a pool among its siblings.
 func ComparedBy(p *views.PoolView) string {
 	if p.Compared == nil {
 		return ""
@@ -45,10 +45,10 @@ func ComparedBy(p *views.PoolView) string {
 	return p.Compared.Text
 }
 
-// Pool is the path of a pool for people: names of users in it are written as they are, see [share.Original].
+// Pool returns the path of a pool for people: with the original names of users, see [share.Original].
 func Pool(path string) string { return share.Original(path) }
 
-// Pools are paths of pools, as [Pool] writes them.
+// Pools joins paths of pools, as [Pool] writes them.
 func Pools(paths []string) string {
 	names := make([]string, len(paths))
 	for i, path := range paths {
@@ -57,16 +57,16 @@ func Pools(paths []string) string {
 	return strings.Join(names, ",")
 }
 
-// LastPool is the last name of a path, as [Pool] writes it.
+// LastPool returns the last name of a path, as [Pool] writes it.
 func LastPool(path string) string {
 	_, name := share.Cut(path)
 	return share.Original(name)
 }
 
-// ShellPool is [Pool] for a command that people are to run.
+// ShellPool is [Pool] for a command that people run.
 func ShellPool(path string) string { return ShellQuoted(Pool(path)) }
 
-// Escaped is the path of a pool if people see it in another way than the configuration writes it; else "".
+// Escaped returns the path of a pool if [Pool] writes it differently from the configuration, else "".
 func Escaped(path string) string {
 	if Pool(path) == path {
 		return ""
@@ -74,7 +74,7 @@ func Escaped(path string) string {
 	return path
 }
 
-// Fairness sums up how fair things are and have been.
+// Fairness summarizes the past and the present fairness.
 func Fairness(doc *api.Shares) string {
 	day := doc.Fairness.Day
 	served := "served " + Percent(day.Served)
@@ -89,7 +89,7 @@ func Fairness(doc *api.Shares) string {
 		served, day.Jain, over, borrowed(doc.Fairness.Borrowed), doc.Summary.Free[doc.Unit], doc.Unit)
 }
 
-// borrowed names the largest loans.
+// borrowed lists the largest loans.
 func borrowed(all []views.Borrowed) string {
 	if len(all) == 0 {
 		return "nothing"

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/internal/views"
 )
 
-// TestFairnessLine: the line below the table of shares.
+// TestFairnessLine checks the line below the table of shares.
 func TestFairnessLine(t *testing.T) {
 	doc := &api.Shares{Unit: "cpu", Summary: api.Summary{Free: map[string]int64{"cpu": 16}}}
 	doc.Fairness.Day = views.FairnessWhole{Seconds: 84_600, Jain: 0.9352, Served: 0.905, Worst: "biology",
@@ -27,7 +27,7 @@ func TestFairnessLine(t *testing.T) {
 	}
 }
 
-// TestOwed: hours with their sign.
+// TestOwed checks hours with their sign.
 func TestOwed(t *testing.T) {
 	for seconds, want := range map[float64]string{0: "0", 17: "0", 3600: "+1.00", -5400: "-1.50", -43200: "-12.0", 4e6: "+1111.1"} {
 		if got := Owed(seconds); got != want {

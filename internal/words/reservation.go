@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead/fairlead/internal/engine"
 )
 
-// Reserved says what a reservation is for.
+// Reserved describes the users or the purpose of a reservation.
 func Reserved(r *engine.Reservation) string {
 	if r.Maintenance {
 		return "maintenance"
@@ -14,7 +14,7 @@ func Reserved(r *engine.Reservation) string {
 	return "reserved for " + ForWhom(r)
 }
 
-// ForWhom says who may use a reservation.
+// ForWhom lists the pools and users of a reservation.
 func ForWhom(r *engine.Reservation) string {
 	var parts []string
 	if len(r.Pools) > 0 {

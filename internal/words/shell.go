@@ -2,7 +2,7 @@ package words
 
 import "strings"
 
-// ShellQuoted puts a word in quotes where a shell would not take it as it is.
+// ShellQuoted quotes a word if a shell would change it.
 func ShellQuoted(word string) string {
 	if word == "" || strings.ContainsAny(word, " \"'`{}[]*?!$&|;<>()#~\\\t\n") {
 		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"

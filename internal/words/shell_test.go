@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestShellQuoted: a shell takes every word as it was.
+// TestShellQuoted checks that a shell reads every word unchanged.
 func TestShellQuoted(t *testing.T) {
 	for _, word := range []string{"", "disk", "the disk is full", "it's", "a`b`", "$HOME", `back\slash`, "tab\there", "line\nline", "#1", "~", "x=1,2", "!!"} {
 		out, err := exec.Command("sh", "-c", "printf %s. "+ShellQuoted(word)).Output()

@@ -1,6 +1,6 @@
-// Package words writes what the server tells for people: amounts, spans, shares, and why a
-// node or a job is as it is. The command line, top and the dashboard say the same thing in
-// the same words because they all ask here.
+// Package words writes the reports of the server for people: amounts, spans, shares, and explanations of
+// nodes and jobs. The command line, top and the dashboard use the same words because they all call this
+// package.
 package words
 
 import (
@@ -14,13 +14,13 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// Span writes a time span as short as it can be told.
+// Span writes a time span as short as is clear.
 func Span(d time.Duration) string { return why.Duration(d) }
 
-// Seconds makes a span of seconds.
+// Seconds converts seconds to a duration.
 func Seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// amount writes an amount of a resource: bytes as a size, all else as a number.
+// amount writes an amount of a resource: bytes as a size, all other amounts as a number.
 func amount(resource string, n int64) string {
 	if resource == "mem" {
 		return Size(n)
@@ -28,7 +28,7 @@ func amount(resource string, n int64) string {
 	return fmt.Sprint(n)
 }
 
-// Size writes a number of bytes as short as it can be told.
+// Size writes a number of bytes as short as is clear.
 func Size(n int64) string {
 	const letters = "KMGTPE"
 	if n < 1024 {
@@ -44,7 +44,7 @@ func Size(n int64) string {
 	return fmt.Sprintf("%s%c", strings.TrimSuffix(fmt.Sprintf("%.1f", f), ".0"), letters[i])
 }
 
-// Amounts writes what there is of each resource, the unit left out.
+// Amounts writes the amount of each resource, except for the unit.
 func Amounts(a map[string]int64, unit string) string {
 	var parts []string
 	for name, n := range a {
@@ -62,13 +62,13 @@ func Percent(f float64) string { return fmt.Sprintf("%.1f%%", 100*f) }
 // OneDigit writes a number with one digit after the point, if that is not 0.
 func OneDigit(f float64) string { return strings.TrimSuffix(fmt.Sprintf("%.1f", f), ".0") }
 
-// Clock writes an instant of today as a time, others with their date.
+// Clock writes an instant of today as a time, and other instants with their date.
 func Clock(t, now time.Time) string { return units.Clock(t, now) }
 
-// Dash stands for an empty cell.
+// Dash returns the text, or a dash for an empty cell.
 func Dash(text string) string { return cmp.Or(text, "-") }
 
-// Unit is the head of the column of the unit in which shares are counted.
+// Unit returns the head of the column for the unit of shares.
 func Unit(unit string) string {
 	if unit == "cpu" {
 		return "CPU"

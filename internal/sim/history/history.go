@@ -1,6 +1,6 @@
-// Package history makes a workload for the simulator out of the jobs that a server has had,
-// and replays it under other shares: what would have been, had they been in force. What
-// shares are in question, and where the jobs are kept, is left to others.
+// Package history makes a workload for the simulator from the jobs of a server, and replays it under other
+// shares, to show the schedule that these would have given. The caller chooses the shares and stores the
+// jobs.
 package history
 
 import (
@@ -15,13 +15,13 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Source is where the jobs are kept.
+// Source reads the stored jobs.
 type Source interface {
 	Jobs(ctx context.Context, q queue.Query) ([]*queue.Job, error)
 	Tasks(ctx context.Context, job int64) ([]queue.Task, error)
 }
 
-// Window is the part of the past to look at, and the size of the machine.
+// Window is the part of the past to replay, and the size of the machine.
 type Window struct {
 	From, To time.Time
 	Unit     string
@@ -30,27 +30,26 @@ type Window struct {
 
 // Past is the workload of a window, with its differences from the real past.
 //
-// Every task is a job of its own, but a gang is one job that is as wide as all its tasks. A job that was
-// submitted before the window is submitted as it begins; if it had started it runs then, for its
-// remaining time and with its remaining time limit. A task that has not ended yet will run for
-// as long as the others of its user did at the median, or of its pool, or of all; one
-// that runs already, at least as long as it has.
+// Every task is a job of its own, but a gang is one job as wide as all its tasks together. A job that was
+// submitted before the window is submitted at its beginning; if the job had started, it runs then, for its
+// remaining time and with its remaining time limit. A task that has not ended yet will run for the median of
+// its user, or else of its pool, or else of all tasks; a running task runs at least as long as it has so far.
 type Past struct {
 	sim.Workload
 	Window  Window
-	Guessed int // tasks whose run time is taken from others
-	Unknown int // left out: they have not ended, and there are no others
-	TooWide int // left out: they ask for more than the machine has
+	Guessed int // tasks whose run time is taken from other tasks
+	Unknown int // omitted tasks: they have not ended, and no other task has
+	TooWide int // omitted tasks: they ask for more than the machine has
 	Cut     bool
 }
 
-// maxTasks bounds a replay: of more, the latest jobs are taken.
+// maxTasks bounds a replay: it takes the latest jobs.
 const maxTasks = 100_000
 
-// forever is the limit of tasks that have none, as far as plans go.
+// forever is the planned time limit of tasks without one.
 const forever = 365 * 24 * 3600
 
-// Read makes the workload of a window. The window begins with the first job of all if that is later.
+// Read makes the workload of a window. The window begins with the first job of all if that job is later.
 func Read(ctx context.Context, src Source, w Window) (*Past, error) {
 	oldest, err := src.Jobs(ctx, queue.Query{Limit: 1})
 	if err != nil {
@@ -84,7 +83,7 @@ func Read(ctx context.Context, src Source, w Window) (*Past, error) {
 	return r.past, nil
 }
 
-// tasksOf are those tasks of a job that began. Of a job of one task, the job itself says it.
+// tasksOf returns the tasks of a job that began. The fields of a job with one task give its task.
 func tasksOf(ctx context.Context, src Source, j *queue.Job) ([]queue.Task, error) {
 	switch {
 	case j.Started.IsZero():
@@ -95,13 +94,13 @@ func tasksOf(ctx context.Context, src Source, j *queue.Job) ([]queue.Task, error
 	return src.Tasks(ctx, j.ID)
 }
 
-// task is one task of the past; run is below 0 if it is not known.
+// task is one task of the past; run is below 0 if it is unknown.
 type task struct {
 	job     *queue.Job
 	submit  int64
 	run     int64
 	atLeast int64
-	before  int64 // what it had run when the window began; 0 if it did not run then
+	before  int64 // seconds that it had run when the window began; 0 if it did not run then
 }
 
 type reader struct {
@@ -110,7 +109,8 @@ type reader struct {
 	tasks []task
 }
 
-// second is the second of the window in which an instant is.
+// second returns the seconds from the beginning of the window to an instant, rounded, and 0 for earlier
+// instants.
 func (r *reader) second(t time.Time) int64 {
 	return int64(max(t.Sub(r.past.Window.From), 0).Round(time.Second) / time.Second)
 }
@@ -126,7 +126,7 @@ func (r *reader) add(j *queue.Job, began []queue.Task) {
 		t := &began[i]
 		switch running := t.State == queue.Running && t.Ended.IsZero(); {
 		case t.Started.IsZero() || t.State == queue.Waiting:
-			// It waits, for the first time or again: it is among the waiting jobs.
+			// The task waits, for the first time or again: j.Waiting counts it.
 		case running:
 			r.tasks = append(r.tasks, task{j, submit, -1, r.second(r.past.Window.To) - r.second(t.Started), r.before(t)})
 		case t.Ended.After(r.past.Window.From):
@@ -134,15 +134,15 @@ func (r *reader) add(j *queue.Job, began []queue.Task) {
 		}
 	}
 	if j.Held || j.Cancel || j.State.Ended() || j.State == queue.Blocked {
-		return // its waiting tasks wait for something else than their turn
+		return // its waiting tasks wait for something other than their turn
 	}
 	for range min(waiting, maxTasks-min(len(r.tasks), maxTasks)) {
 		r.tasks = append(r.tasks, task{j, submit, -1, 0, 0})
 	}
 }
 
-// wholeGang is a gang as one task, that lasts until the last of its tasks has ended; or it
-// waits as a whole.
+// wholeGang returns a gang as one task that lasts until the last of its tasks has ended, or as one waiting
+// task.
 func wholeGang(j *queue.Job, tasks []queue.Task) (began []queue.Task, waiting int) {
 	if j.Waiting == j.Tasks {
 		return nil, 1
@@ -162,13 +162,13 @@ func wholeGang(j *queue.Job, tasks []queue.Task) (began []queue.Task, waiting in
 	return []queue.Task{whole}, 0
 }
 
-// before is for how many seconds a task had run when the window began.
+// before returns the seconds that a task had run when the window began.
 func (r *reader) before(t *queue.Task) int64 {
 	return int64(max(0, r.past.Window.From.Sub(t.Started)) / time.Second)
 }
 
-// ready is from when on a job waited for its turn, and not for its begin time or for
-// other jobs.
+// ready returns the instant from which a job waited for its turn, and not for its begin time or for other
+// jobs.
 func (r *reader) ready(j *queue.Job) time.Time {
 	at := j.Submitted
 	if j.Begin.After(at) {
@@ -180,12 +180,12 @@ func (r *reader) ready(j *queue.Job) time.Time {
 		}
 	}
 	if !j.Started.IsZero() && j.Started.Before(at) {
-		return j.Started // it was begun by hand, or begins again
+		return j.Started // an operator started it early, or it began again
 	}
 	return at
 }
 
-// finish takes the run times that are not known from others, and puts the tasks in order.
+// finish fills unknown run times with the medians of other tasks, and sorts the tasks.
 func (r *reader) finish() {
 	known := medians(r.tasks)
 	users, pools := map[string]int32{}, map[string]int32{}
@@ -221,7 +221,7 @@ func (r *reader) finish() {
 	})
 }
 
-// number numbers names in the order in which they are met.
+// number numbers names in the order in which it meets them.
 func number(known map[string]int32, names *[]string, name string) int32 {
 	n, ok := known[name]
 	if !ok {
@@ -231,7 +231,7 @@ func number(known map[string]int32, names *[]string, name string) int32 {
 	return n
 }
 
-// typical are the median run times of users, of pools and of all.
+// typical holds the median run times of users, of pools and of all tasks.
 type typical struct {
 	user, pool map[string]int64
 	all        int64

@@ -16,11 +16,11 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// past is a source that is written by hand.
+// past is a handwritten source.
 type past struct {
 	jobs  []*queue.Job
 	tasks map[int64][]queue.Task
-	new   bool // there was no job before these
+	new   bool // there was no earlier job
 }
 
 func (p *past) Jobs(_ context.Context, q queue.Query) ([]*queue.Job, error) {
@@ -39,12 +39,12 @@ func (p *past) Tasks(_ context.Context, job int64) ([]queue.Task, error) { retur
 
 var noon = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
 
-// at is an instant of the window, which is an hour before noon.
+// at returns an instant of the window, which is the hour before noon.
 func at(minutes int) time.Time { return noon.Add(time.Duration(minutes-60) * time.Minute) }
 
 func window() history.Window { return history.Window{From: at(0), To: noon, Unit: "cpu", Units: 4} }
 
-// ran is a job of one task that ran.
+// ran returns a job of one task that ran.
 func ran(id int64, user string, submit, start, end, width int) *queue.Job {
 	return &queue.Job{
 		ID: id, User: user, Pool: user, Tasks: 1, Submitted: at(submit), Started: at(start), Ended: at(end), State: queue.Succeeded,
@@ -73,8 +73,8 @@ func jobsOf(p *history.Past) string {
 	return strings.Join(all, ", ")
 }
 
-// TestRead: what ended ran as long as it did, what began before the window has left what was
-// left of it, and for the rest the others of its user stand in.
+// TestRead checks that tasks that ended run as long as they did, that tasks that began before the window run
+// for their remaining time, and that other tasks of the same user give the unknown run times.
 func TestRead(t *testing.T) {
 	waits := &queue.Job{ID: 4, User: "ann", Pool: "ann", Tasks: 1, Waiting: 1, Submitted: at(50), State: queue.Waiting}
 	runs := &queue.Job{ID: 5, User: "ann", Pool: "ann", Tasks: 1, Running: 1, Submitted: at(10), Started: at(20),
@@ -91,7 +91,7 @@ func TestRead(t *testing.T) {
 		jobs: []*queue.Job{
 			ran(1, "ann", -30, -20, 15, 2), // 15 minutes of it in the window
 			ran(2, "ann", 3, 5, 25, 1),
-			ran(3, "ann", 3, 5, 10, 9), // too wide by now
+			ran(3, "ann", 3, 5, 10, 9), // too wide for the present machine
 			waits, runs, array, held, later, after,
 			{ID: 10, User: "eve", Pool: "eve", Tasks: 1, State: queue.Cancelled, Submitted: at(1)}, // never ran
 		},
@@ -110,7 +110,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestGangsOfThePast: a gang is one job as wide as all its tasks, until the last of them ended.
+// TestGangsOfThePast checks that a gang is one job as wide as all its tasks, until the last of them ended.
 func TestGangsOfThePast(t *testing.T) {
 	gang := func(id int64, state queue.State, waiting, running int) *queue.Job {
 		j := &queue.Job{ID: id, User: "ann", Pool: "ann", Gang: 2, Tasks: 2, Waiting: waiting, Running: running,
@@ -138,9 +138,9 @@ func TestGangsOfThePast(t *testing.T) {
 	}
 }
 
-// TestReplayBeginsWithWhatRan: the machine is as it was when the window began, whoever would go
-// first, and what is left of the time limits is known; what had not ended yet has a guess less
-// what it had run.
+// TestReplayBeginsWithWhatRan checks that jobs that ran when the window began run at once, whatever the
+// policy, with the rest of their time limits; a task that has not ended gets a guess minus the time that it
+// had run.
 func TestReplayBeginsWithWhatRan(t *testing.T) {
 	long := &queue.Job{ID: 2, User: "ann", Pool: "ann", Tasks: 1, Running: 1, Submitted: at(-60), Started: at(-50),
 		State: queue.Running, Limit: 3 * time.Hour}
@@ -148,7 +148,7 @@ func TestReplayBeginsWithWhatRan(t *testing.T) {
 		ran(1, "bob", -50, 20, 30, 4), // waited for the whole machine
 		long,
 		ran(3, "ann", -30, -20, 20, 3),
-		ran(4, "ann", -400, -390, -190, 1), // over long before, but tells how long ann's tasks take
+		ran(4, "ann", -400, -390, -190, 1), // it began long before, but counts for the median of ann's tasks
 	}}
 	src.jobs[3].Ended = at(1)
 	p := read(t, src)
@@ -158,7 +158,7 @@ func TestReplayBeginsWithWhatRan(t *testing.T) {
 	if j := p.Jobs[1]; j.Estimate != (130 * 60) {
 		t.Errorf("of a limit of 3h 50m are over, %ds are left", j.Estimate)
 	}
-	p.Jobs = p.Jobs[:3] // the fourth was one too many for the machine of now
+	p.Jobs = p.Jobs[:3] // the fourth job was one too many for the present machine
 	r, err := sim.Run(&p.Workload, sim.Options{Config: shares(t, "{policy: fifo, backfill: fcfs}").Sched, Bare: true})
 	if err != nil {
 		t.Fatal(err)
@@ -184,7 +184,8 @@ func shares(t *testing.T, text string) *allocation.Config {
 	return &c.Shares
 }
 
-// TestReplay: under other shares another waits, and who always wants more has its part.
+// TestReplay checks that other shares make another user wait, and that a user who always wants more gets its
+// share.
 func TestReplay(t *testing.T) {
 	src := &past{}
 	for i := range int64(120) { // two users, each with two hours of work for the whole machine in an hour
@@ -222,7 +223,7 @@ func replay(t *testing.T, p *history.Past, text string) *history.Outcome {
 	return out
 }
 
-// TestReplayCanEnd: whoever asked may have gone.
+// TestReplayCanEnd checks that a replay ends when its context does: the client may have gone.
 func TestReplayCanEnd(t *testing.T) {
 	src := &past{}
 	for i := range int64(5000) {
@@ -236,7 +237,8 @@ func TestReplayCanEnd(t *testing.T) {
 	}
 }
 
-// TestUtilisationSinceTheFirstJob: a server that is half an hour old was not idle in the half hour before.
+// TestUtilisationSinceTheFirstJob checks that the half hour before the first job of a new server does not
+// count as idle.
 func TestUtilisationSinceTheFirstJob(t *testing.T) {
 	for _, first := range []bool{false, true} {
 		p := read(t, &past{jobs: []*queue.Job{ran(1, "ann", 30, 30, 60, 4)}, new: first})

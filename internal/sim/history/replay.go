@@ -11,24 +11,24 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// Outcome sums up what would have been under some shares.
+// Outcome summarizes a replay under some shares.
 type Outcome struct {
 	Utilisation float64 // of the machine, within the window
-	Jain        float64 // of what each user had over what it was due
+	Jain        float64 // Jain's index of the service of each user, divided by its entitlement
 	Never       int     // tasks that never start; they are in none of the pools
 	Pools       map[string]PoolOutcome
 }
 
-// PoolOutcome is that of a pool at the top, with all below it.
+// PoolOutcome summarizes a top-level pool, with all pools below it.
 type PoolOutcome struct {
 	Tasks      int
-	MedianWait int64   // seconds, from when a task was ready, or from the beginning of the window
+	MedianWait int64   // seconds since the task was ready, or since the beginning of the window
 	P95Wait    int64   // likewise
-	Used       float64 // part of all that was used within the window
+	Used       float64 // fraction of all service within the window
 }
 
-// Replay lets the past happen again, under shares. It begins with what ran then, and with nobody
-// having used anything: what had been used by then is not kept.
+// Replay simulates the past again, under shares. It begins with the jobs that ran then, and without earlier
+// usage, which is not kept.
 func (p *Past) Replay(ctx context.Context, shares *allocation.Config) (*Outcome, error) {
 	w := p.under(shares)
 	cfg := shares.Sched
@@ -42,9 +42,9 @@ func (p *Past) Replay(ctx context.Context, shares *allocation.Config) (*Outcome,
 	return p.outcome(r), nil
 }
 
-// under is the workload with its jobs where they would be under shares: those in a pool
-// that has pools below it go to the one of their user. They keep their time limits; one that
-// has none is planned by what the shares give to such jobs.
+// under returns the workload with its jobs in the pools where they would be under shares: jobs in a pool with
+// pools below it go to the pool of their user. They keep their time limits; a job without one gets the
+// default of the shares, for plans.
 func (p *Past) under(shares *allocation.Config) sim.Workload {
 	w := p.Workload
 	w.Jobs, w.Pools = slices.Clone(w.Jobs), slices.Clone(w.Pools)
@@ -65,8 +65,8 @@ func (p *Past) under(shares *allocation.Config) sim.Workload {
 	return w
 }
 
-// Leaf is where jobs of a user are under shares that were in a pool: there, or, if the shares
-// give it pools below it, in that of the user.
+// Leaf returns the pool for jobs of a user that were in a pool: the same pool, or, if it has pools below it
+// under shares, the user's pool in it.
 func Leaf(shares *allocation.Config, path, user string) string {
 	pool := shares.Sched.Root.Find(path)
 	if pool == nil || len(pool.Pools) == 0 {

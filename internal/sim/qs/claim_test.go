@@ -22,11 +22,11 @@ const (
 	picture = "../../../docs/explanation/front-and-back/physics.svg"
 
 	workers = 8
-	days    = 48 * time.Hour // for so long jobs come
+	days    = 48 * time.Hour // jobs arrive during this time
 )
 
-// demand is what the groups ask for, as parts of what the workers can do, and how many
-// jobs come at a time.
+// demand holds the demand of the groups, as fractions of the capacity of the workers, and the number of jobs
+// that arrive at a time.
 type demand struct {
 	name  string
 	loads [3]float64
@@ -52,8 +52,8 @@ var demands = []demand{
 	flood(0.3, 0.6, 0.6, 1).called("30, 60, 60: one wants less"),
 }
 
-// jobs come at random instants and run for 1 to many minutes, 10 in the mean. Estimates are
-// between half of the truth and twice of it.
+// jobs returns jobs that arrive at random instants and run for 1 to many minutes, 10 on average. Estimates
+// are between half and twice the run time.
 func (d demand) jobs(seed uint64, until time.Duration) []qs.Job {
 	rng := rand.New(rand.NewPCG(seed, 6))
 	var jobs []qs.Job
@@ -76,7 +76,7 @@ func drawn(rng *rand.Rand, id int64, group string, at float64) qs.Job {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// priority are jobs of both priority groups.
+// priority returns jobs of both priority groups.
 func priority(until time.Duration) []qs.Job {
 	var jobs []qs.Job
 	for at := time.Duration(0); at < until; at += 10 * time.Minute {
@@ -87,7 +87,7 @@ func priority(until time.Duration) []qs.Job {
 	return jobs
 }
 
-// atOnce are 200 jobs of each group, one of each in turn, all at the same instant.
+// atOnce returns 200 jobs of each group, one of each in turn, all at the same instant.
 func atOnce() []qs.Job {
 	rng := rand.New(rand.NewPCG(1, 6))
 	var jobs []qs.Job
@@ -97,8 +97,8 @@ func atOnce() []qs.Job {
 	return jobs
 }
 
-// ways are the columns of the page: the queueing system alone, and with the decision in
-// front of it, charging at submission and at the start.
+// ways returns the columns of the page: the queueing system alone, and with package frontback in front of it,
+// charging at submission and at the start.
 func ways(t testing.TB, jobs []qs.Job) (runs [3][]qs.Ran) {
 	s := settings(t)
 	s.HalfLife = 24 * time.Hour
@@ -109,7 +109,7 @@ func ways(t testing.TB, jobs []qs.Job) (runs [3][]qs.Ran) {
 	return runs
 }
 
-// off is by how many points the worst group is away from 50/30/20.
+// off returns the largest distance of a group from 50/30/20, in percentage points.
 func off(shares map[string]float64) float64 {
 	worst := 0.0
 	for i, want := range []float64{0.5, 0.3, 0.2} {
@@ -122,8 +122,7 @@ func percents(shares map[string]float64) string {
 	return fmt.Sprintf("%.1f / %.1f / %.1f", 100*shares[groups[0]], 100*shares[groups[1]], 100*shares[groups[2]])
 }
 
-// TestPage holds the figures of the page to what is simulated; -update draws its picture
-// anew.
+// TestPage compares the figures of the page with the simulation; -update redraws its picture.
 func TestPage(t *testing.T) {
 	text, err := os.ReadFile(page)
 	if err != nil {
@@ -163,7 +162,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// overTime is the share of physics up to each hour.
+// overTime draws the share of physics up to each hour.
 func overTime(runs [3][]qs.Ran) plot.Chart {
 	c := plot.Chart{Title: "What physics has received, of 50% allocated", Note: "All three groups flood the queue",
 		X: plot.Axis{Label: "hours"}, Y: plot.Axis{Label: "% of the time of all workers so far", To: 100}}
@@ -178,8 +177,8 @@ func overTime(runs [3][]qs.Ran) plot.Chart {
 	return c
 }
 
-// short is the worst of five seeds, charged at submission and at the start, over the time
-// in which only 600 jobs come, with some of priority groups.
+// short returns the worst result of five seeds, charged at submission and at the start, over the time in
+// which just 600 jobs arrive, besides the jobs of the priority groups.
 func short(t testing.TB, burst int) (submission, start float64) {
 	for seed := uint64(1); seed <= 5; seed++ {
 		jobs := flood(0.6, 0.6, 0.6, burst).jobs(seed, 24*time.Hour)
@@ -196,7 +195,7 @@ func byArrival(jobs []qs.Job) {
 	slices.SortStableFunc(jobs, func(a, b qs.Job) int { return cmp.Compare(a.Arrives, b.Arrives) })
 }
 
-// failing is who has the workers when every other job of physics fails.
+// failing returns the shares of the groups if every other job of physics fails.
 func failing(t testing.TB, keep bool) map[string]float64 {
 	s := settings(t)
 	s.AtStart, s.KeepFailed, s.HalfLife = true, keep, 24*time.Hour
@@ -207,8 +206,8 @@ func failing(t testing.TB, keep bool) map[string]float64 {
 	return shares(run(t, s, qs.Server{Workers: workers}, jobs), groups, 0, days)
 }
 
-// late is the share of a group that comes a day after the other, in its first 12 hours.
-// Both have the same weight.
+// late returns the share of a group that arrives a day after the other, in its first 12 hours. Both have the
+// same weight.
 func late(t testing.TB, memory int) float64 {
 	s := settings(t)
 	s.Groups = []frontback.Group{{Name: "physics", Weight: 1}, {Name: "biology", Weight: 1}}
@@ -220,15 +219,14 @@ func late(t testing.TB, memory int) float64 {
 	return shares(run(t, s, qs.Server{Workers: workers}, jobs), groups[:2], 24*time.Hour, 36*time.Hour)["biology"]
 }
 
-// TestWithinFivePoints is what can be promised: while all groups submit more than their
-// fractions, steadily or in bursts, and charges count from the start on, each receives its
-// fraction within 5 points, for any seed. Charged at submission that holds only where a
-// single group asks for too much.
+// TestWithinFivePoints checks the guarantee: while all groups submit more than their fractions, steadily or
+// in bursts, and charges count from the start of a job, each group receives its fraction within 5 points, for
+// any seed. With charges at submission this holds only if a single group asks for too much.
 func TestWithinFivePoints(t *testing.T) {
 	for seed := uint64(1); seed <= 3; seed++ {
 		for i, d := range demands {
 			jobs := d.jobs(seed, days)
-			if i != 1 { // there two groups ask for exactly their parts of all workers
+			if i != 1 { // there two groups ask for exactly their fractions of all workers
 				jobs = append(jobs, priority(days)...)
 			}
 			runs := ways(t, jobs)
@@ -246,8 +244,8 @@ func TestWithinFivePoints(t *testing.T) {
 	}
 }
 
-// TestAllAtOnce is what cannot be promised: what is in the queue before the first job ends
-// was decided before anything was received.
+// TestAllAtOnce checks the limit of the guarantee: package frontback placed the jobs that came before the
+// first end when no group had received anything yet.
 func TestAllAtOnce(t *testing.T) {
 	for i, ran := range ways(t, atOnce()) {
 		if got := off(shares(ran, groups, 0, allWait(ran))); got < 10 {

@@ -15,8 +15,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// justInTime is who runs when jobs are kept back and handed over as workers become free, in
-// the order of the policy fair with the weights 50, 30 and 20.
+// justInTime returns the runs if jobs are kept back and handed over as workers become free, in the order of
+// the policy fair with the weights 50, 30 and 20.
 func justInTime(t testing.TB, jobs []qs.Job) []qs.Ran {
 	t.Helper()
 	w := &sim.Workload{Name: "made", Procs: workers, Users: groups, Pools: groups}
@@ -48,7 +48,7 @@ func justInTime(t testing.TB, jobs []qs.Job) []qs.Ran {
 	return ran
 }
 
-// inSeconds are jobs in the order of their coming, in whole seconds.
+// inSeconds returns jobs in the order of arrival, with times in whole seconds.
 func inSeconds(jobs []qs.Job) []qs.Job {
 	kept := append([]qs.Job{}, jobs...)
 	byArrival(kept)
@@ -59,7 +59,7 @@ func inSeconds(jobs []qs.Job) []qs.Job {
 	return kept
 }
 
-// TestModes holds the page to what both modes of a bridge do.
+// TestModes compares the figures of the page with both modes of a bridge.
 func TestModes(t *testing.T) {
 	text, err := os.ReadFile(page)
 	if err != nil {

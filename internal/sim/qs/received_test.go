@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/internal/sim/qs"
 )
 
-// received is for how long workers ran jobs of each group between two instants.
+// received returns the time for which workers ran jobs of each group between two instants.
 func received(ran []qs.Ran, from, to time.Duration) map[string]time.Duration {
 	got := map[string]time.Duration{}
 	for _, r := range ran {
@@ -19,7 +19,7 @@ func received(ran []qs.Ran, from, to time.Duration) map[string]time.Duration {
 	return got
 }
 
-// shares are the parts of what the groups received together between two instants.
+// shares returns the fractions of the groups in their common service between two instants.
 func shares(ran []qs.Ran, groups []string, from, to time.Duration) map[string]float64 {
 	got := received(ran, from, to)
 	var all time.Duration
@@ -35,8 +35,8 @@ func shares(ran []qs.Ran, groups []string, from, to time.Duration) map[string]fl
 	return parts
 }
 
-// allWait is until when jobs of every group have been waiting from the beginning on, if
-// all were submitted then.
+// allWait returns the instant until which jobs of every group have been waiting, if all jobs were submitted
+// at the beginning.
 func allWait(ran []qs.Ran) time.Duration {
 	last := map[string]time.Duration{}
 	for _, r := range ran {

@@ -10,10 +10,10 @@ import (
 	"github.com/fairlead/fairlead/frontback"
 )
 
-// Job is a job that is to come.
+// Job is a job that will arrive.
 type Job struct {
 	ID       int64
-	Width    int // how many workers it takes, all at once; 0 is 1
+	Width    int // the number of workers that it takes, all at once; 0 means 1
 	Group    string
 	Arrives  time.Duration // since the beginning
 	Runs     time.Duration
@@ -21,7 +21,7 @@ type Job struct {
 	Fails    bool          // at its end
 }
 
-// width is how many workers it takes.
+// width returns the number of workers that the job takes.
 func (j *Job) width() int { return max(1, j.Width) }
 
 // Server is the queueing system.
@@ -29,12 +29,12 @@ type Server struct {
 	Workers int
 	// Fifo ignores priorities.
 	Fifo bool
-	// Ages is after what wait a job has risen by one priority; 0 is never, as the algorithm
-	// takes it for granted.
+	// Ages is the wait after which a job rises by one priority; 0 means never, which the algorithm takes for
+	// granted.
 	Ages time.Duration
 }
 
-// Ran is what became of a job.
+// Ran is a job with its decision and its times.
 type Ran struct {
 	Job
 	Decision   frontback.Decision
@@ -44,8 +44,8 @@ type Ran struct {
 // origin is the beginning of the virtual time.
 var origin = time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)
 
-// Run simulates until all jobs have ended. They are returned in the order of their starts. One
-// that does not fit yet makes those behind it wait; none may be wider than there are workers.
+// Run simulates until all jobs have ended, and returns them in the order of their starts. A job that does not
+// fit yet blocks the jobs behind it; no job may be wider than the number of workers.
 func Run(s frontback.Settings, q Server, jobs []Job) ([]Ran, error) {
 	book, err := frontback.New(s)
 	if err != nil {
@@ -85,7 +85,7 @@ type run struct {
 	ran              []Ran
 }
 
-// next is the next instant at which something happens.
+// next returns the next instant at which something happens.
 func (r *run) next(coming []Job) time.Duration {
 	switch {
 	case r.running.Len() == 0:
@@ -122,7 +122,7 @@ func (r *run) submit(j Job) error {
 	case r.server.Fifo:
 		p.key = 0
 	case r.server.Ages > 0:
-		// All rise alike: whoever is ahead stays ahead, so the order is fixed on arrival.
+		// All jobs rise at the same rate, so a job that is ahead stays ahead: the order is fixed on arrival.
 		p.key += float64(j.Arrives) / float64(r.server.Ages)
 	}
 	p.instant = j.Arrives
@@ -144,14 +144,14 @@ func (r *run) start(now time.Duration) error {
 	return nil
 }
 
-// use is the use of a job that has width workers for a time.
+// use returns the use of a job that has width workers for a time.
 func use(d time.Duration, width int) frontback.Use {
 	s, n := d.Seconds(), float64(width)
 	return frontback.Use{Seconds: s, CPUSeconds: s * n, Processes: n, Work: s * n, Resources: map[string]float64{"cpu": n}}
 }
 
-// place is a job's place in a line: the smallest key first, then the smallest instant, then
-// the smallest number of the job.
+// place is the position of a job in a line: the smallest key first, then the smallest instant, then the
+// smallest number of the job.
 type place struct {
 	key     float64
 	instant time.Duration

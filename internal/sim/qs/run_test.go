@@ -17,7 +17,7 @@ import (
 
 var groups = []string{"physics", "biology", "chemistry"}
 
-// settings are 50/30/20 with two priority groups.
+// settings returns weights of 50/30/20 with two priority groups.
 func settings(t testing.TB) frontback.Settings {
 	t.Helper()
 	b, err := frontback.Builtin().New("cpu_time", frontback.Parameters{})
@@ -44,13 +44,13 @@ func run(t testing.TB, s frontback.Settings, q qs.Server, jobs []qs.Job) []qs.Ra
 	return ran
 }
 
-// TestByHand: one worker, jobs of 10 s.
+// TestByHand has one worker and jobs of 10 s.
 //
 //	 0 s  1 physics    10/10  > 0.5  back, and starts; 2 physics  20/20  back
 //	 1 s  3 biology    10/30  > 0.3  back; 4 chemistry 10/40 > 0.2 back
 //	 2 s  5 chemistry  20/50  > 0.2  back; 6 biology   20/60 > 0.3 back
 //	 3 s  7 physics    30/70         front; 8 calib, 9 daq above
-//	10 s  1 ends; then 9, 8, 7, and what is at the back in its order: 2, 3, 4, 5, 6
+//	10 s  1 ends; then 9, 8, 7, and the jobs at the back in their order: 2, 3, 4, 5, 6
 func TestByHand(t *testing.T) {
 	var jobs []qs.Job
 	for i, j := range []struct {
@@ -67,8 +67,8 @@ func TestByHand(t *testing.T) {
 	}{
 		{qs.Server{Workers: 1}, "1@0 9@10 8@20 7@30 2@40 3@50 4@60 5@70 6@80"},
 		{qs.Server{Workers: 1, Fifo: true}, "1@0 2@10 3@20 4@30 5@40 6@50 7@60 8@70 9@80"},
-		// One priority in 2 s: 2 came 3 s before 7 and has risen by more than the one between
-		// back and front; 3 and 4 came 2 s before it and are level with it.
+		// One priority in 2 s: job 2 came 3 s before job 7 and has risen by more than the difference between
+		// back and front; jobs 3 and 4 came 2 s before it and are level with it.
 		{qs.Server{Workers: 1, Ages: 2 * time.Second}, "1@0 9@10 8@20 2@30 3@40 4@50 7@60 5@70 6@80"},
 		{qs.Server{Workers: 2}, "1@0 2@0 9@10 8@10 7@20 3@20 4@30 5@30 6@40"},
 	} {
@@ -82,7 +82,7 @@ func TestByHand(t *testing.T) {
 	}
 }
 
-// passed counts the starts of jobs while one of a higher priority waited.
+// passed counts the starts of jobs while a job of a higher priority waited.
 func passed(ran []qs.Ran) (n int) {
 	for _, r := range ran {
 		for _, w := range ran {
@@ -94,9 +94,9 @@ func passed(ran []qs.Ran) (n int) {
 	return n
 }
 
-// TestD3NothingStartsBeforeAHigherGroup: whatever comes, a free worker takes what has the
-// highest priority, and the first of equals; no worker is idle while a job waits. Every
-// decision follows from its numbers.
+// TestD3NothingStartsBeforeAHigherGroup checks that a free worker takes the waiting job with the highest
+// priority, and the first of equals; that no worker is idle while a job waits; and that every decision
+// follows from its numbers.
 func TestD3NothingStartsBeforeAHigherGroup(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := settings(t)
@@ -137,8 +137,8 @@ func TestD3NothingStartsBeforeAHigherGroup(t *testing.T) {
 	})
 }
 
-// TestD6AgeingBreaksIt: where the queueing system raises what waits, jobs of fair-share
-// groups start before waiting jobs of priority groups.
+// TestD6AgeingBreaksIt checks that jobs of fair-share groups start before waiting jobs of priority groups if
+// the queueing system raises waiting jobs.
 func TestD6AgeingBreaksIt(t *testing.T) {
 	jobs := slices.Concat(flood(1, 1, 1, 1).jobs(1, 12*time.Hour), priority(12*time.Hour))
 	for ages, broken := range map[time.Duration]bool{0: false, time.Hour: true} {

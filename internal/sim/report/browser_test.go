@@ -23,19 +23,19 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// measured is what the script below says of a page.
+// measured is the result of the script below for a page.
 type measured struct {
 	Window   int // width
 	Page     int
-	Wide     []string // what is wider than there is room, and does not scroll
-	Cut      []string // heads of the columns of the first table that are out of sight
-	Pictures int      // that are seen
-	Both     int      // pictures of which both widths are seen, or none
-	Sorted   []string // first column after a click on the head of the mean wait
-	Said     string   // of the pointer over the first picture
+	Wide     []string // elements that are wider than their room and do not scroll
+	Cut      []string // headings of the columns of the first table that are out of sight
+	Pictures int      // visible pictures
+	Both     int      // pictures that are visible at both widths or at none
+	Sorted   []string // first column after a click on the heading of the mean wait
+	Said     string   // readout of the pointer over the first picture
 }
 
-// measure looks at a page as a person would, and clicks.
+// measure reads the layout of a page as a person sees it, and clicks.
 const measure = `
 const seen = (e) => e.getClientRects().length > 0;
 const table = document.querySelector("table"), room = table.parentElement.getBoundingClientRect();
@@ -56,7 +56,7 @@ svg.dispatchEvent(new PointerEvent("pointermove", {clientX: at.left + at.width /
 m.Said = document.getElementById("value").textContent;
 return m;`
 
-// look opens the page of a file at a width of the window, and measures it.
+// look opens the page of a file in a window of this width, and measures it.
 func look(t *testing.T, tab context.Context, file string, width int) measured {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(tab, await.Patience)
@@ -72,8 +72,8 @@ func look(t *testing.T, tab context.Context, file string, width int) measured {
 	return m
 }
 
-// TestRealInBrowser: nothing is wider than its window, the summary shows all its columns on a screen,
-// each picture is there once, tables are sorted by a click, and pictures say their values.
+// TestRealInBrowser checks that nothing is wider than its window, that the summary shows all its columns on a
+// screen, that each picture is visible once, that a click sorts a table, and that pictures show their values.
 func TestRealInBrowser(t *testing.T) {
 	w := some(800)
 	r := &Report{Title: strings.Repeat("a_long_name_of_a_trace", 8),

@@ -8,15 +8,15 @@ import (
 	"github.com/fairlead/fairlead/internal/sim"
 )
 
-// class is a part of the jobs, of which it is asked how they fare.
+// class is a part of the jobs whose waits are compared.
 type class struct {
 	name string
 	has  func(job int) bool
 	jobs int
 }
 
-// classes divide the jobs of a workload twice: by how much work their users have, and by
-// how long and how wide they are. Those without jobs are left out.
+// classes divides the jobs of a workload twice: by the work of their users, and by the length and the width
+// of the jobs. It omits classes without jobs.
 func classes(r *sim.Result) []class {
 	w := r.Workload
 	standing := standings(r)
@@ -44,16 +44,16 @@ func classes(r *sim.Result) []class {
 
 const kinds = "Users by their work: the few who have half of all, those with the last tenth, and the others. Long is an hour or more; wide is more than an eighth of the machine."
 
-// standing says how much work a user has among the others.
+// standing ranks a user by its work.
 type standing uint8
 
 const (
-	heavy   standing = iota // of the few who have half of all work
+	heavy   standing = iota // of the few users who have half of all work
 	between                 // the next four tenths
 	light                   // the last tenth
 )
 
-// standings are those of the users, by their place in the workload.
+// standings returns the standing of each user, by its index in the workload.
 func standings(r *sim.Result) []standing {
 	work := make([]float64, len(r.Workload.Users))
 	places := make([]int, len(work))
@@ -90,7 +90,7 @@ func standings(r *sim.Result) []standing {
 	return of
 }
 
-// Kinds compares the mean waits of kinds of users and jobs.
+// Kinds draws the mean waits of kinds of users and jobs.
 func (r *Report) Kinds(width float64) plot.Figure {
 	runs, note := r.comparable()
 	f := plot.Bars{Title: "Mean wait of kinds of users and jobs", Note: kinds + note, Unit: plot.Seconds, Width: width}
@@ -116,7 +116,7 @@ func meanWait(r *sim.Result, has func(job int) bool) float64 {
 	return sum / float64(max(n, 1))
 }
 
-// names are those of some of the runs, with their styles in all pictures.
+// names returns the names of some of the runs, with the styles that they have in all pictures.
 func (r *Report) names(runs []Run) (names []string, styles []int) {
 	for _, run := range runs {
 		names = append(names, run.Name)
@@ -125,8 +125,8 @@ func (r *Report) names(runs []Run) (names []string, styles []int) {
 	return names, styles
 }
 
-// comparable are the runs whose waits fit one picture: those with waits beyond ten times
-// the least are left out, which the note then says.
+// comparable returns the runs whose waits fit one picture. It omits runs with more than ten times the
+// smallest mean wait, and the note says so.
 func (r *Report) comparable() (runs []Run, note string) {
 	least := r.Runs[0].Metrics.MeanWait
 	for _, run := range r.Runs {

@@ -1,7 +1,7 @@
-// Package report shows simulated schedules: as a page that needs nothing but itself, as a
-// table of figures, and as text for the terminal.
+// Package report shows simulated schedules: as a self-contained page, as a table of figures, and as text for
+// the terminal.
 //
-// What it is given are schedules (who asked for how many processors when, and when they
-// got them) and the figures that the simulator computed of them. Pictures are drawn from
-// the schedules alone, so that any schedule can be shown, wherever it comes from.
+// Its input are schedules (who asked for how many processors when, and when they got them) and the figures
+// that the simulator computed. Most pictures are drawn from the schedules alone, so that a schedule from any
+// source can be shown; the charts over time use the series of the simulator.
 package report

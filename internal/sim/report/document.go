@@ -8,15 +8,15 @@ import (
 	"github.com/fairlead/fairlead/internal/plot"
 )
 
-// Document is any other report that looks as those of schedules do.
+// Document is any other report in the layout of this package.
 type Document struct {
 	Title    string
 	Notes    []string
-	Command  string // that repeats it
+	Command  string // the command that repeats the report
 	Sections []Section
 }
 
-// Section is a part of a document under a title of its own.
+// Section is a part of a document with a title of its own.
 type Section struct {
 	Title, Text string
 	Figures     []func(width float64) plot.Figure
@@ -29,7 +29,7 @@ type Sheet struct {
 	Rows    [][]Cell
 }
 
-// Column is a column of a sheet, with what it means.
+// Column is a column of a sheet, with an explanation.
 type Column struct{ Name, Help string }
 
 // Cell is a number as it is shown, or a word if it has no value.
@@ -43,7 +43,7 @@ var documentHTML string
 
 var document = template.Must(page.New("document").Parse(documentHTML))
 
-// HTML writes the document as a page that stands alone, under the same policy as reports.
+// HTML writes the document as a self-contained page, with the same content security policy as reports.
 func (d *Document) HTML(w io.Writer) error {
 	type section struct {
 		Title, Text string
@@ -88,9 +88,9 @@ func (s *Sheet) table() table {
 	return t
 }
 
-// HTML writes the report as a page that stands alone. It reads well without its script,
-// which sorts tables and reads values off the pictures. Its policy lets no other script
-// run, whatever names the workload holds.
+// HTML writes the report as a self-contained page. The page is readable without its script, which sorts
+// tables and reads values off the pictures. Its content security policy forbids all other scripts, whatever
+// names the workload holds.
 func (r *Report) HTML(w io.Writer) error {
 	pictures, err := r.pictures()
 	if err != nil {

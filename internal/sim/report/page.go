@@ -10,32 +10,32 @@ import (
 	"github.com/fairlead/fairlead/internal/sim"
 )
 
-// Report is one or several schedules of one workload, to be compared.
+// Report compares one or several schedules of one workload.
 type Report struct {
 	Title   string
-	Command string   // that repeats it
-	Notes   []string // what was left out of the workload, or changed
+	Command string   // the command that repeats the report
+	Notes   []string // omissions from the workload, and changes to it
 	Runs    []Run
-	// Only is what the Gantt charts show; nil: what Window chooses.
+	// Only is the stretch that the Gantt charts show; if it is nil, Window chooses one.
 	Only *Stretch
 }
 
 // Stretch is a part of a schedule, in seconds of its workload.
 type Stretch struct{ From, To int64 }
 
-// within is the part of the stretch in which something is: false if that is nothing.
+// within returns the part of the stretch between two times, and false if that part is empty.
 func (s Stretch) within(from, to int64) (Stretch, bool) {
 	s.From, s.To = max(s.From, from), min(s.To, to)
 	return s, s.From < s.To
 }
 
-// Run is what came of the workload under a policy.
+// Run is the result of the workload under a policy.
 type Run struct {
 	Name string
 	*sim.Result
 }
 
-// The page needs nothing from elsewhere.
+// The page loads nothing from elsewhere.
 var (
 	//go:embed page.html
 	pageHTML string
@@ -48,7 +48,7 @@ var (
 	page = template.Must(template.New("page").Funcs(template.FuncMap{"count": func(n int) string { return plot.Count(float64(n)) }}).Parse(pageHTML))
 )
 
-// style is that of all pages that stand alone.
+// style is the style sheet of all self-contained pages.
 var style = plot.CSS + plot.Print + pageCSS
 
 func hash(s string) string {
@@ -56,7 +56,7 @@ func hash(s string) string {
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// picture is one that comes wide and narrow; pages show the one that fits.
+// picture holds a wide and a narrow drawing; pages show the one that fits.
 type picture struct {
 	Wide, Narrow template.HTML
 }

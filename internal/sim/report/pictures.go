@@ -10,16 +10,16 @@ import (
 	"github.com/fairlead/fairlead/internal/sim"
 )
 
-// pictures are those of a report, by what they show.
+// pictures holds the pictures of a report by their contents.
 type pictures struct {
 	Waits, Depth, Use picture
 	Users, Kinds      *picture
 	Shares            []chapter
 	Gantts            []chapter
-	Window            string // what part of the schedule the Gantt charts show, "" for all
+	Window            string // the part of the schedule that the Gantt charts show, "" for all of it
 }
 
-// chapter is the pictures of one run.
+// chapter holds the pictures of one run.
 type chapter struct {
 	Name     string
 	Open     bool
@@ -46,10 +46,10 @@ func (r *Report) pictures() (*pictures, error) {
 	return p, r.gantts(p)
 }
 
-// maxPools is of how many pools a report shows the shares over time.
+// maxPools is the number of pools whose shares over time a report shows.
 const maxPools = 4
 
-// Waits is the distribution of waits, a line for each run.
+// Waits draws the distribution of waits, a line for each run.
 func (r *Report) Waits(width float64) plot.Figure {
 	f := plot.CDF{Title: "Waits", Note: "The part of the jobs that waited at most so long.", Width: width, Height: 380,
 		X: plot.Axis{Label: "wait, on a logarithmic scale", Unit: plot.Seconds, Log: true}}
@@ -59,8 +59,8 @@ func (r *Report) Waits(width float64) plot.Figure {
 	return f
 }
 
-// Depth is how many jobs wait over time, on a logarithmic scale where queues are of very
-// different length.
+// Depth draws the number of waiting jobs over time, on a logarithmic scale if the lengths of the queues
+// differ much.
 func (r *Report) Depth(width float64) plot.Figure {
 	least, most := math.Inf(1), 0.0
 	for _, run := range r.Runs {
@@ -75,13 +75,13 @@ func (r *Report) Depth(width float64) plot.Figure {
 	return r.lines("Jobs that wait", width, y, func(s *sim.Series) []float64 { return s.Queue })
 }
 
-// Use is how much of the machine is used over time.
+// Use draws the used fraction of the machine over time.
 func (r *Report) Use(width float64) plot.Figure {
 	return r.lines("Processors in use", width, plot.Axis{Unit: plot.Percent, To: 1},
 		func(s *sim.Series) []float64 { return s.Utilisation })
 }
 
-// lines is a chart with a line for each run.
+// lines draws a chart with a line for each run.
 func (r *Report) lines(title string, width float64, y plot.Axis, of func(*sim.Series) []float64) plot.Figure {
 	f := plot.Chart{Title: title, Width: width, X: plot.Axis{Label: overTime, Unit: plot.Seconds}, Y: y}
 	stretches := int(width / 5)
@@ -99,7 +99,7 @@ func (r *Report) lines(title string, width float64, y plot.Axis, of func(*sim.Se
 	return f
 }
 
-// Share is what one of the pools at the top was due over time, and what it had.
+// Share draws the due and the received service of a top-level pool over time.
 func (run Run) Share(pool int, width float64) plot.Figure {
 	p := run.Series.Pools[pool]
 	line := func(name string, of []float64) plot.Series {
@@ -111,7 +111,7 @@ func (run Run) Share(pool int, width float64) plot.Figure {
 		Gap:    &plot.Gap{Less: "less than due", More: "more than due"}}
 }
 
-// UserWaits compares the mean waits of the users with the most work.
+// UserWaits draws the mean waits of the users with the most work.
 func (r *Report) UserWaits(width float64) plot.Figure {
 	const most = 42 // bars
 	runs, note := r.comparable()
@@ -130,12 +130,10 @@ func (r *Report) UserWaits(width float64) plot.Figure {
 	return f
 }
 
-// maxShown is how many jobs the Gantt charts show: of a long schedule they show a
-// part.
+// maxShown is the maximum number of jobs in the Gantt charts, which show only a part of a long schedule.
 const maxShown = 300
 
-// gantts draws for each run the same stretch of time: all of it, or that around the
-// moment at which most jobs wait in the first run.
+// gantts draws the same stretch of time for each run: the stretch from Window.
 func (r *Report) gantts(p *pictures) error {
 	from, to, all := r.Window()
 	first, _ := extent(r.Runs[0].Result)
@@ -153,16 +151,16 @@ func (r *Report) gantts(p *pictures) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", run.Name, err)
 		}
-		g.Title = "" // the name of the chapter says it
+		g.Title = "" // the name of the chapter is the title
 		c.Pictures = []picture{both(func(width float64) plot.Figure { g.Width = width; return g })}
 		p.Gantts = append(p.Gantts, c)
 	}
 	return nil
 }
 
-// Window is the stretch of time that the Gantt charts show: the one that was asked for, as far as
-// it is part of the schedules; else all, or so much around the longest queue of the first run
-// that not too many jobs run in it.
+// Window returns the stretch of time that the Gantt charts show: the part of r.Only that is within the
+// schedules, if there is one; else all of a short schedule, or a stretch around the longest queue of the
+// first run with at most maxShown runs.
 func (r *Report) Window() (from, to int64, all bool) {
 	head := r.Runs[0].Result
 	first, last := extent(head)
@@ -193,7 +191,7 @@ func (r *Report) Window() (from, to int64, all bool) {
 	}
 }
 
-// within are the runs that are under way at some moment between two times.
+// within returns the runs that run at some moment between two times.
 func within(runs []run, from, to int64) []run {
 	var some []run
 	for _, j := range runs {
@@ -204,15 +202,15 @@ func within(runs []run, from, to int64) []run {
 	return some
 }
 
-// Gantt is the schedule of a run between two times. The users with most work in the first
-// run have the same colours in those of all.
+// Gantt draws the schedule of a run between two times. The users with the most work in the first run have the
+// same colors in the charts of all runs.
 func (r *Report) Gantt(run Run, from, to int64, width float64) (plot.Figure, error) {
 	g, err := run.gantt(from, to, heaviest(within(runsOf(r.Runs[0].Result), from, to), 12))
 	g.Width = width
 	return g, err
 }
 
-// gantt draws runs on their processors.
+// gantt draws the runs on their processors.
 func (run Run) gantt(from, to int64, keys []string) (plot.Gantt, error) {
 	first, _ := extent(run.Result)
 	since := func(t int64) string { return plot.Duration(float64(t - first)) }

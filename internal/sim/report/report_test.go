@@ -18,7 +18,7 @@ import (
 
 const hour = 3600
 
-// fourJobs is the mix of jobs of a text on scheduling clusters: two of markov, and one each
+// fourJobs returns the jobs of an example in a text on scheduling clusters: two jobs of markov, and one each
 // of julie and mendle, on four nodes.
 func fourJobs() *sim.Workload {
 	return &sim.Workload{Name: "four", Procs: 4, Users: []string{"markov", "julie", "mendle"},
@@ -30,7 +30,7 @@ func fourJobs() *sim.Workload {
 		}}
 }
 
-// some is a workload of made-up jobs whose users have odd names.
+// some returns a workload of random jobs whose users have odd names.
 func some(jobs int) *sim.Workload {
 	rng := rand.New(rand.NewPCG(4, 4))
 	w := &sim.Workload{Name: "some", Procs: 64, Users: []string{"u1", `<img src=x onerror="alert(1)">`, "u3", "a & b"},
@@ -61,8 +61,8 @@ func under(t *testing.T, w *sim.Workload, root share.Pool, p sched.Backfill) Run
 	return Run{Name: root.Policy, Result: r}
 }
 
-// TestText draws schedules as tables: exact ones, one of more processors than rows, and
-// one that takes longer than there are columns.
+// TestText draws schedules as tables: exact ones, one with more processors than rows, one that takes longer
+// than there are columns, and parts of one.
 func TestText(t *testing.T) {
 	var b bytes.Buffer
 	part := func(what string, r *sim.Result, width int, only *Stretch) {
@@ -86,8 +86,8 @@ func TestText(t *testing.T) {
 	golden.Check(t, filepath.Join("testdata", "text.txt"), b.String())
 }
 
-// TestAssign: no processor belongs to two runs at a time, and each run has as many as it
-// asked for.
+// TestAssign checks that no processor has two runs at a time, and that each run has the number of processors
+// that it asked for.
 func TestAssign(t *testing.T) {
 	r := simulate(t, some(2000), "fifo", sched.FirstFit)
 	runs := runsOf(r.Result)
@@ -120,7 +120,7 @@ func TestAssign(t *testing.T) {
 	}
 }
 
-// TestPage: all of a comparison is in the page, nothing comes from elsewhere, and names
+// TestPage checks that the page holds the whole comparison, that nothing comes from elsewhere, and that names
 // stay text.
 func TestPage(t *testing.T) {
 	w := some(1500)
@@ -153,8 +153,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestPolicyOfThePage: the page allows its own style and script, by what they hash to, and
-// no other.
+// TestPolicyOfThePage checks that the page allows its own style and script, by their hashes, and no other.
 func TestPolicyOfThePage(t *testing.T) {
 	var b bytes.Buffer
 	if err := (&Report{Title: "four", Runs: []Run{simulate(t, fourJobs(), "fifo", sched.FCFS)}}).HTML(&b); err != nil {
@@ -173,8 +172,7 @@ func TestPolicyOfThePage(t *testing.T) {
 	}
 }
 
-// TestPageOfOddSchedules: schedules of one job, of jobs that take no time, and of users who
-// never got anything make pages too.
+// TestPageOfOddSchedules makes pages of a schedule with one job that takes no time, and of the four jobs.
 func TestPageOfOddSchedules(t *testing.T) {
 	one := &sim.Workload{Name: "one", Procs: 1, Users: []string{"u"}, Pools: []string{"u"},
 		Jobs: []sim.Job{{ID: 1, Submit: 7, Run: 0, Procs: 1}}}

@@ -8,16 +8,17 @@ import (
 	"github.com/fairlead/fairlead/internal/sim"
 )
 
-// run is one that took place. Times are in seconds.
+// run is a run that took place. Times are in seconds.
 type run struct {
 	id                 int64
 	user               string
 	submit, start, end int64
 	procs              int
-	lost               bool // stopped in favour of others
+	lost               bool // stopped to make room for others
 }
 
-// runsOf lists the runs of a schedule: those of the jobs, then those that were stopped.
+// runsOf lists the runs of a schedule: first the runs of the jobs that ended by themselves, then the stopped
+// runs.
 func runsOf(r *sim.Result) []run {
 	w := r.Workload
 	var runs []run
@@ -36,21 +37,21 @@ func runsOf(r *sim.Result) []run {
 	return runs
 }
 
-// extent is from the first submission to the last end.
+// extent returns the first submission and the last end.
 func extent(r *sim.Result) (from, to int64) {
 	from = r.Workload.Jobs[0].Submit
 	return from, from + r.Metrics.Makespan
 }
 
-// span is a row of processors beside each other, counted from 0.
+// span is a range of adjacent processors, counted from 0.
 type span struct{ first, count int }
 
 func (s span) end() int { return s.first + s.count }
 
-// assign gives every job of a schedule processors: the first that are free when it starts,
-// which may be in several places. A simulator counts processors without telling them
-// apart; a picture has to. Jobs that take no time get none. A schedule that needs
-// more than there are is refused.
+// assign gives the runs of a schedule processors: each run gets the first processors that are free when it
+// starts, which may be in several spans. A simulator counts processors without numbering them, but a picture
+// needs numbers. Runs that take no time get none. assign refuses a schedule that needs more processors than
+// the machine has.
 func assign(jobs []run, procs int) ([][]span, error) {
 	starts := order(jobs, func(j run) int64 { return j.start })
 	ends := order(jobs, func(j run) int64 { return j.end })
@@ -74,7 +75,7 @@ func assign(jobs []run, procs int) ([][]span, error) {
 	return spans, nil
 }
 
-// order lists the places of jobs by a time, then by their number.
+// order returns the indexes of runs, sorted by a time and then by the number of the job.
 func order(jobs []run, time func(run) int64) []int {
 	places := make([]int, len(jobs))
 	for i := range places {
@@ -86,7 +87,7 @@ func order(jobs []run, time func(run) int64) []int {
 	return places
 }
 
-// pile is what is free, in order, with gaps between.
+// pile holds the free processors as sorted spans with gaps between them.
 type pile []span
 
 func (p pile) sum() int {
@@ -97,7 +98,7 @@ func (p pile) sum() int {
 	return n
 }
 
-// take takes the first n; nil if there are not so many.
+// take takes the first n processors, or returns nil if there are fewer.
 func (p *pile) take(n int) []span {
 	if p.sum() < n {
 		return nil
@@ -120,7 +121,7 @@ func (p *pile) take(n int) []span {
 	panic("report: less is free than was counted")
 }
 
-// give puts back what was taken.
+// give puts a span back.
 func (p *pile) give(s span) {
 	i, _ := slices.BinarySearchFunc(*p, s, func(a, b span) int { return cmp.Compare(a.first, b.first) })
 	if i > 0 && (*p)[i-1].end() == s.first {

@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/internal/sim"
 )
 
-// points makes steps of the averages of a series, of so many stretches at most: longer
-// ones are averaged again, so that a year does not look like noise.
+// points makes at most most steps from the averages of a series: it averages longer series again, so that a
+// year does not look like noise.
 func points(s *sim.Series, averages []float64, makespan int64, most int) []plot.Point {
 	if len(averages) == 0 {
 		return nil
@@ -27,10 +27,10 @@ func points(s *sim.Series, averages []float64, makespan int64, most int) []plot.
 	return append(steps, plot.Point{X: float64(makespan), Y: steps[len(steps)-1].Y})
 }
 
-// gather is how many averages are taken together where there are to be so many at most.
+// gather returns the number of averages to combine for at most most steps.
 func gather(averages []float64, most int) int { return (len(averages) + most - 1) / most }
 
-// waits are the times that jobs waited.
+// waits returns the times that jobs waited.
 func waits(r *sim.Result) []float64 {
 	var values []float64
 	for i := range r.Workload.Jobs {
@@ -41,7 +41,7 @@ func waits(r *sim.Result) []float64 {
 	return values
 }
 
-// heaviest are the users with the most processor time in some runs, at most n of them.
+// heaviest returns the users with the most processor time in some runs, at most n of them.
 func heaviest(runs []run, n int) []string {
 	had := map[string]int64{}
 	for _, j := range runs {

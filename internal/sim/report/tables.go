@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/internal/sim"
 )
 
-// table is one of a page. The first column names the row.
+// table is a table of a page. The first column names the row.
 type table struct {
 	Name    string
 	Open    bool
@@ -20,7 +20,7 @@ type table struct {
 
 type column struct{ Name, Help string }
 
-// cell is what is shown, what it is sorted by, and whether it is the best of its column.
+// cell holds the text of a cell, its sort key, and whether it is the best of its column.
 type cell struct {
 	Text string
 	Sort string
@@ -36,7 +36,7 @@ func number(v float64, write func(float64) string) cell {
 	return cell{Text: write(v), Sort: strconv.FormatFloat(v, 'g', -1, 64)}
 }
 
-// field is a column of the summary: how to write it, and whether more of it is better.
+// field is a column of the summary: how to write it, and whether larger values are better.
 type field struct {
 	column
 	of    func(*sim.Metrics) float64
@@ -80,7 +80,7 @@ var fields = []field{
 
 const slowdown = "(wait + run) / run, at least 1, where runs below 10 s count as 10 s"
 
-// summary has a row for each run; the best of each column is marked where they differ.
+// summary returns a table with a row for each run; it marks the best of each column where the runs differ.
 func (r *Report) summary() table {
 	t := table{Name: "Summary", Open: true, Columns: []column{{"policy", "and backfill"}}}
 	for _, f := range fields {
@@ -98,7 +98,7 @@ func (r *Report) summary() table {
 	return t
 }
 
-// best reports whether no run beats this one, as written, and it beats at least half.
+// best reports whether no run beats this run, as written, and this run beats at least half of the runs.
 func (r *Report) best(f field, i int) bool {
 	mine, beaten := f.of(&r.Runs[i].Metrics), 0
 	for k := range r.Runs {
@@ -114,10 +114,10 @@ func (r *Report) best(f field, i int) bool {
 	return beaten > 0 && 2*beaten >= len(r.Runs)
 }
 
-// maxUsers is how many users a table shows.
+// maxUsers is the maximum number of users in a table.
 const maxUsers = 300
 
-// userTables has one table for each run, the users with the most work first.
+// userTables returns one table for each run, with the users with the most work first.
 func (r *Report) userTables() []table {
 	var tables []table
 	for i, run := range r.Runs {

@@ -11,20 +11,19 @@ import (
 	"github.com/fairlead/fairlead/internal/sim"
 )
 
-// maxRows is how many rows of processors a table for the terminal has at most.
+// maxRows is the maximum number of rows of processors in a table for the terminal.
 const maxRows = 32
 
-// Text writes a schedule as a table, a row for each processor and a column for each
-// stretch of time, with the job that runs there:
+// Text writes a schedule as a table, with a row for each processor and a column for each stretch of time. A
+// cell shows the job that runs there:
 //
 //	proc 2 | 123 | 123 | 126 | 126
 //	proc 1 | 123 | 123 | 125 | 126
 //	  time |  1h |  2h |  3h |  4h
 //
-// Below a column stands when it ends. Where there are more processors than rows, or
-// more changes than columns that fit the width, a cell shows the job that has the most
-// of it, and a + if others have some too. A line below says so. With only, the table is of this
-// part of the schedule.
+// The end of a column stands below it. If there are more processors than rows, or more changes than columns
+// that fit the width, a cell shows the job with the largest part of the cell, and a + if other jobs have a
+// part, too; then a line below the table says so. With only, the table shows this part of the schedule.
 func Text(w io.Writer, r *sim.Result, width int, only *Stretch) error {
 	jobs, procs := runsOf(r), r.Workload.Procs
 	spans, err := assign(jobs, procs)
@@ -70,7 +69,7 @@ func Text(w io.Writer, r *sim.Result, width int, only *Stretch) error {
 	return g.print(w, names, label, digits, exact)
 }
 
-// clipped are the runs within a part of a schedule, as far as they are.
+// clipped returns the runs within a part of a schedule, cut to that part.
 func clipped(jobs []run, spans [][]span, part Stretch) (kept []run, places [][]span) {
 	for i, j := range jobs {
 		if s, some := part.within(j.start, j.end); some {
@@ -81,7 +80,7 @@ func clipped(jobs []run, spans [][]span, part Stretch) (kept []run, places [][]s
 	return kept, places
 }
 
-// rowNames are the names of rows, from the last down to the first.
+// rowNames returns the names of rows, from the last row down to the first.
 func rowNames(procs, height int) []string {
 	var names []string
 	for first := 1; first <= procs; first += height {
@@ -95,8 +94,8 @@ func rowNames(procs, height int) []string {
 	return names
 }
 
-// stretch is how long a column lasts: the longest time that cuts no job, if that gives
-// few enough columns, and else a round one.
+// stretch returns the duration of a column: the longest time that cuts no job, if that needs at most this
+// number of columns, and else a round time.
 func stretch(jobs []run, from, to, columns int64) (step int64, exact bool) {
 	step = to - from
 	for _, j := range jobs {
@@ -117,7 +116,7 @@ func gcd(a, b int64) int64 {
 	return a
 }
 
-// grid collects, for every cell, how much processor time each job has of it.
+// grid collects the processor time of each job in each cell.
 type grid struct {
 	first      int64 // submission
 	from, step int64
@@ -186,7 +185,7 @@ func processors(n int) string {
 	return fmt.Sprintf("%d processors", n)
 }
 
-// largestOf is the job with the largest part of a cell; of equal ones the lowest number.
+// largestOf returns the job with the largest part of a cell; of equal ones, the one with the lowest number.
 func largestOf(had map[int64]int64) string {
 	if len(had) == 0 {
 		return ""

@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// Header is what the comments of a trace say of its machine.
+// Header holds the description of the machine in the comments of a trace.
 type Header struct {
-	Comments      []string // without the semicolon, in order; no more than maxComments
-	Procs         int      // MaxProcs, or MaxNodes where that is missing; 0: neither
-	UnixStartTime int64    // of second 0; 0: not known
+	Comments      []string // without the semicolon, in order; at most maxComments
+	Procs         int      // MaxProcs, or MaxNodes if MaxProcs is missing; 0: neither
+	UnixStartTime int64    // of second 0; 0: unknown
 	maxProcs      bool
 }
 
 // maxComments bounds the comments that are kept. All are read.
 const maxComments = 1000
 
-// comment takes in a comment line. Where a key comes again, its last line counts, since
-// whoever edits a log adds a line below.
+// comment reads a comment line. If a key appears several times, its last line counts, because people who edit
+// a log add lines below.
 func (h *Header) comment(text string) {
 	text = strings.TrimSpace(strings.TrimLeft(text, ";"))
 	if len(h.Comments) < maxComments {

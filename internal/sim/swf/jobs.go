@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// Job is one that can be simulated. Times are in seconds, and Record is its line.
+// Job is a job that can be simulated. Times are in seconds. Record is the index of its line.
 type Job struct {
 	ID       int64
 	Submit   int64
@@ -16,25 +16,25 @@ type Job struct {
 	Estimate int64 // Run or more
 	Procs    int32 // from 1 to the size of the machine
 	Record   int32
-	// NoEstimate: nobody asked for Estimate, which is the run time.
+	// NoEstimate says that the trace has no estimate, so Estimate is the run time.
 	NoEstimate bool
 }
 
-// Rules say how jobs are made of the lines of a trace.
+// Rules say how jobs are made from the lines of a trace.
 type Rules struct {
-	Procs  int  // size of the machine; 0: as the trace says
-	Extend bool // a run time above the estimate: extends the estimate, instead of ending there
-	Clip   bool // more processors than the machine: all of them, instead of being left out
-	// From and To bound the submission: From <= submit < To. Nil is no bound.
+	Procs  int  // size of the machine; 0: from the trace
+	Extend bool // a run time above the estimate extends the estimate, instead of being cut
+	Clip   bool // a job larger than the machine gets all processors, instead of being omitted
+	// From and To bound the submission: From <= submit < To. Nil means no bound.
 	From, To *int64
-	// ScaleLoad divides the time between submissions; 0 is 1, no change.
+	// ScaleLoad divides the time between submissions; 0 means 1, no change.
 	ScaleLoad float64
 }
 
-// ErrNoProcs is returned where nothing says how large the machine is.
+// ErrNoProcs is returned if neither the rules nor the trace give the size of the machine.
 var ErrNoProcs = errors.New("the trace does not say how many processors the machine has (; MaxProcs: N)")
 
-// machine is the number of processors that the rules and the trace lead to.
+// machine returns the number of processors from the rules, or else from the trace.
 func (t *Trace) machine(rules Rules) (int, error) {
 	if n := cmp.Or(rules.Procs, t.Procs); n > 0 {
 		return n, nil
@@ -42,17 +42,18 @@ func (t *Trace) machine(rules Rules) (int, error) {
 	return 0, fmt.Errorf("%s: %w", t.Name, ErrNoProcs)
 }
 
-// Jobs makes the jobs that can be simulated, in order of submission and number:
+// Jobs returns the jobs that can be simulated, in the order of submission and number:
 //
 //   - A job asks for the processors of field 8, or else of field 5.
-//   - It is taken to need the time of field 9, or else, without an estimate, its run time.
-//   - A run time above the estimate ends at the estimate, as real systems end jobs at
-//     their limits; or extends the estimate.
+//   - Its estimate is the time of field 9, or else its run time.
+//   - A run time above the estimate is cut to the estimate, as real systems end jobs at
+//     their limits; with Extend, it extends the estimate.
 //   - A run time of 0 is less than a second: the job starts and ends in the same second.
-//   - Left out are jobs that were cancelled before they ran, parts of jobs that another
-//     line sums up, and lines without submission, run time or processors.
+//   - Jobs omits jobs that were cancelled before they ran, parts of jobs that another
+//     line sums up, lines without submission, run time or processors, and jobs that are
+//     larger than the machine.
 //
-// Nothing is done silently: the report counts all of that.
+// The report counts every omission and change.
 func (t *Trace) Jobs(rules Rules) ([]Job, Report, error) {
 	report := Report{Lines: len(t.Records), Rounded: t.Rounded, Extra: t.Extra, ScaleLoad: cmp.Or(rules.ScaleLoad, 1)}
 	procs, err := t.machine(rules)
@@ -88,10 +89,10 @@ func (t *Trace) Jobs(rules Rules) ([]Job, Report, error) {
 	return jobs, report, nil
 }
 
-// order is that of the queue.
+// order is the order of the queue.
 func order(a, b Job) int { return cmp.Or(cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.ID, b.ID)) }
 
-// job makes a job of a line, or counts why there is none.
+// job makes a job from a line, or counts the reason to omit it.
 func (p *Report) job(r *Record, rules *Rules, procs int) (Job, bool) {
 	j := Job{ID: r.Job, Submit: r.Submit, Run: r.Run, Estimate: r.Estimate, Procs: r.Requested}
 	if j.Procs <= 0 {
@@ -127,8 +128,7 @@ func (p *Report) job(r *Record, rules *Rules, procs int) (Job, bool) {
 	return j, true
 }
 
-// leaveOut is the count of lines that are left out for the reason for which this one is;
-// nil if there is none.
+// leaveOut returns the counter of the reason to omit a line, or nil to keep it.
 func (p *Report) leaveOut(r *Record, j *Job, rules *Rules) *int {
 	switch {
 	case r.Submit < 0:

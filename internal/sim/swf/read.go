@@ -11,13 +11,13 @@ import (
 	"strconv"
 )
 
-// Trace is a log that was read: its lines as they are, in their order.
+// Trace is a log as read: its lines unchanged, in their order.
 type Trace struct {
 	Name string
 	Header
 	Records []Record
-	// Rounded is how many whole numbers were given with a fraction, and Extra how many
-	// lines had more than 18 fields; the first 18 count.
+	// Rounded is the number of whole numbers that had a fraction. Extra is the number of lines with more than
+	// 18 fields; only the first 18 count.
 	Rounded, Extra int
 }
 
@@ -33,7 +33,7 @@ func (e *Error) Error() string { return fmt.Sprintf("%s:%d:%d: %s", e.Name, e.Li
 // maxLine bounds a line, in bytes.
 const maxLine = 64 << 10
 
-// Read reads a trace, compressed with gzip or not. The name is for errors.
+// Read reads a trace, compressed with gzip or not. The name appears in errors.
 func Read(name string, r io.Reader) (*Trace, error) {
 	in := bufio.NewReaderSize(r, maxLine)
 	if magic, _ := in.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
@@ -69,7 +69,7 @@ func unpacking(name string, err error) error {
 	return fmt.Errorf("read %s: %w", name, err)
 }
 
-// line takes in a line: a comment, nothing, or a job.
+// line reads a line: a comment, an empty line, or a job.
 func (t *Trace) line(text []byte) *Error {
 	at := skipSpace(text, 0)
 	if at == len(text) {
@@ -79,7 +79,7 @@ func (t *Trace) line(text []byte) *Error {
 		t.comment(string(text[at:]))
 		return nil
 	}
-	if len(t.Records) == cap(t.Records) { // by half, since a long trace is most of the memory
+	if len(t.Records) == cap(t.Records) { // by half, because a long trace is most of the memory
 		grown := make([]Record, len(t.Records), 1024+len(t.Records)*3/2)
 		copy(grown, t.Records)
 		t.Records = grown
@@ -112,7 +112,7 @@ func skipSpace(text []byte, at int) int {
 	return at
 }
 
-// field reads one number: fast where it is a short whole one, as nearly all are.
+// field reads one number. Short whole numbers, which nearly all are, take a fast path.
 func (t *Trace) field(r *Record, i int, text []byte) (problem string) {
 	n, ok := short(text)
 	if !ok {
@@ -165,7 +165,7 @@ func short(text []byte) (n int64, ok bool) {
 	return n, true
 }
 
-// First is the first second in which a job was submitted.
+// First returns the first second in which a job was submitted.
 func (t *Trace) First() int64 {
 	first := int64(-1)
 	for i := range t.Records {

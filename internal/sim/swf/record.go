@@ -1,6 +1,6 @@
 package swf
 
-// Unknown stands in a field whose value is not known.
+// Unknown stands in a field whose value is unknown.
 const Unknown = -1
 
 // Record is a line: one job, or a part of one. Times are in seconds, memory in KiB.
@@ -13,8 +13,8 @@ type Record struct {
 	Memory    int64   // average per processor
 	Estimate  int64   // requested time
 	ReqMemory int64   // per processor
-	After     int64   // job that has to end before
-	Think     int64   // from that end to the submission
+	After     int64   // job that must end before this one
+	Think     int64   // time from that end to the submission
 	Used      int32   // processors
 	Requested int32   // processors
 	Status    int32
@@ -25,8 +25,8 @@ type Record struct {
 	Partition int32
 }
 
-// The values of Record.Status. A job that was stopped and went on later has a line of its
-// own for each part, beside the one that sums it up.
+// The values of Record.Status. A job that was stopped and continued later has one line for each part, and
+// another line that sums them up.
 const (
 	Failed     = 0
 	Completed  = 1
@@ -36,7 +36,7 @@ const (
 	Cancelled  = 5
 )
 
-// fields is how many numbers a line holds, in the order of get and set.
+// fields is the number of numbers on a line, in the order of table.
 const fields = 18
 
 // field describes one of the numbers of a line.
@@ -49,13 +49,12 @@ type field struct {
 
 const (
 	maxCount = 1<<31 - 1
-	// maxSeconds is about a hundred and twenty years: an instant since 1970 fits in, and
-	// its nanoseconds are far from overflowing.
+	// maxSeconds is about 120 years: it covers instants since 1970, and their nanoseconds do not overflow.
 	maxSeconds = 4e9
 	maxAmount  = 1e15
 )
 
-// cpuField is the only one that may have a fraction.
+// cpuField is the only field that may have a fraction.
 const cpuField = 5
 
 var table = [fields]field{

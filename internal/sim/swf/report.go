@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Report says which lines of a trace were left out or changed.
+// Report counts the lines of a trace that were omitted or changed.
 type Report struct {
-	Lines int `json:"lines"` // that hold jobs
-	Jobs  int `json:"jobs"`  // that can be simulated
+	Lines int `json:"lines"` // lines with jobs
+	Jobs  int `json:"jobs"`  // jobs that can be simulated
 	Procs int `json:"procs"` // of the machine
 
-	// Left out:
+	// Omitted:
 
 	Outside   int `json:"outside_window"`
 	Parts     int `json:"parts"`
@@ -34,10 +34,10 @@ type Report struct {
 	ScaleLoad  float64 `json:"load_scale"`
 }
 
-// LeftOut is how many lines are not simulated.
+// LeftOut returns the number of omitted lines.
 func (p *Report) LeftOut() int { return p.Lines - p.Jobs }
 
-// String is one line.
+// String returns the report as one line.
 func (p *Report) String() string {
 	text := fmt.Sprintf("%s on %s", count(p.Jobs, "job", "jobs"), count(p.Procs, "processor", "processors"))
 	out, changed := p.reasons(), p.changes()

@@ -102,13 +102,13 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// line is a job of user 1 that was submitted at 0.
+// line returns the line of a job of user 1 that was submitted at 0.
 func line(run, used, requested, estimate, status string) string {
 	return strings.Join([]string{"1 0 -1", run, used, "-1 -1", requested, estimate, "-1", status, "1 1 -1 1 -1 -1 -1\n"},
 		" ")
 }
 
-// TestOddLines has a case for each kind of odd line: what becomes of it, and what is said.
+// TestOddLines has a case for each kind of odd line: the job that results, and the report.
 func TestOddLines(t *testing.T) {
 	for _, x := range []struct {
 		name, text    string
@@ -199,10 +199,10 @@ func TestJobsErrors(t *testing.T) {
 	}
 }
 
-// traces are real logs that are measured where they are there.
+// traces is the folder of real logs; the tests use it if it exists.
 const traces = "../../../../shared/traces"
 
-// TestRealTraces reads all of them, in which nothing is odd.
+// TestRealTraces reads all of them without an error.
 func TestRealTraces(t *testing.T) {
 	files, _ := filepath.Glob(traces + "/*.swf.gz")
 	if len(files) == 0 {
@@ -230,8 +230,8 @@ func TestRealTraces(t *testing.T) {
 	}
 }
 
-// FuzzRead: whatever a trace holds, it is read or refused with a place; what was read is
-// written and read again as it was, and its jobs keep the promises of Job.
+// FuzzRead checks that any text is read, or refused with a position; that a trace that was read can be
+// written and read again unchanged; and that its jobs keep the promises of Job.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(small), 8, 1.0)
 	f.Add([]byte(line("70.5", "4", "400", "60", "1")+line("0", "0", "-3", "1e3", "5")), 3, 0.5)
@@ -269,7 +269,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// BenchmarkRead reads the largest log that is there.
+// BenchmarkRead reads the largest log.
 func BenchmarkRead(b *testing.B) {
 	text, err := os.ReadFile(traces + "/cea-curie.swf.gz")
 	if err != nil {

@@ -1,23 +1,22 @@
 package workload
 
-// slots is into how many parts the model divides the day, dawn the slot with which its day
-// begins: half hours, from half past five in the morning.
+// slots is the number of parts into which the model divides the day. The model's day begins with the slot
+// dawn, at half past five in the morning; a slot is half an hour.
 const (
 	slots       = 48
 	slotSeconds = 86400 / slots
 	dawn        = 11
 )
 
-// day is the rhythm in which jobs arrive: rate is how many arrive in each half hour since
-// midnight, as a multiple of what an even stream would bring; their mean is 1.
+// day is the rhythm in which jobs arrive: rate holds the arrivals in each half hour since midnight, as a
+// multiple of an even stream; the mean of the rates is 1.
 type day struct {
 	rate   [slots]float64
 	before [slots]float64 // the sum of the rates of the earlier half hours
 }
 
-// newDay takes the share of each half hour from a gamma distribution over the half hours
-// since midnight. It looks at the day's 48 from dawn on: the half hours after the next
-// midnight belong to the small hours.
+// newDay takes the share of each half hour from a gamma distribution over the half hours since midnight. It
+// reads 48 half hours from dawn on: the half hours after the next midnight become the small hours of the day.
 func newDay(g gamma) *day {
 	d := &day{}
 	sum := 0.0
@@ -35,8 +34,8 @@ func newDay(g gamma) *day {
 	return d
 }
 
-// clock is the second since midnight at which an even stream of jobs would be at the
-// second even: time passes quickly where few jobs arrive. A whole day takes a whole day.
+// clock returns the second since midnight at which an even stream of jobs would be at the second even: time
+// passes quickly where few jobs arrive. Whole days are unchanged.
 func (d *day) clock(even float64) float64 {
 	const whole = float64(slots * slotSeconds)
 	days := float64(int64(even / whole))

@@ -1,8 +1,7 @@
-// Package workload makes the work of simulations up, from a seed: [Lublin] by the model of
-// rigid jobs that Lublin and Feitelson fitted to the logs of real machines, [Saturated] for
-// users who always have work, which is what measurements of fairness want. The same
-// options make the same jobs. How jobs are written to a file, and what
-// becomes of them, is left to others.
+// Package workload generates the work of simulations from a seed: [Lublin] uses the model of rigid jobs that
+// Lublin and Feitelson fitted to the logs of real machines, [Saturated] makes users who always have work, as
+// measurements of fairness need. The same options make the same jobs. Callers write the jobs to files and run
+// them.
 package workload
 
 import "math/rand/v2"
@@ -11,18 +10,18 @@ import "math/rand/v2"
 // midnight.
 type Job struct {
 	Submit      int64
-	Run         int64 // how long it will take, at least 1
-	Estimate    int64 // how long its user says, never less than it takes
+	Run         int64 // the run time, at least 1
+	Estimate    int64 // the user's estimate of Run, never below it
 	Procs       int
 	User        int // from 1
 	Interactive bool
 }
 
-// maxJobs is how many jobs a workload may have, as all are held in memory.
+// maxJobs bounds the jobs of a workload, because all are held in memory.
 const maxJobs = 20_000_000
 
-// Each part of a workload draws from a stream of its own, so that another choice of one
-// part leaves the others as they are: with other users, the jobs are the same jobs.
+// Each part of a workload draws from a stream of its own, so that a change of one part leaves the others
+// unchanged: with other users, the jobs stay the same.
 const (
 	streamBatch = iota + 1
 	streamInteractive
@@ -33,7 +32,7 @@ const (
 
 func stream(seed uint64, part uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, part)) }
 
-// Tick is told now and then how many jobs there are. An error ends the making.
+// Tick is called every 10,000 jobs with the number of jobs so far. An error stops the generation.
 type Tick func(jobs int) error
 
 func (t Tick) at(jobs int) error {
@@ -43,7 +42,7 @@ func (t Tick) at(jobs int) error {
 	return t(jobs)
 }
 
-// Area is the sum of processors times seconds.
+// Area returns the sum of processors times seconds.
 func Area(jobs []Job) float64 {
 	var sum float64
 	for _, j := range jobs {

@@ -8,9 +8,8 @@ import (
 // gamma is a gamma distribution: its mean is alpha x scale, its variance alpha x scale².
 type gamma struct{ alpha, scale float64 }
 
-// draw is Marsaglia and Tsang's way ("A simple method for generating gamma variables",
-// 2000): d(1 + cx)³ with x normal, taken or left by a test that is nearly always passed.
-// alpha must be at least 1.
+// draw uses the method of Marsaglia and Tsang ("A simple method for generating gamma variables", 2000): d(1 +
+// cx)³ with x normal, accepted by a test that nearly always passes. alpha must be at least 1.
 func (g gamma) draw(rng *rand.Rand) float64 {
 	d := g.alpha - 1.0/3
 	c := 1 / math.Sqrt(9*d)
@@ -27,12 +26,11 @@ func (g gamma) draw(rng *rand.Rand) float64 {
 	}
 }
 
-// below is the probability of a value of at most x: the series of the incomplete gamma
-// function,
+// below returns the probability of a value of at most x, by the series of the incomplete gamma function,
 //
 //	P(a, y) = y^a e^-y / Γ(a+1) · (1 + y/(a+1) + y²/((a+1)(a+2)) + …),   y = x / scale
 //
-// all of whose terms are positive, so that nothing cancels.
+// All terms of the series are positive, so that no digits cancel.
 func (g gamma) below(x float64) float64 {
 	y := x / g.scale
 	if y <= 0 {
@@ -47,7 +45,7 @@ func (g gamma) below(x float64) float64 {
 	return sum * math.Exp(g.alpha*math.Log(y)-y-log)
 }
 
-// drawUpTo draws until the value is not more than most: the model cuts its tails so.
+// drawUpTo draws until the value is at most most: the model cuts its tails this way.
 func (g gamma) drawUpTo(rng *rand.Rand, most float64) float64 {
 	for {
 		if x := g.draw(rng); x <= most {

@@ -8,50 +8,50 @@ import (
 	"slices"
 )
 
-// Lublin makes jobs by the model of U. Lublin and D. G. Feitelson, "The workload on
-// parallel supercomputers: modeling the characteristics of rigid jobs", Journal of Parallel
-// and Distributed Computing 63(11), 2003, with the parameters that they published.
+// Lublin makes jobs by the model of U. Lublin and D. G. Feitelson, "The workload on parallel supercomputers:
+// modeling the characteristics of rigid jobs", Journal of Parallel and Distributed Computing 63(11), 2003,
+// with the parameters that they published.
 //
-//   - Size: serial with one probability, a power of two with another, else anything. The
+//   - Size: serial with one probability, a power of two with another, else any size. The
 //     logarithm (base 2) of a parallel size is uniform in one of two ranges.
-//   - Run time: its natural logarithm is of one of two gamma distributions, short or long;
-//     the larger the job, the more often long: p = pa·size + pb is the chance of short.
-//   - Arrival: the natural logarithm of the time to the next job in the busy hours is of a
-//     gamma distribution; the hours of the day have their shares by another.
+//   - Run time: its natural logarithm has one of two gamma distributions, short or long.
+//     Large jobs are long more often: p = pa·size + pb is the probability of short.
+//   - Arrival: the natural logarithm of the time to the next job in the busy hours has a
+//     gamma distribution; another gamma distribution gives the shares of the hours of the day.
 //   - Batch and interactive jobs arrive independently, each with parameters of their own.
 //
-// The sizes were fitted to machines of 128 processors; on another, the upper ends of both
+// The sizes were fitted to machines of 128 processors. On a machine of another size, the upper ends of both
 // ranges keep their distance from the logarithm of its size, as the authors advise.
 type Lublin struct {
 	Procs     int // of the machine, at least 1
 	Jobs      int
 	Seed      uint64
 	Types     Types
-	Load      float64 // Area / (Procs x last submission); 0 is what the model gives
+	Load      float64 // Area / (Procs x last submission); 0 keeps the load of the model
 	Users     int     // at least 1
-	Zipf      float64 // how unequal users are
+	Zipf      float64 // the exponent of Zipf's law: 0 makes all users equal
 	Estimates Estimates
 	Tick      Tick
 }
 
-// Types is which jobs the model makes.
+// Types selects the jobs that the model makes.
 type Types string
 
 const (
 	Both        Types = "both"        // batch and interactive jobs, each with their parameters
-	Batch       Types = "batch"       // batch jobs alone
-	Interactive Types = "interactive" // interactive jobs alone
+	Batch       Types = "batch"       // batch jobs only
+	Interactive Types = "interactive" // interactive jobs only
 	Whole       Types = "whole"       // one kind, with the parameters of all jobs together
 )
 
-// AllTypes are the types, in the order in which they are listed.
+// AllTypes lists the types, in the order in which they are shown.
 var AllTypes = []Types{Both, Batch, Interactive, Whole}
 
-// kind is the parameters of one kind of jobs.
+// kind holds the parameters of one kind of jobs.
 type kind struct {
 	serial, pow2  float64 // probabilities
 	low           float64 // log2 of the smallest parallel job
-	med, hi       float64 // log2 of the ends of the two ranges, less that of the machine
+	med, hi       float64 // log2 of the ends of the two ranges, minus log2 of the machine
 	first         float64 // the probability of the first range
 	short, long   gamma   // ln of the run time
 	pa, pb        float64
@@ -80,17 +80,16 @@ var wholeKind = kind{
 	gap: gamma{10.2303, 0.4871}, rush: 1.0225, cycle: gamma{8.1737, 3.9631},
 }
 
-// The model draws again what lies beyond: a run time of two days, a gap of five.
+// The model draws again above these values: a run time of two days, a gap of five days.
 const (
 	longestRun = 12 // ln of seconds
 	longestGap = 13
 )
 
-// longestTrace is how many seconds a workload may last: the file format's reader bounds
-// instants so, too.
+// longestTrace bounds the seconds that a workload may last: package swf reads no later instants.
 const longestTrace = 4e9
 
-// Make makes the jobs, in order of submission.
+// Make returns the jobs in the order of submission.
 func (l Lublin) Make() ([]Job, error) {
 	if err := l.check(); err != nil {
 		return nil, err
@@ -142,9 +141,8 @@ func (l Lublin) check() error {
 	return l.Estimates.check()
 }
 
-// arrive gives the jobs their submissions, the gaps between them stretched alike if another
-// load is wanted. It is the even streams that are stretched, not the clock: the day keeps its
-// hours.
+// arrive sets the submissions of the jobs, with all gaps stretched by one factor if a load is given. It
+// stretches the even streams, not the clock: the rhythm of the day stays.
 func (l Lublin) arrive(jobs []Job, from []*source, even []float64) {
 	factor := 1.0
 	if l.Load > 0 {
@@ -156,14 +154,14 @@ func (l Lublin) arrive(jobs []Job, from []*source, even []float64) {
 	slices.SortStableFunc(jobs, func(a, b Job) int { return cmp.Compare(a.Submit, b.Submit) })
 }
 
-// stretch looks for the factor with which the last submission comes when the load is as
-// wanted. Every submission only grows with the factor, so halving finds it.
+// stretch searches the factor that gives the requested load. Each submission grows with the factor, so
+// bisection finds it.
 func (l Lublin) stretch(area float64, from []*source, even []float64) float64 {
 	end := area / (float64(l.Procs) * l.Load)
 	last := func(factor float64) (at float64) {
 		seen := map[*source]bool{}
 		for i := len(from) - 1; i >= 0 && len(seen) < 2; i-- {
-			if !seen[from[i]] { // the last of its kind
+			if !seen[from[i]] { // the last job of its source
 				seen[from[i]] = true
 				at = max(at, from[i].day.clock(even[i]*factor))
 			}
@@ -184,7 +182,7 @@ func (l Lublin) stretch(area float64, from []*source, even []float64) float64 {
 	return high
 }
 
-// assign gives the jobs users and estimates.
+// assign sets the users and the estimates of the jobs.
 func (l Lublin) assign(jobs []Job) {
 	users := newUsers(l.Users, l.Zipf)
 	pick, say := stream(l.Seed, streamUsers), stream(l.Seed, streamEstimates)
@@ -200,8 +198,8 @@ type source struct {
 	day  *day
 	rng  *rand.Rand
 	size int     // of the machine
-	even float64 // where its next job is, in the even stream
-	at   float64 // the same by the clock
+	even float64 // the position of its next job in the even stream
+	at   float64 // the same position by the clock
 }
 
 func newSource(k kind, procs int, rng *rand.Rand) *source {

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// model is a workload of one type of jobs on the machine that the model was fitted to.
+// model returns a workload of some types of jobs on a machine.
 func model(t *testing.T, types Types, procs, n int) []Job {
 	t.Helper()
 	jobs, err := Lublin{Procs: procs, Jobs: n, Seed: 1, Types: types, Users: 50, Zipf: 1}.Make()
@@ -24,7 +24,7 @@ func model(t *testing.T, types Types, procs, n int) []Job {
 	return jobs
 }
 
-// near fails if a figure is further off than it may be by chance.
+// near fails if a figure differs from the expected one by more than chance allows.
 func near(t *testing.T, what string, got, want, most float64) {
 	t.Helper()
 	if math.Abs(got-want) > most {
@@ -32,7 +32,7 @@ func near(t *testing.T, what string, got, want, most float64) {
 	}
 }
 
-// mean is that of f over the jobs for which it says something.
+// mean returns the mean of f over the jobs for which f returns true.
 func mean(jobs []Job, f func(Job) (float64, bool)) float64 {
 	sum, n := 0.0, 0
 	for _, j := range jobs {
@@ -57,14 +57,13 @@ func isPower(j Job) bool  { return j.Procs > 1 && bits.OnesCount(uint(j.Procs)) 
 
 func logSize(j Job) (float64, bool) { return math.Log2(float64(j.Procs)), j.Procs > 1 }
 
-// logRun is of the middle of the second that a run time was cut down to.
+// logRun takes the middle of the second, because run times are cut down to whole seconds.
 func logRun(j Job) (float64, bool) { return math.Log(float64(j.Run) + 0.5), true }
 
 var kinds = map[Types]kind{Batch: batchKind, Interactive: interactiveKind, Whole: wholeKind}
 
-// TestSizesAreAsPublished: the parts of serial jobs and of powers of two, to which some of
-// the others belong by chance, and the mean of the logarithm of the sizes, which is
-// (prob·low + med + (1-prob)·hi) / 2.
+// TestSizesAreAsPublished checks the fractions of serial jobs and of powers of two, which some other jobs are
+// by chance, and the mean logarithm of the sizes, which is (prob·low + med + (1-prob)·hi) / 2.
 func TestSizesAreAsPublished(t *testing.T) {
 	for types, k := range kinds {
 		jobs := model(t, types, 128, 50_000)
@@ -81,7 +80,8 @@ func TestSizesAreAsPublished(t *testing.T) {
 	}
 }
 
-// TestSizesFollowTheMachine: none over its edge, and a larger machine has larger jobs.
+// TestSizesFollowTheMachine checks that no job is larger than the machine, and that a larger machine has
+// larger jobs.
 func TestSizesFollowTheMachine(t *testing.T) {
 	last := -1.0
 	for _, procs := range []int{1, 2, 3, 5, 8, 100, 128, 1000, 4096} {
@@ -99,8 +99,8 @@ func TestSizesFollowTheMachine(t *testing.T) {
 	}
 }
 
-// TestRunTimesAreAsPublished: the mean logarithm of the run time of jobs of one size is
-// p·a1·b1 + (1-p)·a2·b2 with p = pa·size + pb.
+// TestRunTimesAreAsPublished checks that the mean logarithm of the run time of jobs of one size is p·a1·b1 +
+// (1-p)·a2·b2 with p = pa·size + pb.
 func TestRunTimesAreAsPublished(t *testing.T) {
 	for types, k := range kinds {
 		jobs := model(t, types, 128, 100_000)
@@ -111,7 +111,7 @@ func TestRunTimesAreAsPublished(t *testing.T) {
 				x, _ := logRun(j)
 				return x, j.Procs == size
 			})
-			// Whole seconds and the cut at two days take a little away.
+			// Whole seconds and the cut at two days lower the mean a little.
 			near(t, fmt.Sprintf("%s: ln of the run time at size %d", types, size), got, want, 0.15)
 		}
 		small := mean(jobs, func(j Job) (float64, bool) { return float64(j.Run), j.Procs <= 2 })
@@ -128,8 +128,8 @@ func TestRunTimesAreAsPublished(t *testing.T) {
 	}
 }
 
-// TestJobsFollowTheDay: the part of the jobs that comes in each third of the day is that of
-// the gamma distribution, few come before dawn.
+// TestJobsFollowTheDay checks that the fraction of the jobs in each third of the day follows the gamma
+// distribution, and that few jobs arrive before dawn.
 func TestJobsFollowTheDay(t *testing.T) {
 	for types, k := range kinds {
 		jobs := model(t, types, 128, 50_000)
@@ -153,7 +153,7 @@ func TestJobsFollowTheDay(t *testing.T) {
 	}
 }
 
-// TestClock: a whole day takes a whole day, and no instant comes before an earlier one.
+// TestClock checks that the clock leaves whole days unchanged and never goes back.
 func TestClock(t *testing.T) {
 	d := newDay(batchKind.cycle)
 	for days := range 4 {
@@ -169,7 +169,8 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// TestLoadIsAsWanted: the gaps are stretched until it is, and the jobs stay as they were.
+// TestLoadIsAsWanted checks that the gaps are stretched until the load is as requested, and that the jobs
+// themselves do not change.
 func TestLoadIsAsWanted(t *testing.T) {
 	l := Lublin{Procs: 256, Jobs: 5000, Seed: 7, Types: Both, Users: 10, Zipf: 1}
 	plain, err := l.Make()
@@ -232,8 +233,8 @@ func TestOptionsAreChecked(t *testing.T) {
 	}
 }
 
-// TestAgainstTheAuthorsSample compares with jobs that the authors' own program made, for
-// 256 processors and all types as one.
+// TestAgainstTheAuthorsSample compares with jobs that the authors' own program made, for 256 processors and
+// all types as one.
 func TestAgainstTheAuthorsSample(t *testing.T) {
 	theirs := sample(t, "../../../../shared/traces/lublin-256.swf.gz")
 	ours := model(t, Whole, 256, 50_000)

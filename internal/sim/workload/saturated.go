@@ -8,13 +8,13 @@ import (
 	"slices"
 )
 
-// Saturated makes users who always have work: all is submitted at once, and every user has
-// Backlog times what its weight entitles it to in Span seconds on the machine. So nobody
-// runs dry within Span, unless a policy gives it Backlog times its share.
+// Saturated makes users who always have work: all jobs are submitted at once, and every user has Backlog
+// times the work to which its weight entitles it in Span seconds on the machine. So no user runs out of work
+// within Span, unless a policy gives it Backlog times its share.
 type Saturated struct {
 	Procs   int // of the machine
 	Users   int
-	Weights []float64 // of the users in turn, from the beginning again when they end
+	Weights []float64 // of the users in turn, repeated from the first
 	Sizes   []int     // processors of a job, likewise
 	Lengths Lengths
 	Mean    float64 // seconds of a job
@@ -24,31 +24,30 @@ type Saturated struct {
 	Tick    Tick
 }
 
-// Lengths is how the lengths of jobs are spread.
+// Lengths is the distribution of the lengths of jobs.
 type Lengths string
 
 const (
-	Exponential Lengths = "exponential" // of the mean
-	Constant    Lengths = "constant"    // all of the mean
-	OneToTen    Lengths = "1:10"        // of the mean for odd users, ten times it for even ones
+	Exponential Lengths = "exponential" // with the mean
+	Constant    Lengths = "constant"    // all equal to the mean
+	OneToTen    Lengths = "1:10"        // the mean for odd users, ten times the mean for even ones
 )
 
-// AllLengths are the spreads of lengths, in the order in which they are listed.
+// AllLengths lists the distributions of lengths, in the order in which they are shown.
 var AllLengths = []Lengths{Exponential, Constant, OneToTen}
 
-// Weight is that of a user, from 1.
+// Weight returns the weight of a user, from 1.
 func (s Saturated) Weight(user int) float64 { return s.Weights[(user-1)%len(s.Weights)] }
 
-// Make makes the jobs, in the order of their numbers: the users' jobs are mixed such that
-// each user's are spread over the whole, and first come, first served is not unfair by the
-// numbers alone.
+// Make returns the jobs in the order of their numbers: each user's jobs are spread evenly over all numbers,
+// so that first come, first served is not unfair just because of the numbers.
 func (s Saturated) Make() ([]Job, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
 	type placed struct {
 		Job
-		done float64 // the part of its user's work that comes before it
+		done float64 // the part of its user's work that comes before this job
 	}
 	var total float64
 	for u := 1; u <= s.Users; u++ {

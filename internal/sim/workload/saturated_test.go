@@ -15,7 +15,7 @@ func saturated() Saturated {
 	}
 }
 
-// TestEveryUserHasWork: as much as the backlog says of what its weight entitles it to.
+// TestEveryUserHasWork checks that each user has Backlog times the work to which its weight entitles it.
 func TestEveryUserHasWork(t *testing.T) {
 	s := saturated()
 	s.Sizes = []int{1, 3}
@@ -62,8 +62,7 @@ func TestLengths(t *testing.T) {
 	}
 }
 
-// TestUsersAreMixed: any stretch of the jobs has work of the users in the ratio of their
-// weights.
+// TestUsersAreMixed checks that a part of the jobs has work of the users in the ratio of their weights.
 func TestUsersAreMixed(t *testing.T) {
 	jobs, _ := saturated().Make()
 	if !slices.ContainsFunc(jobs[:60], func(j Job) bool { return j.User == 60 }) {
@@ -99,7 +98,7 @@ func TestSaturatedOptionsAreChecked(t *testing.T) {
 	}
 }
 
-// TestTickEndsTheMaking: whoever waits can see how far it is, and give up.
+// TestTickEndsTheMaking checks that Tick reports the progress and that its error stops the generation.
 func TestTickEndsTheMaking(t *testing.T) {
 	enough := errors.New("enough")
 	for what, make := range map[string]func(Tick) ([]Job, error){

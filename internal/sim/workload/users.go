@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// users draws users of whom the k-th submits in proportion to 1/k^s, as Zipf's law has it:
-// in the logs of real machines, too, a few users submit most of the jobs.
+// users draws users by Zipf's law: the k-th user submits in proportion to 1/k^s. In the logs of real
+// machines, too, a few users submit most of the jobs.
 type users struct{ upTo []float64 }
 
 func newUsers(n int, exponent float64) *users {
@@ -29,10 +29,10 @@ func (u *users) draw(rng *rand.Rand) int {
 	return min(i, len(u.upTo)-1) + 1
 }
 
-// Estimates is how users estimate run times.
+// Estimates says how users estimate run times.
 type Estimates struct {
-	Exact  bool    // they know
-	Factor float64 // they know the time, and say this many times as much; 0 is as people do
+	Exact  bool    // estimates equal run times
+	Factor float64 // estimates are this multiple of run times; 0: estimates as people make them
 }
 
 // ParseEstimates reads users, exact, or a factor.
@@ -57,16 +57,15 @@ func (e Estimates) check() error {
 	return nil
 }
 
-// round are the values that people give, in minutes. A.W. Mu'alem and D.G. Feitelson
-// (2001) and D. Tsafrir and others (2005) found that twenty round values are nine tenths
-// of all estimates, and that the part of the estimate that jobs really use is spread about
-// evenly from nothing to all of it.
+// round holds the estimates that people give, in minutes. A.W. Mu'alem and D.G. Feitelson (2001) and D.
+// Tsafrir and others (2005) found that twenty round values make up nine tenths of all estimates, and that
+// jobs use a fraction of their estimate that is about uniform between 0 and 1.
 var round = []int64{1, 2, 5, 10, 15, 20, 30, 45, 60, 90, 2 * 60, 3 * 60, 4 * 60, 5 * 60, 6 * 60, 8 * 60, 10 * 60,
 	12 * 60, 15 * 60, 18 * 60, 24 * 60, 36 * 60, 48 * 60}
 
-// of is the estimate for a run time. As people do: the part that is used is even between 0
-// and 1, the estimate the next round value, and two days at most, which is also the longest
-// that the model lets jobs run.
+// of returns the estimate for a run time. Estimates as people make them: the used fraction is uniform between
+// 0 and 1, and the estimate is rounded up to the next round value, at most two days, which is also the
+// longest run time of the model.
 func (e Estimates) of(run int64, rng *rand.Rand) int64 {
 	switch {
 	case e.Exact:
@@ -83,7 +82,7 @@ func (e Estimates) of(run int64, rng *rand.Rand) int64 {
 	return max(round[len(round)-1]*60, run)
 }
 
-// list names values for a message.
+// list joins values for a message.
 func list[T ~string](values []T) string {
 	words := make([]string, len(values))
 	for i, v := range values {

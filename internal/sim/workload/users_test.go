@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestGammaAgainstItself: the part of the draws below a value is what the series says, the
-// mean and the variance are alpha·scale and alpha·scale².
+// TestGammaAgainstItself checks the fraction of the draws below the mean against the series, the mean against
+// alpha·scale, and the variance against alpha·scale².
 func TestGammaAgainstItself(t *testing.T) {
 	for _, g := range []gamma{{1, 2}, {4.2, 0.94}, {8.9186, 3.6680}, {639.1, 0.0156}} {
 		rng := stream(1, 99)
@@ -28,8 +28,7 @@ func TestGammaAgainstItself(t *testing.T) {
 	}
 }
 
-// TestGammaBelow compares with values that are known: 1 - e^-x for alpha 1, and
-// 1 - e^-x (1 + x + x²/2) for alpha 3.
+// TestGammaBelow compares with known values: 1 - e^-x for alpha 1, and 1 - e^-x (1 + x + x²/2) for alpha 3.
 func TestGammaBelow(t *testing.T) {
 	for _, x := range []float64{0, 0.1, 1, 5, 20} {
 		near(t, "shape 1", gamma{1, 2}.below(2*x), 1-math.Exp(-x), 1e-12)
@@ -37,7 +36,7 @@ func TestGammaBelow(t *testing.T) {
 	}
 }
 
-// TestUsersFollowZipf: the k-th user submits in proportion to 1/k^s.
+// TestUsersFollowZipf checks that the k-th user submits in proportion to 1/k^s.
 func TestUsersFollowZipf(t *testing.T) {
 	u, rng := newUsers(20, 1), stream(1, 1)
 	var count [21]float64
@@ -57,7 +56,7 @@ func TestUsersFollowZipf(t *testing.T) {
 	}
 }
 
-// TestEstimates: never below the run time, round where people give them.
+// TestEstimates checks that estimates are never below the run time, and that those of people are round.
 func TestEstimates(t *testing.T) {
 	rng := stream(1, 1)
 	used := 0.0
@@ -70,7 +69,7 @@ func TestEstimates(t *testing.T) {
 		}
 		used += float64(run) / float64(e) / n
 	}
-	if used < 0.3 || used > 0.5 { // half, less what rounding up adds
+	if used < 0.3 || used > 0.5 { // half, less the effect of rounding up
 		t.Errorf("jobs use %.2f of their estimates", used)
 	}
 	if e := (Estimates{Exact: true}).of(77, rng); e != 77 {

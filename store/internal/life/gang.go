@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Together reports whether the last attempt has ended of a gang that waits again.
+// Together reports whether a gang waits again and the last of its attempts has ended.
 func Together(j *queue.Job) bool { return j.Gang > 1 && j.Running == 0 && j.Waiting > 0 }
 
 // Gather makes all tasks of a gang wait again, until the last of them may start. A failure or a loss of one task counts

@@ -7,8 +7,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestPlain: a spec that says anything is not taken for one that says nothing, whichever of its
-// fields says it.
+// TestPlain checks that a spec with any field set is not plain.
 func TestPlain(t *testing.T) {
 	if !plain(&queue.Job{}) {
 		t.Error("a spec that says nothing is not plain")
@@ -16,7 +15,7 @@ func TestPlain(t *testing.T) {
 	for i := range reflect.TypeFor[Spec]().NumField() {
 		field := reflect.TypeFor[Spec]().Field(i)
 		if field.Name == "Payload" || field.Name == "Requestor" {
-			continue // are kept apart
+			continue // these are stored separately
 		}
 		var j queue.Job
 		set(t, reflect.ValueOf(&j).Elem().FieldByName(field.Name))
@@ -26,7 +25,8 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// TestSpecText: the requestor is read again as it was, and so is a payload that is kept apart.
+// TestSpecText checks that the requestor is read back as it was written, also with a payload that is stored
+// separately.
 func TestSpecText(t *testing.T) {
 	for _, want := range []queue.Job{
 		{User: "ann"}, {User: "ann", Requestor: "ann"}, {User: "ann", Requestor: "land.ann"}, {Requestor: "ann"},
@@ -44,7 +44,7 @@ func TestSpecText(t *testing.T) {
 	}
 }
 
-// set gives a field another value than its zero.
+// set sets a field to a value other than zero.
 func set(t *testing.T, v reflect.Value) {
 	t.Helper()
 	switch v.Kind() {

@@ -19,7 +19,7 @@ type Ground struct {
 	Processes int
 	Clients   int           // per process
 	Grace     time.Duration // grace period of leases when the store is opened; 0: none
-	// Open opens the store to submit the jobs, and to read them at the end.
+	// Open opens the store to submit the jobs, and to read their tasks at the end.
 	Open func() (queue.Store, error)
 	// Place returns the address for the process whose first client has this number.
 	Place func(first int) string

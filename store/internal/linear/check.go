@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// model is the model of one task with a number of answered calls. Calls without an answer have no end for the checker:
-// the model decides how long they may take effect.
+// model returns the model of one task with a number of answered calls. Calls without an answer have no end
+// for the checker: the model decides how long they may take effect.
 func model(answers int) porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return task{Seen: Seen{State: queue.Waiting}} },
@@ -37,7 +37,7 @@ type Result struct {
 	Tasks, Calls int
 	Bad          []string // tasks whose calls are not linearizable
 	Undecided    int      // tasks for which the time did not suffice
-	Kept         string   // the file with all calls, if some task is one of these
+	Kept         string   // the file with all calls, if a task is bad or undecided
 }
 
 // String reports the faults, and how to check again; "" if there are none.
@@ -52,8 +52,8 @@ func (r Result) String() string {
 	return text
 }
 
-// Check checks the calls of each task, for at most most. If some are wrong or undecided, it writes all calls to a
-// directory, and pictures of the faults, if one is named.
+// Check checks the calls of each task, for at most the time most. If some are wrong or undecided and dir is
+// not empty, it writes all calls and pictures of the faults into dir.
 func Check(calls []*Call, most time.Duration, dir string) (r Result) {
 	r.Calls = len(calls)
 	for name, ops := range byTask(calls) {
@@ -169,7 +169,7 @@ func (c *Call) ended() bool {
 	return !c.Unknown && (c.Verb == Finish && !c.Stale && !c.Again || c.Verb == Read && c.Seen.State.Ended())
 }
 
-// of returns the part of a call on many tasks that concerns one; nil if none does.
+// of returns the part of a call on many tasks that concerns one task, or nil if no part does.
 func (c *Call) of(n taskName) *Call {
 	if c.Job != 0 && c.Job != n.job {
 		return nil

@@ -16,7 +16,7 @@ type Options struct {
 	Length  time.Duration // of the history
 	Steps   int           // number of calls of each client, however long they take; 0: use Length
 	Seed    uint64
-	// Clock orders the calls; default counts them, which does for one process.
+	// Clock orders the calls; the default counts them, which suffices for one process.
 	Clock func() int64
 	// Cut is the percentage of calls that are given up before the answer.
 	Cut int
@@ -31,8 +31,8 @@ type Options struct {
 // retries is the Retries of the jobs. Each pause after a failure is twice the one before, the last about a millisecond.
 const retries = 20
 
-// known are the attempts that were leased, even if they are over: clients also make calls about each other's attempts,
-// and long after these are over.
+// known holds the attempts that were leased, even if they are over: clients also make calls about each
+// other's attempts, and long after these are over.
 type known struct {
 	mu   sync.Mutex
 	refs map[int64][]queue.Ref
@@ -65,7 +65,7 @@ type client struct {
 	known  *known
 	rng    *rand.Rand
 	calls  []*Call
-	steps  int  // number made so far
+	steps  int  // number of steps so far
 	due    bool // it just slept exactly as long as leases last
 	err    error
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// history makes calls one after the other: the n-th from n to n+1 seconds, with leases of ten.
-// A call without an answer may take effect for ever, or until the end of the n-th if Done is n.
+// history makes calls one after the other: the n-th lasts from n to n+1 seconds, with leases of ten seconds.
+// A call without an answer may take effect at any later time, or until the end of the n-th call if Done is n.
 func history(calls ...Call) (out []*Call) {
 	for i := range calls {
 		c := calls[i]
@@ -28,7 +28,7 @@ func history(calls ...Call) (out []*Call) {
 	return out
 }
 
-// late moves what happens from the beginning of the n-th call on to a later time.
+// late delays all events from the beginning of the n-th call on.
 func late(calls []*Call, n int, d time.Duration) []*Call {
 	from := calls[n].From
 	for _, c := range calls {
@@ -57,18 +57,18 @@ var (
 	lostA  = Call{Verb: Expire, Holder: "a", Attempt: 1}
 )
 
-// unknown is a call without an answer, which may take effect at any later time.
+// unknown returns a call without an answer, which may take effect at any later time.
 func unknown(c Call) Call { c.Unknown = true; return c }
 
-// until is one that takes effect before the end of the n-th call, or never.
+// until returns a call that takes effect before the end of the n-th call, or never.
 func until(n int, c Call) Call { c.Unknown, c.Done = true, int64(n); return c }
 
-// read is a look at the task, and what it shows.
+// read returns a read of the task, with its answer.
 func read(attempt, fails, losses int, state queue.State) Call {
 	return Call{Verb: Read, Seen: Seen{attempt, fails, losses, state}}
 }
 
-// TestModel doctors histories: what must not happen is noticed, what may happen is not.
+// TestModel checks invented histories: it must detect impossible histories, and accept possible ones.
 func TestModel(t *testing.T) {
 	const over = 20 * time.Second
 	for name, c := range map[string]struct {
@@ -112,8 +112,8 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestUnanswered doctors histories with calls that were not answered: each may have taken effect
-// once, when the store would have let it, or never.
+// TestUnanswered checks invented histories with calls without an answer: each may have taken effect once,
+// when the store would have allowed it, or never.
 func TestUnanswered(t *testing.T) {
 	const over = 20 * time.Second
 	lost, renewed := read(1, 0, 1, queue.Waiting), unknown(renew1)
@@ -155,7 +155,7 @@ func TestUnanswered(t *testing.T) {
 
 var kept = flag.String("calls", "", "a file with the calls of a history, which TestKeptCalls checks again")
 
-// TestKeptCalls checks again what was kept of a history that failed. It comes out as before.
+// TestKeptCalls checks the stored calls of a failed history again, with the same result.
 func TestKeptCalls(t *testing.T) {
 	file := *kept
 	if file == "" {
@@ -177,7 +177,7 @@ func TestKeptCalls(t *testing.T) {
 	}
 }
 
-// TestConcurrentCalls: of calls at the same time any order will do.
+// TestConcurrentCalls checks that calls at the same time may have any order.
 func TestConcurrentCalls(t *testing.T) {
 	calls := history(lease1, stale1, done1)
 	calls[1].Done = calls[2].Done

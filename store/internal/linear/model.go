@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Verb is what a call does.
+// Verb is the operation of a call.
 type Verb string
 
 // The verbs.
@@ -23,7 +23,7 @@ const (
 	Release Verb = "release"
 	Expire  Verb = "expire"
 	Read    Verb = "read"
-	Open    Verb = "open" // of a store that lets no lease run out before the TTL from then on
+	Open    Verb = "open" // the opening of a store that lets no lease run out before the TTL from then on
 )
 
 // Call is a client's request about one task, with its answer. A call on several tasks is one Call for each.
@@ -60,7 +60,7 @@ const forever = math.MaxInt64
 // from returns the earliest instant that the store may have assigned to the call.
 func (c *Call) from() int64 { return c.From.UnixNano() }
 
-// to returns the latest one. If the client gave up a call, the store may execute it later.
+// to returns the latest instant. If the client gave up a call, the store may execute it later.
 func (c *Call) to() int64 {
 	if c.Unknown && c.Done == forever {
 		return forever
@@ -68,7 +68,7 @@ func (c *Call) to() int64 {
 	return c.To.UnixNano()
 }
 
-// String says it in short.
+// String returns a short description of the call.
 func (c *Call) String() string {
 	answer := "ok"
 	switch {
