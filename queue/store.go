@@ -147,17 +147,18 @@ type Waits struct {
 
 // Query selects jobs. Empty fields match everything.
 type Query struct {
-	IDs    []int64
-	User   string
-	Pool   string // this pool and those below it
-	Kind   string
-	States []State
-	Waits  bool      // a task of the job waits; another may run
-	Since  time.Time // ended not before; jobs that have not ended match
-	After  int64     // ids above this
-	Before int64     // ids below this, if above 0
-	Newest bool      // by id descending
-	Limit  int       // 0 is no limit
+	IDs       []int64
+	DependsOn []int64 // jobs that wait for one of these to end, or that were cancelled with it
+	User      string
+	Pool      string // this pool and those below it
+	Kind      string
+	States    []State
+	Waits     bool      // a task of the job waits; another may run
+	Since     time.Time // ended not before; jobs that have not ended match
+	After     int64     // ids above this
+	Before    int64     // ids below this, if above 0
+	Newest    bool      // by id descending
+	Limit     int       // 0 is no limit
 }
 
 // Change is an event of a job that a scheduler or a watcher must know about.

@@ -64,9 +64,16 @@ func (s *jobService) Alter(ctx context.Context, r api.AlterRequest) (*api.AlterR
 			return s.loop.Intake.AlterLimited(ctx, &me, changes...)
 		}
 	}
+	dependents, err := s.dependents(ctx, changes)
+	if err != nil {
+		return nil, err
+	}
 	errs, err := change(ctx, changes...)
 	if err != nil {
 		return nil, err
+	}
+	if note := cancelledToo(changes, errs, dependents); note != "" {
+		out.Notes = append(out.Notes, note)
 	}
 	for i, id := range r.Jobs {
 		if k, is := at[id]; is {

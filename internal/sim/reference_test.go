@@ -170,7 +170,7 @@ func (p *plain) fitsFrom(i int, from int64) bool {
 	return true
 }
 
-// passes maps the name of a backfill to its rules.
+// passes maps the name of a backfill rule to its functions.
 func (p *plain) passes() map[string]func(bool, []int) {
 	return map[string]func(bool, []int){"fcfs": p.fcfs, "easy": p.easy, "cons": p.conservative}
 }

@@ -18,10 +18,7 @@ func (s *Store) Jobs(ctx context.Context, q queue.Query) ([]*queue.Job, error) {
 		return nil, err
 	}
 	defer s.mu.Unlock()
-	ids := slices.Clone(q.IDs)
-	if len(ids) == 0 {
-		ids = slices.Collect(maps.Keys(s.jobs))
-	}
+	ids := s.candidates(q)
 	slices.Sort(ids)
 	if q.Newest {
 		slices.Reverse(ids)
@@ -37,6 +34,20 @@ func (s *Store) Jobs(ctx context.Context, q queue.Query) ([]*queue.Job, error) {
 		}
 	}
 	return out, nil
+}
+
+// candidates returns the ids of the jobs that a query has to look at, some of them perhaps twice.
+func (s *Store) candidates(q queue.Query) (ids []int64) {
+	switch {
+	case len(q.DependsOn) > 0:
+		for _, id := range q.DependsOn {
+			ids = append(ids, s.dependents[id]...)
+		}
+		return life.Among(ids, q.IDs)
+	case len(q.IDs) > 0:
+		return slices.Clone(q.IDs)
+	}
+	return slices.Collect(maps.Keys(s.jobs))
 }
 
 func matches(j *queue.Job, q queue.Query) bool {

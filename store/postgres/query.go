@@ -65,6 +65,9 @@ func conditions(q queue.Query) (where string, args []any) {
 	if len(q.IDs) > 0 {
 		add("j.id = ANY($%d)", q.IDs)
 	}
+	if len(q.DependsOn) > 0 {
+		add("j.id IN (SELECT job FROM @.depends WHERE on_job = ANY($%d))", q.DependsOn)
+	}
 	if q.User != "" {
 		add("j.username = $%d", q.User)
 	}

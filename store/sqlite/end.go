@@ -3,6 +3,8 @@ package sqlite
 import (
 	"errors"
 
+	"zombiezen.com/go/sqlite"
+
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/internal/life"
 )
@@ -54,7 +56,7 @@ func (t *tx) ended(job queue.Header, state queue.State, cause string) error {
 	if t.mem.awaited[id] == 0 && !t.awaited[id] {
 		return nil
 	}
-	dependents, err := t.dependents(id)
+	dependents, err := dependents(t.conn, id)
 	if err != nil {
 		return err
 	}
@@ -102,8 +104,8 @@ func (t *tx) dependencyEnded(id, on int64, state queue.State) (over bool, err er
 }
 
 // dependents returns the jobs that wait for one, and the ended jobs that waited for it.
-func (t *tx) dependents(id int64) (jobs []int64, err error) {
-	stmt := t.conn.Prep(`SELECT job FROM depends WHERE on_job = ? ORDER BY job`)
+func dependents(conn *sqlite.Conn, id int64) (jobs []int64, err error) {
+	stmt := conn.Prep(`SELECT job FROM depends WHERE on_job = ? ORDER BY job`)
 	stmt.BindInt64(1, id)
 	err = scanAll(stmt, func(c *scanner) error { jobs = append(jobs, c.int64()); return nil })
 	return jobs, err

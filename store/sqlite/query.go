@@ -15,6 +15,12 @@ import (
 
 // Jobs implements queue.Store.
 func (s *Store) Jobs(ctx context.Context, q queue.Query) (out []*queue.Job, err error) {
+	if len(q.DependsOn) > 0 {
+		ids, err := s.dependingOn(ctx, q.DependsOn)
+		if q.IDs = life.Among(ids, q.IDs); err != nil || len(q.IDs) == 0 {
+			return nil, err
+		}
+	}
 	if len(q.IDs) > 0 {
 		return s.jobsByID(ctx, q)
 	}
@@ -57,6 +63,21 @@ func (s *Store) jobsByID(ctx context.Context, q queue.Query) (out []*queue.Job, 
 		return nil
 	})
 	return out, err
+}
+
+// dependingOn returns the dependents of jobs, some of them perhaps twice; see [queue.Query].
+func (s *Store) dependingOn(ctx context.Context, on []int64) (ids []int64, err error) {
+	err = s.read(ctx, func(conn *sqlite.Conn) error {
+		for _, id := range on {
+			more, err := dependents(conn, id)
+			if err != nil {
+				return err
+			}
+			ids = append(ids, more...)
+		}
+		return nil
+	})
+	return ids, err
 }
 
 // conditions translates a query to SQL, without its ids and its order. Jobs that have not ended are found through their

@@ -42,7 +42,7 @@ func (t *tx) uncancel(r *row, a queue.Alteration) (refused, err error) {
 
 // uncancelDependents brings back the jobs that were cancelled because this one was.
 func (t *tx) uncancelDependents(id int64) error {
-	dependents, err := t.dependents(id)
+	dependents, err := dependents(t.conn, id)
 	if err != nil {
 		return err
 	}

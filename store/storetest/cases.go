@@ -104,14 +104,16 @@ func alterRefuses(s *suite) {
 	check(id, queue.VerbHold, queue.ErrState)
 }
 
+// after returns a job that waits for the ends of others.
+func after(on queue.DependsOn, ids ...int64) *queue.Job {
+	return job(func(j *queue.Job) {
+		for _, id := range ids {
+			j.After = append(j.After, queue.Dependency{Job: id, On: on})
+		}
+	})
+}
+
 func dependencies(s *suite) {
-	after := func(on queue.DependsOn, ids ...int64) *queue.Job {
-		return job(func(j *queue.Job) {
-			for _, id := range ids {
-				j.After = append(j.After, queue.Dependency{Job: id, On: on})
-			}
-		})
-	}
 	a := s.submit(job(), job())
 	ids := s.submit(after(queue.OnOK, a...), after(queue.OnFailed, a[0]), after(queue.OnAny, a[0]))
 	chain := s.submit(after(queue.OnOK, ids[1]))[0]
@@ -135,52 +137,6 @@ func dependencies(s *suite) {
 	s.must(err)
 	if !errors.Is(subs[0].Err, queue.ErrInvalid) {
 		s.t.Errorf("a dependency that can never be met: %+v", subs[0])
-	}
-}
-
-func querySelects(s *suite) {
-	ids := s.submit(
-		job(func(j *queue.Job) { j.User, j.Pool, j.Kind = "ann", "a", "x" }),
-		job(func(j *queue.Job) { j.User, j.Pool, j.Kind = "bob", "a/b", "y" }),
-		job(func(j *queue.Job) { j.User, j.Pool, j.Kind = "ann", "ab", "y" }),
-		job(func(j *queue.Job) { j.User, j.Pool, j.Held = "cid", "c", true }),
-		job(func(j *queue.Job) { j.User, j.Pool, j.Kind, j.Array = "dan", "d", "z", "0-1" }),
-		job(func(j *queue.Job) { j.User, j.Pool, j.Kind = "dan", "d", "z" }),
-	)
-	s.finish(s.take(ids[2]).Ref, ok)
-	s.take(ids[4])
-	s.take(ids[5])
-	open := []queue.State{queue.Waiting, queue.Running}
-	for _, c := range []struct {
-		what string
-		q    queue.Query
-		want []int64
-	}{
-		{"all", queue.Query{}, ids},
-		{"user", queue.Query{User: "ann"}, []int64{ids[0], ids[2]}},
-		{"pool", queue.Query{Pool: "a"}, ids[:2]},
-		{"kind", queue.Query{Kind: "y"}, ids[1:3]},
-		{"states", queue.Query{States: []queue.State{queue.Held, queue.Succeeded}}, ids[2:4]},
-		{"waits", queue.Query{Waits: true, States: open}, []int64{ids[0], ids[1], ids[4]}},
-		{"open", queue.Query{States: open}, []int64{ids[0], ids[1], ids[4], ids[5]}},
-		{"waits, held as well", queue.Query{Waits: true}, []int64{ids[0], ids[1], ids[3], ids[4]}},
-		{"ids", queue.Query{IDs: []int64{ids[3], 99, ids[0]}}, []int64{ids[0], ids[3]}},
-		{"ids that wait", queue.Query{Waits: true, IDs: []int64{ids[5], ids[4]}}, ids[4:5]},
-		{"newest", queue.Query{Newest: true, Limit: 2}, []int64{ids[5], ids[4]}},
-		{"page", queue.Query{After: ids[0], Limit: 2}, ids[1:3]},
-		{"before", queue.Query{Before: ids[2]}, ids[:2]},
-		{"since", queue.Query{Since: time.Now().Add(time.Hour)}, []int64{ids[0], ids[1], ids[3], ids[4], ids[5]}},
-		{"nothing", queue.Query{User: "zoe"}, nil},
-	} {
-		jobs, err := s.Jobs(s.ctx, c.q)
-		s.must(err)
-		var got []int64
-		for _, j := range jobs {
-			got = append(got, j.ID)
-		}
-		if !slices.Equal(got, c.want) {
-			s.t.Errorf("%s: %v, want %v", c.what, got, c.want)
-		}
 	}
 }
 

@@ -99,6 +99,7 @@ var contract = []struct {
 	{"RequeuedIsRemembered", requeuedIsRemembered},
 	{"StartsAreRemembered", startsAreRemembered},
 	{"QuerySelects", querySelects},
+	{"QueryDependents", queryDependents},
 	{"SnapshotAndChanges", snapshotAndChanges},
 	{"LimitsReachTheScheduler", limitsReachTheScheduler},
 	{"SnapshotStops", snapshotStops},
