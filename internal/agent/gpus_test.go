@@ -73,7 +73,7 @@ func TestGPUOfTypeIsWaitedFor(t *testing.T) {
 	goes, began := filepath.Join(dir, "go"), filepath.Join(dir, "began")
 	first := r.submit(
 		asking("> "+began+"; while ! test -e "+goes+"; do sleep 0.01; done; echo $FAIRLEAD_GPUS", map[string]int64{"gpu": 1}))
-	r.until(first, func(*api.JobResponse) bool { _, err := os.Stat(began); return err == nil }) // the first job has its GPU
+	r.until(first, func(*api.JobResponse) bool { _, err := os.Stat(began); return err == nil }) // it has a GPU
 	stopped := r.submit(asking("echo began", map[string]int64{"gpu:a100": 1}))
 	r.until(stopped, runs)
 	if _, err := r.Jobs.Alter(t.Context(), api.AlterRequest{Verb: "cancel", Jobs: []int64{stopped}}); err != nil {

@@ -134,6 +134,6 @@ func (c *commands) has(ctx context.Context, what, name string) (bool, error) {
 	}
 	out, err := c.run(ctx, nil, nil, command, args...)
 	return slices.ContainsFunc(strings.Fields(out), func(there string) bool {
-		return there == name || what == account && strings.EqualFold(there, name) // slurmdbd stores names in lower case
+		return there == name || what == account && strings.EqualFold(there, name) // slurmdbd uses lower case
 	}), err
 }

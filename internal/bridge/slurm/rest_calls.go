@@ -233,6 +233,6 @@ func (d *rest) has(ctx context.Context, what, name string) (bool, error) {
 		return false, nil
 	}
 	return slices.ContainsFunc(append(answer.Partitions, answer.Accounts...), func(x struct{ Name string }) bool {
-		return x.Name == name || what == account && strings.EqualFold(x.Name, name) // slurmdbd stores names in lower case
+		return x.Name == name || what == account && strings.EqualFold(x.Name, name) // slurmdbd uses lower case
 	}), err
 }
