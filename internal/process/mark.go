@@ -39,7 +39,7 @@ func inTransit(pid int) bool {
 	}
 	// The second field is the name in brackets, which may contain any character.
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	const state, threads, envStart, envEnd = 0, 17, 47, 48 // indexes here are 3 less than the numbers in proc_pid_stat(5)
+	const state, threads, envStart, envEnd = 0, 17, 47, 48 // 3 less than in proc_pid_stat(5)
 	switch {
 	case len(fields) <= envEnd:
 		return false // Linux before 3.5
