@@ -22,8 +22,8 @@ type Waits struct {
 }
 
 // ReadWaits sums up only waits, for pages that are refreshed often: it reads only tasks of jobs that may have
-// started a task in the window. If these jobs have more than most tasks, without jobs that may start more,
-// the window begins later, so that the numbers are exact.
+// started a task in the window. If these jobs, except arrays that may start more, have more than most tasks
+// that began, the window begins later, so that the numbers are exact.
 func ReadWaits(ctx context.Context, src Source, a Ask, steps []time.Duration, most int) (*Waits, error) {
 	a.By, a.Zone = []string{"kind"}, time.UTC
 	l := latest{ask: a, max: most}
