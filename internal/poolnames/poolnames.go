@@ -44,7 +44,7 @@ type Store interface {
 	Holdings() ([]Holding, error)
 	// Alone fails if another process uses the store now.
 	Alone() error
-	// Rename gives a pool another path, which none has.
+	// Rename gives a pool another path, which must be free.
 	Rename(from, to string) error
 	// Move moves the jobs of a user without running tasks to another pool, and makes it if it is missing.
 	Move(user, from, to string) error
