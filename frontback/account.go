@@ -20,7 +20,7 @@ type account struct {
 	received aged
 }
 
-// charge adds the charge of a job, and returns the instant as of which it counts.
+// charge adds the charge of a job, and returns the instant from which it counts.
 func (a *account) charge(amount float64, t time.Time, s *Settings) time.Time {
 	a.waits++
 	return a.waiting.add(amount, t, s)
@@ -79,7 +79,7 @@ type lot struct {
 	amount sum
 }
 
-// add adds an amount, and returns the instant as of which it counts.
+// add adds an amount, and returns the instant from which it counts.
 func (g *aged) add(amount float64, t time.Time, s *Settings) time.Time {
 	g.age(t, s)
 	g.total.add(amount)
@@ -128,7 +128,7 @@ func (g *aged) age(t time.Time, s *Settings) {
 	}
 }
 
-// left returns the factor by which an amount has decayed after a time.
+// left returns the rest of an amount of 1 after a time.
 func left(after, halfLife time.Duration) float64 {
 	return math.Exp2(-float64(after) / float64(halfLife))
 }

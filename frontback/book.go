@@ -68,7 +68,7 @@ type entry struct {
 	group  string
 	charge float64
 	stage  stage
-	since  time.Time // in stage charged: as of when the charge counts
+	since  time.Time // in stage charged: when the charge counts from
 }
 
 // stage is how the charge of a job counts.

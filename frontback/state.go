@@ -21,7 +21,7 @@ type Held struct {
 	Group  string  `json:"group"`
 	Charge float64 `json:"charge"`
 	Stage  string  `json:"stage"` // free, charged or running
-	// Since is the instant as of which the charge of a charged job counts.
+	// Since is the instant from which the charge of a charged job counts.
 	Since time.Time `json:"since,omitzero"`
 }
 

@@ -28,7 +28,7 @@ type Ask struct {
 	Pool         string   // only jobs of this pool and of the pools below it
 	By           []string // some of Dimensions
 	Depth        int      // of pools: how many names of their paths to keep; 0: all
-	Unit         string   // by which shares are counted
+	Unit         string   // resource that shares count
 	Zone         *time.Location
 	// Waited adds rows for jobs that waited and received nothing.
 	Waited bool

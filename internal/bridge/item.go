@@ -31,7 +31,7 @@ type item struct {
 
 func (it *item) task() task { return task{it.lease.JobID, it.lease.Task} }
 
-// entry returns the Entry by which we ask the QS about the item.
+// entry returns the Entry with which we ask the QS about the item.
 func (it *item) entry() Entry { return Entry{Marker: it.marker, ID: it.id, Submitted: it.submitted} }
 
 // marker returns a new marker.

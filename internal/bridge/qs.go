@@ -3,8 +3,8 @@
 // frees, in the order of the scheduler.
 //
 // A bridge is a worker like an agent: it leases tasks, but lets a QS run them. It must never submit one task
-// twice: each submission has its own marker, which the bridge writes to its ledger before it sends the
-// submission, and by which it finds the submission again.
+// twice. So each submission has its own marker: the bridge writes the marker to its ledger before it sends
+// the submission, and finds the submission again by its marker.
 package bridge
 
 import (

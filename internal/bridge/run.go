@@ -63,7 +63,7 @@ func (b *Bridge) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// learnUnit asks the server for the unit by which it counts slots.
+// learnUnit asks the server for its unit of slots.
 func (b *Bridge) learnUnit(ctx context.Context) error {
 	return b.persist(ctx, func() error {
 		s, err := b.o.Client.Status(ctx)

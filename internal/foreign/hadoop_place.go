@@ -211,8 +211,8 @@ func (r rule) with(field, expr, pool string) rule {
 	return r
 }
 
-// alternatives joins expressions to a few expressions of moderate length, each of which matches any of its
-// parts.
+// alternatives joins expressions to a few expressions of moderate length. Each matches if any of its parts
+// matches.
 func alternatives(all []string) []string {
 	const most = share.MaxExpression / 2
 	var joined []string

@@ -71,7 +71,7 @@ func (h *hadoop) resources(p *pool, e *element, to *map[string]int64) {
 	}
 }
 
-// amounts reads amounts of resources, and reports those that it cannot convert.
+// amounts reads amounts of resources. If it cannot convert them, it reports the setting as left out.
 func (h *hadoop) amounts(where string, e *element) (map[string]int64, bool) {
 	all, err := resources(e.text)
 	if err != nil {

@@ -53,8 +53,8 @@ func loadVersions(settings map[string]string) (all versions, err error) {
 	return all, nil
 }
 
-// adding returns the versions with others added, without those that are too old to keep, and the settings to
-// change for that. It keeps the newest version that was in force.
+// adding returns the versions with others added, without versions that are too old to keep, and the settings
+// to change for that. It keeps the newest version that was in force.
 func (vs versions) adding(more ...fileVersion) (all versions, change map[string]string, err error) {
 	all, change = slices.Clone(vs), map[string]string{}
 	for _, v := range more {

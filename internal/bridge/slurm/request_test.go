@@ -98,7 +98,7 @@ func TestDescribe(t *testing.T) {
 		slurm  fake
 		change map[string]string
 		other  *disobedience
-		want   []string // in what was found; none: nothing is
+		want   []string // in the findings; empty: no findings
 	}{
 		{"root", fake{}, nil, nil, nil},
 		{"SlurmUser", fake{as: "slurm"}, nil, nil, nil},

@@ -31,7 +31,7 @@ const command = "#!/bin/sh\nexec \"$@\"\n"
 var directives = []string{"#SBATCH", "#PBS", "#BSUB"}
 
 // mask turns lines before the first command that sbatch would read as options into comments. Their requests
-// were translated when the job was submitted. If sbatch read them, they could do what the user may not:
+// were translated when the job was submitted. As options they could do things that the user may not do:
 // sbatch runs with the rights of the bridge, and has options that read files and that run a job as another
 // user.
 func mask(text []byte) []byte {
