@@ -35,8 +35,8 @@ func OpenMachine(o Options) (*Machine, error) {
 	if m.scripts, err = scriptDir(dir); err != nil {
 		return nil, err
 	}
-	// Lock the directory before anything else: begin kills the tasks of the former holder, so no other holder
-	// may be alive.
+	// Lock the directory before begin, which kills the tasks of the former holder: no other holder may be alive
+	// then.
 	if m.lock, err = lock(dir); err != nil {
 		return nil, err
 	}

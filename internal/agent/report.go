@@ -100,9 +100,9 @@ func aged(ends []api.Finished, now time.Time) []api.Finished {
 	return out
 }
 
-// plainly reports an end that the server refused again, with nothing but its state. If the server refuses
-// that as well, plainly drops the end: the server would always refuse it, and later ends would wait behind
-// it. The server then considers the task lost when its lease is over.
+// plainly reports an end that the server refused again, with only its state, exit code and age. If the server
+// refuses that as well, plainly drops the end: the server would always refuse it, and later ends would wait
+// behind it. The server then considers the task lost when its lease is over.
 func (a *Agent) plainly(ctx context.Context, req api.ReportRequest) (*api.ReportResponse, error) {
 	f := req.Finished[0]
 	plain := req

@@ -96,8 +96,8 @@ func fate(j *api.JobResponse, h *api.History, ref queue.Ref, node string) int {
 	return fateWaits
 }
 
-// noted reports whether the server recorded the end of this attempt and wants another one, so that its reply
-// to our report was lost, or recorded the end of a later attempt, which another bridge with our name made
+// noted reports whether the server recorded the end of this attempt and wants another one (then its reply to
+// our report was lost), or recorded the end of a later attempt, which another bridge with our name made
 // meanwhile. Earlier attempts do not count.
 func noted(h *api.History, ref queue.Ref) bool {
 	for _, e := range h.Events {

@@ -43,8 +43,8 @@ func (q *Queue) listenOnce(ctx context.Context, try *bridge.Retry) error {
 	}
 }
 
-// next reads a report if one comes within a time. It buries the report after hearing it, or deletes it if it
-// is useless.
+// next reads a report if one comes within a time. It buries the report after hearing it, or deletes it if its
+// marker is forgotten.
 func (q *Queue) next(l *link, within time.Duration) (bool, error) {
 	id, body, err := beanstalk.NewTubeSet(l.Conn, q.options.tube("reports")).Reserve(within)
 	if errors.Is(err, beanstalk.ErrTimeout) || errors.Is(err, beanstalk.ErrDeadline) {
