@@ -6,28 +6,27 @@ import (
 	"time"
 )
 
-// account is what one group has: the charges of jobs that wait, which count less as time
-// goes by; of jobs that run, which count in full; and what jobs that ended received, which
-// counts less again.
+// account holds the amounts of one group: the charges of waiting jobs, which decay; those of running jobs,
+// which count in full; and the service that ended jobs received, which decays again.
 type account struct {
 	name     string
-	fraction float64 // of the fair-share groups
-	rung     int     // of a priority group, otherwise 0
+	fraction float64 // its share among the fair-share groups
+	rung     int     // index of the level of a priority group; 0 for others
 
 	waiting  aged
-	waits    int // how many charges it holds
+	waits    int // how many charges waiting holds
 	running  sum
 	runs     int
 	received aged
 }
 
-// charge adds what a job takes, and says as of when it counts.
+// charge adds the charge of a job, and returns the instant from which it counts.
 func (a *account) charge(amount float64, t time.Time, s *Settings) time.Time {
 	a.waits++
 	return a.waiting.add(amount, t, s)
 }
 
-// uncharge takes away what charge added. What is left of no charges at all is exactly 0.
+// uncharge removes an amount that charge added. Without any charges, the total is exactly 0.
 func (a *account) uncharge(amount float64, since time.Time, s *Settings) {
 	a.waiting.take(amount, since, s)
 	if a.waits--; a.waits == 0 {
@@ -47,19 +46,19 @@ func (a *account) stop(amount float64) {
 	}
 }
 
-// age forgets up to t.
+// age decays the amounts up to t.
 func (a *account) age(t time.Time, s *Settings) {
 	a.waiting.age(t, s)
 	a.received.age(t, s)
 }
 
-// benefit is B[g] as of the last call of age.
+// benefit returns B[g] as of the last call of age.
 func (a *account) benefit() float64 {
 	return math.Max(0, a.waiting.total.value()) + math.Max(0, a.running.value()) + math.Max(0, a.received.total.value())
 }
 
-// lotsPerWindow bounds how many lots are kept: what came within a small part of the window
-// is forgotten together, with the first of it.
+// lotsPerWindow limits how many lots are kept: amounts that come within a small part of the window are
+// forgotten together, with the first of them.
 const lotsPerWindow = 1024
 
 // Lot is a benefit as of an instant.
@@ -68,11 +67,11 @@ type Lot struct {
 	Amount float64   `json:"amount"`
 }
 
-// aged are amounts that count for a window, or less by a half-life.
+// aged is a total of amounts that count for a window, or decay with a half-life.
 type aged struct {
 	total sum
-	at    time.Time // up to when the half-life is counted in
-	lots  []lot     // with a window: what total adds up, the oldest first
+	at    time.Time // up to when the half-life is applied
+	lots  []lot     // with a window: the parts of total, the oldest first
 }
 
 type lot struct {
@@ -80,7 +79,7 @@ type lot struct {
 	amount sum
 }
 
-// add adds an amount, and says as of when it counts.
+// add adds an amount, and returns the instant from which it counts.
 func (g *aged) add(amount float64, t time.Time, s *Settings) time.Time {
 	g.age(t, s)
 	g.total.add(amount)
@@ -95,12 +94,12 @@ func (g *aged) add(amount float64, t time.Time, s *Settings) time.Time {
 	return last.at
 }
 
-// take takes away the rest of an amount that was added as of an instant.
+// take removes the rest of an amount that was added as of an instant.
 func (g *aged) take(amount float64, since time.Time, s *Settings) {
 	if s.Window > 0 {
 		i, found := slices.BinarySearchFunc(g.lots, since, func(l lot, t time.Time) int { return l.at.Compare(t) })
 		if !found {
-			return // forgotten
+			return // it is forgotten
 		}
 		g.lots[i].amount.add(-amount)
 	} else if s.HalfLife > 0 {
@@ -109,7 +108,7 @@ func (g *aged) take(amount float64, since time.Time, s *Settings) {
 	g.total.add(-amount)
 }
 
-// age forgets up to t.
+// age decays the total up to t.
 func (g *aged) age(t time.Time, s *Settings) {
 	switch {
 	case s.Window > 0:
@@ -129,12 +128,12 @@ func (g *aged) age(t time.Time, s *Settings) {
 	}
 }
 
-// left is the rest of 1 after a time.
+// left returns the rest of an amount of 1 after a time.
 func left(after, halfLife time.Duration) float64 {
 	return math.Exp2(-float64(after) / float64(halfLife))
 }
 
-// state are the amounts as lots.
+// state returns the amounts as lots.
 func (g *aged) state() []Lot {
 	var lots []Lot
 	for _, l := range g.lots {

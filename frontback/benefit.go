@@ -8,43 +8,42 @@ import (
 	"strings"
 )
 
-// Use is what a job takes: estimated when it is submitted, measured when it has ended.
+// Use holds the resources that a job uses: estimated when it is submitted, measured when it has ended.
 type Use struct {
-	Seconds    float64            `json:"seconds,omitempty"`     // for how long it runs
-	CPUSeconds float64            `json:"cpu_seconds,omitempty"` // processor time of all its processes
+	Seconds    float64            `json:"seconds,omitempty"`     // run time
+	CPUSeconds float64            `json:"cpu_seconds,omitempty"` // CPU time of all its processes
 	Processes  float64            `json:"processes,omitempty"`
-	Work       float64            `json:"work,omitempty"`      // in units of the administrator's choice
-	Resources  map[string]float64 `json:"resources,omitempty"` // what it holds while it runs
+	Work       float64            `json:"work,omitempty"`      // in units that the administrator chooses
+	Resources  map[string]float64 `json:"resources,omitempty"` // held while it runs
 }
 
-// Benefit is B(j, g) of the source: what a group receives when a job of it runs. It must
-// not be below 0.
+// Benefit is B(j, g) of the source: the benefit that a group receives when its job runs. It must not be below
+// 0.
 type Benefit func(u Use, group string) float64
 
-// Parameters are what an administrator gives to a benefit function.
+// Parameters are the parameters of a benefit function that an administrator sets.
 type Parameters struct {
-	// Amount is the benefit of one unit: of a second, a process, a unit of work, a job.
-	// 0 is 1.
+	// Amount is the benefit of one unit: a second, a process, a unit of work, a job. 0 means 1.
 	Amount float64 `json:"amount,omitempty"`
 	// Weights are the benefits of one unit of each resource, held for a second.
 	Weights map[string]float64 `json:"weights,omitempty"`
-	// Groups multiply the benefit of jobs of a group; 1 for one that is not named.
+	// Groups are factors of the benefit of jobs of a group; the default is 1.
 	Groups map[string]float64 `json:"groups,omitempty"`
 }
 
-// Maker makes a benefit function of its parameters.
+// Maker makes a benefit function from its parameters.
 type Maker func(p Parameters) (Benefit, error)
 
-// Functions are benefit functions by their names.
+// Functions maps names to benefit functions.
 type Functions map[string]Maker
 
-// Builtin returns the functions that come with the package, in a map of its own:
+// Builtin returns the functions that come with the package, in a new map:
 //
-//	cpu_time   processor time:                CPUSeconds x amount
-//	resources  weighted sum of resources:     Seconds x sum of (Resources[r] x weights[r])
-//	processes  number of processes:           Processes x amount
+//	cpu_time   CPU time:                       CPUSeconds x amount
+//	resources  weighted sum of resources:      Seconds x sum of (Resources[r] x weights[r])
+//	processes  number of processes:            Processes x amount
 //	work       units of work, however defined: Work x amount
-//	fixed      the same for every job:        amount
+//	fixed      the same for every job:         amount
 func Builtin() Functions {
 	return Functions{
 		"cpu_time":  counting(func(u Use) float64 { return u.CPUSeconds }),
@@ -55,8 +54,7 @@ func Builtin() Functions {
 	}
 }
 
-// Register adds a function under a name that is not taken. What it makes is called with
-// estimates and with measured use alike.
+// Register adds a function under a new name. The function gets estimates as well as measured use.
 func (f Functions) Register(name string, m Maker) error {
 	switch {
 	case name == "" || m == nil:
@@ -68,10 +66,10 @@ func (f Functions) Register(name string, m Maker) error {
 	return nil
 }
 
-// Names are the names of the functions, sorted.
+// Names returns the names of the functions, sorted.
 func (f Functions) Names() []string { return slices.Sorted(maps.Keys(f)) }
 
-// New makes the function of a name.
+// New makes the function with this name.
 func (f Functions) New(name string, p Parameters) (Benefit, error) {
 	m := f[name]
 	if m == nil {
@@ -115,7 +113,7 @@ func counting(of func(Use) float64) Maker {
 	}
 }
 
-// weighted adds up in the order of the names, so that the same use gives the same number.
+// weighted adds in the order of the names, so that the same use always gives the same number.
 func weighted(p Parameters) (Benefit, error) {
 	if len(p.Weights) == 0 {
 		return nil, fmt.Errorf("no weights: name what a unit of each resource counts")
@@ -130,5 +128,5 @@ func weighted(p Parameters) (Benefit, error) {
 	}, nil
 }
 
-// maxBenefit bounds benefits and weights, so that sums of them stay finite.
+// maxBenefit limits benefits and weights, so that their sums stay finite.
 const maxBenefit = math.MaxFloat64 / (1 << 64)

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// What a book says of a job by its number.
+// Errors of a book about the number of a job.
 var (
 	ErrUnknownJob = errors.New("frontback: no such job in the queueing system")
 	ErrKnownJob   = errors.New("frontback: the job is in the queueing system already")
 )
 
-// Job is what a book knows of a job.
+// Job describes a job to a book.
 type Job struct {
 	ID       int64  `json:"id"`
 	Group    string `json:"group"`
@@ -30,34 +30,34 @@ const (
 	Withdrawn
 )
 
-// Correction is what the end of a job changed.
+// Correction is the change at the end of a job.
 type Correction struct {
 	Job      int64   `json:"job"`
 	Group    string  `json:"group"`
-	Charged  float64 `json:"charged"`  // when it was submitted or started, taken back
-	Received float64 `json:"received"` // what counts instead, from now on
+	Charged  float64 `json:"charged"`  // on submission or start; now taken back
+	Received float64 `json:"received"` // counts instead from now on
 }
 
-// Standing is what a group has received, beside its fraction.
+// Standing compares the benefit of a group with its fraction.
 type Standing struct {
 	Group    string  `json:"group"`
-	Priority bool    `json:"priority,omitempty"` // a priority group: it has no fraction
+	Priority bool    `json:"priority,omitempty"` // a priority group has no fraction
 	Benefit  float64 `json:"benefit"`            // B[g]
-	Share    float64 `json:"share"`              // of what all fair-share groups have
+	Share    float64 `json:"share"`              // of the benefits of all fair-share groups
 	Fraction float64 `json:"fraction"`
 }
 
-// Book keeps what each group received and was promised. A job is charged with its estimate
-// when it is submitted, and with what it really took when it has ended. Both count less as
-// time goes by, each from its own instant; while the job is known to run it counts in full.
-// Instants that go back count as the latest one seen.
+// Book keeps the benefits that each group received and was promised. It charges a job with its estimate when
+// the job is submitted, and with its measured use when the job has ended. Both decay, each from its own
+// instant; while the job is known to run, its charge counts in full. Instants that go back count as the
+// latest one seen.
 //
 // A Book is for one goroutine at a time.
 type Book struct {
 	settings Settings
 	rungs    []Rung
 	accounts []*account // fair-share groups first, in the order of the settings
-	fair     int        // how many of them are fair-share groups
+	fair     int        // number of fair-share groups
 	byName   map[string]*account
 	jobs     map[int64]entry
 	now      time.Time
@@ -68,7 +68,7 @@ type entry struct {
 	group  string
 	charge float64
 	stage  stage
-	since  time.Time // of a charged job: as of when the charge counts
+	since  time.Time // in stage charged: when the charge counts from
 }
 
 // stage is how the charge of a job counts.
@@ -76,11 +76,11 @@ type stage int
 
 const (
 	free    stage = iota // not yet
-	charged              // less and less
+	charged              // it decays
 	running              // in full
 )
 
-// New begins an empty book. The settings are not to be changed afterwards.
+// New returns an empty book. The caller must not change the settings afterwards.
 func New(s Settings) (*Book, error) {
 	fractions, err := s.check()
 	if err != nil {
@@ -109,7 +109,7 @@ func (b *Book) at(now time.Time) {
 	}
 }
 
-// Decide says where a job would go at an instant, and leaves it at that.
+// Decide returns where a job would go at an instant, and charges nothing.
 func (b *Book) Decide(j Job, now time.Time) (Decision, error) {
 	a := b.byName[j.Group]
 	if a == nil {
@@ -136,7 +136,7 @@ func (b *Book) Decide(j Job, now time.Time) (Decision, error) {
 	return d, nil
 }
 
-// Submit decides, and charges the group of the job with its estimate.
+// Submit decides, and charges the group of the job with the estimate.
 func (b *Book) Submit(j Job, now time.Time) (Decision, error) {
 	if _, known := b.jobs[j.ID]; known {
 		return Decision{}, fmt.Errorf("job %d: %w", j.ID, ErrKnownJob)
@@ -153,9 +153,9 @@ func (b *Book) Submit(j Job, now time.Time) (Decision, error) {
 	return d, nil
 }
 
-// Start says that the QS has started a job: from now on its charge counts in full until it
-// ends, however long it waited. Whoever does not learn of starts need not call it, but then
-// not choose [Settings.AtStart] either.
+// Start says that the QS has started a job: from now on its charge counts in full until it ends, however long
+// it waited. A caller who does not learn of starts need not call it, but must not set [Settings.AtStart]
+// then.
 func (b *Book) Start(id int64, now time.Time) error {
 	e, known := b.jobs[id]
 	if !known {
@@ -174,11 +174,11 @@ func (b *Book) Start(id int64, now time.Time) error {
 	return nil
 }
 
-// release takes the charge of a job away, wherever it counts.
+// release removes the charge of a job, wherever it counts.
 func (b *Book) release(e entry) {
 	a := b.byName[e.group]
 	switch {
-	case a == nil: // the group is no longer in the settings
+	case a == nil: // the settings do not contain the group any more
 	case e.stage == charged:
 		a.uncharge(e.charge, e.since, &b.settings)
 	case e.stage == running:
@@ -186,9 +186,8 @@ func (b *Book) release(e entry) {
 	}
 }
 
-// End takes the charge of a job back and counts what it used instead. If that is nil, it is
-// not known, and the estimate stands. A failure counts for nothing unless the settings
-// keep it; a job that did not start counts for nothing.
+// End takes the charge of a job back and counts its measured use instead. If used is nil, the estimate
+// counts. A failure counts nothing unless the settings keep it; a job that did not start counts nothing.
 func (b *Book) End(id int64, how Outcome, used *Use, now time.Time) (Correction, error) {
 	e, known := b.jobs[id]
 	if !known {
@@ -207,7 +206,7 @@ func (b *Book) End(id int64, how Outcome, used *Use, now time.Time) (Correction,
 	b.at(now)
 	delete(b.jobs, id)
 	a := b.byName[e.group]
-	if a == nil { // the group is no longer in the settings
+	if a == nil { // the settings do not contain the group any more
 		return Correction{Job: id, Group: e.group}, nil
 	}
 	if e.stage != free {
@@ -218,7 +217,7 @@ func (b *Book) End(id int64, how Outcome, used *Use, now time.Time) (Correction,
 	return c, nil
 }
 
-// Standings are the groups in the order of the settings, fair-share groups first.
+// Standings returns the standings of the groups in the order of the settings, fair-share groups first.
 func (b *Book) Standings(now time.Time) []Standing {
 	b.at(now)
 	all := b.all()
@@ -233,7 +232,7 @@ func (b *Book) Standings(now time.Time) []Standing {
 	return list
 }
 
-// benefit calls the benefit function, which may be a stranger's.
+// benefit calls the benefit function, and checks its result, as anybody may have written it.
 func (b *Book) benefit(id int64, group string, u Use) (float64, error) {
 	x := b.settings.Benefit(u, group)
 	if !counts(x) {
@@ -242,7 +241,7 @@ func (b *Book) benefit(id int64, group string, u Use) (float64, error) {
 	return x + 0, nil // no -0
 }
 
-// all is the sum of B over the fair-share groups.
+// all returns the sum of B over the fair-share groups.
 func (b *Book) all() float64 {
 	var s sum
 	for _, a := range b.accounts[:b.fair] {

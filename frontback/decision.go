@@ -7,15 +7,15 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// Where a job goes.
+// Places for a job.
 const (
 	Back  = "back"
 	Front = "front"
-	Above = "above" // of a priority group
+	Above = "above" // for priority groups
 )
 
-// Formula is what decides for a job of a fair-share group: to the front if the result is
-// at most the fraction of the group.
+// Formula decides for a job of a fair-share group: the job goes to the front if the result is at most the
+// fraction of the group.
 var Formula = why.NewFormula("frontback", "(received + benefit) / (all + benefit)", "front if at most the fraction",
 	why.Term{Name: "received", Doc: "what its group has received or been promised, B[g]"},
 	why.Term{Name: "benefit", Doc: "what the job is estimated to take, B(j, g)"},
@@ -25,27 +25,27 @@ var Formula = why.NewFormula("frontback", "(received + benefit) / (all + benefit
 type Rung struct {
 	Name     string `json:"name"`            // back, front or above
 	Group    string `json:"group,omitempty"` // the priority group whose level it is
-	Priority int64  `json:"priority"`        // what the QS is told
+	Priority int64  `json:"priority"`        // for the QS
 }
 
-// Decision says where a job goes, with the numbers that were compared. It can be
-// recomputed from them alone, see [Verify].
+// Decision says where a job goes, with the numbers that were compared. [Verify] can recompute it from them
+// alone.
 type Decision struct {
 	Job      int64  `json:"job"`
 	Group    string `json:"group"`
 	Place    string `json:"place"`    // back, front or above
-	Priority int64  `json:"priority"` // what the QS is told
+	Priority int64  `json:"priority"` // for the QS
 	Formula  string `json:"formula,omitempty"`
-	// Terms are the values of the formula's names, Share its result, Fraction what that is
-	// compared with. Nothing has been received and the job takes nothing: the share is 0.
+	// Terms are the values of the terms in the formula, Share is its result, and Fraction is compared with
+	// Share. If nothing has been received and the job takes nothing, the share is 0.
 	Terms    map[string]why.Number `json:"terms,omitempty"`
 	Share    why.Number            `json:"share"`
 	Fraction why.Number            `json:"fraction"`
-	Benefit  why.Number            `json:"benefit"` // of the estimate
-	Levels   []Rung                `json:"levels"`  // of the QS, from the back up; shared, not to be changed
+	Benefit  why.Number            `json:"benefit"` // benefit of the estimate
+	Levels   []Rung                `json:"levels"`  // of the QS, from the back up; shared, so do not change it
 }
 
-// share is the formula, with 0 for nothing of nothing.
+// share computes the formula; 0 of 0 is 0.
 func share(eval func([]float64) float64, received, benefit, all float64) float64 {
 	if float64(all+benefit) == 0 {
 		return 0
@@ -53,7 +53,7 @@ func share(eval func([]float64) float64, received, benefit, all float64) float64
 	return eval([]float64{received, benefit, all})
 }
 
-// Text is the decision for a person.
+// Text returns the decision as a sentence.
 func (d *Decision) Text() string {
 	if d.Place == Above {
 		return fmt.Sprintf("job %d of %s goes before all fair-share groups: %s is a priority group (priority %d).", d.Job,
@@ -71,7 +71,7 @@ func (d *Decision) Text() string {
 		why.Short(float64(t["benefit"])), a, rule, b)
 }
 
-// Verify recomputes a decision from the numbers in it. It needs no book.
+// Verify recomputes a decision from its own numbers. It needs no book.
 func Verify(d *Decision) []why.Check {
 	checks := []why.Check{verifyLevels(d)}
 	if d.Place != Above {

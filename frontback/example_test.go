@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// Jobs are charged by the tapes that they mount: a benefit function of our own.
+// Example charges jobs by the tapes that they mount, with a benefit function of its own.
 func Example() {
 	functions := frontback.Builtin()
 	err := functions.Register("tapes", func(p frontback.Parameters) (frontback.Benefit, error) {

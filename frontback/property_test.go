@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/frontback"
 )
 
-// ledger is the slow and obvious version of a book: everything that ever happened.
+// ledger is the slow and obvious version of a book: it keeps everything that ever happened.
 type ledger struct {
 	settings frontback.Settings
 	open     map[int64]frontback.Held
@@ -52,7 +52,7 @@ func (l *ledger) benefit(group string, now time.Time) float64 {
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*(1+math.Abs(a)) }
 
-// drawn draws settings and a book.
+// drawn draws settings.
 func drawn(t *rapid.T) frontback.Settings {
 	s := three()
 	s.Benefit = func(u frontback.Use, _ string) float64 { return u.Work }
@@ -72,9 +72,9 @@ func drawn(t *rapid.T) frontback.Settings {
 
 var groups = []string{"physics", "biology", "chemistry", "daq", "calib"}
 
-// TestBookIsTheLedger runs random lives of jobs through a book and the ledger: the same
-// benefits, never below 0, and decisions that follow from them. Fractions add up to 1, and
-// so do shares where there is something. A restored book stands where the first one did.
+// TestBookIsTheLedger runs random lives of jobs through a book and the ledger. Both must have the same
+// benefits, never below 0, and decisions must follow from these. Fractions sum to 1, and so do shares unless
+// all benefits are 0. A restored book must equal the first one.
 func TestBookIsTheLedger(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawn(t)
@@ -185,7 +185,7 @@ func restored(t *rapid.T, s frontback.Settings, b *frontback.Book) *frontback.Bo
 	return again
 }
 
-// TestRefundRestores: a job that is submitted and then fails leaves no trace, bit by bit.
+// TestRefundRestores checks that a job that is submitted and then fails leaves no trace, not even a bit.
 func TestRefundRestores(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawn(t)
@@ -195,7 +195,7 @@ func TestRefundRestores(t *testing.T) {
 			t.Fatal(err)
 		}
 		without, _ := frontback.New(s)
-		// Sums of sixteenths are exact, so that what is taken back leaves nothing behind.
+		// Sums of sixteenths are exact, so an amount that is taken back leaves nothing behind.
 		amount := rapid.Map(rapid.IntRange(0, 16e6), func(n int) float64 { return float64(n) / 16 })
 		id := int64(0)
 		for range rapid.IntRange(0, 8).Draw(t, "others") {
@@ -231,7 +231,7 @@ func TestRefundRestores(t *testing.T) {
 	})
 }
 
-// TestOrderDoesNotMatter: the same jobs in another order give the same benefits.
+// TestOrderDoesNotMatter checks that the same jobs in another order give the same benefits.
 func TestOrderDoesNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawn(t)
@@ -269,8 +269,8 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	})
 }
 
-// TestLimitsAgree: a window and a half-life beyond all that happened forget nothing, and
-// very short ones everything that has ended.
+// TestLimitsAgree checks that a window and a half-life that are longer than the history forget nothing, and
+// that very short ones forget all jobs that have ended.
 func TestLimitsAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const long = 200 * 365 * 24 * time.Hour

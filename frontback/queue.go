@@ -2,42 +2,41 @@ package frontback
 
 import "fmt"
 
-// Answer is the result of a question about a QS.
+// Answer is the answer to a question about a QS.
 type Answer int
 
-// A QS may not tell.
+// Unknown means that a QS does not answer.
 const (
 	Unknown Answer = iota
 	No
 	Yes
 )
 
-// Queue is what a QS does with priorities, as far as it tells.
+// Queue describes how a QS treats priorities, as far as it reports that.
 type Queue struct {
 	Name string
-	// Ages: it changes priorities by itself as jobs wait. The source takes it that it does
-	// not: a job at the back would pass the front in time.
+	// Ages: the QS changes priorities by itself as jobs wait. The source assumes that it does not: a job at
+	// the back would pass the front in time.
 	Ages Answer
-	// Obeys: the priority that we choose is the one that counts, and is not ignored or
-	// changed for want of a privilege.
+	// Obeys: the priority that we choose counts; the QS does not ignore or change it for want of a privilege.
 	Obeys Answer
-	// Lowest and Highest are the priorities that it takes; both 0 is any.
+	// Lowest and Highest are the bounds of the priorities that it takes; both 0 means any.
 	Lowest, Highest int64
-	// SmallFirst: it serves small numbers first.
+	// SmallFirst: the QS serves small numbers first.
 	SmallFirst bool
-	// Found are the further findings at the QS, in its own words and with advice.
+	// Found are further findings about the QS, with advice, in the terms of the QS.
 	Found []Doubt
-	// Notes are what else is good to know of it.
+	// Notes are further hints.
 	Notes []string
 }
 
-// Doubt is a precondition of the algorithm that a QS does not meet, or does not tell.
+// Doubt is a precondition of the algorithm that a QS does not meet, or does not report.
 type Doubt struct {
-	Broken bool // otherwise it cannot be told
+	Broken bool // false: unknown
 	Text   string
 }
 
-// Doubts checks whether what the algorithm takes for granted holds in a QS.
+// Doubts checks whether a QS meets the preconditions of the algorithm.
 func (s *Settings) Doubts(q Queue) []Doubt {
 	var doubts []Doubt
 	switch q.Ages {

@@ -14,7 +14,8 @@ func two() frontback.Settings {
 	return frontback.Settings{Groups: []frontback.Group{{Name: "a", Weight: 1}, {Name: "b", Weight: 1}}}
 }
 
-// D1: a job has its priority when it is submitted, whatever is in the QS; nothing is held.
+// TestD1DecidedAtOnce checks that a job gets its priority when it is submitted, whatever is in the QS, and
+// that no job is held.
 func TestD1DecidedAtOnce(t *testing.T) {
 	b := work(t, three())
 	for n := range int64(1000) {
@@ -24,7 +25,7 @@ func TestD1DecidedAtOnce(t *testing.T) {
 		}
 	}
 	before := b.Standings(epoch)
-	if _, err := b.Decide(job(1, "physics", 1), epoch); err != nil { // asking changes nothing
+	if _, err := b.Decide(job(1, "physics", 1), epoch); err != nil { // Decide changes nothing
 		t.Fatal(err)
 	}
 	for i, s := range b.Standings(epoch) {
@@ -41,14 +42,15 @@ func TestD1DecidedAtOnce(t *testing.T) {
 	}
 }
 
-// D2: this job included, at most the fraction; a tie goes to the front.
+// TestD2FrontWithinTheFraction checks that a job goes to the front if its group has at most its fraction, the
+// job included. A tie goes to the front.
 func TestD2FrontWithinTheFraction(t *testing.T) {
 	for _, c := range []struct {
-		a, b, job float64 // what the groups have, and what a job of a takes
+		a, b, job float64 // benefits of the groups, and of a job of a
 		place     string
 	}{
-		{0, 0, 1, "back"},  // all there is would be a's
-		{0, 0, 0, "front"}, // nothing of nothing
+		{0, 0, 1, "back"},  // a would have everything
+		{0, 0, 0, "front"}, // 0 of 0
 		{0, 5, 5, "front"}, // 5 of 10
 		{0, 5, 5.001, "back"},
 		{4, 5, 1, "front"},
@@ -68,7 +70,7 @@ func TestD2FrontWithinTheFraction(t *testing.T) {
 	s := two()
 	s.Groups[1].Weight = 0
 	b := work(t, s)
-	if d := submit(t, b, job(1, "a", 3), epoch); d.Place != "front" { // everything is a's
+	if d := submit(t, b, job(1, "a", 3), epoch); d.Place != "front" { // a has the fraction 1
 		t.Error(d.Text())
 	}
 	if d := submit(t, b, job(2, "b", 1e-9), epoch); d.Place != "back" {
@@ -76,7 +78,8 @@ func TestD2FrontWithinTheFraction(t *testing.T) {
 	}
 }
 
-// D3: priority groups stand above the front in their order, and do not move the fractions.
+// TestD3PriorityGroups checks that priority groups stand above the front in their order, and do not change
+// the shares.
 func TestD3PriorityGroups(t *testing.T) {
 	s := three()
 	for _, levels := range [][]int64{nil, {100, 200, 300, 400}, {4000, 3000, 2000, 1000}} {
@@ -109,7 +112,7 @@ func TestD3PriorityGroups(t *testing.T) {
 	}
 }
 
-// D4: each function on the same use, parameters, and one of our own.
+// TestD4BenefitFunctions checks each function on the same use, their parameters, and a registered function.
 func TestD4BenefitFunctions(t *testing.T) {
 	use := frontback.Use{Seconds: 100, CPUSeconds: 350, Processes: 4, Work: 7,
 		Resources: map[string]float64{"cpu": 4, "memory": 8}}
@@ -161,8 +164,8 @@ func TestD4BenefitFunctions(t *testing.T) {
 	}
 }
 
-// D5, D6: what the algorithm takes for granted is checked against what a QS tells. The
-// priorities are those that the systems take.
+// TestD5D6Queues checks the preconditions of the algorithm against several queueing systems. The priorities
+// are those that the systems take.
 func TestD5D6Queues(t *testing.T) {
 	s := three()
 	slurm := frontback.Queue{Name: "slurm", Ages: frontback.No, Obeys: frontback.Yes, Lowest: 1, Highest: 1<<32 - 2}
@@ -201,7 +204,7 @@ func TestD5D6Queues(t *testing.T) {
 	}
 }
 
-// TestWindow forgets what was charged or has ended an hour ago, and not what runs.
+// TestWindow checks that the book forgets charges and ended jobs after an hour, but no running jobs.
 func TestWindow(t *testing.T) {
 	s := two()
 	s.Window = time.Hour
@@ -215,20 +218,21 @@ func TestWindow(t *testing.T) {
 		}
 	}
 	has(time.Hour-1, 8, 2)
-	has(time.Hour, 0, 0) // both wait
+	has(time.Hour, 0, 0) // both jobs wait
 	if err := b.Start(2, epoch.Add(2*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	has(2*time.Hour, 0, 2)
-	has(5*time.Hour, 0, 2)                                       // 2 runs all the time
-	end(t, b, 1, frontback.Done, 9, epoch.Add(5*time.Hour))      // nobody said that it had started
+	has(5*time.Hour, 0, 2)                                       // job 2 runs all the time
+	end(t, b, 1, frontback.Done, 9, epoch.Add(5*time.Hour))      // its start was not reported
 	end(t, b, 2, frontback.Withdrawn, 0, epoch.Add(5*time.Hour)) // it cannot have run
 	has(5*time.Hour, 9, 0)
 	has(6*time.Hour-1, 9, 0)
 	has(6*time.Hour, 0, 0)
 }
 
-// TestHalfLife halves what was received at each half-life from the end of its job on.
+// TestHalfLife checks that a charge halves at each half-life while its job waits, and the benefit of an ended
+// job from its end on.
 func TestHalfLife(t *testing.T) {
 	s := two()
 	s.HalfLife = time.Hour
@@ -239,16 +243,16 @@ func TestHalfLife(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := epoch.Add(time.Hour)
-	if got := b.Standings(at)[0].Benefit; got != 3 { // 6 that have waited for an hour
+	if got := b.Standings(at)[0].Benefit; got != 3 { // charge of 6, halved once
 		t.Errorf("a has %v, want 3", got)
 	}
 	end(t, b, 1, frontback.Done, 8, at)
-	// After an hour 4 of 5, after three 1 of 2: a job that takes nothing ties.
+	// After an hour a has 4 of 5, after three 1 of 2: a job that takes nothing ties.
 	for _, c := range []struct {
 		hours int
 		a     float64
 		place string
-	}{{0, 8, "back"}, {1, 4, "back"}, {3, 1, "front"}, {2, 1, "front"}} { // the last goes back in time: nothing changes
+	}{{0, 8, "back"}, {1, 4, "back"}, {3, 1, "front"}, {2, 1, "front"}} { // the last instant goes back: nothing changes
 		now := at.Add(time.Duration(c.hours) * time.Hour)
 		d, err := b.Decide(job(9, "a", 0), now)
 		if err != nil || float64(d.Terms["received"]) != c.a || d.Place != c.place {
@@ -257,7 +261,7 @@ func TestHalfLife(t *testing.T) {
 	}
 }
 
-// TestFailures: a failure gives back everything, or what was not used.
+// TestFailures checks that a failure gives back the whole charge, or with KeepFailed the unused part.
 func TestFailures(t *testing.T) {
 	for keep, want := range map[bool]float64{false: 0, true: 3} {
 		s := two()
@@ -269,14 +273,14 @@ func TestFailures(t *testing.T) {
 		if got := b.Standings(epoch)[0].Benefit; got != 5+want {
 			t.Errorf("keep %v: %v", keep, got)
 		}
-		end(t, b, 2, frontback.Withdrawn, 3, epoch) // never started
+		end(t, b, 2, frontback.Withdrawn, 3, epoch) // it never started
 		if got := b.Standings(epoch)[0].Benefit; got != want {
 			t.Errorf("keep %v: %v", keep, got)
 		}
 	}
 	b := work(t, two())
 	submit(t, b, job(1, "a", 5), epoch)
-	if c, err := b.End(1, frontback.Done, nil, epoch); err != nil || c.Received != 5 { // use not known
+	if c, err := b.End(1, frontback.Done, nil, epoch); err != nil || c.Received != 5 { // use unknown
 		t.Error(c, err)
 	}
 	if _, err := b.End(1, frontback.Done, nil, epoch); !errors.Is(err, frontback.ErrUnknownJob) {
@@ -284,7 +288,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestAtStart counts jobs at the back when they start.
+// TestAtStart checks that jobs at the back count from their starts.
 func TestAtStart(t *testing.T) {
 	s := two()
 	s.AtStart = true
@@ -319,7 +323,7 @@ func TestAtStart(t *testing.T) {
 	}
 }
 
-// TestVerifyFindsLies changes each number of a decision.
+// TestVerifyFindsLies checks that Verify notices a change of any number in a decision.
 func TestVerifyFindsLies(t *testing.T) {
 	b := work(t, three())
 	submit(t, b, job(1, "physics", 7), epoch)
@@ -346,7 +350,7 @@ func TestVerifyFindsLies(t *testing.T) {
 	}
 }
 
-// TestSettings names what is wrong.
+// TestSettings checks that errors name the mistake in the settings.
 func TestSettings(t *testing.T) {
 	fixed := benefit(t, "fixed", frontback.Parameters{})
 	good := frontback.Settings{Groups: two().Groups, Benefit: fixed}

@@ -10,39 +10,38 @@ import (
 // Group is a fair-share group.
 type Group struct {
 	Name string
-	// Weight is what the group gets beside the others: its fraction is the weight by the
-	// sum of the weights. A group of the weight 0 goes to the front only with jobs that
-	// take nothing.
+	// Weight determines the fraction of the group: its weight divided by the sum of all weights. A group of
+	// weight 0 goes to the front only with jobs that take nothing.
 	Weight float64
 }
 
-// Settings are what an administrator chooses.
+// Settings are the choices of an administrator.
 type Settings struct {
 	Groups []Group
-	// Priority are the names of the priority groups, the highest first.
+	// Priority lists the names of the priority groups, the highest first.
 	Priority []string
-	// Levels are the priorities that stand for the levels in the QS, from the back up:
-	// back, front, then the priority groups from the lowest to the highest. They must rise,
-	// or fall where the QS serves small numbers first. Empty is 0, 1, 2, ...
+	// Levels are the priorities of the levels in the QS, from the back up: back, front, then the priority
+	// groups from the lowest to the highest. They must rise, or fall if the QS serves small numbers first.
+	// Empty means 0, 1, 2, ...
 	Levels []int64
 
-	// Benefit is what a job of a group takes.
+	// Benefit returns the benefit of a job for its group.
 	Benefit Benefit
 
-	// Window is for how long a benefit counts that was received or promised. HalfLife is after
-	// what time it counts half. At most one of them; without either nothing is ever forgotten, as in
-	// the source, and a group that comes late holds the front for as long as it was away.
+	// Window is how long a benefit counts that was received or promised. HalfLife is the time in which it
+	// halves. At most one of them may be set. Without either, the book never forgets, as in the source, and a
+	// group that comes late holds the front for as long as it was away.
 	Window   time.Duration
 	HalfLife time.Duration
 
-	// AtStart counts a job at the back when it starts, and not when it is submitted: what
-	// lies at the back has received nothing yet. See [Book.Start].
+	// AtStart charges a job at the back when it starts, and not when it is submitted: it has received nothing
+	// while it waits. See [Book.Start].
 	AtStart bool
-	// KeepFailed counts what a failed job used. Otherwise a failure gives everything back.
+	// KeepFailed counts the use of a failed job. Otherwise a failure counts nothing.
 	KeepFailed bool
 }
 
-// check returns the fractions of the groups.
+// check checks the settings, and returns the fractions of the groups.
 func (s *Settings) check() ([]float64, error) {
 	switch {
 	case s.Benefit == nil:
@@ -103,7 +102,7 @@ func (s *Settings) names() []string {
 	return names
 }
 
-// rungs are the levels of the QS with their names, from the back up.
+// rungs returns the levels of the QS with their names, from the back up.
 func (s *Settings) rungs() []Rung {
 	rungs := []Rung{{Name: Back}, {Name: Front}}
 	for _, name := range slices.Backward(s.Priority) {

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// State is all that a book knows, to be kept somewhere safe: a book that is restored from
-// it decides as the first one would have.
+// State is everything that a book knows, to be stored: a book that is restored from it decides like the first
+// one.
 type State struct {
 	Now    time.Time        `json:"now"`
-	Groups map[string][]Lot `json:"groups"` // what they received
-	Jobs   []Held           `json:"jobs"`   // in the QS, by their numbers
+	Groups map[string][]Lot `json:"groups"` // benefits that they received
+	Jobs   []Held           `json:"jobs"`   // in the QS, by number
 }
 
 // Held is a job in the QS.
@@ -21,13 +21,13 @@ type Held struct {
 	Group  string  `json:"group"`
 	Charge float64 `json:"charge"`
 	Stage  string  `json:"stage"` // free, charged or running
-	// Since is as of when the charge counts, of a charged job.
+	// Since is the instant from which the charge of a charged job counts.
 	Since time.Time `json:"since,omitzero"`
 }
 
 var stages = []string{free: "free", charged: "charged", running: "running"}
 
-// State returns what the book knows.
+// State returns everything that the book knows.
 func (b *Book) State() State {
 	s := State{Now: b.now, Groups: b.Received()}
 	for _, id := range slices.Sorted(maps.Keys(b.jobs)) {
@@ -37,8 +37,8 @@ func (b *Book) State() State {
 	return s
 }
 
-// Restore begins a book with what another one knew, under settings that may be others.
-// What groups received that are no longer there is dropped; their jobs still end.
+// Restore returns a book with the state of another one, under settings that may differ. It drops the benefits
+// of groups that the settings do not contain any more; their jobs can still end.
 func Restore(s Settings, from State) (*Book, error) {
 	b, err := New(s)
 	if err != nil {
@@ -66,7 +66,7 @@ func Restore(s Settings, from State) (*Book, error) {
 	return b, nil
 }
 
-// hold takes over a job that is in the QS. Charges come in the order of their instants.
+// hold adds a job that is in the QS. Charges must come in the order of their instants.
 func (b *Book) hold(h Held) error {
 	at := slices.Index(stages, h.Stage)
 	if _, twice := b.jobs[h.Job]; twice || at < 0 || !counts(h.Charge) {
@@ -86,8 +86,8 @@ func (b *Book) hold(h Held) error {
 	return nil
 }
 
-// Received is the benefit of the groups, as State has it: with [Book.Held] of each job it is
-// the state in parts, for whoever keeps many jobs and writes only the changes.
+// Received returns the benefits of the groups, as in State. With [Book.Held] of each job it gives the state
+// in parts, for callers who keep many jobs and write only the changes.
 func (b *Book) Received() map[string][]Lot {
 	groups := map[string][]Lot{}
 	for _, a := range b.accounts {
@@ -98,7 +98,7 @@ func (b *Book) Received() map[string][]Lot {
 	return groups
 }
 
-// Held is what State has of one job.
+// Held returns one job, as in State.
 func (b *Book) Held(id int64) (Held, bool) {
 	e, known := b.jobs[id]
 	return Held{id, e.group, e.charge, stages[e.stage], e.since}, known

@@ -11,7 +11,7 @@ import (
 
 var epoch = time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 
-// work makes books whose benefit is units of work, so that tables state it.
+// work makes a book whose benefit is units of work, which the tables state.
 func work(t testing.TB, s frontback.Settings) *frontback.Book {
 	t.Helper()
 	if s.Benefit == nil {
@@ -57,7 +57,7 @@ func end(t testing.TB, b *frontback.Book, id int64, how frontback.Outcome, units
 	return c
 }
 
-// verified recomputes a decision from what is printed of it.
+// verified recomputes a decision from its JSON.
 func verified(t testing.TB, d frontback.Decision) {
 	t.Helper()
 	text, err := json.Marshal(d)
@@ -73,7 +73,7 @@ func verified(t testing.TB, d frontback.Decision) {
 	}
 }
 
-// three are the groups of the worked examples.
+// three returns the groups of the worked examples.
 func three() frontback.Settings {
 	return frontback.Settings{
 		Groups: []frontback.Group{{Name: "physics", Weight: 50}, {Name: "biology", Weight: 30},
@@ -82,12 +82,12 @@ func three() frontback.Settings {
 	}
 }
 
-// none is what a priority group has to do with the sum.
+// none marks a priority group, which has no part in the sum.
 const none = -1
 
-// table are 30 submissions that were worked out by hand. Each line states what the
-// group and all groups had before (B[g], all) and the share with the job, as a quotient:
-// (B[g] + work) / (all + work). The share is compared with 0.5, 0.3 and 0.2.
+// table lists 30 submissions that were worked out by hand. Each line states the benefits of the group and of
+// all groups before (B[g], all), and the share with the job as a quotient: (B[g] + work) / (all + work). The
+// share is compared with 0.5, 0.3 and 0.2.
 var table = []struct {
 	group     string
 	work      float64
@@ -128,7 +128,7 @@ var table = []struct {
 	{"chemistry", 1, 25, 70, 26, 71, "back", 0}, // 30: 0.366; chemistry 26
 }
 
-// endings are what happens after the submission of that number.
+// endings are the ends of jobs after the submission with that number.
 var endings = map[int64]struct {
 	job        int64
 	how        frontback.Outcome
@@ -141,7 +141,7 @@ var endings = map[int64]struct {
 	28: {26, frontback.Done, 19, frontback.Correction{Job: 26, Group: "chemistry", Charged: 9, Received: 19}},
 }
 
-// TestTable decides what is in the table.
+// TestTable checks the decisions of the table.
 func TestTable(t *testing.T) {
 	b := work(t, three())
 	for i, row := range table {
@@ -171,7 +171,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestText is what people read.
+// TestText checks the sentences about decisions.
 func TestText(t *testing.T) {
 	b := work(t, three())
 	submit(t, b, job(1, "physics", 70), epoch)

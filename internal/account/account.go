@@ -1,6 +1,5 @@
-// Package account sums up what jobs had and how long they waited, from the jobs that a store has
-// kept: per month, pool, user and kind, for those who want to see it in writing. How it is
-// shown is left to others.
+// Package account sums up, from the jobs in a store, the resources that jobs had and the time that they
+// waited: per month, pool, user and kind, for reports. It leaves to others how they are shown.
 package account
 
 import (
@@ -16,7 +15,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Source is where the jobs are kept.
+// Source holds the jobs.
 type Source interface {
 	Jobs(ctx context.Context, q queue.Query) ([]*queue.Job, error)
 	Tasks(ctx context.Context, job int64) ([]queue.Task, error)
@@ -26,12 +25,12 @@ type Source interface {
 type Ask struct {
 	Since, Until time.Time
 	User         string   // only jobs of this user
-	Pool         string   // only jobs of this pool and of those below it
-	By           []string // of Dimensions
-	Depth        int      // of pools: the number of names of their paths; 0 is all
-	Unit         string   // in which shares are counted
+	Pool         string   // only jobs of this pool and of the pools below it
+	By           []string // some of Dimensions
+	Depth        int      // of pools: how many names of their paths to keep; 0: all
+	Unit         string   // resource that shares count
 	Zone         *time.Location
-	// Waited adds a row for what waited and had nothing.
+	// Waited adds rows for jobs that waited and received nothing.
 	Waited bool
 }
 
@@ -41,8 +40,8 @@ var Dimensions = []string{"month", "pool", "user", "kind"}
 // page is how many jobs are read at a time.
 const page = 2000
 
-// Read sums up. Of a task that was tried several times the last attempt counts, because the store keeps
-// only this one.
+// Read sums up. Of a task with several attempts only the last one counts, because the store keeps only this
+// one.
 func Read(ctx context.Context, src Source, a Ask) ([]Row, error) {
 	s := newSums(a)
 	err := each(ctx, src, a, func(j *queue.Job) error {
@@ -58,7 +57,7 @@ func Read(ctx context.Context, src Source, a Ask) ([]Row, error) {
 	return s.rows(), nil
 }
 
-// each calls f for all jobs that may have had something in the window.
+// each calls f for all jobs that may have received something in the window.
 func each(ctx context.Context, src Source, a Ask, f func(*queue.Job) error) error {
 	q := queue.Query{Since: a.Since, User: a.User, Pool: a.Pool, Limit: page}
 	for {
@@ -81,7 +80,7 @@ func each(ctx context.Context, src Source, a Ask, f func(*queue.Job) error) erro
 	}
 }
 
-// tasksOf are the tasks of a job that began.
+// tasksOf returns the tasks of a job, or none if no task has begun.
 func tasksOf(ctx context.Context, src Source, j *queue.Job) ([]queue.Task, error) {
 	if j.Started.IsZero() {
 		return nil, nil
@@ -128,7 +127,8 @@ func (s *sums) add(j *queue.Job, tasks []queue.Task) {
 	}
 }
 
-// waitedUntil is when the last task of a job began that waited, or the job ended without it.
+// waitedUntil returns when the last waiting task of a job began, or when the job ended while some still
+// waited.
 func (s *sums) waitedUntil(j *queue.Job, tasks []queue.Task) (last time.Time) {
 	began := 0
 	for i := range tasks {
@@ -146,7 +146,7 @@ func (s *sums) waitedUntil(j *queue.Job, tasks []queue.Task) (last time.Time) {
 	return s.ask.Until
 }
 
-// spread gives each month the part of a run that lies in it, and in the window.
+// spread gives each month the part of a run that lies in the month and in the window.
 func (s *sums) spread(j *queue.Job, from, to time.Time, give func(x *sum, d time.Duration)) {
 	from, to = units.Later(from, s.ask.Since), units.Earlier(to, s.ask.Until)
 	for from.Before(to) {
@@ -161,13 +161,13 @@ func (s *sums) within(t time.Time) bool {
 	return !t.Before(s.ask.Since) && t.Before(s.ask.Until)
 }
 
-// nextMonth is when the month after an instant begins.
+// nextMonth returns when the month after an instant begins.
 func (s *sums) nextMonth(t time.Time) time.Time {
 	y, m, _ := t.In(s.ask.Zone).Date()
 	return time.Date(y, m+1, 1, 0, 0, 0, 0, s.ask.Zone)
 }
 
-// at is the row to which what happened to a job at an instant belongs.
+// at returns the row that counts events of a job at an instant.
 func (s *sums) at(j *queue.Job, t time.Time) *sum {
 	var k key
 	for _, by := range s.ask.By {
@@ -190,7 +190,7 @@ func (s *sums) at(j *queue.Job, t time.Time) *sum {
 	return x
 }
 
-// rows are the rows in the order of their names.
+// rows returns the rows, sorted by their names.
 func (s *sums) rows() []Row {
 	keys := slices.SortedFunc(maps.Keys(s.of), func(a, b key) int {
 		return cmp.Or(cmp.Compare(a.month, b.month), cmp.Compare(a.pool, b.pool), cmp.Compare(a.user, b.user),
@@ -203,7 +203,7 @@ func (s *sums) rows() []Row {
 	return rows
 }
 
-// upTo is a path up to a number of names.
+// upTo returns the first depth names of a path; depth 0 means all.
 func upTo(path string, depth int) string {
 	if depth == 0 {
 		return path
@@ -212,7 +212,7 @@ func upTo(path string, depth int) string {
 	return strings.Join(names[:min(depth, len(names))], "/")
 }
 
-// Window is what of a month, as a row names it, is summed up; of no month all.
+// Window returns the part of a month, given as in a row, that is summed up; for "" the whole window.
 func (a *Ask) Window(month string) (from, to time.Time) {
 	from, to = a.Since, a.Until
 	if begin, err := time.ParseInLocation("2006-01", month, a.Zone); err == nil {
@@ -223,7 +223,7 @@ func (a *Ask) Window(month string) (from, to time.Time) {
 
 type key struct{ month, pool, user, kind string }
 
-// sums are the rows while they grow.
+// sums holds the rows while they grow.
 type sums struct {
 	ask Ask
 	of  map[key]*sum

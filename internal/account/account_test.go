@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// archive is a store of the past.
+// archive is a store of past jobs.
 type archive struct {
 	jobs  []*queue.Job
 	tasks map[int64][]queue.Task
@@ -44,23 +44,23 @@ func day(month time.Month, d, hour int) time.Time {
 	return time.Date(2026, month, d, hour, 0, 0, 0, time.UTC)
 }
 
-// TestRead by hand: a run over the end of a month is divided, what lies outside the window
-// does not count, and waits are those before the first start.
+// TestRead compares with sums by hand: a run over the end of a month is divided, times outside the window do
+// not count, and waits are those before the first start.
 func TestRead(t *testing.T) {
 	a := &archive{tasks: map[int64][]queue.Task{}}
 	cpu := queue.Amounts{"cpu": 4}
 	ok := queue.Outcome{CPU: time.Hour}
-	// Ten hours before midnight of the last of March, five after it.
+	// It runs ten hours before midnight of the last day of March, and five after it.
 	a.add(queue.Job{Pool: "physics/markov", User: "markov", Kind: "mpi", Request: cpu, Submitted: day(3, 31, 12)},
 		queue.Task{Attempt: 1, State: queue.Succeeded, Started: day(3, 31, 14), Ended: day(4, 1, 5), Outcome: ok})
-	// It began before the window, and its wait is not in it.
+	// It began before the window, so its wait does not count.
 	a.add(queue.Job{Pool: "physics/curie", User: "curie", Submitted: day(2, 27, 0)},
 		queue.Task{Attempt: 1, State: queue.Failed, Started: day(2, 28, 23), Ended: day(3, 1, 3)})
-	// Two tasks that waited for one and three hours, of which one runs still; a third waits.
+	// Two tasks waited for one and three hours; the second one still runs. A third task waits.
 	a.add(queue.Job{Pool: "biology", User: "julie", Submitted: day(4, 9, 0), Begin: day(4, 10, 0)},
 		queue.Task{Attempt: 1, State: queue.Cancelled, Started: day(4, 10, 1), Ended: day(4, 10, 2)},
 		queue.Task{Attempt: 1, State: queue.Running, Started: day(4, 10, 3)}, queue.Task{State: queue.Waiting})
-	// A second try says nothing about waiting.
+	// The wait of a second attempt does not count.
 	a.add(queue.Job{Pool: "biology", User: "julie", Submitted: day(4, 1, 0)},
 		queue.Task{Attempt: 2, State: queue.Succeeded, Started: day(4, 5, 0), Ended: day(4, 5, 1)})
 	ask := Ask{Since: day(3, 1, 0), Until: day(4, 10, 5), By: []string{"month", "pool"}, Depth: 1, Unit: "cpu",
@@ -96,7 +96,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestReadPages: more jobs than are read at a time are all there.
+// TestReadPages checks that no job is missing if there are more jobs than one page holds.
 func TestReadPages(t *testing.T) {
 	a := &archive{tasks: map[int64][]queue.Task{}}
 	for range 2*page + 7 {

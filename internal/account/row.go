@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Row is what there was of one month, pool, user or kind, or of a pair of these.
+// Row holds the sums of one month, pool, user or kind, or of a combination of these.
 type Row struct {
 	Month string `json:"month,omitempty" doc:"Year and month"`
 	Pool  string `json:"pool,omitempty"`
@@ -27,7 +27,7 @@ type Row struct {
 	MaxWait  float64 `json:"p95_wait_seconds" doc:"95th percentile of waits"`
 	Longest  float64 `json:"max_wait_seconds"`
 
-	// Share is that of the pool, if it was asked for and is known.
+	// Share is the share of the pool, if it was requested and is known.
 	Share    *float64 `json:"share,omitempty" doc:"Of the whole, as it was in force then: the mean, each moment weighed with what all had"`
 	ShareNow bool     `json:"share_now,omitempty" doc:"Nothing is kept of that time: the share is the one in force now"`
 }
@@ -51,7 +51,7 @@ func (x *sum) ended(t *queue.Task) {
 	x.CPUSeconds += t.Outcome.CPU.Seconds()
 }
 
-// close sums the waits up.
+// close returns the row with the statistics of its waits.
 func (x *sum) close() Row {
 	n := len(x.waits)
 	if n == 0 {
@@ -68,7 +68,7 @@ func (x *sum) close() Row {
 	return x.Row
 }
 
-// upTo counts waits by their length.
+// upTo counts the waits up to each step and above the step before.
 func (x *sum) upTo(steps []time.Duration) []int64 {
 	out := make([]int64, len(steps))
 	for _, w := range x.waits {

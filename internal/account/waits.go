@@ -8,22 +8,22 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Waits are how long tasks waited before they first started, as [Read] counts it.
+// Waits describes how long tasks waited before their first starts, as [Read] counts it.
 type Waits struct {
-	// Since and Until are the window: it begins later than was asked if Cut.
+	// Since and Until are the window. If Cut, it begins later than requested.
 	Since, Until time.Time
 	Cut          bool
-	// Row is of all of them.
+	// Row is the row of all tasks.
 	Row
 	// Kinds are the rows by kind, for kinds with a started task.
 	Kinds []Row
-	// Steps are how many waited at most as long as each step, and longer than the one before.
+	// Steps counts for each step the waits up to its length and above the step before.
 	Steps []int64
 }
 
-// ReadWaits sums up waits alone, for pages that are refreshed often: it reads only tasks of
-// jobs that may have started a task in the window. If it would have to read more than most tasks
-// of jobs that start nothing more, the window begins later, so that its numbers are exact.
+// ReadWaits sums up only waits, for pages that are refreshed often: it reads only tasks of jobs that may have
+// started a task in the window. If these jobs, except arrays that may start more, have more than most tasks
+// that began, the window begins later, so that the numbers are exact.
 func ReadWaits(ctx context.Context, src Source, a Ask, steps []time.Duration, most int) (*Waits, error) {
 	a.By, a.Zone = []string{"kind"}, time.UTC
 	l := latest{ask: a, max: most}
@@ -55,17 +55,18 @@ func ReadWaits(ctx context.Context, src Source, a Ask, steps []time.Duration, mo
 	return w, nil
 }
 
-// latest are the jobs that may have started the last tasks.
+// latest holds the jobs that may have started the last tasks.
 type latest struct {
-	ask  Ask // its window begins later where there are too many
+	ask  Ask // its window begins later if there are too many tasks
 	max  int
 	cut  bool
-	open []*queue.Job // arrays that may start more: any of their tasks may have just started
+	open []*queue.Job // arrays that may start more tasks: any of their tasks may have just started
 	over []*queue.Job
-	many int // tasks of over that began
+	many int // how many tasks of over began
 }
 
-// lastStart is no earlier than any first start of a task of the job, as far as can be told without its tasks.
+// lastStart returns an instant no earlier than any first start of a task of the job, as far as the job alone
+// shows it.
 func lastStart(j *queue.Job) time.Time {
 	if j.Tasks <= 1 {
 		return j.Started
@@ -82,13 +83,13 @@ func (l *latest) add(j *queue.Job) {
 		l.open = append(l.open, j)
 	case !lastStart(j).Before(l.ask.Since):
 		l.over = append(l.over, j)
-		if l.many += began(j); l.many > 2*l.max { // seldom, and not all are kept
+		if l.many += began(j); l.many > 2*l.max { // seldom, to limit the memory
 			l.trim()
 		}
 	}
 }
 
-// trim keeps the latest, and lets the window begin after the others.
+// trim keeps the latest jobs, and lets the window begin after the others.
 func (l *latest) trim() {
 	if l.many <= l.max {
 		return

@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestReadWaits: the waits are those that Read sums up for the same window, also where more tasks
-// would have to be read than may be: then the window begins later, and says so.
+// TestReadWaits checks that the waits are those that Read sums up for the same window, even if the limit of
+// tasks to read makes the window begin later; then Cut says so.
 func TestReadWaits(t *testing.T) {
 	a := &archive{tasks: map[int64][]queue.Task{}}
 	run := func(from, to time.Time) queue.Task {
@@ -19,7 +19,7 @@ func TestReadWaits(t *testing.T) {
 		}
 		return task
 	}
-	for i := range 20 { // one after another, each waits for longer
+	for i := range 20 { // one after another; each waits for longer
 		at := day(4, 1, 0).Add(time.Duration(i) * time.Hour)
 		a.add(queue.Job{Kind: []string{"a", "b"}[i%2], Tasks: 1, Succeeded: 1, Submitted: day(3, 31, 23),
 			Ended: at.Add(time.Hour)}, run(at, at.Add(time.Hour)))

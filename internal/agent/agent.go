@@ -1,7 +1,7 @@
-// Package agent offers a machine to a server and runs tasks on it as processes. It
-// asks for work, starts the tasks that it gets, renews the leases of running tasks, and reports how
-// they ended. It kills a task whose lease it cannot renew in time if the server may then give the task
-// to someone else. Package process runs the processes.
+// Package agent offers a machine to a server and runs tasks on it as processes. It asks for work, starts the
+// tasks that it gets, renews the leases of running tasks, and reports how they ended. It kills a task whose
+// lease it cannot renew in time if the server may then give the task to another agent. Package process runs
+// the processes.
 package agent
 
 import (
@@ -26,35 +26,35 @@ type Agent struct {
 	release  []given
 	draining bool
 	renewNow bool
-	sole     bool // no other server is on the store
-	// drainReported is set when the server knows that we drain, by this session.
+	sole     bool // the server says that no other server uses the store
+	// drainReported is set when this session has reported to the server that the agent drains.
 	drainReported bool
 
 	news chan struct{} // has an element when there is something to report
-	due  chan struct{} // has an element when leases are to be renewed
+	due  chan struct{} // has an element when leases must be renewed
 	idle chan struct{} // has an element when a task has ended
 
-	server     *wait.Outage // it cannot be reached
-	unreported *wait.Outage // it answers, and does not take what we report
+	server     *wait.Outage // times in which the server cannot be reached
+	unreported *wait.Outage // times in which the server answers but refuses reports
 
 	instance  string
 	displaced chan struct{} // closed when another agent has taken the name
 
-	begun sync.WaitGroup // tasks, and answers about their output: they end before the machine is closed
+	begun sync.WaitGroup // tasks and answers about their output; the machine is closed after them
 }
 
-// task is an attempt that runs here.
+// task is an attempt that this agent runs.
 type task struct {
 	lease   api.Lease
-	process *process.Process // nil while it is being started
-	stop    *api.Stop        // what came before it was started
+	process *process.Process // nil until the process is started
+	stop    *api.Stop        // a stop that came before the process was started
 	halted  chan struct{}    // closed when stop is set
-	until   time.Time        // end of the lease, by this machine's clock
-	back    bool             // it is given back: what ended it was not meant for it, but for the agent
-	foreign bool             // it is none of the server's: nothing is reported of it
+	until   time.Time        // end of the lease, by the clock of this machine
+	back    bool             // report it as released, not as cancelled: the agent ended it, nobody cancelled the task
+	foreign bool             // the server does not know it: report nothing of it
 }
 
-// given is an attempt that was given to the agent.
+// given is an attempt that a server gave to the agent.
 type given struct {
 	queue.Ref
 	since time.Time
@@ -80,7 +80,6 @@ func (t *task) kill(cause string) {
 	}
 }
 
-// wakeReporter wakes the reporter.
 func (a *Agent) wakeReporter() {
 	wait.Wake(a.news)
 }

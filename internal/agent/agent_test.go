@@ -24,7 +24,7 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// rig is a server with one agent, which run real processes.
+// rig is a server with one agent that runs real processes.
 type rig struct {
 	*api.Client
 	t      *testing.T
@@ -86,7 +86,7 @@ func (r *rig) submit(spec api.Spec) int64 {
 	return resp.Jobs[0].ID
 }
 
-// until waits until the job is in a state.
+// until waits until ready accepts the job.
 func (r *rig) until(id int64, ready func(*api.JobResponse) bool) *api.JobResponse {
 	r.t.Helper()
 	var j *api.JobResponse
@@ -148,7 +148,7 @@ func TestRunsAndReports(t *testing.T) {
 	}
 }
 
-// TestFailuresAreLogged: the log of an agent tells which tasks failed on its machine, and no others.
+// TestFailuresAreLogged checks that an agent logs the tasks that failed on its machine, and no others.
 func TestFailuresAreLogged(t *testing.T) {
 	var mu sync.Mutex
 	var said strings.Builder
@@ -189,7 +189,7 @@ func TestCancelAndLimit(t *testing.T) {
 	}
 }
 
-// TestDrain: an agent that stops lets tasks end, and gives back what does not end.
+// TestDrain checks that an agent that stops lets tasks end, and releases the tasks that do not end in time.
 func TestDrain(t *testing.T) {
 	r := newRig(t, time.Minute, agent.Options{Drain: time.Minute})
 	dir := t.TempDir()
@@ -215,14 +215,13 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// begun waits until a task runs that says so by a file: a lease may still be on its way to the
-// agent.
+// begun waits until a task has written its file begun: the lease may still be on its way to the agent.
 func begun(t *testing.T, dir string) {
 	t.Helper()
 	await.True(t, "the task runs", func() bool { return os.Remove(dir+"/begun") == nil })
 }
 
-// untilDrains waits until the server knows that the agent takes nothing new.
+// untilDrains waits until the server knows that the agent takes no new tasks.
 func (r *rig) untilDrains() {
 	r.t.Helper()
 	await.Until(r.t, "the agent drains", func() (any, bool) {
@@ -234,8 +233,8 @@ func (r *rig) untilDrains() {
 	})
 }
 
-// TestRenews: a task that runs for several leases stays with its agent. A lease is long
-// enough for a machine that stands still for a second.
+// TestRenews checks that a task that runs for several leases stays with its agent. The lease is long enough
+// for a machine that freezes for a second.
 func TestRenews(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 2500*time.Millisecond, agent.Options{})
@@ -245,8 +244,8 @@ func TestRenews(t *testing.T) {
 	}
 }
 
-// Jobs run as their users, who have to reach their scripts, also where the directory of
-// the agent and those above it were not there before.
+// TestOthersReachTheirScripts checks that other users can reach their scripts even if the agent made its
+// directory and the parents of the directory: jobs run as their users.
 func TestOthersReachTheirScripts(t *testing.T) {
 	top := t.TempDir()
 	probe := filepath.Join(top, "probe")

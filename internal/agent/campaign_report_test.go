@@ -22,7 +22,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// silent is a server that gives out one task and answers nothing after that.
+// silent is a server that gives out one task and then answers no request until resume is closed.
 type silent struct {
 	ttl    time.Duration
 	lease  api.Lease
@@ -31,11 +31,11 @@ type silent struct {
 	resume chan struct{}
 
 	told     sync.Once
-	back     chan struct{} // closed when the task is given back
-	finished atomic.Bool   // its end was reported
+	back     chan struct{} // closed when the agent has released the task
+	finished atomic.Bool   // the agent reported the end of the task
 }
 
-// note notes what an agent reports.
+// note records a report of an agent.
 func (s *silent) note(r *http.Request) {
 	var report api.ReportRequest
 	if !strings.HasSuffix(r.URL.Path, "/report") || json.NewDecoder(r.Body).Decode(&report) != nil {
@@ -74,14 +74,15 @@ func (s *silent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, "{}")
 }
 
-// TestCampaignKillsWhatItCannotRenew: when the server stops answering, a task is ended before
-// its lease is, because the server gives it to somebody else then. When the server is back
-// before anybody has noticed, the task waits again: it was not cancelled.
+// TestCampaignKillsWhatItCannotRenew checks that an agent whose server stops answering ends a task before the
+// end of its lease, because the server may then give the task to another agent. If the server comes back
+// before anybody has noticed, the task waits again: nobody cancelled it.
 func TestCampaignKillsWhatItCannotRenew(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	pidFile := filepath.Join(dir, "pid")
-	// A tenth of the lease is what a slow machine may take from it to tell both of us.
+	// The agent kills a tenth of the lease early; within this time a slow machine must kill the task and this
+	// test must see it.
 	s := &silent{ttl: 6 * time.Second, given: make(chan struct{}), resume: make(chan struct{}), back: make(chan struct{})}
 	s.lease = api.Lease{
 		Ref: queue.Ref{JobID: 1, Attempt: 1}, User: "whoever", Tasks: 1,

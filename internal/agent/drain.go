@@ -9,8 +9,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// drain takes nothing new, waits for running tasks, and gives back the tasks that do not end in
-// time.
+// drain refuses new tasks, waits for running tasks, and releases the tasks that do not end in time.
 func (a *Agent) drain(ctx context.Context) {
 	a.log.Info("draining", "tasks", a.count())
 	a.mu.Lock()
@@ -28,7 +27,7 @@ func (a *Agent) drain(ctx context.Context) {
 			continue
 		}
 	}
-	// What has ended is reported before we leave.
+	// Report the ends and releases that are left before the agent leaves.
 	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); {
 		a.wakeReporter()
 		a.mu.Lock()
@@ -48,8 +47,7 @@ func (a *Agent) drain(ctx context.Context) {
 	}
 }
 
-// interrupt ends what still runs when the time to drain is over; it will run again
-// elsewhere.
+// interrupt stops the tasks that still run when the time to drain is over; they will run again elsewhere.
 func (a *Agent) interrupt() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead/fairlead/internal/gpu"
 )
 
-// environment is what a task sees: who it is, what it is, and what its job asked for.
-// Nothing of our own environment is in it.
+// environment returns the environment of a task: its user, its numbers and names, and the variables of its
+// job. It contains nothing of the environment of the agent.
 func (m *Machine) environment(l *api.Lease, u *account, gpus []gpu.Device) []string {
 	env := environ.User(u.name, u.home)
 	maps.Copy(env, m.options.Env)
@@ -36,7 +36,7 @@ func (m *Machine) environment(l *api.Lease, u *account, gpus []gpu.Device) []str
 	return environ.List(env)
 }
 
-// compatible are the variables of batch systems.
+// compatible holds the variables that other batch systems set.
 var compatible = map[string]map[string]func(*api.Lease) string{
 	"slurm": {
 		"SLURM_NODELIST":         func(l *api.Lease) string { return strings.Join(distinct(l.Nodes), ",") },
@@ -61,11 +61,11 @@ var compatible = map[string]map[string]func(*api.Lease) string{
 		"PBS_JOBNAME":     func(l *api.Lease) string { return l.Job.Name },
 		"PBS_O_WORKDIR":   func(l *api.Lease) string { return l.Job.Dir },
 		"PBS_ARRAY_INDEX": func(l *api.Lease) string { return inArray(l, fmt.Sprint(l.Number)) },
-		"PBS_ARRAYID":     func(l *api.Lease) string { return inArray(l, fmt.Sprint(l.Number)) }, // Torque's name
+		"PBS_ARRAYID":     func(l *api.Lease) string { return inArray(l, fmt.Sprint(l.Number)) }, // the name in Torque
 	},
 }
 
-// processes is how many processes a task starts.
+// processes returns how many processes a task starts.
 func processes(l *api.Lease) int64 {
 	n, err := strconv.ParseInt(l.Job.Env[environ.Processes], 10, 64)
 	if err != nil || n < 1 {

@@ -14,10 +14,10 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// factsEvery is how often the server is told again what the machine is like.
+// factsEvery is the interval at which the agent reports the facts of its machine.
 const factsEvery = 10 * time.Second
 
-// facts are those of this machine now.
+// facts returns the present facts of this machine.
 func (m *Machine) facts() *api.Facts {
 	f := &api.Facts{
 		At: time.Now(), Runs: "own", AllowRoot: m.options.AllowRoot || m.options.AnyUser && os.Getuid() == 0,
@@ -50,8 +50,8 @@ func (m *Machine) facts() *api.Facts {
 	return f
 }
 
-// bounds reads what the control group of a process may have, version 2: the least of what it
-// and those above it may. own is what the kernel says in which group the process is.
+// bounds reads the limits of the control group (version 2) of a process: the smallest among those of the
+// group and its ancestors. own is the content of /proc/self/cgroup.
 func bounds(root, own string, f *api.Facts) {
 	for line := range strings.Lines(own) {
 		path, v2 := strings.CutPrefix(strings.TrimSpace(line), "0::")
@@ -70,14 +70,14 @@ func bounds(root, own string, f *api.Facts) {
 	}
 }
 
-// least keeps the smaller of two bounds; 0 is no bound.
+// least keeps the smaller of two bounds; 0 means no bound.
 func least[N int64 | float64](have *N, n N) {
 	if n > 0 && (*have == 0 || n < *have) {
 		*have = n
 	}
 }
 
-// number reads a file of the kernel; one that says max, or is not there, is 0.
+// number reads a number from a file of the kernel. It returns 0 if the file contains "max" or does not exist.
 func number(path string) int64 {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -90,7 +90,7 @@ func number(path string) int64 {
 	return n
 }
 
-// processors reads "quota period", in microseconds.
+// processors reads a file with "quota period", in microseconds, and returns quota / period.
 func processors(path string) float64 {
 	text, err := os.ReadFile(path)
 	if err != nil {

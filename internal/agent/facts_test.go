@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// TestBounds: of a control group and those above it the least counts.
+// TestBounds checks that the smallest limit of a control group and its ancestors counts.
 func TestBounds(t *testing.T) {
 	root := t.TempDir()
 	write := func(path, text string) {
@@ -33,7 +33,7 @@ func TestBounds(t *testing.T) {
 		"0::/system.slice/agent.service\n":            {MaxMemory: 8 << 30, MaxTasks: 512, MaxCPUs: 2.5},
 		"1:name=systemd:/x\n0::/system.slice\n":       {MaxMemory: 8 << 30, MaxTasks: 4915},
 		"0::/\n":                                      {},
-		"5:memory:/system.slice/agent.service\n":      {}, // version 1
+		"5:memory:/system.slice/agent.service\n":      {}, // control groups version 1
 		"0::/../../system.slice/gone/agent.service\n": {MaxMemory: 8 << 30, MaxTasks: 4915},
 	} {
 		var got api.Facts
@@ -43,7 +43,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestFacts: an agent says what it is like, and whether it can write.
+// TestFacts checks that an agent reports the facts of its machine, and whether it can write output.
 func TestFacts(t *testing.T) {
 	dir := t.TempDir()
 	m, err := OpenMachine(Options{Name: "n1", Dir: dir, AnyUser: true})

@@ -10,8 +10,9 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestDisowns: the agent tells when its attempts started, ends those that are none of the server's, and reports
-// nothing of them, also when the server has given it another attempt with the same numbers meanwhile.
+// TestDisowns checks that the agent reports when its attempts started, ends the attempts that the server does
+// not know, and reports nothing of them, even if the server has given it another attempt with the same
+// numbers meanwhile.
 func TestDisowns(t *testing.T) {
 	began := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	ref := func(job int64) queue.Ref { return queue.Ref{JobID: job, Attempt: 1} }

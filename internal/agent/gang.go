@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// gang is what a task finds out about the others that started with it: all that mpirun,
-// torchrun and the like have to be told. A task that started for itself is a gang of one.
+// gang returns the variables that describe the gang of a task: everything that mpirun, torchrun and the like
+// must know. A task that started alone is a gang of one.
 func (m *Machine) gang(l *api.Lease) map[string]string {
 	nodes, rank := l.Nodes, l.Task
 	if len(nodes) == 0 {
@@ -27,7 +27,7 @@ func (m *Machine) gang(l *api.Lease) map[string]string {
 	}
 }
 
-// distinct are the different names of a list, in the order in which they appear.
+// distinct returns the different names of a list, in the order in which they first appear.
 func distinct(names []string) []string {
 	known := map[string]bool{}
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
@@ -37,7 +37,7 @@ func distinct(names []string) []string {
 	})
 }
 
-// nodeID is which of the nodes of its gang a task runs on, from 0.
+// nodeID returns the index of the task's node among the nodes of its gang, from 0.
 func nodeID(l *api.Lease) string {
 	if l.Task >= len(l.Nodes) {
 		return "0"

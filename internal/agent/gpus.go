@@ -2,8 +2,8 @@ package agent
 
 import "github.com/fairlead/fairlead/internal/gpu"
 
-// takeGPUs takes the GPUs that a task asks for, and waits if they have not come back yet; until
-// then the task does not begin. It returns false if the task was stopped meanwhile.
+// takeGPUs takes the GPUs that a task requests. If they are not free yet, it waits, and the task does not
+// begin until then. It returns false if the task was stopped meanwhile.
 func (a *Agent) takeGPUs(t *task) ([]gpu.Device, bool) {
 	if a.gpus.Empty() {
 		return nil, true
@@ -24,9 +24,9 @@ func (a *Agent) takeGPUs(t *task) ([]gpu.Device, bool) {
 	}
 }
 
-// gpuVariables are the environment variables that tell the programs of a task its GPUs. On a machine that
-// has GPUs, a task that asked for none sees none: it would use the GPUs of others. The
-// numbers follow the bus; programs count in this order only if they are told so.
+// gpuVariables returns the environment variables that name the GPUs of a task. On a machine with GPUs, a task
+// that requested none sees none: it would use the GPUs of other tasks. The numbers follow the order of the
+// PCI bus; programs count in this order only if CUDA_DEVICE_ORDER says so.
 func (m *Machine) gpuVariables(gpus []gpu.Device) map[string]string {
 	if m.gpus.Empty() {
 		return nil

@@ -12,20 +12,21 @@ import (
 	"github.com/fairlead/fairlead/internal/gpu"
 )
 
-// madeUp are three GPUs of two types, which exist nowhere.
+// madeUp returns options with three invented GPUs of two types.
 func madeUp() agent.Options {
 	return agent.Options{GPUs: []gpu.Device{{ID: "0", Type: "a100"}, {ID: "3", Type: "a100"}, {ID: "5", Type: "h100"}}}
 }
 
-// asking is a job for GPUs that runs a script.
+// asking returns a job that requests GPUs and runs a script.
 func asking(script string, request map[string]int64) api.Spec {
 	s := shell(script)
 	s.Request = request
 	return s
 }
 
-// TestGPUsAreHandedOut: many tasks, each of which takes a directory for each of its GPUs, which
-// can only be made once; and one that asks for none sees none, whatever its job says.
+// TestGPUsAreHandedOut checks that no two tasks have the same GPU at once: each of many tasks makes a
+// directory for each of its GPUs, which fails if the directory exists. A task that requests no GPU sees none,
+// whatever variables its job sets.
 func TestGPUsAreHandedOut(t *testing.T) {
 	r := newRig(t, time.Minute, madeUp())
 	dir := t.TempDir()
@@ -59,8 +60,8 @@ func TestGPUsAreHandedOut(t *testing.T) {
 	}
 }
 
-// TestGPUOfTypeIsWaitedFor: a task that asks for a type begins when one of it comes back, also if
-// by count there is a GPU left; while it waits it can be stopped.
+// TestGPUOfTypeIsWaitedFor checks that a task that requests a GPU of a type begins when one of this type is
+// free again, even if a GPU of another type is free, and that it can be stopped while it waits.
 func TestGPUOfTypeIsWaitedFor(t *testing.T) {
 	o := madeUp()
 	o.GPUs = o.GPUs[1:] // one of each type
@@ -72,7 +73,7 @@ func TestGPUOfTypeIsWaitedFor(t *testing.T) {
 	goes, began := filepath.Join(dir, "go"), filepath.Join(dir, "began")
 	first := r.submit(
 		asking("> "+began+"; while ! test -e "+goes+"; do sleep 0.01; done; echo $FAIRLEAD_GPUS", map[string]int64{"gpu": 1}))
-	r.until(first, func(*api.JobResponse) bool { _, err := os.Stat(began); return err == nil }) // it has its GPU
+	r.until(first, func(*api.JobResponse) bool { _, err := os.Stat(began); return err == nil }) // it has a GPU
 	stopped := r.submit(asking("echo began", map[string]int64{"gpu:a100": 1}))
 	r.until(stopped, runs)
 	if _, err := r.Jobs.Alter(t.Context(), api.AlterRequest{Verb: "cancel", Jobs: []int64{stopped}}); err != nil {

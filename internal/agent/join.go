@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// join offers the machine until the server takes it.
+// join offers the machine to the server until the server accepts it.
 func (a *Agent) join(ctx context.Context) error {
 	again := wait.Backoff{First: 100 * time.Millisecond, Max: 5 * time.Second}
 	for {
@@ -45,8 +45,8 @@ func (a *Agent) join(ctx context.Context) error {
 	}
 }
 
-// offer is what it says when it joins. The attempts whose end has not been reported yet
-// are still its own, or else they would be run again by someone else.
+// offer returns the request to join. It lists also attempts whose end or release the agent has not reported
+// yet: otherwise the server would let another agent run them again.
 func (a *Agent) offer() api.JoinRequest {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -68,8 +68,8 @@ func (a *Agent) offer() api.JoinRequest {
 	}
 }
 
-// disown ends an attempt that is none of the server's, and forgets it: its numbers may be given to another one.
-// The caller holds the lock.
+// disown ends an attempt that the server does not know, and forgets it: the server may give its numbers to
+// another attempt. The caller holds the lock.
 func (a *Agent) disown(ref queue.Ref) {
 	a.log.Warn("the server does not know an attempt of before, as its database was restored; ending it", "task", ref)
 	if t := a.tasks[ref]; t != nil {

@@ -17,8 +17,9 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// lapsing is an agent with one task under a lease of a length. The process is real, and the clock of the agent is
-// virtual. f runs in a bubble of virtual time while the agent looks at its lease.
+// lapsing runs f with an agent that has one task, whose lease lasts ttl, and returns how the task ended. The
+// process is real; the clock of the agent is virtual: f runs in a synctest bubble while the agent watches the
+// lease.
 func lapsing(t *testing.T, ttl time.Duration, f func(t *testing.T, a *Agent, killed func() bool)) queue.Outcome {
 	runner, err := process.NewRunner()
 	if err != nil {
@@ -48,8 +49,8 @@ func lapsing(t *testing.T, ttl time.Duration, f func(t *testing.T, a *Agent, kil
 	return p.Wait()
 }
 
-// TestKillsBeforeTheLeaseEnds: a task whose lease nobody renews is killed in the last tenth of its lease, before
-// the server may give it to somebody else.
+// TestKillsBeforeTheLeaseEnds checks that the agent kills a task whose lease nobody renews in the last tenth
+// of the lease, before the server may give the task to another agent.
 func TestKillsBeforeTheLeaseEnds(t *testing.T) {
 	for _, ttl := range []time.Duration{300 * time.Millisecond, 6 * time.Second, time.Minute, time.Hour} {
 		t.Run(ttl.String(), func(t *testing.T) {
@@ -70,8 +71,9 @@ func TestKillsBeforeTheLeaseEnds(t *testing.T) {
 	}
 }
 
-// TestOutlastsTheServer: a task goes on for as long as nobody can give it to somebody else, for ten leases
-// here, and is killed a lease after the last sign of that; at once if another server may give it away.
+// TestOutlastsTheServer checks that a task goes on as long as no server can give it to another agent, for ten
+// leases in this test. The agent kills it one lease after the last sign of that, and at once if another
+// server may give it away.
 func TestOutlastsTheServer(t *testing.T) {
 	const ttl = time.Minute
 	for _, sole := range []bool{true, false} {
@@ -102,7 +104,7 @@ func TestOutlastsTheServer(t *testing.T) {
 	}
 }
 
-// TestNobodyListens: what shows that no server listens, and what does not.
+// TestNobodyListens checks which errors show that no server listens.
 func TestNobodyListens(t *testing.T) {
 	ask := func(c *api.Client, err error) error {
 		if err != nil {
@@ -117,7 +119,7 @@ func TestNobodyListens(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.(*net.UnixListener).SetUnlinkOnClose(false)
-	l.Close() // as one that was killed: the file stays
+	l.Close() // like a server that was killed: the file stays
 	port, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Perform runs a task to its end. When ctx ends, the task is stopped, with the cause of that.
+// Perform runs a task to its end. When ctx ends, it stops the task and gives the cause of ctx as the cause.
 func (m *Machine) Perform(ctx context.Context, l *api.Lease) queue.Outcome {
 	p, err := m.launch(l, nil)
 	defer m.removeScript(l)
@@ -51,10 +51,10 @@ func (m *Machine) launch(l *api.Lease, gpus []gpu.Device) (*process.Process, err
 	})
 }
 
-// fileName puts the task into the name of an output file: %j and %A are the id of the
-// job, %a the task's number in the array, %x the job's name, %u its user, %N the node.
-// Tasks of an array or a gang whose name does not tell them apart would overwrite one
-// another, so they get their numbers at the end; devices are not files.
+// fileName expands the name of an output file: %j and %A stand for the id of the job, %a for the task's
+// number in the array, %x for the name of the job, %u for its user, %N for the node. If a job has an array or
+// a gang and its pattern has no %a, the tasks would overwrite one another's file, so fileName appends their
+// numbers, except to devices.
 func (m *Machine) fileName(pattern string, l *api.Lease) string {
 	if pattern == "" {
 		return ""

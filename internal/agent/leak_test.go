@@ -23,8 +23,8 @@ import (
 // TestMain fails if goroutines are left when all tests have ended.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// displacer passes requests on to a server until taken is closed. Then it answers polls as the
-// server does when another agent has taken the name of this one.
+// displacer passes requests to a server until taken is closed. Then it answers polls like a server when
+// another agent has taken the name of this one.
 type displacer struct {
 	server http.Handler
 	taken  chan struct{}
@@ -53,7 +53,7 @@ func (d *displacer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// displaced serves a displacer in front of the server at a socket, and returns a client of it.
+// displaced serves a displacer in front of the server at a socket, and returns it with a client of it.
 func displaced(t *testing.T, socket string) (*displacer, *api.Client) {
 	t.Helper()
 	front := filepath.Join(t.TempDir(), "s")
@@ -82,9 +82,9 @@ func displaced(t *testing.T, socket string) (*displacer, *api.Client) {
 	return d, client
 }
 
-// TestDisplacedEndsItsTasks: an agent whose name another one has taken ends when its tasks have
-// ended, and not before: they use what it closes. The task here cannot be started, and takes long
-// to say so.
+// TestDisplacedEndsItsTasks checks that an agent whose name another agent has taken ends after its tasks,
+// because they use resources that it closes. The task in this test cannot be started, and is slow to log
+// that.
 func TestDisplacedEndsItsTasks(t *testing.T) {
 	r := newRig(t, time.Minute, agent.Options{})
 	d, client := displaced(t, r.socket)
@@ -96,7 +96,7 @@ func TestDisplacedEndsItsTasks(t *testing.T) {
 			<-d.taken
 			select {
 			case err := <-over:
-				over <- err // it did not wait
+				over <- err // the agent did not wait for the task
 			case <-time.After(300 * time.Millisecond):
 			}
 			ended.Store(true)

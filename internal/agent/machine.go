@@ -12,9 +12,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Machine runs tasks as processes, whoever asks for them: an agent, or a worker of a
-// queue that is not ours. It has the directory to itself. Its methods may be called from
-// several goroutines.
+// Machine runs tasks as processes, for an agent or for a worker of a foreign queue. No other process uses its
+// directory. Its methods may be called from several goroutines.
 type Machine struct {
 	options Options
 	log     *slog.Logger
@@ -27,14 +26,14 @@ type Machine struct {
 	gpus    *gpu.Pool
 }
 
-// Close kills what still runs, and gives the directory back.
+// Close kills the tasks that still run, and unlocks the directory.
 func (m *Machine) Close() {
 	m.lock.Release()
 	m.runner.Close()
 	m.logs.Close()
 }
 
-// Tail is the end of a task's output, at most limit bytes.
+// Tail returns the end of a task's output, at most limit bytes.
 func (m *Machine) Tail(ref queue.Ref, limit int) []byte {
 	x, err := m.logs.ReadAt(ref.JobID, ref.Task, ref.Attempt, -int64(limit), limit)
 	if err != nil {
@@ -43,7 +42,7 @@ func (m *Machine) Tail(ref queue.Ref, limit int) []byte {
 	return x.Data
 }
 
-// Clean removes old output once an hour, until ctx ends.
+// Clean removes output older than 30 days once an hour, until ctx ends.
 func (m *Machine) Clean(ctx context.Context) {
 	const kept = 30 * 24 * time.Hour
 	for wait.For(ctx, time.Hour) {

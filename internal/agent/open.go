@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead/fairlead/internal/process"
 )
 
-// OpenMachine takes the directory, and kills what an earlier holder left running.
+// OpenMachine locks the directory, and kills processes that an earlier holder left.
 func OpenMachine(o Options) (*Machine, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -27,15 +27,16 @@ func OpenMachine(o Options) (*Machine, error) {
 	}
 	m := &Machine{
 		options: o, log: o.Logger, dir: dir,
-		// The mark tells the tasks of this machine from those of others with the same name.
+		// The mark distinguishes the tasks of this machine from those of machines with the same name.
 		mark: fmt.Sprintf("%x/%s/", sha256.Sum256([]byte(dir)), o.Name)[56:],
 	}
-	// The scripts' directory comes first: those above it that are made with it can be
-	// passed by others, those made for the output could not.
+	// Make the scripts' directory first: other users can pass the parents that are made with it, but not
+	// parents that are made for the output.
 	if m.scripts, err = scriptDir(dir); err != nil {
 		return nil, err
 	}
-	// First of all: the tasks of whoever has the directory are killed, as nobody else is there.
+	// Lock the directory before begin, which kills the tasks of the former holder: no other holder may be alive
+	// then.
 	if m.lock, err = lock(dir); err != nil {
 		return nil, err
 	}
@@ -57,7 +58,7 @@ func (m *Machine) begin(logs string) (err error) {
 	} else if n > 0 {
 		m.log.Warn("killed what an earlier agent left", "processes", n)
 	}
-	// So nothing has a GPU now: all of them can be handed out.
+	// No task of an earlier agent has a GPU any more, so all GPUs are free.
 	m.gpus = gpu.NewPool(m.options.GPUs)
 	if m.logs, err = process.OpenLogs(logs); err != nil {
 		return fmt.Errorf("directory for output: %w", err)
@@ -66,7 +67,7 @@ func (m *Machine) begin(logs string) (err error) {
 	return err
 }
 
-// lock keeps a directory to one agent.
+// lock locks a directory for one agent.
 func lock(dir string) (*filelock.Lock, error) {
 	l, err := filelock.Take(filepath.Join(dir, "lock"))
 	var held *filelock.HeldError

@@ -8,30 +8,30 @@ import (
 	"github.com/fairlead/fairlead/internal/gpu"
 )
 
-// Options describe an agent.
+// Options describes an agent.
 type Options struct {
 	Client   *api.Client
 	Name     string            // of the node
-	Capacity map[string]int64  // what it offers
-	GPUs     []gpu.Device      // the GPUs that Capacity counts, to be handed out
-	Labels   map[string]string // what it is like
-	Dir      string            // for the output of tasks, and scripts
+	Capacity map[string]int64  // the resources that it offers
+	GPUs     []gpu.Device      // the GPUs that Capacity counts
+	Labels   map[string]string // properties of the node
+	Dir      string            // for scripts and the output of tasks
 	Version  string            // of the program
 	Host     string            // name of the machine
 	Logger   *slog.Logger      // default: discards
-	Drain    time.Duration     // how long running tasks may go on when it is to stop; default 30s
+	Drain    time.Duration     // how long running tasks may go on when the agent stops; default 30s
 	Env      map[string]string // added to the environment of every task
 
-	// Whose jobs are run: an agent that runs as root runs each as its user, and those
-	// of root only with AllowRoot. Another agent runs the jobs of its own user, and
-	// those of others, as its own user, only with AnyUser.
+	// AllowRoot and AnyUser say whose jobs the agent runs. An agent that runs as root runs each job as its
+	// user, and the jobs of root only with AllowRoot. Another agent runs only the jobs of its own user. With
+	// AnyUser, an agent runs the jobs of all users as its own user.
 	AllowRoot bool
 	AnyUser   bool
-	// MinUID is the smallest number of a user whose jobs an agent that runs as root runs, root apart: those below it
-	// are accounts of the system. With Users or Groups it runs only the jobs of these users and of members of these
-	// groups.
+	// MinUID is the smallest uid whose jobs an agent that runs as root runs, apart from root: smaller uids
+	// are accounts of the system. With Users or Groups it runs only the jobs of these users and of members of
+	// these groups.
 	MinUID        int
 	Users, Groups []string
-	// Joined is called when the server let the agent in, each time.
+	// Joined is called each time the server has let the agent in.
 	Joined func()
 }

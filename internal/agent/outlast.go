@@ -8,9 +8,10 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// outlast lets tasks go on past the ends of their leases, as at an instant nobody could give them to others:
-// no other server is on the store, and ours did not listen, or said that its store was away. From when it
-// begins, or has its store again, it ends no lease for the length of one.
+// outlast extends the leases of the tasks to one lease after at, because at that instant no server could give
+// the tasks to others: no other server uses the store, and ours did not listen, or reported that it could not
+// reach the store. A server that starts, or reaches its store again, ends no lease for the length of one
+// lease.
 func (a *Agent) outlast(at time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -19,18 +20,18 @@ func (a *Agent) outlast(at time.Time) {
 		return
 	}
 	for _, t := range a.tasks {
-		if t.until.After(time.Now()) && t.until.Before(until) { // one whose lease is over is being killed
+		if t.until.After(time.Now()) && t.until.Before(until) { // a task whose lease is over is being killed
 			t.until = until
 		}
 	}
 }
 
-// endsNoLease reports whether a renewal or a join failed because the server does not listen, or because its store is
-// away. Other requests promise nothing when the store is away.
+// endsNoLease reports whether a renewal or a join failed because the server does not listen or cannot reach
+// its store. If the store is away, failures of other requests prove nothing.
 func endsNoLease(err error) bool { return errors.Is(err, queue.ErrUnavailable) || nobodyListens(err) }
 
-// nobodyListens reports whether an error shows that nobody listened at the address of the server. A connection
-// that is lost, or a request without an answer, shows nothing: the server may be there, and the network not.
+// nobodyListens reports whether an error shows that nobody listened at the address of the server. A lost
+// connection or a missing answer does not show it: perhaps only the network fails.
 func nobodyListens(err error) bool {
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ENOENT)
 }

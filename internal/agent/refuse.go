@@ -8,15 +8,15 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// userError says that this machine does not run the tasks of a user.
+// userError says why this machine does not run the tasks of a user.
 type userError struct{ text string }
 
 func (e *userError) Error() string { return e.text }
 
 func notRun(format string, args ...any) error { return &userError{fmt.Sprintf(format, args...)} }
 
-// unstarted is how a task ended that could not be started: not by itself, but for a reason of
-// this machine, unless it would be the same on every machine.
+// unstarted returns the outcome of a task that could not be started. It says whether the user, the machine or
+// the job is the reason; it is final if the task would fail on every machine.
 func unstarted(err error) queue.Outcome {
 	o := queue.Outcome{
 		State: queue.Failed, ExitCode: -1, Cause: "could not be started: " + err.Error(), Refused: queue.RefusedJob,

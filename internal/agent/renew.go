@@ -11,11 +11,11 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// maxRefs is how many attempts one request releases or renews.
+// maxRefs is how many attempts one request renews or releases at most.
 const maxRefs = 10_000
 
-// renewing renews the leases each time it is woken, and again until the server answers. It does so beside
-// the reports: one that the server refuses, or takes long over, does not let leases end.
+// renewing renews the leases each time it is woken, and tries again until the server answers. It runs beside
+// report, so that leases do not end because the server refuses a report or is slow to answer it.
 func (a *Agent) renewing(ctx context.Context) {
 	again := wait.Backoff{First: 50 * time.Millisecond, Max: 2 * time.Second}
 	for {
@@ -33,16 +33,15 @@ func (a *Agent) renewing(ctx context.Context) {
 	}
 }
 
-// patience is the next pause before a request is sent again: several fit into a lease, also into a short
-// one, as each may show that tasks can go on past its end.
+// patience returns the next pause before a request is sent again. Several requests fit into a lease, even a
+// short one, because each may show that tasks can go on past the end of their leases.
 func (a *Agent) patience(again *wait.Backoff) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return min(again.Next(), a.ttl/5)
 }
 
-// renewOnce renews the leases if it is time to. It returns false if it has to be done
-// again.
+// renewOnce renews the leases if they are due. It returns false if the caller must try again.
 func (a *Agent) renewOnce(ctx context.Context) bool {
 	a.mu.Lock()
 	session, due := a.session, a.renewNow
@@ -70,7 +69,7 @@ func (a *Agent) renewOnce(ctx context.Context) bool {
 	return true
 }
 
-// send sends renewals now; it returns false if that has to be done again.
+// send sends renewals; it returns false if the caller must send them again.
 func (a *Agent) send(ctx context.Context, req api.ReportRequest, now time.Time) (*api.ReportResponse, bool) {
 	r, err := a.options.Client.Report(ctx, a.options.Name, req)
 	if err != nil && ctx.Err() == nil {
@@ -83,10 +82,10 @@ func (a *Agent) send(ctx context.Context, req api.ReportRequest, now time.Time) 
 		a.server.Answer()
 		a.unreported.Answer()
 	}
-	return r, err == nil && !r.Rejoin // the poll will join again
+	return r, err == nil && !r.Rejoin // poll will join again
 }
 
-// notReported notes that the server could not be told something.
+// notReported records that a request to the server failed.
 func (a *Agent) notReported(err error) {
 	if errors.Is(err, api.ErrUnreachable) {
 		a.server.Fail(err)
@@ -95,8 +94,8 @@ func (a *Agent) notReported(err error) {
 	}
 }
 
-// renewed notes which leases last longer now, and ends tasks that are not ours any more.
-// A lease counts from when we asked, not from when the answer came.
+// renewed extends the leases that were renewed, and ends tasks that the agent has lost. A lease counts from
+// when the agent asked, not from when the answer came.
 func (a *Agent) renewed(refs []queue.Ref, errs []*api.Error, asked time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -113,8 +112,8 @@ func (a *Agent) renewed(refs []queue.Ref, errs []*api.Error, asked time.Time) {
 	}
 }
 
-// renew renews the leases in time, and kills what could not be renewed before it may
-// be run by someone else.
+// renew wakes renewing in time, and kills a task whose lease could not be renewed before another agent may
+// run it.
 func (a *Agent) renew(ctx context.Context) {
 	last := time.Now()
 	for {
@@ -122,7 +121,7 @@ func (a *Agent) renew(ctx context.Context) {
 		ttl := a.ttl
 		a.mu.Unlock()
 		margin := min(ttl/10, 2*time.Second)
-		if !wait.For(ctx, max(margin/3, 10*time.Millisecond)) { // several looks fit into the margin
+		if !wait.For(ctx, max(margin/3, 10*time.Millisecond)) { // check several times within the margin
 			return
 		}
 		a.mu.Lock()
@@ -133,7 +132,8 @@ func (a *Agent) renew(ctx context.Context) {
 		for ref, t := range a.tasks {
 			if !t.until.IsZero() && time.Until(t.until) < margin && t.process != nil {
 				a.log.Error("the lease could not be renewed in time; killing the task", "task", ref)
-				// The server may come back before anybody has noticed: nobody cancelled the task.
+				// The server may come back before anybody has noticed; the task was not cancelled, so release
+				// it.
 				t.back = true
 				t.kill("the lease could not be renewed in time")
 			}

@@ -12,14 +12,13 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// What goes into one request: few enough that the largest is far below what the server
-// reads (16 MiB).
+// Limits of one report: the largest is far below the maximum that the server reads (16 MiB).
 const (
 	maxCause   = 4 << 10 // bytes of the cause of one outcome
 	maxResults = 200
 )
 
-// report tells the server which tasks have ended.
+// report reports to the server which tasks have ended.
 func (a *Agent) report(ctx context.Context) {
 	again := wait.Backoff{First: 50 * time.Millisecond, Max: 2 * time.Second}
 	for {
@@ -37,8 +36,8 @@ func (a *Agent) report(ctx context.Context) {
 	}
 }
 
-// reportOnce sends what there is, in parts. It returns false if it has to be sent again: what the
-// server has not acknowledged is kept.
+// reportOnce reports all ends and releases, in parts. It returns false if the caller must try again; the
+// agent keeps everything that the server has not acknowledged.
 func (a *Agent) reportOnce(ctx context.Context) bool {
 	most := maxResults
 	for {
@@ -54,7 +53,7 @@ func (a *Agent) reportOnce(ctx context.Context) bool {
 		r, err := a.options.Client.Report(ctx, a.options.Name, req)
 		switch {
 		case errors.Is(err, queue.ErrInvalid) && len(req.Finished) > 1:
-			most = 1 // one of them is to blame; the others are reported without it
+			most = 1 // the server refused one of them; report the others without it
 			continue
 		case errors.Is(err, queue.ErrInvalid) && len(req.Finished) == 1:
 			r, err = a.plainly(ctx, req)
@@ -66,7 +65,7 @@ func (a *Agent) reportOnce(ctx context.Context) bool {
 			return false
 		}
 		a.unreported.Answer()
-		if r.Rejoin { // the poll will join again
+		if r.Rejoin { // poll will join again
 			return false
 		}
 		a.mu.Lock()
@@ -90,7 +89,7 @@ func refsOf(all []given) []queue.Ref {
 	return refs
 }
 
-// aged returns ends as they are to be reported now.
+// aged returns the ends with their ages at now.
 func aged(ends []api.Finished, now time.Time) []api.Finished {
 	out := slices.Clone(ends)
 	for i := range out {
@@ -101,9 +100,9 @@ func aged(ends []api.Finished, now time.Time) []api.Finished {
 	return out
 }
 
-// plainly reports an end that was refused as it was, with nothing but how it ended. If
-// that is refused as well it is dropped: it would be for ever, and whatever ends later
-// would wait behind it. The server takes the task for lost when its lease is over.
+// plainly reports an end that the server refused again, with only its state, exit code and age. If the server
+// refuses that as well, plainly drops the end: the server would always refuse it, and later ends would wait
+// behind it. The server then considers the task lost when its lease is over.
 func (a *Agent) plainly(ctx context.Context, req api.ReportRequest) (*api.ReportResponse, error) {
 	f := req.Finished[0]
 	plain := req

@@ -19,7 +19,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// refuser is a server that takes reports, but no large ones and none of job 7.
+// refuser is a server that accepts reports, except large ones and those of job 7.
 type refuser struct {
 	mu       sync.Mutex
 	finished []queue.Ref
@@ -48,7 +48,7 @@ func (s *refuser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	json.NewEncoder(w).Encode(api.ReportResponse{Finished: make([]*api.Error, len(req.Finished))})
 }
 
-// served has a handler answer on a socket, and returns its path.
+// served serves a handler on a socket, and returns the path of the socket.
 func served(t *testing.T, h http.Handler) string {
 	t.Helper()
 	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
@@ -61,8 +61,8 @@ func served(t *testing.T, h http.Handler) string {
 	return l.Addr().String()
 }
 
-// TestReportsInParts: many ends, each with much to say, arrive nevertheless, also when
-// one of them is refused.
+// TestReportsInParts checks that many ends with long causes arrive, even though the server refuses one of
+// them.
 func TestReportsInParts(t *testing.T) {
 	s := &refuser{}
 	client, err := api.Dial(served(t, s))
@@ -86,7 +86,8 @@ func TestReportsInParts(t *testing.T) {
 	}
 }
 
-// TestRenewsBesideReports: leases are renewed while the server does not answer a report of what has ended.
+// TestRenewsBesideReports checks that the agent renews leases while the server does not answer a report of
+// ends.
 func TestRenewsBesideReports(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	renewed := make(chan []queue.Ref, 10)
@@ -128,8 +129,8 @@ func TestRenewsBesideReports(t *testing.T) {
 	}
 }
 
-// TestAged: an end that could not be reported for a while is told with how long ago it was, whatever the clocks of
-// the two sides show, and becomes an instant of the server's clock.
+// TestAged checks that the agent reports an old end with its age, so that the server can compute the instant
+// on its own clock, however far the two clocks differ.
 func TestAged(t *testing.T) {
 	here, there := time.Now(), time.Date(1999, 12, 31, 0, 0, 0, 0, time.UTC) // the agent's clock is off
 	ends := []api.Finished{{}, {At: there.Add(-time.Minute)}, {At: there.Add(time.Minute)}}

@@ -9,15 +9,14 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Run runs an agent until ctx ends, and then until its tasks have ended or the time
-// to drain is over.
+// Run runs an agent until ctx ends, and then until its tasks have ended or the time to drain is over.
 func Run(ctx context.Context, o Options) error {
 	a, err := open(o)
 	if err != nil {
 		return err
 	}
 	defer a.Close()
-	// The connection is kept while draining.
+	// Keep the connection while draining.
 	work, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	if err := a.join(ctx); err != nil {

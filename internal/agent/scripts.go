@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// scriptDir makes the directory for scripts. Each is readable by the one user who
-// runs it; the directories can be passed through but not listed.
+// scriptDir makes the directory for scripts. Only the user who runs a script can read it; other users can
+// pass through the directories but not list them.
 func scriptDir(dir string) (string, error) {
 	scripts := filepath.Join(dir, "scripts")
 	if err := os.MkdirAll(scripts, 0o711); err != nil {
@@ -25,8 +25,8 @@ func scriptDir(dir string) (string, error) {
 	return scripts, errors.Join(os.Chmod(dir, 0o711), os.Chmod(scripts, 0o711))
 }
 
-// ours refuses a directory that belongs to another user, who could exchange what users run, and, where no
-// link may stand in its place, one that is behind a link: its mode is going to be changed.
+// ours refuses a directory that belongs to another user, because that user could replace the scripts of
+// others. With itself, it also refuses a symbolic link, because the mode of the directory will be changed.
 func ours(dir string, itself bool) error {
 	stat := os.Stat
 	if itself {
@@ -45,8 +45,7 @@ func ours(dir string, itself bool) error {
 	return nil
 }
 
-// passable returns an error for a directory that others cannot reach: none of their
-// scripts would start.
+// passable returns an error for a directory that other users cannot reach: their scripts would not start.
 func passable(dir string) error {
 	for d := dir; d != "/"; d = filepath.Dir(d) {
 		info, err := os.Stat(d)
@@ -65,8 +64,8 @@ func (m *Machine) scriptPath(l *api.Lease) string {
 	return filepath.Join(m.scripts, fmt.Sprintf("%d_%d.%d", l.JobID, l.Task, l.Attempt))
 }
 
-// writeScript puts a job's script into a file and returns the command that runs it: a
-// script that does not name its interpreter is one of the shell.
+// writeScript writes the script of a job to a file and returns the command that runs it. The shell runs a
+// script that does not name its interpreter.
 func (m *Machine) writeScript(l *api.Lease, u *account) ([]string, error) {
 	path := m.scriptPath(l)
 	if err := writeFile(path, l.Job.Payload, u); err != nil {
@@ -79,9 +78,9 @@ func (m *Machine) writeScript(l *api.Lease, u *account) ([]string, error) {
 	return argv, nil
 }
 
-// writeFile writes a file that only its user may read and run. No process is started
-// meanwhile: until it has replaced its program it would hold the file open for writing,
-// and the system refuses to run such a file.
+// writeFile writes a file that only its user may read and run. It blocks forks meanwhile: a new process would
+// keep the file open for writing until its exec, and the system refuses to run a file that is open for
+// writing.
 func writeFile(path string, text []byte, u *account) error {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()

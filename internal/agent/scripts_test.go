@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestScriptsOfAnother: a directory that stands for another one, or belongs to another user, gets no scripts, and
-// keeps its mode.
+// TestScriptsOfAnother checks that scriptDir refuses a symbolic link and a directory of another user, and
+// does not change their modes.
 func TestScriptsOfAnother(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
 	if err := os.Chmod(other, 0o700); err != nil {

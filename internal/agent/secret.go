@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// identityFile holds what an agent proves with that a node is its own. It is kept, so that an agent
-// that was killed has its node again at once, while one in another directory waits until the first is
-// lost.
+// identityFile holds the secret that proves that a node belongs to this agent. The agent keeps it, so that an
+// agent that was killed has its node again at once. An agent in another directory must wait until the first
+// is lost.
 const identityFile = "identity"
 
-// ownSecret reads it, or makes it. Only who holds the lock of the directory does. It never follows a
-// link.
+// ownSecret reads the secret of the directory, or makes it. The caller holds the lock of the directory.
+// ownSecret never follows a link.
 func ownSecret(dir string) (string, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -30,7 +30,7 @@ func ownSecret(dir string) (string, error) {
 		text, err := root.ReadFile(identityFile)
 		if id := strings.TrimSpace(string(text)); err != nil || len(id) >= len(rand.Text()) {
 			return id, err
-		} // cut off as the machine failed
+		} // otherwise it was cut off when the machine failed
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
@@ -38,7 +38,7 @@ func ownSecret(dir string) (string, error) {
 	return id, replaceIn(root, identityFile, id+"\n")
 }
 
-// replaceIn writes a file that only its owner may read, as a whole or not at all.
+// replaceIn writes a file that only its owner may read, completely or not at all.
 func replaceIn(root *os.Root, name, text string) error {
 	next := name + ".new"
 	if err := root.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {

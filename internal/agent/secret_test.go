@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestSecretIsKept: an agent in the same directory is the same, one in another is not.
+// TestSecretIsKept checks that agents in the same directory have the same secret, and agents in other
+// directories have others.
 func TestSecretIsKept(t *testing.T) {
 	here, there := t.TempDir(), t.TempDir()
 	first, err := ownSecret(here)
@@ -31,7 +32,7 @@ func TestSecretIsKept(t *testing.T) {
 	}
 }
 
-// TestSecretFollowsNoLink, neither to read nor to write.
+// TestSecretFollowsNoLink checks that ownSecret neither reads nor writes through a link.
 func TestSecretFollowsNoLink(t *testing.T) {
 	dir, target := t.TempDir(), filepath.Join(t.TempDir(), "target")
 	if err := os.WriteFile(target, []byte("a text of another file, which is long enough"), 0o600); err != nil {

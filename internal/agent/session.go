@@ -9,13 +9,13 @@ import (
 	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// pollWait is for how long a poll may wait; the server shortens it.
+// pollWait is how long a poll may wait; the server shortens it.
 const pollWait = 30 * time.Second
 
-// poll asks for work and carries out what comes.
+// poll asks for work and carries out the answers.
 func (a *Agent) poll(ctx context.Context) {
 	again := wait.Backoff{First: 100 * time.Millisecond, Max: 2 * time.Second}
-	reported := time.Now() // when the server was told the facts, at first as it joined
+	reported := time.Now() // when the server last received the facts; first on join
 	for ctx.Err() == nil {
 		var facts *api.Facts
 		if now := time.Now(); now.Sub(reported) >= factsEvery {
@@ -56,7 +56,7 @@ func (a *Agent) poll(ctx context.Context) {
 	}
 }
 
-// displace ends the agent: another one has its name, and its tasks run again there.
+// displace ends the agent: another agent has its name and runs its tasks again.
 func (a *Agent) displace() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// start begins a task, unless it is known already: a lease is sent again until the
-// server knows that it arrived.
+// start begins a task, unless the agent has it already: the server sends a lease again until it knows that
+// the lease arrived.
 func (a *Agent) start(l api.Lease) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -29,7 +29,7 @@ func (a *Agent) start(l api.Lease) {
 	a.begun.Go(func() { a.run(t) })
 }
 
-// reported tells whether the end of an attempt waits to be reported.
+// reported reports whether the end of an attempt waits to be reported.
 func (a *Agent) reported(ref queue.Ref) bool {
 	for _, f := range a.finished {
 		if f.Ref == ref {
@@ -58,7 +58,7 @@ func (a *Agent) run(t *task) {
 	wait.Wake(a.idle)
 }
 
-// note notes how a task ended, to be reported.
+// note records how a task ended, for the next report.
 func (a *Agent) note(t *task, o queue.Outcome) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -92,7 +92,7 @@ func (a *Agent) perform(t *task, gpus []gpu.Device) queue.Outcome {
 	return p.Wait()
 }
 
-// stop ends a task for the server.
+// stop ends a task at the request of the server.
 func (a *Agent) stop(s api.Stop) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

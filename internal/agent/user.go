@@ -13,13 +13,13 @@ import (
 	"github.com/fairlead/fairlead/internal/process"
 )
 
-// account is whom a task runs as.
+// account is the user as whom a task runs.
 type account struct {
 	name, home string
-	as         *process.Identity // nil: as ourselves
+	as         *process.Identity // nil: the user of the agent
 }
 
-// user says as whom a job of the named user runs, or why it does not.
+// user returns the account for the jobs of the named user, or an error that says why they do not run here.
 func (m *Machine) user(name string) (*account, error) {
 	me, err := user.Current()
 	if err != nil {
@@ -59,7 +59,7 @@ func (m *Machine) user(name string) (*account, error) {
 	return &account{name: u.Username, home: u.HomeDir, as: id}, nil
 }
 
-// admits refuses the jobs of a user whom the agent does not serve.
+// admits returns an error if the agent does not run the jobs of a user.
 func (m *Machine) admits(u *user.User, id *process.Identity) error {
 	o := m.options
 	if int64(id.UID) < int64(o.MinUID) {
@@ -104,8 +104,8 @@ func identity(u *user.User) (*process.Identity, error) {
 	return id, nil
 }
 
-// directory is where a task runs: where the user asked for, else at home if there is
-// one.
+// directory returns where a task runs: the directory that the user chose, else the home directory if it
+// exists, else "/".
 func (u *account) directory(dir string) string {
 	if dir != "" {
 		return dir

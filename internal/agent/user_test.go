@@ -74,7 +74,7 @@ func TestVariablesOfOtherSystems(t *testing.T) {
 	}
 }
 
-// TestVariablesOfGangs: a task knows which of how many it is, and where all of them are.
+// TestVariablesOfGangs checks that a task knows its rank, the size of its gang, and the nodes of the gang.
 func TestVariablesOfGangs(t *testing.T) {
 	for _, c := range []struct {
 		node  string
@@ -83,7 +83,7 @@ func TestVariablesOfGangs(t *testing.T) {
 		want  string
 	}{
 		{"n1", 0, nil, "0 0 1 1 n1"},
-		{"n1", 7, nil, "0 0 1 1 n1"}, // of an array: each task starts for itself
+		{"n1", 7, nil, "0 0 1 1 n1"}, // a task of an array starts alone
 		{"n1", 0, []string{"n1", "n2"}, "0 0 2 2 n1,n2"},
 		{"n2", 3, []string{"n1", "n2", "n2", "n2"}, "3 2 4 2 n1,n2,n2,n2"},
 	} {
@@ -100,7 +100,8 @@ func TestVariablesOfGangs(t *testing.T) {
 	}
 }
 
-// TestAdmits: an agent refuses accounts of the system, and whom --users and --groups leave out.
+// TestAdmits checks that an agent refuses accounts of the system, and users whom --users and --groups leave
+// out.
 func TestAdmits(t *testing.T) {
 	daemon, err := user.Lookup("daemon")
 	if err != nil {
@@ -135,7 +136,7 @@ func TestAdmits(t *testing.T) {
 	}
 }
 
-// TestIdentityHasAllGroups: a task has the groups that the machine gives its user.
+// TestIdentityHasAllGroups checks that a task has the groups that the machine gives its user.
 func TestIdentityHasAllGroups(t *testing.T) {
 	for _, name := range []string{"root", "nobody", "daemon", "backup", "games"} {
 		u, err := user.Lookup(name)

@@ -11,9 +11,9 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge/bridgetest"
 )
 
-// TestOldAttempt: a bridge that was displaced, and is back when the server has decided on later
-// attempts, does not pass the end of its entry off as that of the attempt of today. The entry goes
-// out of the QS, whether it runs still or has ended.
+// TestOldAttempt checks a bridge that was displaced and comes back when the server has decided on later
+// attempts. It does not report the end of its entry as the end of the present attempt. The entry leaves the
+// QS, whether it still runs or has ended.
 func TestOldAttempt(t *testing.T) {
 	for name, endsAway := range map[string]bool{"it runs still": false, "it has ended meanwhile": true} {
 		t.Run(name, func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestOldAttempt(t *testing.T) {
 			old := r.inQS(1)[0].Marker
 			r.stop()
 			r.start(as("b"))
-			r.inQS(3) // the second attempt failed, the third runs
+			r.inQS(3) // the second attempt has failed, the third runs
 			close(third)
 			r.ends(id, "waiting")
 			r.stop()

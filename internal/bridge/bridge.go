@@ -10,23 +10,23 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Bridge is a worker that has a QS run its tasks. Its loops share a state, and each has a job of its
-// own: to take leases, to report, to submit, to follow, and to settle what became of lost ones.
+// Bridge is a worker that lets a QS run its tasks. Its loops share a state; each loop has one task: to take
+// leases, to report, to submit, to follow entries, or to settle lost leases.
 type Bridge struct {
 	o     Options
 	log   *slog.Logger
-	name  string // of this run, for the server
+	name  string // names this run to the server
 	state *state
 
-	server     *wait.Outage // of the server
-	unreported *wait.Outage // the server answers, and does not take reports
-	refusing   *wait.Outage // the QS answers, and does not take jobs
+	server     *wait.Outage // times in which the server does not answer
+	unreported *wait.Outage // times in which the server answers but refuses reports
+	refusing   *wait.Outage // times in which the QS answers but refuses jobs
 }
 
-// tryServer is how the server is tried again that does not answer.
+// tryServer returns the Retry for calls of the server.
 func (b *Bridge) tryServer() *Retry { return NewRetry(b.server, 100*time.Millisecond, 5*time.Second) }
 
-// persist tries until it succeeds, or there is no use.
+// persist calls f until it succeeds, ctx ends, or the error says that another try is useless.
 func (b *Bridge) persist(ctx context.Context, f func() error) error {
 	for try := b.tryServer(); ; {
 		err := f()
@@ -45,10 +45,10 @@ func (b *Bridge) persist(ctx context.Context, f func() error) error {
 	}
 }
 
-// answered tells whether the QS answers.
+// answered records whether the QS answered.
 func (b *Bridge) answered(err error) {
 	switch {
-	case errors.Is(err, context.Canceled): // we end
+	case errors.Is(err, context.Canceled): // the bridge ends
 	case err != nil:
 		b.o.Away.Fail(err)
 	default:

@@ -22,8 +22,8 @@ func work(pool, units string) api.Spec {
 	return api.Spec{Pool: pool, Env: map[string]string{environ.Work: units}}
 }
 
-// TestAtOnce: all jobs are in the QS at once, each where the book says, and their ends come
-// back with all there is to tell.
+// TestAtOnce checks that all jobs are in the QS at once, each where the book puts it, and that the server
+// gets all facts about their ends.
 func TestAtOnce(t *testing.T) {
 	r := newRig(t, time.Minute)
 	r.gate("hold")
@@ -84,7 +84,7 @@ func answer(t *testing.T, r *rig, id int64) *why.Answer {
 	return a
 }
 
-// bridgedAs is how far the only task of a job is in the QS, as the server was told.
+// bridgedAs returns the phase in the QS of the only task of a job, as the server knows it.
 func bridgedAs(t *testing.T, r *rig, id int64) string {
 	t.Helper()
 	if b := answer(t, r, id).Bridged; len(b) == 1 {
@@ -93,7 +93,7 @@ func bridgedAs(t *testing.T, r *rig, id int64) string {
 	return ""
 }
 
-// TestJustInTime: the QS never has more than there is room for, in the server's order.
+// TestJustInTime checks that the QS never has more jobs than slots, and gets them in the server's order.
 func TestJustInTime(t *testing.T) {
 	r := newRig(t, time.Minute)
 	for _, name := range []string{"a", "b"} {
@@ -118,7 +118,7 @@ func TestJustInTime(t *testing.T) {
 	}
 }
 
-// TestLostReply: a submission whose reply was lost is found, and not repeated.
+// TestLostReply checks that the bridge finds a submission whose reply was lost, and does not repeat it.
 func TestLostReply(t *testing.T) {
 	r := newRig(t, time.Minute)
 	r.setFault("submit+", bridgetest.ErrAway)
@@ -132,7 +132,7 @@ func TestLostReply(t *testing.T) {
 	}
 }
 
-// TestNotArrived: a submission that did not arrive is sent again, with the same marker.
+// TestNotArrived checks that the bridge sends a submission again that did not arrive, with the same marker.
 func TestNotArrived(t *testing.T) {
 	r := newRig(t, time.Minute)
 	r.setFault("submit", bridgetest.ErrAway)
@@ -145,7 +145,8 @@ func TestNotArrived(t *testing.T) {
 	r.ends(id, "succeeded")
 }
 
-// TestForgets: what the QS forgets is submitted again, with a fresh marker, and that is said.
+// TestForgets checks that the bridge submits a job again that the QS forgot, with a new marker, and reports
+// that.
 func TestForgets(t *testing.T) {
 	r := newRig(t, time.Minute)
 	r.gate("a")
@@ -166,8 +167,8 @@ func TestForgets(t *testing.T) {
 	r.ends(id, "succeeded")
 }
 
-// TestCancel: a job that is cancelled at the server is taken out of the QS, whether it waits or
-// runs there; one that is cancelled at the QS is cancelled.
+// TestCancel checks that a job that is cancelled at the server leaves the QS, whether it waits or runs there,
+// and that a job that is cancelled in the QS becomes cancelled at the server.
 func TestCancel(t *testing.T) {
 	r := newRig(t, time.Minute)
 	r.gate("runs")
@@ -196,7 +197,7 @@ func TestCancel(t *testing.T) {
 	r.ends(other, "cancelled")
 }
 
-// TestRetry: a task that failed is tried again, as a submission of its own.
+// TestRetry checks that each retry of a failed task is a submission of its own.
 func TestRetry(t *testing.T) {
 	r := newRig(t, time.Minute)
 	r.start(groups)
@@ -208,7 +209,7 @@ func TestRetry(t *testing.T) {
 	r.markersDiffer()
 }
 
-// TestGangIsRefused: it would never start all at once.
+// TestGangIsRefused checks that a bridge refuses a gang: its tasks would not start at the same moment.
 func TestGangIsRefused(t *testing.T) {
 	r := newRig(t, time.Minute)
 	r.start(groups)
@@ -218,7 +219,7 @@ func TestGangIsRefused(t *testing.T) {
 	}
 }
 
-// TestInvalid: what the QS never takes has failed, and why is said.
+// TestInvalid checks that a job that the QS never takes fails, with the reason.
 func TestInvalid(t *testing.T) {
 	r := newRig(t, time.Minute)
 	r.start(func(o *bridge.Options) { groups(o); o.QS = refusing{o.QS} })

@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// Cause is the text of an error of a connection, without the address, which the message around it
-// names, and without the system call.
+// Cause reduces an error of a connection to its cause, without the system call and without the address, which
+// the message around it names.
 func Cause(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) && op.Err != nil {

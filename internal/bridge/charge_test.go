@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// used is what a pool has received, by the store and by the loop.
+// used returns the service that a pool has received, according to the store and to the loop.
 func (r *rig) used(pool string) (store, loop float64) {
 	r.t.Helper()
 	u, err := r.store.(queue.Accountant).Usage(r.t.Context())
@@ -28,8 +28,8 @@ func (r *rig) used(pool string) (store, loop float64) {
 	return u.Pools[pool].Total, loop
 }
 
-// TestWaitIsNotCharged: what waits in the QS is queued, and told so; it is charged from when it
-// begins there to when it ends, and not at all if it is cancelled before.
+// TestWaitIsNotCharged checks that a task that waits in the QS is queued, and reported so. It is charged from
+// its start in the QS to its end, and not at all if it is cancelled before.
 func TestWaitIsNotCharged(t *testing.T) {
 	r := newRig(t, time.Minute)
 	r.gate("first")
@@ -51,7 +51,7 @@ func TestWaitIsNotCharged(t *testing.T) {
 	if err != nil || !strings.Contains(chunk.Later, "comes when it has ended") || chunk.Ended {
 		t.Errorf("its output: %+v, %v", chunk, err)
 	}
-	if await.Within(300*time.Millisecond, func() bool { // the clock of the QS goes on: there is no other one
+	if await.Within(300*time.Millisecond, func() bool { // the QS has a real clock only
 		store, loop := r.used("biology")
 		return store != 0 || loop != 0
 	}) {

@@ -8,9 +8,9 @@ import (
 	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// drain ends a run: the bridge takes nothing new. For the time of Drain entries in the QS may end,
-// and their ends are reported. The rest stays where it is, and its leases with this node:
-// the next run goes on.
+// drain ends a run: the bridge takes no new tasks. It stays for Drain, so that entries in the QS can end, and
+// reports their ends. The other entries stay in the QS, and this node keeps their leases: the next run goes
+// on with them.
 func (b *Bridge) drain(ctx context.Context) {
 	b.state.mu.Lock()
 	b.state.draining = true
@@ -45,8 +45,8 @@ func (b *Bridge) drain(ctx context.Context) {
 	}
 }
 
-// goAway tells the server that we leave, unless there is something to come back for: who
-// leaves gives up what it has.
+// goAway reports to the server that the bridge leaves, unless tasks are left: a node that leaves gives up its
+// tasks, and the next run must go on with them.
 func (b *Bridge) goAway(ctx context.Context, left int) {
 	if left > 0 {
 		b.log.Warn("ending; what is in the queueing system goes on there, and is followed when the bridge is started again",

@@ -5,7 +5,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// What goes into one request: few enough that the largest is far below what the server reads.
+// Limits of one report: the largest is far below the maximum that the server reads.
 const (
 	maxCause = 4 << 10 // bytes
 	maxEnds  = 200
@@ -13,7 +13,7 @@ const (
 	maxNotes = 1000
 )
 
-// ends adds the ends that the server does not know to a request, and returns their items.
+// ends adds at most most ends that the server does not know to a request, and returns their items.
 func (s *state) ends(req *api.ReportRequest, most int) []*item {
 	var told []*item
 	for _, it := range s.items {
@@ -25,10 +25,10 @@ func (s *state) ends(req *api.ReportRequest, most int) []*item {
 	return told
 }
 
-// plainCause stands for what the server did not take.
+// plainCause replaces a cause that the server refused.
 const plainCause = "the report of how it ended was refused"
 
-// plainly reduces the end of a task to how it ended. It takes the lock.
+// plainly reduces the end of a task to its outcome and its times. It takes the lock.
 func (s *state) plainly(ref queue.Ref) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

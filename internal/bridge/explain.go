@@ -2,8 +2,8 @@ package bridge
 
 import "fmt"
 
-// Explain is an error that reads as it is said here, and is err for errors.Is and errors.As:
-// for people its own words, or those of a protocol, are none.
+// Explain returns an error with the given text that is err for errors.Is and errors.As. It replaces the words
+// of a program or a protocol by words for people.
 func Explain(err error, format string, args ...any) error {
 	return &explained{fmt.Sprintf(format, args...), err}
 }

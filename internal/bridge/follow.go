@@ -7,13 +7,13 @@ import (
 	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// follows looks what became of entries, until ctx ends: when the QS tells of changes, and
-// from time to time. However many entries there are it is not asked all the time.
+// follows asks the QS about all entries, when it signals changes and at an interval, until ctx ends. It waits
+// four times as long as the answer took, so that many entries do not keep the QS busy all the time.
 func (b *Bridge) follows(ctx context.Context) {
 	changed := b.o.QS.Changed()
 	every := b.o.Poll
 	if changed != nil {
-		every *= 10 // it tells
+		every *= 10 // the QS signals changes
 	}
 	timer := time.NewTimer(every)
 	defer timer.Stop()
@@ -28,7 +28,7 @@ func (b *Bridge) follows(ctx context.Context) {
 		began := time.Now()
 		b.followOnce(ctx)
 		took := time.Since(began)
-		pause := b.o.Poll / 10 // what comes together is asked for together
+		pause := b.o.Poll / 10 // ask once about changes that come together
 		if changed == nil {
 			pause = b.o.Poll
 		}
@@ -39,7 +39,7 @@ func (b *Bridge) follows(ctx context.Context) {
 	}
 }
 
-// followOnce asks about all entries once, and takes out the entries that are to go.
+// followOnce asks about all entries once, and cancels the entries that must end.
 func (b *Bridge) followOnce(ctx context.Context) {
 	b.state.mu.Lock()
 	var all []*item

@@ -12,20 +12,21 @@ import (
 	"github.com/fairlead/fairlead/internal/environ"
 )
 
-// Groups are the groups of a bridge that decides by package frontback.
+// Groups holds the groups of a bridge that decides by package frontback.
 type Groups struct {
 	frontback.Settings
-	// Pools are the pools whose jobs, and those of the pools below them, belong to a group, by
-	// the group's name. A group without pools has the pools that are called as it.
+	// Pools maps the name of a group to its pools: the jobs of these pools and of the pools below them belong
+	// to the group. A group without an entry has the pool with its own name.
 	Pools map[string][]string
-	// Estimate is how long a job is expected to run that has no time limit. Default: an hour.
+	// Estimate is the expected run time of a job without a time limit. Default: an hour.
 	Estimate time.Duration
 }
 
-// Book are the settings of the book, in which there is a place for everybody.
+// Book returns the settings of the book, in which every job has a group.
 func (g *Groups) Book() frontback.Settings {
 	s := g.Settings
-	// One of weight 0 is nobody's loss. Priority groups alone divide nothing.
+	// A group of weight 0 takes nothing from the others. Priority groups alone have no weights, so others
+	// gets 1 then.
 	if len(s.Groups) == 0 {
 		s.Groups = []frontback.Group{{Name: others, Weight: 1}}
 	} else {
@@ -34,7 +35,7 @@ func (g *Groups) Book() frontback.Settings {
 	return s
 }
 
-// Group is the group of a pool: that of the longest path that leads to it.
+// Group returns the group of a pool: the one with the longest path that leads to the pool.
 func (g *Groups) Group(pool string) string {
 	best, length := others, -1
 	try := func(name, path string) {
@@ -58,7 +59,7 @@ func (g *Groups) Group(pool string) string {
 	return best
 }
 
-// estimate is what a task is expected to take: its whole time limit.
+// estimate returns the expected use of a task: everything that it requests, for its whole time limit.
 func (g *Groups) estimate(l *api.Lease, unit string) frontback.Use {
 	seconds := l.Job.LimitSeconds
 	if seconds <= 0 {
@@ -67,9 +68,8 @@ func (g *Groups) estimate(l *api.Lease, unit string) frontback.Use {
 	return usedFor(l, unit, seconds)
 }
 
-// For fills in the groups: without any they are the pools of a tree, or,
-// without a tree, the pools that jobs name, of the same weight. They divide the time of
-// processors.
+// For fills in missing groups: the pools of a tree, or without a tree the pools that jobs name, with equal
+// weights. By default the groups divide CPU time.
 func (g *Groups) For(pools []string, tree []frontback.Group) *Groups {
 	out := *g
 	if out.Benefit == nil {
@@ -89,11 +89,10 @@ func (g *Groups) For(pools []string, tree []frontback.Group) *Groups {
 	return &out
 }
 
-// others is the group of jobs whose pool belongs to no group: it has no fraction, and goes
-// to the back.
+// others is the group of jobs whose pool belongs to no group: it has no share, and its jobs go to the back.
 const others = "(others)"
 
-// usedFor is what a task has that holds what it asks for, for so long.
+// usedFor returns the use of a task that holds the resources that it requests for some seconds.
 func usedFor(l *api.Lease, unit string, seconds float64) frontback.Use {
 	u := frontback.Use{Seconds: seconds, Resources: map[string]float64{}}
 	for name, n := range l.Job.Request {

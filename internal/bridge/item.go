@@ -6,39 +6,39 @@ import (
 	"time"
 )
 
-// task is a task, whatever its attempt.
+// task names a task without its attempt.
 type task struct {
 	job  int64
 	task int
 }
 
-// item is a row of the ledger, with more facts about it.
+// item is a row of the ledger with further facts.
 type item struct {
 	*row
-	live       bool      // the lease is ours, as far as we know
-	unsure     bool      // it may be in the QS: it is looked for before it is sent
-	sending    bool      // it is being submitted
-	stop       string    // why it is to be taken out of the QS
-	cancelled  time.Time // when that was last asked for
-	absent     int       // how often in a row it was not there
-	status     Status    // last heard
+	live       bool      // as far as we know, we hold the lease
+	unsure     bool      // it may be in the QS: look for it before sending it
+	sending    bool      // a call that submits it is under way
+	stop       string    // why it must leave the QS; "": it may stay
+	cancelled  time.Time // when we last asked the QS to cancel it
+	absent     int       // how often in a row the QS did not have it
+	status     Status    // last answer of the QS
 	heard      time.Time
-	unreported bool // the server does not know status yet
-	says       bool // nor what the QS says lately, which is all that is new
-	stale      bool // the server did not take its end under this attempt
-	adoptable  bool // it may go on under the next attempt: the server was asked
+	unreported bool // the server does not know the phase of status yet
+	says       bool // the server does not know status.Says yet; nothing else is new
+	stale      bool // the server refused its end for this attempt
+	adoptable  bool // the server said that it may go on under the next attempt
 }
 
 func (it *item) task() task { return task{it.lease.JobID, it.lease.Task} }
 
-// entry is what the QS is asked about.
+// entry returns the Entry with which we ask the QS about the item.
 func (it *item) entry() Entry { return Entry{Marker: it.marker, ID: it.id, Submitted: it.submitted} }
 
-// marker is a new marker.
+// marker returns a new marker.
 func marker(node string) string { return markerPrefix(node) + strings.ToLower(rand.Text()) }
 
-// markerPrefix begins all markers of a bridge: the name of the node, as far as it is made of
-// letters and digits.
+// markerPrefix returns the start of all markers of a bridge: it contains the first 30 letters and digits of
+// the name of the node.
 func markerPrefix(node string) string {
 	word := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {

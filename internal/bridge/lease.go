@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// begin makes an item of a lease: where it goes is decided here. It returns nil if that
-// cannot be.
+// begin makes an item of a lease and decides its priority in the QS. It returns nil if the book refuses the
+// job.
 func (s *state) begin(l api.Lease, now time.Time) *item {
 	it := &item{
 		row: &row{seq: s.seq + 1, marker: marker(s.o.Name), lease: l, priority: s.o.Level, submitted: now}, live: true,
@@ -33,9 +33,9 @@ func (s *state) begin(l api.Lease, now time.Time) *item {
 	return it
 }
 
-// adopt goes on with an entry under a new attempt, or returns false if it is not known yet
-// whether that may be: the server may have taken note of the end that it had under the one
-// before, or of attempts in between, which somebody else made under our name.
+// adopt continues an entry under a new attempt. It returns false if the bridge does not know yet whether that
+// is right: the server may have recorded the end of the attempt before, or of attempts in between that
+// another bridge made under our name.
 func (s *state) adopt(it *item, l api.Lease) bool {
 	if it.stop != "" || !it.adoptable && (it.stage == ended || l.Attempt != it.lease.Attempt+1) {
 		it.live = false
@@ -50,7 +50,7 @@ func (s *state) adopt(it *item, l api.Lease) bool {
 	return true
 }
 
-// isLeaving reports whether an earlier entry of the task is still being taken out.
+// isLeaving reports whether an earlier entry of the task is still leaving the QS.
 func (s *state) isLeaving(ref queue.Ref) bool {
 	for _, it := range s.leaving {
 		if it.task() == (task{ref.JobID, ref.Task}) {
@@ -68,7 +68,7 @@ func (s *state) refuse(l api.Lease, cause string) {
 	wait.Wake(s.signals.news)
 }
 
-// stops takes tasks out of the QS that the server does not want any more. It takes the lock.
+// stops marks tasks that the server wants to end, so that they leave the QS. It takes the lock.
 func (s *state) stops(stops []api.Stop) {
 	if len(stops) == 0 {
 		return
@@ -84,7 +84,7 @@ func (s *state) stops(stops []api.Stop) {
 	wait.Wake(s.signals.follow)
 }
 
-// dropUnsent ends tasks that are to be stopped and were never sent.
+// dropUnsent ends tasks that must stop and were never sent.
 func (s *state) dropUnsent() {
 	var changed, keep []*item
 	for _, it := range s.send {
@@ -103,7 +103,7 @@ func (s *state) dropUnsent() {
 	s.part()
 }
 
-// keepUnsent takes sent tasks out of the line.
+// keepUnsent removes sent tasks from the list of tasks to send.
 func (s *state) keepUnsent() {
 	var keep []*item
 	for _, it := range s.send {
@@ -114,8 +114,8 @@ func (s *state) keepUnsent() {
 	s.send = keep
 }
 
-// lapsed notes which leases are ours no more. What becomes of their entries the server is
-// asked: the task may be over, or about to be leased again. It takes the lock.
+// lapsed marks items whose leases we have lost. The bridge then asks the server about their entries: the task
+// may be over, or the server may lease it again. It takes the lock.
 func (s *state) lapsed(refs []queue.Ref, errs []*api.Error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,7 +131,7 @@ func (s *state) lapsed(refs []queue.Ref, errs []*api.Error) {
 	}
 }
 
-// abandon takes an item out that is nobody's any more: first out of the QS.
+// abandon removes an item that no lease covers any more, after its entry has left the QS.
 func (s *state) abandon(it *item, why string) {
 	delete(s.items, it.task())
 	it.stop = why

@@ -8,10 +8,10 @@ import (
 	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// cancelAgain is after what time an entry is cancelled once more that did not go.
+// cancelAgain is how long the bridge waits before it cancels an entry again that has not gone.
 const cancelAgain = 10 * time.Second
 
-// cancel asks the QS to end the entries that are to be stopped, now and then until they are gone.
+// cancel asks the QS to end the entries that must stop, again and again until they are gone.
 func (b *Bridge) cancel(ctx context.Context) {
 	now := time.Now()
 	b.state.mu.Lock()
@@ -41,7 +41,7 @@ func (b *Bridge) cancel(ctx context.Context) {
 	wait.Wake(b.state.signals.follow)
 }
 
-// forget lets the QS forget tasks whose ends the server knows, and forgets them as well.
+// forget lets the QS forget the tasks whose ends the server knows, and forgets them as well.
 func (b *Bridge) forget(ctx context.Context) {
 	b.state.mu.Lock()
 	gone := slices.Clone(b.state.over)

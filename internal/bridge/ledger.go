@@ -15,13 +15,13 @@ import (
 	"github.com/fairlead/fairlead/internal/filelock"
 )
 
-// ledger is what a bridge must not forget: for each task the marker of its submission,
-// written before that is sent, then the number that the QS gave it, then how it ended, until
-// the server has taken note. What groups have received is kept with it. A call that returns
-// has its changes on disk; each writes all that it has to in one transaction.
+// ledger keeps the data that a bridge must not forget: for each task the marker of its submission, written
+// before the submission is sent, then the number that the QS gave it, then its end, until the server has
+// recorded the end. It also keeps the service that groups have received. When a call returns, its changes are
+// on disk; each call writes all its changes in one transaction.
 type ledger struct {
 	lock *filelock.Lock
-	id   string // tells it from other ledgers
+	id   string // distinguishes it from other ledgers
 
 	mu   sync.Mutex
 	conn *sqlite.Conn
@@ -31,25 +31,25 @@ type ledger struct {
 type stage int
 
 const (
-	intent stage = iota // written down; it may have been sent
+	intent stage = iota // written to the ledger; it may have been sent
 	sent                // the QS has it
-	ended               // the QS said how it ended; the server has not taken note yet
+	ended               // the QS said how it ended; the server has not recorded the end yet
 )
 
-// row is one try of a task.
+// row is one submission of a task.
 type row struct {
-	seq       int64 // grows
+	seq       int64 // grows from row to row
 	marker    string
-	lease     api.Lease // the latest one, under which it is reported
+	lease     api.Lease // the latest lease, under which it is reported
 	priority  int64
 	decision  *frontback.Decision // nil: it is fed as capacity frees
-	held      *frontback.Held     // what the book knows of it; nil: nothing
+	held      *frontback.Held     // the book's record of it; nil: none
 	stage     stage
 	id        string // in the QS
 	submitted time.Time
 	began     time.Time
-	forgot    int           // how often the QS forgot it, and it was sent again
-	end       *api.Finished // from ended on
+	forgot    int           // how often the QS forgot it and the bridge sent it again
+	end       *api.Finished // set from stage ended on
 }
 
 func (l *ledger) close() error {
@@ -64,7 +64,6 @@ func (l *ledger) close() error {
 	return err
 }
 
-// write runs f in a transaction.
 func (l *ledger) write(f func() error) (err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -76,7 +75,7 @@ func (l *ledger) write(f func() error) (err error) {
 	return f()
 }
 
-// change writes rows, new ones with seq 0, takes rows out, and writes what the groups have.
+// change saves rows, deletes the rows in gone, and saves the service of the groups if book is not nil.
 func (l *ledger) change(rows, gone []*row, book *frontback.Book) error {
 	if len(rows)+len(gone) == 0 && book == nil {
 		return nil
@@ -107,7 +106,7 @@ func (l *ledger) change(rows, gone []*row, book *frontback.Book) error {
 	return nil
 }
 
-// save adds a row, or writes what of it changes.
+// save inserts a row, or updates the columns that change.
 func (l *ledger) save(r *row) error {
 	ref := r.lease.Ref
 	if r.stage == intent && r.forgot == 0 && r.id == "" {
@@ -124,11 +123,11 @@ func (l *ledger) save(r *row) error {
 		r.forgot, encode(r.end), r.seq)
 }
 
-// encode is a value as text; nil is empty.
+// encode returns a value as JSON; nil becomes empty.
 func encode[T any](v T) string {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic("bridge: " + err.Error()) // our own types
+		panic("bridge: " + err.Error()) // our own types never fail
 	}
 	if string(text) == "null" {
 		return ""
@@ -148,7 +147,7 @@ func (l *ledger) set(name, value string) error {
 		ON CONFLICT (name) DO UPDATE SET value = excluded.value`, name, value)
 }
 
-// exec runs a statement that returns nothing.
+// exec runs a statement that returns no rows.
 func (l *ledger) exec(statement string, args ...any) error {
 	return sqlitex.Execute(l.conn, statement, &sqlitex.ExecOptions{Args: args})
 }

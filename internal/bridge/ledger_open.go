@@ -22,8 +22,7 @@ var schema string
 // ledgerID marks a file as a ledger of a bridge.
 const ledgerID = 0x666c6272
 
-// openLedger opens the ledger in a directory, which is made if it is not there, for one
-// process at a time.
+// openLedger opens the ledger in a directory, which it makes if necessary. Only one process can have it open.
 func openLedger(ctx context.Context, dir, node string) (*ledger, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("the bridge's directory: %w; name another one with --dir", err)
@@ -49,7 +48,7 @@ func (l *ledger) open(ctx context.Context, file, node string) (err error) {
 	if l.conn, err = sqlite.OpenConn(file, sqlite.OpenReadWrite, sqlite.OpenCreate, sqlite.OpenWAL); err != nil {
 		return err
 	}
-	// As the server's own store: a commit is on disk before anybody hears of it.
+	// Like the server's own store: a commit is on disk before anybody learns of it.
 	if err := sqlitex.ExecuteTransient(l.conn, "PRAGMA synchronous = FULL", nil); err != nil {
 		return err
 	}
@@ -57,7 +56,7 @@ func (l *ledger) open(ctx context.Context, file, node string) (err error) {
 		ctx, l.conn, sqlitemigration.Schema{AppID: ledgerID, Migrations: []string{schema}}); err != nil {
 		return err
 	}
-	// Other attempts than those of this node would be looked for in vain.
+	// A ledger serves one node: the server does not know its attempts under the name of another node.
 	was, err := l.value("node")
 	switch {
 	case err != nil:
@@ -74,7 +73,7 @@ func (l *ledger) open(ctx context.Context, file, node string) (err error) {
 	if err != nil {
 		return err
 	}
-	// Under another name it is another ledger, too: none of its tasks is anywhere any more.
+	// An empty ledger that changes its node gets a new id: no task depends on the old one.
 	l.id = rand.Text()
 	return l.write(func() error { return errors.Join(l.set("node", node), l.set("id", l.id)) })
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/frontback"
 )
 
-// rows are all rows, in the order in which they came.
+// rows returns all rows, in the order of their seq.
 func (l *ledger) rows() ([]*row, error) {
 	var all []*row
 	read := func(s *sqlite.Stmt) error {
@@ -56,7 +56,7 @@ func (l *ledger) value(name string) (value string, err error) {
 	return value, err
 }
 
-// book restores the book of the rows.
+// book restores the book from the ledger and its rows.
 func (l *ledger) book(s frontback.Settings, rows []*row) (*frontback.Book, error) {
 	text, err := l.value("book")
 	if err != nil {
@@ -71,7 +71,8 @@ func (l *ledger) book(s frontback.Settings, rows []*row) (*frontback.Book, error
 			state.Jobs = append(state.Jobs, *r.held)
 		}
 	}
-	// What was received counts as of the instants that are written with it.
+	// The stored service counts as of the instants that are stored with it, so the book starts at the latest
+	// of them.
 	for _, lots := range state.Groups {
 		for _, lot := range lots {
 			if lot.At.After(state.Now) {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// maxLook is how many entries one call asks about.
+// maxLook is how many entries one call asks about at most.
 const maxLook = 5000
 
 // look asks the QS about items.

@@ -9,12 +9,12 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// sayEvery is how often the server is told of words alone. Where thousands wait, the place of
-// each in the line may change all the time.
+// sayEvery is the interval at which the server learns changes of words alone. If thousands of tasks wait in a
+// QS, the place of each in the queue may change all the time.
 const sayEvery = 2 * time.Second
 
-// notes adds to a request where tasks are in the QS, as far as the server does not know, and
-// returns their items.
+// notes adds the states of tasks in the QS that the server does not know to a request, and returns their
+// items.
 func (s *state) notes(req *api.ReportRequest) []*item {
 	var reported []*item
 	report := func(it *item) {
@@ -39,7 +39,7 @@ func (s *state) notes(req *api.ReportRequest) []*item {
 	return reported
 }
 
-// note is where a task is in the QS.
+// note describes the state of a task in the QS.
 func (s *state) note(it *item) why.Bridged {
 	n := why.Bridged{
 		Task: it.lease.Task, Number: it.lease.Number, Bridge: s.o.Name, System: s.o.System, ID: it.id, Phase: it.phase(),
@@ -61,7 +61,7 @@ func (s *state) note(it *item) why.Bridged {
 	return n
 }
 
-// phase is how far an item is, in a word.
+// phase returns the state of an item as a word.
 func (it *item) phase() string {
 	switch {
 	case it.stop != "":
@@ -78,7 +78,7 @@ func (it *item) phase() string {
 	return why.BridgedPending
 }
 
-// sameNote reports whether a note tells what another one does, apart from the instant.
+// sameNote reports whether two notes contain the same news; it ignores the instants.
 func sameNote(a, b why.Bridged) bool {
 	a.At, b.At = time.Time{}, time.Time{}
 	return a.Phase == b.Phase && a.ID == b.ID && a.Says == b.Says && a.Forgot == b.Forgot

@@ -10,53 +10,53 @@ import (
 	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// Options describe a bridge.
+// Options describes a bridge.
 type Options struct {
 	Client  *api.Client // of the server
 	QS      QS
-	System  string // what the QS is called in answers
+	System  string // name of the QS in answers
 	Name    string // of the node as which the bridge joins the server
 	Dir     string // for the ledger and the output of jobs
 	Labels  map[string]string
 	Version string // of the program
 	Host    string // name of the machine
 	Logger  *slog.Logger
-	// Away is told when the QS does not answer. The adapter may share it. Default: one that
-	// writes to the Logger.
+	// Away records times in which the QS does not answer. The adapter may share it. Default: one that writes
+	// to the Logger.
 	Away *wait.Outage
 
-	// Groups decide where jobs go in the QS, which gets all of them at once. Nil: jobs are
-	// kept back until there is a free slot, all at one Level, in the order of the server.
+	// Groups decides where jobs go in the QS, which gets all jobs at once. Nil: the bridge submits a job only
+	// when a slot is free, in the order of the server, and gives all jobs the priority Level.
 	Groups *Groups
 	Level  int64
-	// Slots is how much the QS may have at a time, in the unit of the server. Default: with
-	// Groups as good as everything, without them 1.
+	// Slots is how many units (those of the server) the tasks in the QS may have at a time. Default:
+	// practically unlimited with Groups, 1 without.
 	Slots int64
-	// Resources are further amounts that the QS may have at a time. Of processors, memory and
-	// GPUs there are enough unless they are named.
+	// Resources limits further resources of the tasks in the QS. CPUs, memory and GPUs are unlimited unless
+	// they are named.
 	Resources map[string]int64
 
-	// Poll is how often the QS is asked what became of its entries, at most. Default: 1s.
+	// Poll is the shortest interval at which the bridge asks the QS about its entries. Default: 1s.
 	Poll time.Duration
-	// Lease is for how long the server leaves the tasks with the bridge when it hears nothing
-	// of it. Default: a day.
+	// Lease is how long the server leaves the tasks with the bridge when the bridge is silent. Default: a
+	// day.
 	Lease time.Duration
-	// Batch is how many tasks are submitted by one call. Default: 200.
+	// Batch is how many tasks one call submits. Default: 200.
 	Batch int
 	// Patience is how long one call of the QS may take. Default: 1m.
 	Patience time.Duration
-	// Drain is for how long the bridge stays when it is told to end, so that entries in the QS
-	// end first. Default: it does not wait.
+	// Drain is how long the bridge stays after it was asked to end, so that entries in the QS can end first.
+	// Default: it does not wait.
 	Drain time.Duration
-	// TakeOver joins under a name whose tasks were written down in another ledger, which is
-	// lost: what it had is submitted once more.
+	// TakeOver lets the bridge join under a name whose tasks are in another ledger, which is lost: it submits
+	// the tasks of that ledger again.
 	TakeOver bool
-	// Joined is called when the server let the bridge in, each time.
+	// Joined is called each time the server has let the bridge in.
 	Joined func()
 }
 
-// unlimited is how much there is of a resource that nobody counts: the QS knows its own limits. Package
-// cluster knows these amounts.
+// Amounts of a resource that the bridge does not count, because the QS knows its own limits. Package cluster
+// knows these amounts.
 const (
 	unlimited      = 1_000_000
 	unlimitedBytes = 1 << 50
@@ -82,7 +82,7 @@ func (o *Options) fill() {
 	o.Patience = cmp.Or(o.Patience, time.Minute)
 }
 
-// capacity is what the bridge offers.
+// capacity returns the resources that the bridge offers.
 func (o *Options) capacity(unit string) map[string]int64 {
 	all := map[string]int64{"cpu": unlimited, "mem": unlimitedBytes, "gpu": unlimited}
 	maps.Copy(all, o.Resources)

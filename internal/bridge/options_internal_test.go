@@ -6,7 +6,8 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// TestAmountsWithoutLimitAreNotCounted: the cluster knows the amounts that a bridge offers where nobody counts.
+// TestAmountsWithoutLimitAreNotCounted checks that the cluster recognizes the amounts that a bridge offers of
+// resources that it does not count.
 func TestAmountsWithoutLimitAreNotCounted(t *testing.T) {
 	o := Options{Groups: &Groups{}, Resources: map[string]int64{"gpu": 4}}
 	o.fill()

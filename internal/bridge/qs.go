@@ -1,10 +1,10 @@
-// Package bridge carries jobs into a queueing system (QS) that somebody else runs, and
-// follows them there to the end. Where a job goes in the QS decides package frontback, or,
-// where jobs are fed as capacity frees, the scheduler itself.
+// Package bridge submits jobs to a queueing system (QS) that others run, and follows them there to their
+// ends. Package frontback decides the priority of a job in the QS; or the bridge feeds jobs as capacity
+// frees, in the order of the scheduler.
 //
-// A bridge is a worker like an agent: it leases tasks, and instead of running them has a QS
-// run them. It must never put one task into the QS twice: each submission has
-// a marker of its own, which is written down before it is sent, and finds it again.
+// A bridge is a worker like an agent: it leases tasks, but lets a QS run them. It must never submit one task
+// twice. So each submission has its own marker: the bridge writes the marker to its ledger before it sends
+// the submission, and finds the submission again by its marker.
 package bridge
 
 import (
@@ -16,41 +16,40 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// ErrUnsure is wrapped by an error after which a submission may have arrived, or not: the
-// reply was lost. It is looked for by its marker before it is sent again.
+// ErrUnsure is wrapped by an error after which a submission may or may not have arrived, because the reply
+// was lost. The bridge looks for its marker before it sends the submission again.
 var ErrUnsure = errors.New("bridge: the submission may have arrived")
 
-// QS is a queueing system: one adapter each. All methods may be called from several
-// goroutines, each has the deadline of its context, and an error is about the QS as a
-// whole (it does not answer), after which the bridge tries again later.
+// QS is a queueing system; each has one adapter. Several goroutines may call its methods. Each call has the
+// deadline of its context. An error is about the QS as a whole (it does not answer); after it the bridge
+// tries again later.
 type QS interface {
-	// Describe tells what the QS does with priorities: whether it ages them, and whether
-	// it obeys ours with the privileges that we have.
+	// Describe returns how the QS treats priorities: whether it ages them, and whether it obeys ours with the
+	// privileges that we have.
 	Describe(ctx context.Context) (frontback.Queue, error)
-	// Submit puts submissions into the QS in this order, and returns for each the number or
-	// name that the QS gave it, or why it did not take it: an error that wraps ErrUnsure if it
-	// may have, an error that wraps fairlead.ErrInvalid if it never will. After an error beside
-	// the receipts each of them may have arrived.
+	// Submit submits to the QS in this order. It returns for each submission the number or name that the QS
+	// gave it, or an error that says why the QS refused it. The error wraps ErrUnsure if the submission may
+	// have arrived, and queue.ErrInvalid if the QS will never take it. If Submit itself returns an error,
+	// each submission may have arrived.
 	Submit(ctx context.Context, all []Submission) ([]Receipt, error)
-	// Look tells what became of entries, in their order. One without an ID is looked for by its
-	// marker. What has been forgotten may be Absent, Unsure, or as it was.
+	// Look returns the states of entries, in their order. It looks for an entry without an ID by its marker.
+	// An entry that the QS was told to forget may be Absent, Unsure, or unchanged.
 	Look(ctx context.Context, all []Entry) ([]Status, error)
-	// Cancel takes entries out of the QS, or ends them if they run. That one is over already is
-	// no error.
+	// Cancel removes entries from the QS, or ends them if they run. It returns no error for an entry that is
+	// over.
 	Cancel(ctx context.Context, all []Entry) error
-	// Forget says that the ends of entries are written down: what the QS keeps of them only
-	// for us may go.
+	// Forget says that the bridge has saved the ends of entries: the QS may drop everything that it keeps of
+	// them only for us.
 	Forget(ctx context.Context, all []Entry) error
-	// Changed has an element when Look would tell something new. Nil: the bridge has to ask
-	// from time to time.
+	// Changed has an element when Look would return something new. Nil: the bridge must ask at an interval.
 	Changed() <-chan struct{}
 	Close() error
 }
 
-// Submission is one try of a task, for the QS.
+// Submission is one submission of a task to the QS.
 type Submission struct {
-	Marker   string // unique for ever; at most 64 letters, digits, - and .
-	Priority int64  // one of the levels, as the QS counts
+	Marker   string // unique forever; at most 64 letters, digits, - and .
+	Priority int64  // one of the levels, as the QS counts them
 	Job      *queue.Job
 	Ref      queue.Ref // the lease
 	Number   int       // the task's number in the user's array
@@ -69,32 +68,32 @@ type Entry struct {
 	Submitted time.Time
 }
 
-// Phase is how far an entry has come in the QS.
+// Phase is the state of an entry in the QS.
 type Phase int
 
 const (
-	// Unsure: the QS cannot tell now; it is asked again.
+	// Unsure: the QS cannot answer now; the bridge asks again.
 	Unsure Phase = iota
-	// Absent: it surely is not there, never ran to an end, and will not turn up.
+	// Absent: the QS certainly does not have it, it never ran to an end, and it will not turn up.
 	Absent
 	Pending
 	Running
 	Succeeded
 	Failed
-	// Cancelled: by somebody at the QS, or by us.
+	// Cancelled: by us, or by somebody else in the QS.
 	Cancelled
 )
 
-// Status is what the QS says of an entry.
+// Status is the answer of the QS about an entry.
 type Status struct {
 	Phase Phase
 	ID    string
-	// Says is the QS's own word and reason, for people: "PENDING (Resources)", "ready, 41st".
+	// Says holds the QS's own state and reason, for people: "PENDING (Resources)", "ready, 41st".
 	Says     string
-	Began    time.Time // zero: not yet, or not told
+	Began    time.Time // zero: not yet, or unknown
 	Ended    time.Time
 	ExitCode int
-	Error    string         // of a failure
-	Output   string         // what there is of its result
-	Used     *frontback.Use // measured; nil: not told
+	Error    string         // reason of a failure
+	Output   string         // as much of its output as the QS returns
+	Used     *frontback.Use // measured; nil: unknown
 }

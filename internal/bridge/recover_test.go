@@ -16,7 +16,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// refusing is a QS that takes nothing.
+// refusing is a QS that refuses every submission.
 type refusing struct{ bridge.QS }
 
 func (refusing) Submit(_ context.Context, all []bridge.Submission) ([]bridge.Receipt, error) {
@@ -27,8 +27,8 @@ func (refusing) Submit(_ context.Context, all []bridge.Submission) ([]bridge.Rec
 	return out, nil
 }
 
-// TestGoesOn: a bridge that is started again goes on with what it had: what waits, what
-// runs, and what has ended meanwhile; and its book stands where it stood.
+// TestGoesOn checks that a bridge that is started again goes on with its entries, whether they wait, run, or
+// have ended meanwhile, and that its book is unchanged.
 func TestGoesOn(t *testing.T) {
 	r := newRig(t, time.Minute)
 	r.gate("runs")
@@ -60,8 +60,8 @@ func TestGoesOn(t *testing.T) {
 	r.markersDiffer()
 }
 
-// TestAnotherLedger: a bridge that looks elsewhere for what the queueing system has is not let
-// in, whether the one before runs or not, unless it is told to take over.
+// TestAnotherLedger checks that the server refuses a bridge with another ledger, whether the former bridge
+// runs or not, unless the new one is told to take over.
 func TestAnotherLedger(t *testing.T) {
 	r := newRig(t, time.Minute)
 	r.gate("job")
@@ -90,10 +90,10 @@ func TestAnotherLedger(t *testing.T) {
 	}
 }
 
-// TestLeaseRanOut: a bridge that was away for longer than its leases goes on with the same
-// entries, under new attempts, whether they have ended meanwhile or not.
+// TestLeaseRanOut checks that a bridge that was away for longer than its leases goes on with the same entries
+// under new attempts, whether they have ended meanwhile or not.
 func TestLeaseRanOut(t *testing.T) {
-	const ttl = time.Second // less runs out on a busy machine, and five times is once too often
+	const ttl = time.Second // a shorter lease runs out on a busy machine, and five lost leases fail the job
 	r := newRig(t, ttl)
 	short := func(o *bridge.Options) { groups(o); o.Lease = ttl }
 	r.gate("runs")
@@ -119,9 +119,9 @@ func TestLeaseRanOut(t *testing.T) {
 	r.inQS(2)
 }
 
-// TestCancelledMeanwhile: what was cancelled while the bridge was away is taken out of the QS.
+// TestCancelledMeanwhile checks that a job that was cancelled while the bridge was away leaves the QS.
 func TestCancelledMeanwhile(t *testing.T) {
-	const ttl = time.Second // less runs out on a busy machine, and five times is once too often
+	const ttl = time.Second // a shorter lease runs out on a busy machine, and five lost leases fail the job
 	r := newRig(t, ttl)
 	short := func(o *bridge.Options) { groups(o); o.Lease = ttl }
 	r.gate("runs")
@@ -151,8 +151,8 @@ func TestCancelledMeanwhile(t *testing.T) {
 	})
 }
 
-// TestEverybodyAway: the QS does not answer for a while, then the server does not: nothing is
-// lost, and nothing is submitted twice.
+// TestEverybodyAway checks that nothing is lost and nothing is submitted twice if first the QS and then the
+// server does not answer for a while.
 func TestEverybodyAway(t *testing.T) {
 	r := newRig(t, time.Minute)
 	r.gate("a")
@@ -174,7 +174,8 @@ func TestEverybodyAway(t *testing.T) {
 	r.markersDiffer()
 }
 
-// TestHeldThere: what waits in the QS is not reached by a hold, which says so, and how it is.
+// TestHeldThere checks that a hold does not reach a job that waits in the QS, and that the answer says so and
+// names the command that does.
 func TestHeldThere(t *testing.T) {
 	r := newRig(t, time.Minute)
 	r.gate("runs")

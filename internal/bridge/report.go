@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// reports renews leases, and reports to the server which tasks have ended and where the others are, until
-// ctx ends.
+// reports renews leases, and reports ended tasks and the states of the other tasks to the server, until ctx
+// ends.
 func (b *Bridge) reports(ctx context.Context) {
 	again := wait.Backoff{First: 50 * time.Millisecond, Max: 5 * time.Second}
 	for {
@@ -33,7 +33,7 @@ func (b *Bridge) reports(ctx context.Context) {
 	}
 }
 
-// notReported notes that a report failed: the server is away, or does not take it.
+// notReported records that a report failed: the server is away, or refuses the report.
 func (b *Bridge) notReported(err error) {
 	if errors.Is(err, api.ErrUnreachable) {
 		b.server.Fail(err)
@@ -42,8 +42,7 @@ func (b *Bridge) notReported(err error) {
 	}
 }
 
-// reportAll tells the server everything that it does not know. It returns false if that has
-// to be done again.
+// reportAll reports everything that the server does not know. It returns false if the caller must try again.
 func (b *Bridge) reportAll(ctx context.Context) bool {
 	if !b.renew(ctx) {
 		return false
@@ -64,7 +63,7 @@ func (b *Bridge) reportAll(ctx context.Context) bool {
 		r, err := b.o.Client.Report(ctx, b.o.Name, req)
 		switch {
 		case errors.Is(err, queue.ErrInvalid) && len(req.Finished) > 1:
-			most = 1 // one of them is to blame
+			most = 1 // the server refused one of them; find out which
 			continue
 		case errors.Is(err, queue.ErrInvalid) && len(req.Finished) == 1 && req.Finished[0].Cause != plainCause:
 			b.state.plainly(req.Finished[0].Ref)
@@ -74,7 +73,7 @@ func (b *Bridge) reportAll(ctx context.Context) bool {
 				b.notReported(fmt.Errorf("a report did not arrive: %w", err))
 			}
 			return false
-		case r.Rejoin: // the poll will join again
+		case r.Rejoin: // polls will join again
 			return false
 		}
 		if b.reported(req, r, len(refused), reported, notes) != nil {
@@ -83,7 +82,7 @@ func (b *Bridge) reportAll(ctx context.Context) bool {
 	}
 }
 
-// reported takes note of what the server has taken note of.
+// reported removes everything that the server has accepted from the things to report.
 func (b *Bridge) reported(req api.ReportRequest, r *api.ReportResponse, refused int, reported []*item,
 	notes []*item) error {
 	b.state.mu.Lock()
@@ -96,7 +95,7 @@ func (b *Bridge) reported(req api.ReportRequest, r *api.ReportResponse, refused 
 			e = r.Finished[at].Err()
 		}
 		switch {
-		case it.end.Ref != req.Finished[refused+i].Ref: // it has another attempt by now
+		case it.end.Ref != req.Finished[refused+i].Ref: // it has another attempt now
 		case errors.Is(e, queue.ErrStaleAttempt), errors.Is(e, queue.ErrNotFound):
 			it.stale, it.live, it.adoptable = true, false, false
 			wait.Wake(b.state.signals.settle)
@@ -119,7 +118,7 @@ func (b *Bridge) reported(req api.ReportRequest, r *api.ReportResponse, refused 
 	return nil
 }
 
-// renew renews the leases if it is time to. It returns false if it has to be done again.
+// renew renews the leases if they are due. It returns false if the caller must try again.
 func (b *Bridge) renew(ctx context.Context) bool {
 	b.state.mu.Lock()
 	due := time.Since(b.state.renewed) >= b.state.ttl/3

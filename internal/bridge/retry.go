@@ -7,26 +7,26 @@ import (
 	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// Retry repeats calls of a server or QS that may be away. It reports that by an Outage, and waits longer from
-// try to try.
+// Retry repeats calls of a server or QS that may be away. It records failures in an Outage, and waits longer
+// from try to try.
 type Retry struct {
 	away  *wait.Outage
 	pause wait.Backoff
 }
 
-// NewRetry waits at first and at most so long.
+// NewRetry returns a Retry whose pauses begin with first and grow to most.
 func NewRetry(away *wait.Outage, first, most time.Duration) *Retry {
 	return &Retry{away, wait.Backoff{First: first, Max: most}}
 }
 
-// Answered notes that there was an answer.
+// Answered records an answer.
 func (r *Retry) Answered() {
 	r.pause.Reset()
 	r.away.Answer()
 }
 
-// Again notes why a try ended, nil if that was no failure, and waits before the next one. It returns
-// false if ctx has ended, which may be the cause of the failure.
+// Again records why a try ended (nil: no failure), and waits before the next one. It returns false if ctx has
+// ended, which may be the cause of the failure.
 func (r *Retry) Again(ctx context.Context, err error) bool {
 	if ctx.Err() != nil {
 		return false

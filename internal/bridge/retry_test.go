@@ -14,7 +14,8 @@ import (
 	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// TestTriesAgain waits longer from try to try, tells of failures only, and gives up as its context ends.
+// TestTriesAgain checks that Retry waits longer from try to try, logs only failures, and gives up when its
+// context ends.
 func TestTriesAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer

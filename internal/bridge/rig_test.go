@@ -35,8 +35,8 @@ type rig struct {
 	serve func() (stop func())
 
 	mu     sync.Mutex
-	gates  map[string]chan struct{} // by the name of a job: it runs until its gate is open
-	faults map[string]error         // of calls of the QS, until they are taken out
+	gates  map[string]chan struct{} // by the name of a job: the job runs until its gate is open
+	faults map[string]error         // errors of calls of the QS, until they are removed
 }
 
 func newRig(t *testing.T, ttl time.Duration) *rig {
@@ -71,8 +71,7 @@ func newRig(t *testing.T, ttl time.Duration) *rig {
 	return r
 }
 
-// run runs an entry: until its gate is open, if it has one, and with the exit code that its
-// command is.
+// run runs an entry: until its gate is open, if it has one, and with exit code 1 if its command is false.
 func (r *rig) run(ctx context.Context, s bridge.Submission) bridgetest.Ran {
 	r.mu.Lock()
 	gate := r.gates[s.Job.Name]
@@ -124,7 +123,7 @@ func (r *rig) openAll() {
 	}
 }
 
-// options are those of a bridge.
+// options returns the options of a bridge.
 func (r *rig) options() bridge.Options {
 	o := bridge.Options{
 		Client: r.Client, QS: r.qs.Adapter(), System: "fake", Name: "fake", Dir: filepath.Join(r.dir, "bridge"),
@@ -136,7 +135,7 @@ func (r *rig) options() bridge.Options {
 	return o
 }
 
-// start starts a bridge.
+// start starts a bridge, and waits until it has joined.
 func (r *rig) start(change func(*bridge.Options)) {
 	r.t.Helper()
 	joined := make(chan struct{}, 10)
@@ -161,7 +160,7 @@ func (r *rig) start(change func(*bridge.Options)) {
 	}
 }
 
-// groups are physics and biology of the same weight, and daq above them.
+// groups sets the groups physics and biology, with equal weights, and the priority group daq.
 func groups(o *bridge.Options) {
 	work, err := frontback.Builtin().New("work", frontback.Parameters{})
 	if err != nil {
@@ -173,7 +172,6 @@ func groups(o *bridge.Options) {
 	}}
 }
 
-// submit submits a job.
 func (r *rig) submit(name string, s api.Spec) int64 {
 	r.t.Helper()
 	s.Name = name
@@ -190,7 +188,7 @@ func (r *rig) submit(name string, s api.Spec) int64 {
 	return resp.Jobs[0].ID
 }
 
-// until waits until something is so.
+// until waits until f returns true.
 func (r *rig) until(what string, f func() bool) {
 	r.t.Helper()
 	await.True(r.t, what, f)
@@ -211,14 +209,14 @@ func (r *rig) ends(id int64, state string) *api.JobResponse {
 	return last
 }
 
-// inQS waits until the QS has had so many submissions.
+// inQS waits until the QS has had n submissions.
 func (r *rig) inQS(n int) []bridge.Submission {
 	r.t.Helper()
 	r.until("submissions", func() bool { return len(r.qs.Submissions()) == n })
 	return r.qs.Submissions()
 }
 
-// markersDiffer checks that all submissions have markers of their own.
+// markersDiffer checks that all submissions have different markers.
 func (r *rig) markersDiffer() {
 	r.t.Helper()
 	var markers []string

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge/queue"
 )
 
-// into starts a bridge of a server whose queueing system is another server.
+// into starts a bridge of r whose queueing system is the server of other.
 func (r *rig) into(other *rig, name string) {
 	r.t.Helper()
 	q, err := queue.Open(queue.Options{Address: other.Address, Pool: "bridged"})
@@ -21,7 +21,7 @@ func (r *rig) into(other *rig, name string) {
 	r.t.Cleanup(func() { r.stop(); q.Close() })
 }
 
-// jobs are the jobs that a server has.
+// jobs returns the jobs of a server.
 func (r *rig) jobs() []api.Job {
 	r.t.Helper()
 	list, err := r.Jobs.List(r.t.Context(), nil)
@@ -31,8 +31,8 @@ func (r *rig) jobs() []api.Job {
 	return list.Jobs
 }
 
-// TestIntoItself: a bridge whose queue is the server that it serves refuses what it has submitted
-// itself, in place of submitting it again and again.
+// TestIntoItself checks a bridge whose QS is the server that it serves: it refuses jobs that it has submitted
+// itself, and does not submit them again and again.
 func TestIntoItself(t *testing.T) {
 	r := newRig(t, time.Minute)
 	r.into(r, "mirror")
@@ -46,7 +46,7 @@ func TestIntoItself(t *testing.T) {
 	}
 }
 
-// TestRing: of two servers each has a bridge into the other. A job goes round once, and ends with
+// TestRing checks two servers, each with a bridge into the other: a job goes round once, and then fails with
 // the way that it went.
 func TestRing(t *testing.T) {
 	a, b := newRig(t, time.Minute), newRig(t, time.Minute)

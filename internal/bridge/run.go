@@ -32,7 +32,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err := b.join(ctx); err != nil {
 		return err
 	}
-	// What is being done when the end comes is done to its end.
+	// Calls that are under way when ctx ends go on to their ends.
 	work, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	var wg sync.WaitGroup
@@ -49,7 +49,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	return err
 }
 
-// open opens the ledger and takes up its items.
+// open opens the ledger and restores its items.
 func (b *Bridge) open(ctx context.Context) (err error) {
 	if b.state.ledger, err = openLedger(ctx, b.o.Dir, b.o.Name); err != nil {
 		return err
@@ -63,7 +63,7 @@ func (b *Bridge) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// learnUnit asks the server by what it counts slots.
+// learnUnit asks the server for its unit of slots.
 func (b *Bridge) learnUnit(ctx context.Context) error {
 	return b.persist(ctx, func() error {
 		s, err := b.o.Client.Status(ctx)

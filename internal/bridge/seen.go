@@ -13,10 +13,10 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// maxForgot is how often a task is submitted again that the QS forgets.
+// maxForgot is how often the bridge submits a task again that the QS forgets.
 const maxForgot = 10
 
-// seeAll takes note of what the QS says of items. It takes the lock.
+// seeAll records the answers of the QS about items. It takes the lock.
 func (s *state) seeAll(items []*item, statuses []Status) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -37,7 +37,7 @@ func (s *state) seeAll(items []*item, statuses []Status) error {
 	return nil
 }
 
-// see takes note of what the QS says of an item, and reports whether that is to be written.
+// see records the answer of the QS about an item, and reports whether the ledger must save the item.
 func (s *state) see(it *item, st Status) bool {
 	if st.Phase != Absent {
 		it.absent = 0
@@ -45,7 +45,7 @@ func (s *state) see(it *item, st Status) bool {
 	s.hear(it, st)
 	switch st.Phase {
 	case Absent:
-		// Once may be the instant in which it went from one place to another.
+		// One such answer may only show the instant at which the entry moved from one place to another.
 		if it.absent++; it.absent < 2 && it.stop == "" {
 			wait.Wake(s.signals.follow)
 			return false
@@ -58,7 +58,7 @@ func (s *state) see(it *item, st Status) bool {
 				it.began = time.Now()
 			}
 			if s.book != nil {
-				_ = s.book.Start(it.seq, time.Now()) // one that the book does not know was fed as capacity freed
+				_ = s.book.Start(it.seq, time.Now()) // the book does not know a job that was fed as capacity freed
 			}
 			s.hold(it)
 			return true
@@ -70,15 +70,15 @@ func (s *state) see(it *item, st Status) bool {
 	return false
 }
 
-// hear keeps what the QS said last, for people.
+// hear keeps the last answer of the QS, for people.
 func (s *state) hear(it *item, st Status) {
 	it.unreported = it.unreported || st.Phase != it.status.Phase || it.heard.IsZero()
 	it.says = it.says || st.Says != it.status.Says
 	it.status, it.heard = st, time.Now()
 }
 
-// lost is an entry that surely is not in the QS and did not run to its end: it is submitted
-// again, as another one.
+// lost handles an entry that certainly is not in the QS and did not run to its end: it submits the task
+// again, with a new marker.
 func (s *state) lost(it *item) {
 	switch {
 	case it.stop != "":
@@ -100,7 +100,7 @@ func (s *state) lost(it *item) {
 	s.send = append(s.send, it)
 }
 
-// finish takes down how an entry ended.
+// finish records how an entry ended.
 func (s *state) finish(it *item, st Status) {
 	state, how := queue.Succeeded, frontback.Done
 	switch {
@@ -123,7 +123,7 @@ func (s *state) finish(it *item, st Status) {
 		st.Ended = time.Now()
 	}
 	used := st.Used
-	if it.began.IsZero() && st.Phase == Succeeded && used != nil { // of its beginning nothing was told
+	if it.began.IsZero() && st.Phase == Succeeded && used != nil { // the QS did not tell when it began
 		it.began = st.Ended.Add(-time.Duration(used.Seconds * float64(time.Second)))
 	}
 	if !it.began.IsZero() {
@@ -152,7 +152,8 @@ func (s *state) finish(it *item, st Status) {
 	s.keepOutput(it, st.Output)
 }
 
-// measured is what a task used, as far as that was told, and else what it held.
+// measured returns the use of a task: the reported values where the QS reports them, else those of the
+// resources that it held.
 func measured(held, reported frontback.Use) frontback.Use {
 	held.Seconds = cmp.Or(reported.Seconds, held.Seconds)
 	held.CPUSeconds = cmp.Or(reported.CPUSeconds, held.CPUSeconds)
@@ -162,7 +163,7 @@ func measured(held, reported frontback.Use) frontback.Use {
 	return held
 }
 
-// keepOutput keeps what a task printed, for fairlead logs.
+// keepOutput saves the output of a task, for fairlead logs.
 func (s *state) keepOutput(it *item, text string) {
 	if text == "" {
 		return

@@ -13,8 +13,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// join joins the server as a node until that lets us in. All that the ledger has is ours
-// still, or it would be given to somebody else.
+// join joins the server as a node until the server accepts. It claims all tasks in the ledger: otherwise the
+// server would give them to others.
 func (b *Bridge) join(ctx context.Context) error {
 	return b.persist(ctx, func() error {
 		b.state.mu.Lock()
@@ -45,10 +45,10 @@ func (b *Bridge) join(ctx context.Context) error {
 	})
 }
 
-// polls asks the server for work and takes what comes, until ctx ends.
+// polls asks the server for work and takes the answers, until ctx ends.
 func (b *Bridge) polls(ctx context.Context) {
 	var answers sync.WaitGroup
-	defer answers.Wait() // they read channels that are closed when the bridge has ended
+	defer answers.Wait() // they use logs that are closed when the bridge has ended
 	try := b.tryServer()
 	for ctx.Err() == nil {
 		b.state.mu.Lock()
@@ -93,8 +93,8 @@ func (b *Bridge) polls(ctx context.Context) {
 	}
 }
 
-// accept takes leases. A task that was ours already is followed as before, under its new
-// attempt. The others are written down, and only then acknowledged and submitted.
+// accept takes leases. The entry of a task that the bridge has already goes on under the new attempt. The
+// bridge writes new tasks to the ledger before it acknowledges and submits them.
 func (b *Bridge) accept(leases []api.Lease) error {
 	if len(leases) == 0 {
 		return nil
@@ -142,7 +142,7 @@ func (b *Bridge) accept(leases []api.Lease) error {
 	return nil
 }
 
-// answerLog sends the server a part of what a task printed, as far as the QS told.
+// answerLog sends the server a part of the output of a task, as far as the QS returned it.
 func (b *Bridge) answerLog(ctx context.Context, r api.LogRequest) {
 	x, err := b.state.logs.ReadAt(r.JobID, r.Task, r.Attempt, r.Offset, r.Limit)
 	reply := api.LogReply{Chunk: api.LogChunk{Data: x.Data, Offset: x.Offset, Size: x.Size}}

@@ -11,12 +11,12 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// settleEvery is how often the server is asked about tasks whose lease is gone.
+// settleEvery is the interval at which the bridge asks the server about tasks whose leases are lost.
 const settleEvery = 30 * time.Second
 
-// settles asks the server what became of tasks whose lease is not ours any more, until ctx
-// ends. One that waits is leased again, and its entry goes on under the new attempt; one
-// that is over, or runs elsewhere, is taken out of the QS.
+// settles asks the server about the tasks whose leases the bridge has lost, until ctx ends. If a task waits,
+// the server leases it again, and its entry goes on under the new attempt. If the task is over or runs
+// elsewhere, its entry leaves the QS.
 func (b *Bridge) settles(ctx context.Context) {
 	for wait.On(ctx, b.state.signals.settle, settleEvery) {
 		b.state.mu.Lock()
@@ -48,12 +48,12 @@ func (b *Bridge) settleOne(ctx context.Context, it *item) {
 		h, err = b.o.Client.Jobs.History(ctx, ref.JobID, ref.Task)
 	}
 	if err != nil && !errors.Is(err, queue.ErrNotFound) {
-		return // later
+		return // try again later
 	}
 	b.state.mu.Lock()
 	defer b.state.mu.Unlock()
 	if b.state.items[it.task()] != it || it.lease.Ref != ref || it.live {
-		return // meanwhile it has a lease again, or has gone
+		return // meanwhile it got a lease again, or is gone
 	}
 	switch fate(j, h, ref, b.o.Name) {
 	case fateOver:
@@ -66,14 +66,14 @@ func (b *Bridge) settleOne(ctx context.Context, it *item) {
 	wait.Wake(b.state.signals.news)
 }
 
-// What became of a task whose lease was lost.
+// Fates of a task whose lease was lost.
 const (
-	fateOver  = iota // nobody wants it of us any more
-	fateOurs         // it is leased to us as before
+	fateOver  = iota // we must give it up
+	fateOurs         // it is still leased to us
 	fateWaits        // it is leased again, or will be, and its entry may go on
 )
 
-// fate is what became of the task of an attempt.
+// fate returns the fate of the task of an attempt.
 func fate(j *api.JobResponse, h *api.History, ref queue.Ref, node string) int {
 	if j == nil || queue.State(j.Job.State).Ended() {
 		return fateOver
@@ -96,9 +96,9 @@ func fate(j *api.JobResponse, h *api.History, ref queue.Ref, node string) int {
 	return fateWaits
 }
 
-// noted reports whether the server took note of the end of an attempt whose task was to be
-// tried again, and its reply was lost; or of the end of a later attempt, made by another bridge
-// that had our name meanwhile. What came before that decides nothing any more.
+// noted reports whether the server recorded the end of this attempt and wants another one (then its reply to
+// our report was lost), or recorded the end of a later attempt, which another bridge with our name made
+// meanwhile. Earlier attempts do not count.
 func noted(h *api.History, ref queue.Ref) bool {
 	for _, e := range h.Events {
 		var attempt int

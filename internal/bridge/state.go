@@ -13,8 +13,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// state is what the loops of a bridge share. What stands below mu is read and written under it. Whoever
-// calls a method holds it, unless the method says that it takes it.
+// state holds the data that the loops of a bridge share. The lock mu guards the fields below it. Callers of
+// its methods hold the lock, unless the method says that it takes it.
 type state struct {
 	o       *Options
 	log     *slog.Logger
@@ -26,28 +26,28 @@ type state struct {
 	mu       sync.Mutex
 	book     *frontback.Book // nil: tasks are fed as capacity frees
 	items    map[task]*item
-	leaving  []*item // nobody's any more: they are taken out of the QS
+	leaving  []*item // no lease covers them any more: they must leave the QS
 	over     []*item // the server knows their ends: the QS may forget them
-	stale    []Entry // under which tasks were in the QS before it lost them: it may forget them
-	send     []*item // to be submitted, in this order
+	stale    []Entry // former entries of tasks, which the QS lost: it may forget them
+	send     []*item // to submit, in this order
 	seq      int64
 	session  string
 	ttl      time.Duration
 	renewed  time.Time
-	said     time.Time // when the server was told last what the QS says
+	said     time.Time // when the server last learned the words of the QS
 	ack      []queue.Ref
 	refused  []api.Finished // ends of tasks that never came into the ledger
 	release  []queue.Ref
-	held     bool // leases were not taken because their tasks are being reported
+	held     bool // leases were not accepted yet, because earlier entries of their tasks are not settled
 	draining bool
 }
 
-// signals wake the loops.
+// signals wakes the loops.
 type signals struct {
 	news   chan struct{} // there is something to report
 	work   chan struct{} // there is something to submit
-	follow chan struct{} // there is something to look after
-	settle chan struct{} // the server is to be asked about tasks
+	follow chan struct{} // there is something to ask the QS or to cancel
+	settle chan struct{} // there are tasks to ask the server about
 	failed chan error    // errors that end the bridge
 }
 
@@ -60,8 +60,7 @@ func newState(o *Options) *state {
 	return s
 }
 
-// restore takes up the rows of an earlier run. What was written down and not acknowledged
-// may be in the QS.
+// restore loads the rows of an earlier run. A row that the QS has not acknowledged may be in the QS.
 func (s *state) restore() error {
 	rows, err := s.ledger.rows()
 	if err != nil {
@@ -84,7 +83,7 @@ func (s *state) restore() error {
 	return err
 }
 
-// change writes to the ledger. A bridge that cannot must not go on: it would forget.
+// change writes to the ledger. If that fails, it ends the bridge, which would forget entries otherwise.
 func (s *state) change(items, gone []*item) error {
 	err := s.ledger.change(rowsOf(items), rowsOf(gone), s.book)
 	if err != nil {
@@ -112,8 +111,7 @@ func (s *state) fail(err error) {
 	}
 }
 
-// part moves entries that have left the QS from the ones to take out to the ones that it may forget.
-// The caller holds the lock.
+// part moves entries that have left the QS from leaving to over. The caller holds the lock.
 func (s *state) part() {
 	s.leaving = slices.DeleteFunc(s.leaving, func(it *item) bool {
 		if it.stage == ended {
@@ -123,7 +121,7 @@ func (s *state) part() {
 	})
 }
 
-// hold takes over what the book has of an item.
+// hold copies the book's record of an item into the item.
 func (s *state) hold(it *item) {
 	it.held = nil
 	if s.book == nil {

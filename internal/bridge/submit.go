@@ -11,10 +11,10 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// minPause is how long the QS is left alone after it did not take something.
+// minPause is how long the bridge waits after the QS refused something.
 const minPause = 200 * time.Millisecond
 
-// submits submits what there is, in its order, until ctx ends.
+// submits submits the waiting items in their order, until ctx ends.
 func (b *Bridge) submits(ctx context.Context) {
 	pause := time.Duration(0)
 	for {
@@ -26,7 +26,7 @@ func (b *Bridge) submits(ctx context.Context) {
 			if !wait.On(ctx, b.state.signals.work, time.Hour) {
 				return
 			}
-		case pause > 0: // a new submission is tried before, but not all the time
+		case pause > 0: // a new item ends the pause early, but not before minPause
 			if !wait.For(ctx, minPause) || !wait.On(ctx, b.state.signals.work, pause) {
 				return
 			}
@@ -42,7 +42,7 @@ func (b *Bridge) submits(ctx context.Context) {
 	}
 }
 
-// submitOnce submits a batch. It returns false if the QS does not take what there is now.
+// submitOnce submits a batch. It returns false if the QS does not take everything now.
 func (b *Bridge) submitOnce(ctx context.Context) bool {
 	b.state.mu.Lock()
 	var unsure, batch []*item
@@ -52,8 +52,8 @@ func (b *Bridge) submitOnce(ctx context.Context) bool {
 		}
 	}
 	b.state.mu.Unlock()
-	// What may be there is looked for first, or it would come behind what came later. Of what
-	// stays unsure the others do not wait.
+	// Look for the unsure items first: if one must be sent again, it goes before items that came later. Items
+	// that stay unsure do not delay the others.
 	ok := len(unsure) == 0 || b.find(ctx, unsure)
 	b.state.mu.Lock()
 	for _, it := range b.state.send {
@@ -66,7 +66,7 @@ func (b *Bridge) submitOnce(ctx context.Context) bool {
 	return (len(batch) == 0 || b.put(ctx, batch)) && ok
 }
 
-// find looks for submissions whose reply was lost. What is not there is sent again.
+// find looks for submissions whose reply was lost. Those that the QS does not have are sent again.
 func (b *Bridge) find(ctx context.Context, unsure []*item) bool {
 	statuses, err := b.look(ctx, unsure)
 	if err != nil {
@@ -102,7 +102,7 @@ func (b *Bridge) find(ctx context.Context, unsure []*item) bool {
 	return settled
 }
 
-// put submits a batch, and writes down what the QS says to it.
+// put submits a batch, and saves the answers of the QS.
 func (b *Bridge) put(ctx context.Context, batch []*item) bool {
 	all := make([]Submission, len(batch))
 	for i, it := range batch {

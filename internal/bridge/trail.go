@@ -10,12 +10,12 @@ import (
 	"github.com/fairlead/fairlead/internal/environ"
 )
 
-// station is a bridge, as it stands in the trail of a job: its name and the mark of its ledger.
+// station is the entry of a bridge in the trail of a job: its name and the id of its ledger.
 type station string
 
 func (s *state) station() station { return station(s.o.Name + "@" + s.ledger.id) }
 
-// leave is the environment of a job with this bridge at the end of its trail.
+// leave returns the environment of a job with this bridge at the end of its trail.
 func (x station) leave(env map[string]string) map[string]string {
 	out := maps.Clone(env)
 	if out == nil {
@@ -25,9 +25,9 @@ func (x station) leave(env map[string]string) map[string]string {
 	return out
 }
 
-// ring refuses a job that has come through this bridge before, and returns "" for others:
-// its queueing system hands jobs to the server whose jobs it takes, by way of others or not,
-// and the job would go round for ever.
+// ring says why the bridge refuses a job that has come through it before, and returns "" for other jobs. The
+// queueing system of this bridge hands jobs, directly or through other bridges, to the server whose jobs the
+// bridge takes, and the job would go round forever.
 func (x station) ring(l *api.Lease) string {
 	trail := strings.Fields(l.Job.Env[environ.Trail])
 	at := slices.Index(trail, string(x))

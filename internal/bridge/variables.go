@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead/fairlead/internal/environ"
 )
 
-// Variables are the environment variables of a submission: those of the job, and what tells
-// it which task it is, as an agent would. The QS adds what it knows itself, such as PATH.
+// Variables returns the environment variables of a submission: the variables of the job, and variables that
+// name the task, as an agent sets them. The QS adds others, such as PATH.
 func (s *Submission) Variables() map[string]string {
 	env := maps.Clone(s.Job.Env)
 	if env == nil {

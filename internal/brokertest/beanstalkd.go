@@ -25,14 +25,14 @@ type Beanstalkd struct {
 	server  *daemon.Daemon
 }
 
-// NewBeanstalkd starts one that writes down each command before it answers. While it moves the contents
-// of old files to new ones it may still lose something in a kill.
+// NewBeanstalkd starts one that writes each command to its binlog before it answers. If it is killed while it
+// moves the contents of old files to new ones, it may still lose jobs.
 func NewBeanstalkd(t testing.TB) *Beanstalkd {
 	t.Helper()
 	return newBeanstalkd(t, filepath.Join(t.TempDir(), "binlog"))
 }
 
-// NewKeepingBeanstalkd starts one that moves nothing, and so loses nothing.
+// NewKeepingBeanstalkd starts one that moves nothing between files, and so loses nothing.
 func NewKeepingBeanstalkd(t testing.TB) *Beanstalkd {
 	t.Helper()
 	return newBeanstalkd(t, filepath.Join(t.TempDir(), "binlog"), "-n")
@@ -59,7 +59,7 @@ func newBeanstalkd(t testing.TB, binlog string, flags ...string) *Beanstalkd {
 	return b
 }
 
-// Start starts it, and waits until it takes connections.
+// Start starts the beanstalkd, and waits until it accepts connections.
 func (b *Beanstalkd) Start(t testing.TB) {
 	t.Helper()
 	args := append([]string{"-l", "127.0.0.1", "-p", strconv.Itoa(b.port)}, b.flags...)
@@ -83,5 +83,5 @@ func (b *Beanstalkd) Start(t testing.TB) {
 	}
 }
 
-// Kill ends it as a failure would.
+// Kill ends it like a failure.
 func (b *Beanstalkd) Kill() { b.server.Signal(syscall.SIGKILL, time.Minute) }

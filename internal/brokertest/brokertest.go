@@ -1,6 +1,5 @@
-// Package brokertest runs a beanstalkd or a RabbitMQ for one test, on loopback, with its
-// files in the test's directory. Of the broker that the machine may run by itself nothing is
-// used, nor touched.
+// Package brokertest runs a beanstalkd or a RabbitMQ for one test, on loopback, with its files in the test's
+// directory. It neither uses nor changes a broker that the machine runs by itself.
 package brokertest
 
 import (
@@ -10,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/internal/daemon"
 )
 
-// need finds a program. Where it is not installed the test is skipped, unless nothing may be.
+// need finds a program. If it is not installed, need skips the test, if skipping is allowed.
 func need(t testing.TB, pkg string, paths ...string) string {
 	t.Helper()
 	for _, path := range paths {
@@ -22,7 +21,7 @@ func need(t testing.TB, pkg string, paths ...string) string {
 	return ""
 }
 
-// ports are free ports.
+// ports returns free ports.
 func ports(t testing.TB, n int) []int {
 	t.Helper()
 	all, err := daemon.Ports(n)

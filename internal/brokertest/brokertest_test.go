@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/internal/brokertest"
 )
 
-// TestRealBeanstalkd: what was put is there after a kill with a binlog, and not without one.
+// TestRealBeanstalkd checks that a job survives a kill with a binlog, and does not without one.
 func TestRealBeanstalkd(t *testing.T) {
 	for name, open := range map[string]func(testing.TB) *brokertest.Beanstalkd{
 		"binlog": brokertest.NewBeanstalkd, "forgetful": brokertest.NewForgetfulBeanstalkd,
@@ -44,8 +44,7 @@ func dial(t *testing.T, b *brokertest.Beanstalkd) *beanstalk.Conn {
 	return c
 }
 
-// TestRealRabbitMQ: a persistent message that was confirmed is there after a kill and after
-// a stop.
+// TestRealRabbitMQ checks that a persistent message that was confirmed survives a kill and a stop.
 func TestRealRabbitMQ(t *testing.T) {
 	r := brokertest.NewRabbitMQ(t)
 	begun := time.Now()

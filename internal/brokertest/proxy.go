@@ -9,36 +9,36 @@ import (
 	"github.com/fairlead/fairlead/internal/await"
 )
 
-// Proxy stands between a client and a broker, and can come between them.
+// Proxy stands between a client and a broker, and can disturb them.
 type Proxy struct {
 	Address  string
 	upstream string
 	mu       sync.Mutex
-	mode     mode   // of connections that are made
-	thrown   bool   // an answer was thrown away
-	sent     []byte // by clients, since hold or mute
+	mode     mode   // of new connections
+	thrown   bool   // an answer was dropped
+	sent     []byte // bytes from clients since Hold or Mute
 	pipes    []*pipe
 }
 
-// mode says what a connection does with the bytes that it gets.
+// mode says what a connection does with the bytes that it receives.
 type mode int
 
 const (
 	through mode = iota
-	hold         // it keeps those of the client
-	mute         // it throws those of the broker away
+	hold         // keep the bytes of the client
+	mute         // drop the bytes of the broker
 )
 
-// pipe is one connection. Unless its mode is through, the broker does not hear that the client has gone.
+// pipe is one connection. Unless its mode is through, the broker does not learn that the client has gone.
 type pipe struct {
 	client, server net.Conn
 	mode           mode
-	passed         bool // it is Held
+	passed         bool // Pass has moved it to a Held
 	held           []byte
-	gone, answered chan struct{} // all that came from the client, and from the broker, was handed on or kept
+	gone, answered chan struct{} // closed when all bytes of the client, and of the broker, were forwarded or kept
 }
 
-// NewProxy is a way to an address that lets everything pass.
+// NewProxy returns a proxy of an address that forwards everything.
 func NewProxy(t testing.TB, upstream string) *Proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -101,7 +101,7 @@ func (p *Proxy) toServer(x *pipe, text []byte) {
 	}
 }
 
-// copy hands on what comes from a connection, until it ends.
+// copy forwards the bytes of a connection, until it ends.
 func (p *Proxy) copy(from net.Conn, over chan struct{}, hand func([]byte), end func()) {
 	defer close(over)
 	buffer := make([]byte, 32<<10)
@@ -119,10 +119,10 @@ func (p *Proxy) copy(from net.Conn, over chan struct{}, hand func([]byte), end f
 	}
 }
 
-// Hold keeps what clients send from now on, also when they have gone.
+// Hold keeps everything that clients send from now on, even when they have gone.
 func (p *Proxy) Hold() { p.set(hold) }
 
-// Mute throws away what the broker answers from now on.
+// Mute drops the answers of the broker from now on.
 func (p *Proxy) Mute() { p.set(mute) }
 
 func (p *Proxy) set(m mode) {
@@ -134,15 +134,15 @@ func (p *Proxy) set(m mode) {
 	}
 }
 
-// Lost reports whether a client has sent a text, and the broker will not get it, or its answer was thrown away.
+// Lost reports whether a client has sent a text that the broker will not get, or whose answer was dropped.
 func (p *Proxy) Lost(text string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return bytes.Contains(p.sent, []byte(text)) && (p.mode == hold || p.thrown)
 }
 
-// Pass lets everything pass of connections that are made from now on. Those that are there stay
-// as they are, and are returned: they are to be ended with Release or Drop.
+// Pass forwards everything on new connections. It returns the present connections, which stay as they are;
+// the caller must end them with Release or Drop.
 func (p *Proxy) Pass() *Held {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -159,15 +159,16 @@ func (p *Proxy) Cut() {
 	p.Pass().Drop()
 }
 
-// Held are connections whose clients have gone, although the broker has not heard that.
+// Held holds connections that the proxy still disturbs: the broker does not learn that their clients have
+// gone.
 type Held struct{ pipes []*pipe }
 
-// Release has the broker receive all that the clients sent before they went, and ends the connections as the broker
-// hears of it. To close a connection while the broker still reads, or while an answer is under way, would destroy the
-// bytes on their way.
+// Release sends the broker everything that the clients sent before they went, and ends the connections when
+// the broker has read it. Closing a connection while the broker still reads, or while an answer is under way,
+// would destroy bytes under way.
 func (h *Held) Release() {
 	for _, x := range h.pipes {
-		x.client.(*net.TCPConn).CloseRead() // the bytes that came are read first
+		x.client.(*net.TCPConn).CloseRead() // first read the bytes that came
 		await.Within(await.Patience, func() bool { return over(x.gone) })
 		x.server.Write(x.held)
 		x.server.(*net.TCPConn).CloseWrite()

@@ -9,8 +9,9 @@ import (
 	"github.com/fairlead/fairlead/internal/brokertest"
 )
 
-// TestHeldBytesStayInOrder: what a client still sends on a held connection when others may pass again comes after what
-// it sent before, and the broker has read it all, and answered, before it hears that the client has gone.
+// TestHeldBytesStayInOrder checks that bytes that a client sends on a held connection after Pass come after
+// those that it sent before, and that the broker reads all of them, and answers, before it learns that the
+// client has gone.
 func TestHeldBytesStayInOrder(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

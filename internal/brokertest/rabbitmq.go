@@ -21,13 +21,13 @@ type RabbitMQ struct {
 	URL    string
 	dir    string
 	erl    string
-	home   string // of RabbitMQ's files
+	home   string // directory of RabbitMQ's files
 	env    []string
 	server *daemon.Daemon
 }
 
-// rabbitText is the configuration. Neither the memory nor the disk of a machine on which
-// tests run shall have the broker stop publishers.
+// rabbitText is the configuration. Its limits keep the broker from stopping publishers for want of memory or
+// disk on the machine of the tests.
 const rabbitText = `vm_memory_high_watermark.relative = 0.9
 disk_free_limit.absolute = 1MB
 loopback_users = none
@@ -35,8 +35,8 @@ log.console = false
 log.file.level = warning
 `
 
-// NewRabbitMQ starts a node of its own: with a name, a cookie, a directory, ports and a
-// mapper of ports that no other node uses.
+// NewRabbitMQ starts a node with its own name, cookie, directory, ports and port mapper, which no other node
+// uses.
 func NewRabbitMQ(t testing.TB) *RabbitMQ {
 	t.Helper()
 	r := &RabbitMQ{erl: need(t, "rabbitmq-server", "erl"), dir: t.TempDir(), home: rabbitHome(t)}
@@ -67,7 +67,7 @@ func NewRabbitMQ(t testing.TB) *RabbitMQ {
 	return r
 }
 
-// rabbitHome is where the package has RabbitMQ.
+// rabbitHome returns the directory where the package installs RabbitMQ.
 func rabbitHome(t testing.TB) string {
 	t.Helper()
 	for _, pattern := range []string{"/usr/lib/rabbitmq/lib/rabbitmq_server-*", "/opt/rabbitmq"} {
@@ -86,8 +86,8 @@ func (r *RabbitMQ) command(program string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Start starts it, and waits until it takes connections. This is done without the package's
-// own script, which would leave a shell between us and the server.
+// Start starts the RabbitMQ, and waits until it accepts connections. It does not use the package's script,
+// which would leave a shell between us and the server.
 func (r *RabbitMQ) Start(t testing.TB) {
 	t.Helper()
 	cmd := r.command(r.erl, "-noinput", "-boot", "start_sasl", "-s", "rabbit", "boot", "+W", "w", "+B", "i",
@@ -110,7 +110,7 @@ func (r *RabbitMQ) Start(t testing.TB) {
 	}
 }
 
-// log is what it said.
+// log returns the ends of its logs.
 func (r *RabbitMQ) log() string {
 	var all strings.Builder
 	files, _ := filepath.Glob(r.path("log/*.log"))
@@ -121,18 +121,17 @@ func (r *RabbitMQ) log() string {
 	return all.String()
 }
 
-// Kill ends it as a failure would.
+// Kill ends it like a failure.
 func (r *RabbitMQ) Kill() { r.server.Signal(syscall.SIGKILL, time.Minute) }
 
-// Stop has it end in order.
+// Stop ends it in an orderly way.
 func (r *RabbitMQ) Stop() { r.server.Signal(syscall.SIGTERM, time.Minute) }
 
-// Sync has what it knows of queues on disk. It writes messages before it confirms them, but
-// of a queue that was just made it knows nothing after a kill in the two seconds for which
-// Erlang's disk_log gathers writes.
+// Sync writes the definitions of queues to disk. RabbitMQ writes messages before it confirms them, but
+// Erlang's disk_log gathers other writes for two seconds: after a kill in this time a new queue is gone.
 func (r *RabbitMQ) Sync(t testing.TB) { r.Control(t, "eval", "mnesia:sync_log().") }
 
-// Control runs rabbitmqctl, as an administrator would.
+// Control runs rabbitmqctl, like an administrator.
 func (r *RabbitMQ) Control(t testing.TB, args ...string) {
 	t.Helper()
 	if out, err := r.command(filepath.Join(r.home, "sbin", "rabbitmqctl"), args...).CombinedOutput(); err != nil {

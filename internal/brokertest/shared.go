@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// lasting is a test whose directory and clean-up last until End.
+// lasting is a test whose directory and cleanups last until End.
 type lasting struct {
 	testing.TB
 	dir      string
@@ -19,14 +19,15 @@ func (l *lasting) TempDir() string { return l.dir }
 // Cleanup implements testing.TB.
 func (l *lasting) Cleanup(f func()) { l.cleanups = append(l.cleanups, f) }
 
-// shared is the RabbitMQ of all tests of this process: one takes seconds to start.
+// shared is the RabbitMQ of all tests of this process, because starting one takes seconds.
 var shared struct {
 	broker *RabbitMQ
 	life   *lasting
 }
 
-// SharedRabbitMQ returns the RabbitMQ that the tests of this process share, and starts it for the first of them. A
-// test may kill it, and starts it again then. Each test has queues and users of its own. TestMain has to call End.
+// SharedRabbitMQ returns the RabbitMQ that the tests of this process share, and starts it for the first of
+// them. A test that kills it must start it again. Each test must use its own queues and users. TestMain must
+// call End.
 func SharedRabbitMQ(t testing.TB) *RabbitMQ {
 	t.Helper()
 	if shared.broker == nil {
@@ -43,7 +44,7 @@ func SharedRabbitMQ(t testing.TB) *RabbitMQ {
 	return shared.broker
 }
 
-// End ends what the tests shared.
+// End ends the shared RabbitMQ.
 func End() {
 	if shared.life == nil {
 		return

@@ -15,12 +15,12 @@ import (
 // maxAmount is the largest amount of a resource in a configuration.
 const maxAmount = 1 << 50
 
-// quantity is an amount of one resource, or a percentage of all that there is.
+// quantity is an amount of one resource, or a percentage of its total.
 type quantity struct {
-	resource string // in our words
+	resource string // the name in Fairlead
 	amount   int64
 	percent  float64
-	isPart   bool // percent counts
+	isPart   bool // percent counts, not amount
 }
 
 var (
@@ -29,8 +29,8 @@ var (
 	newAmount  = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_./-]*)\s*=\s*([0-9]+(?:\.[0-9]+)?)\s*(%?)$`)
 )
 
-// resources reads the amounts of YARN in all its forms: "10000 mb, 4 vcores",
-// "memory-mb=10000, vcores=4", "50% memory, 25% cpu", "50%".
+// resources reads the amounts of YARN in all their forms: "10000 mb, 4 vcores", "memory-mb=10000, vcores=4",
+// "50% memory, 25% cpu", "50%".
 func resources(text string) ([]quantity, error) {
 	var all []quantity
 	for part := range strings.SplitSeq(text, ",") {
@@ -76,7 +76,7 @@ func quantityOf(name, number string, part, mega bool) ([]quantity, error) {
 	return []quantity{{resource: name, amount: int64(v)}}, nil
 }
 
-// ourName is the name that a resource of YARN has here.
+// ourName returns the name in Fairlead of a resource of YARN.
 func ourName(name string) string {
 	switch name {
 	case "memory-mb", "memory":
@@ -91,8 +91,7 @@ func ourName(name string) string {
 
 func mega(name string) bool { return name == "memory-mb" || name == "memory" }
 
-// solve turns percentages into amounts. It names the resources whose total is
-// unknown.
+// solve turns percentages into amounts. It returns the names of the resources whose total is unknown.
 func solve(all []quantity, capacity map[string]int64) (known map[string]int64, unknown []string) {
 	known = map[string]int64{}
 	missing := map[string]bool{}
@@ -103,7 +102,7 @@ func solve(all []quantity, capacity map[string]int64) (known map[string]int64, u
 			known[q.resource] = q.amount
 		case ok:
 			v := min(float64(total)*q.percent/100, maxAmount)
-			if q.resource == "mem" && v >= 1<<20 { // whole megabytes read better
+			if q.resource == "mem" && v >= 1<<20 { // whole megabytes are easier to read
 				v = math.Trunc(v/(1<<20)) * (1 << 20)
 			}
 			known[q.resource] = int64(v)

@@ -1,9 +1,8 @@
-// Package foreign reads what other systems keep about shares, and writes it as a
-// configuration: the allocation file of Hadoop's fair scheduler, of both generations,
-// and the accounts that sacctmgr dump of Slurm prints. Each setting of the source is
-// accounted for with its line: taken over, taken over with a difference, not needed
-// here, or left out with the reason and what to do instead.
+// Package foreign converts the shares of other systems to a configuration: the allocation file of Hadoop's
+// fair scheduler, of both generations, and the accounts that sacctmgr dump of Slurm prints. It reports each
+// setting of the source with its line: taken over, taken over with a difference, not needed here, or left
+// out, with the reason and the alternative.
 //
-// Whether the result can be used is checked by package config, which this one does not
-// know; what this version of fairlead offers is told by [Features].
+// Package config, which this package does not import, checks whether the result is valid; [Features] says
+// what this version of Fairlead offers.
 package foreign

@@ -30,9 +30,9 @@ const (
 	maxEntries = 100_000
 )
 
-// readDump reads the lines of a dump. The format is that of "flat file dump and load" in
-// sacctmgr(1): a title, a dash, a name, and settings behind colons, with quotes of
-// either kind around what holds blanks or colons.
+// readDump reads the lines of a dump. sacctmgr(1) describes the format under "flat file dump and load": a
+// title, a dash, a name, and settings after colons, with quotes of either kind around values that contain
+// blanks or colons.
 func readDump(text string) ([]entry, error) {
 	var all []entry
 	n := 0
@@ -101,7 +101,7 @@ func parseEntry(line string) (entry, error) {
 	return e, nil
 }
 
-// cutColon cuts a text at the first colon that is in no quotes.
+// cutColon cuts a text at the first colon outside quotes.
 func cutColon(text string) (part, rest string, err error) {
 	quote := byte(0)
 	for i := 0; i < len(text); i++ {

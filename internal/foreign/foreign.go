@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Detect tells by its text what a source is.
+// Detect returns the kind of a source, judged by its text.
 func Detect(text []byte) string {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	if bytes.HasPrefix(bytes.TrimLeftFunc(text, unicode.IsSpace), []byte("<")) {
@@ -27,7 +27,7 @@ func Detect(text []byte) string {
 	return Fairlead
 }
 
-// Read makes a configuration of a source; name is its file.
+// Read converts a source to a configuration; name is its file.
 func Read(name, from string, text []byte, can Features) (*Result, error) {
 	if len(text) > MaxSize {
 		return nil, &Error{Msg: fmt.Sprintf("the file is larger than %d MiB", MaxSize>>20)}
@@ -46,7 +46,7 @@ func Read(name, from string, text []byte, can Features) (*Result, error) {
 	return nil, &Error{Msg: fmt.Sprintf("%q is no kind of source; known: %s, %s", from, Hadoop, Slurm)}
 }
 
-// invalid is where a text stops being UTF-8, or -1.
+// invalid returns the offset at which a text stops being UTF-8, or -1.
 func invalid(text string) int {
 	if utf8.ValidString(text) {
 		return -1
@@ -59,5 +59,5 @@ func invalid(text string) int {
 	return -1
 }
 
-// MaxSize bounds a source, in bytes. The dump of a large site has a line for each user.
+// MaxSize is the largest size of a source, in bytes. The dump of a large site has a line for each user.
 const MaxSize = 4 << 20

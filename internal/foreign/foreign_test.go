@@ -13,14 +13,14 @@ import (
 	"github.com/fairlead/fairlead/policy"
 )
 
-// everything is all that a configuration may ever use.
+// everything offers all features that a configuration may ever use.
 var everything = foreign.Features{
 	Policies:   map[string]bool{"fair": true, "fifo": true, "deficit": true, "drf": true, "fairtree": true},
 	ZeroWeight: true, Reclaim: true,
 	Capacity: map[string]int64{"cpu": 100, "mem": 400 << 30},
 }
 
-// little is what every version can do.
+// little returns the features that every version offers.
 func little() foreign.Features {
 	can := foreign.Features{Policies: map[string]bool{}}
 	for _, name := range policy.Names() {
@@ -29,9 +29,8 @@ func little() foreign.Features {
 	return can
 }
 
-// TestGolden reads the sources in testdata, which say in comments what they are about,
-// and compares what is made of them: the configuration, and what became of each
-// setting.
+// TestGolden reads the sources in testdata, whose comments explain them, and compares the results: the
+// configuration, and the outcome of each setting.
 func TestGolden(t *testing.T) {
 	for _, source := range sources(t) {
 		t.Run(filepath.Base(source), func(t *testing.T) {
@@ -68,8 +67,7 @@ func sources(t testing.TB) []string {
 	return all
 }
 
-// TestPassesCheck: with what this version can do, what is made of a source is a
-// configuration without errors.
+// TestPassesCheck checks that the features of this version lead to a configuration without errors.
 func TestPassesCheck(t *testing.T) {
 	for _, source := range sources(t) {
 		text, err := os.ReadFile(source)
@@ -86,7 +84,7 @@ func TestPassesCheck(t *testing.T) {
 	}
 }
 
-// TestRefused: what cannot be read is refused with its line, and quickly.
+// TestRefused checks that a source that cannot be read is refused quickly, with the line.
 func TestRefused(t *testing.T) {
 	bomb := "<!DOCTYPE a [<!ENTITY b \"" + strings.Repeat("x", 1000) +
 		"\"><!ENTITY c \"&b;&b;&b;&b;\">]>\n<allocations>&c;</allocations>"

@@ -13,14 +13,14 @@ import (
 	"github.com/fairlead/fairlead/internal/foreign"
 )
 
-// slow is much longer than any source may take, on a busy machine as well.
+// slow is much longer than any source may take, even on a busy machine.
 const slow = 5 * time.Second
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// FuzzHadoop and FuzzSlurm: nothing panics or hangs, what is refused is refused with a
-// place in the file, each setting has a line of the file and a plain text, and what is
-// made of a source is a configuration, unless it is too large for one.
+// FuzzHadoop and FuzzSlurm check that nothing panics or hangs, that a refusal names a place in the file, that
+// each setting has a line of the file and a plain text, and that the result is a configuration, unless it is
+// too large for one.
 func FuzzHadoop(f *testing.F) { fuzz(f, foreign.Hadoop) }
 func FuzzSlurm(f *testing.F)  { fuzz(f, foreign.Slurm) }
 
@@ -37,7 +37,7 @@ func fuzz(f *testing.F, from string) {
 	f.Fuzz(func(t *testing.T, text string) { convert(t, from, text) })
 }
 
-// fuzzing: are these inputs that the fuzzer makes up? Otherwise the machine may be busy with other tests.
+// fuzzing reports whether the fuzzer makes the inputs. Otherwise other tests may keep the machine busy.
 func fuzzing() bool { return flag.Lookup("test.fuzz").Value.String() != "" }
 
 func convert(t *testing.T, from, text string) {

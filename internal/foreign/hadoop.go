@@ -41,7 +41,7 @@ func readHadoop(name, text string, can Features) (*Result, error) {
 	return &Result{From: Hadoop, YAML: d.yaml(), Items: h.finish()}, nil
 }
 
-// has reports whether an element of one of the names occurs in e.
+// has reports whether an element with one of the names occurs in e.
 func has(e *element, names ...string) bool {
 	return slices.ContainsFunc(e.children, func(c *element) bool { return slices.Contains(names, c.name) || has(c, names...) })
 }
@@ -75,7 +75,7 @@ func (h *hadoop) top(e *element) {
 	}
 }
 
-// queue reads a queue with all below it.
+// queue reads a queue with everything below it.
 func (h *hadoop) queue(above *pool, e *element) {
 	name := e.attr("name")
 	where := "queue " + plainText(name, 60)
@@ -123,7 +123,7 @@ func (h *hadoop) settings(p *pool, e *element) {
 	}
 }
 
-// rootSetting reads a setting of the queue root, which is the file as a whole here.
+// rootSetting reads a setting of the queue root, which is the whole file here.
 func (h *hadoop) rootSetting(p *pool, e *element) {
 	switch e.name {
 	case "weight":

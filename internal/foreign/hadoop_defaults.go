@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/internal/units"
 )
 
-// unused are settings of queues that have no counterpart, with what to do instead.
+// unused are settings of queues without a counterpart, with the alternatives.
 var unused = map[string]string{
 	"maxContainerAllocation":    "the request of one task is not limited by its pool; a task that fits no node waits, and submit says so",
 	"maxChildResources":         "pools that are made on demand have no limits; name those that need one in the file",
@@ -21,7 +21,7 @@ var unused = map[string]string{
 	"userMaxJobsDefault":        "a user has no limit of their own; give the pool of each user a max_running",
 }
 
-// needless are settings of things that are not there.
+// needless are settings of features that do not exist here.
 var needless = map[string]string{
 	"maxAMShare":             "there are no application masters",
 	"queueMaxAMShareDefault": "there are no application masters",
@@ -30,7 +30,7 @@ var needless = map[string]string{
 	"reservation-planner":    "there are no reservations",
 }
 
-// other accounts for a setting that is not taken over.
+// other reports a setting that is not taken over.
 func (h *hadoop) other(where string, e *element) {
 	value := e.text
 	if len(e.children) > 0 {
@@ -48,7 +48,7 @@ func (h *hadoop) other(where string, e *element) {
 	}
 }
 
-// defaults gives the queues what they have by default.
+// defaults gives the queues their default settings.
 func (h *hadoop) defaults() {
 	if e := h.maxApps; e != nil {
 		if n, ok := h.count("all queues", e); ok {
@@ -79,7 +79,7 @@ func (h *hadoop) defaults() {
 	}
 }
 
-// head explains the decisions on top of the configuration.
+// head explains the decisions in a comment on top of the configuration.
 func (h *hadoop) head(name string) []string {
 	generation := "YARN's fair scheduler"
 	if h.old {

@@ -8,19 +8,19 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// target is where a rule of YARN's placement puts some jobs, or all.
+// target is a pool to which a rule of YARN's placement sends some or all jobs.
 type target struct {
 	rule
 	always bool // it takes every job
-	made   bool // its pool is made if it is not there
+	made   bool // its pool is made on demand
 }
 
-// place turns the placement policy into rules. A rule of YARN that may not create the
-// queue goes on to the next if there is none: here it lists the pools that there are.
+// place turns the placement policy into rules. If a rule of YARN may not create its queue and the queue is
+// missing, YARN goes on to the next rule; so the rule here lists the existing pools.
 func (h *hadoop) place(d *document) {
 	if h.placement == nil {
-		// user-as-default-queue and allow-undeclared-pools, which are in yarn-site.xml,
-		// are on by default; the same without a list of rules here.
+		// In yarn-site.xml user-as-default-queue and allow-undeclared-pools are on by default; a
+		// configuration without a list of rules does the same.
 		d.onDemand = true
 		h.limitUsers(true, true)
 		return
@@ -86,8 +86,8 @@ func (h *hadoop) specified(e *element, late bool) {
 	h.add(e.line, "placement", "rule", "specified", Taken, "")
 }
 
-// reject refuses jobs that no rule placed, which is what happens without a rule when the
-// tree is closed and has no pool default.
+// reject refuses jobs that no rule placed. Without a rule the same happens if the tree is closed and has no
+// pool default.
 func (h *hadoop) reject(d *document, e *element, all []target) {
 	open := d.onDemand || slices.ContainsFunc(all, func(t target) bool { return t.made })
 	if !open && h.root.named[share.DefaultPool] == nil {
@@ -98,8 +98,8 @@ func (h *hadoop) reject(d *document, e *element, all []target) {
 		"what no rule takes goes to the pool default; it is refused only with pools_on_demand: false and no pool default")
 }
 
-// targets are where a rule puts jobs. Rules that cannot be followed are noted, and put
-// none anywhere.
+// targets returns the pools to which a rule sends jobs. It reports rules that it cannot convert, and returns
+// no pools for them.
 func (h *hadoop) targets(e *element) []target {
 	name := e.attr("name")
 	var nested *element
@@ -134,7 +134,7 @@ func (h *hadoop) targets(e *element) []target {
 	return h.nested(e, nested, field)
 }
 
-// nested puts jobs into pools below the pools that the inner rule names.
+// nested sends jobs to pools below the pools that the inner rule names.
 func (h *hadoop) nested(e, inner *element, field string) []target {
 	name := e.attr("name")
 	var parents []target
@@ -173,8 +173,8 @@ func (h *hadoop) nested(e, inner *element, field string) []target {
 	return all
 }
 
-// existing puts jobs into the pools below p that have the name of their user or group:
-// into any if they may be made, else into existing ones.
+// existing sends jobs to the pools below p that have the name of their user or group: to any pool if pools
+// may be made, else to existing pools.
 func (h *hadoop) existing(p *pool, base rule, field string, make, parents bool) []target {
 	prefix := ""
 	if !p.isRoot() {
@@ -211,8 +211,8 @@ func (r rule) with(field, expr, pool string) rule {
 	return r
 }
 
-// alternatives joins expressions to a few that match any of them, each of moderate
-// length.
+// alternatives joins expressions to a few expressions of moderate length. Each matches if any of its parts
+// matches.
 func alternatives(all []string) []string {
 	const most = share.MaxExpression / 2
 	var joined []string
@@ -226,7 +226,7 @@ func alternatives(all []string) []string {
 	return joined
 }
 
-// queuePath is the path of a queue such as root.a.b; without one it is the default.
+// queuePath returns the path of a queue such as root.a.b; an empty name means the default queue.
 func queuePath(name string) string {
 	name = strings.TrimPrefix(name, "root.")
 	if name == "" || name == "root" {
@@ -235,7 +235,7 @@ func queuePath(name string) string {
 	return strings.ReplaceAll(name, ".", "/")
 }
 
-// makePath makes the pools of a path that are not there.
+// makePath makes the missing pools of a path.
 func (h *hadoop) makePath(path string) {
 	p := h.root
 	for name := range strings.SplitSeq(path, "/") {
@@ -247,8 +247,7 @@ func (h *hadoop) makePath(path string) {
 	}
 }
 
-// makeParents makes the pools that rules name before a field, as far as they are not
-// there.
+// makeParents makes the missing pools that rules name before a field.
 func (h *hadoop) makeParents(rules []rule) {
 	for _, r := range rules {
 		literal, _, cut := strings.Cut(r.pool, "{")
@@ -258,8 +257,8 @@ func (h *hadoop) makeParents(rules []rule) {
 	}
 }
 
-// limitUsers takes over the limits of users where they have pools of their own: those
-// that the file names, or all.
+// limitUsers takes over the limits of users who have their own pools: all users, or those whose pools the
+// file names.
 func (h *hadoop) limitUsers(own, all bool) {
 	for _, e := range h.users {
 		name := e.attr("name")

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// noReclaim is why a setting is left in a version whose configuration has no reclaim.
+// noReclaim is the reason why a setting is left out in a version without reclaim in its configuration.
 const noReclaim = "running tasks are not stopped for others in this version; what is freed goes to the pools below their minimum first"
 
 // forever is a timeout from which on nobody will see its end.
 const forever = 3650 * 86400 // seconds
 
-// timeout reads after how many seconds tasks are stopped for a queue.
+// timeout reads the time after which tasks are preempted for a queue.
 func (h *hadoop) timeout(p *pool, where string, e *element, to *time.Duration) {
 	n, err := strconv.ParseInt(e.text, 10, 64)
 	switch {
@@ -35,7 +35,7 @@ func (h *hadoop) timeout(p *pool, where string, e *element, to *time.Duration) {
 	}
 }
 
-// threshold reads the part of its share below which tasks are stopped for a queue.
+// threshold reads the part of its share below which a queue may preempt.
 func (h *hadoop) threshold(p *pool, where string, e *element) {
 	v, err := strconv.ParseFloat(e.text, 64)
 	percent := math.Round(min(v, 1)*1e5) / 1e3
@@ -51,7 +51,7 @@ func (h *hadoop) threshold(p *pool, where string, e *element) {
 	}
 }
 
-// exempt reads whether tasks of a queue may be stopped for others.
+// exempt reads whether tasks of a queue may be preempted for others.
 func (h *hadoop) exempt(p *pool, e *element) {
 	switch {
 	case strings.EqualFold(e.text, "true"):
@@ -64,8 +64,7 @@ func (h *hadoop) exempt(p *pool, e *element) {
 	}
 }
 
-// patience writes down what Hadoop does unless it is told otherwise: a queue below its
-// minimum waits for as long as it takes.
+// patience writes Hadoop's default explicitly: a queue below its minimum waits and never preempts.
 func (h *hadoop) patience() {
 	h.root.all(func(p *pool) {
 		if h.can.Reclaim && len(p.min) > 0 && h.root.reclaim.minAfter == 0 {

@@ -10,21 +10,21 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// hadoop reads the allocation file of the fair scheduler: of the first one, which came
-// with HADOOP-3746, and of YARN's.
+// hadoop reads the allocation file of the fair scheduler: of the first one, which came with HADOOP-3746, and
+// of YARN's.
 type hadoop struct {
 	notes
 	can  Features
 	root *pool
-	old  bool // there are words that only the first one has
+	old  bool // the file contains words that only the first scheduler knows
 
-	base          string // what fair is called here
+	base          string // the policy for Hadoop's fair
 	policy        string
-	maxRes        *element // of queues without one
+	maxRes        *element // for queues without one
 	maxApps       *element
 	users         []*element
 	placement     *element
-	drf, timeouts bool // they occur
+	drf, timeouts bool // the file uses them
 }
 
 func (h *hadoop) weight(p *pool, e *element) {
@@ -52,7 +52,7 @@ func (h *hadoop) resources(p *pool, e *element, to *map[string]int64) {
 	}
 	zero := false
 	for _, resource := range slices.Sorted(maps.Keys(known)) {
-		if known[resource] == 0 { // nothing is guaranteed, or else nothing could ever run
+		if known[resource] == 0 { // no guarantee; as a maximum it would keep all tasks from running
 			delete(known, resource)
 			zero = true
 		}
@@ -71,7 +71,7 @@ func (h *hadoop) resources(p *pool, e *element, to *map[string]int64) {
 	}
 }
 
-// amounts reads amounts of resources; what it cannot is noted.
+// amounts reads amounts of resources. If it cannot convert them, it reports the setting as left out.
 func (h *hadoop) amounts(where string, e *element) (map[string]int64, bool) {
 	all, err := resources(e.text)
 	if err != nil {
@@ -87,8 +87,8 @@ func (h *hadoop) amounts(where string, e *element) (map[string]int64, bool) {
 	return known, true
 }
 
-// slots reads a number of map or reduce slots. They are resources here, as the two
-// kinds have minima of their own.
+// slots reads a number of map or reduce slots. Both kinds are resources here, because each has its own
+// minima.
 func (h *hadoop) slots(p *pool, e *element, to *map[string]int64) {
 	n, ok := h.count(p.where, e)
 	if !ok {
@@ -119,7 +119,7 @@ func (h *hadoop) count(where string, e *element) (int, bool) {
 	return n, true
 }
 
-// policyOf reads a policy; "" is fair.
+// policyOf reads a policy; "" means fair.
 func (h *hadoop) policyOf(where string, e *element) (policy string, ok bool) {
 	name := strings.ToLower(e.text)
 	name = strings.TrimSuffix(name[strings.LastIndexByte(name, '.')+1:], "policy")
@@ -145,6 +145,6 @@ func (h *hadoop) policyOf(where string, e *element) (policy string, ok bool) {
 	return "", false
 }
 
-// leftovers is the weight of a queue with the weight 0, which is served from what the
-// others leave: next to nothing.
+// leftovers is the weight here of a queue with weight 0, which gets only the resources that others leave:
+// next to nothing.
 const leftovers = "0.0001"

@@ -8,14 +8,14 @@ import (
 	"unicode"
 )
 
-// Outcome is what became of a setting.
+// Outcome is the result of the conversion for one setting.
 type Outcome string
 
 const (
-	Taken    Outcome = "taken"    // it means the same here
-	Changed  Outcome = "changed"  // it is there, and the note says what differs
-	Needless Outcome = "needless" // there is nothing here that would need it
-	Left     Outcome = "left"     // it is lost, and the note says what to do instead
+	Taken    Outcome = "taken"    // it has the same meaning here
+	Changed  Outcome = "changed"  // it exists here; the note says how it differs
+	Needless Outcome = "needless" // nothing here needs it
+	Left     Outcome = "left"     // it is lost; the note names the alternative
 )
 
 // Item is one setting of the source.
@@ -50,8 +50,8 @@ func (i Item) String() string {
 	return text + ": " + what
 }
 
-// Text is the report, as config import prints it: a line for each setting that is not
-// the same here, and at the end the number of each kind.
+// Text returns the report that config import prints: a line for each setting whose meaning differs or is
+// lost, and at the end the number of each kind.
 func (r *Result) Text(file string) string {
 	var b strings.Builder
 	for _, i := range r.Items {
@@ -71,7 +71,7 @@ func (r *Result) Text(file string) string {
 	return b.String()
 }
 
-// Count is the number of settings with an outcome.
+// Count returns the number of settings with an outcome.
 func (r *Result) Count(o Outcome) int {
 	n := 0
 	for _, i := range r.Items {
@@ -115,7 +115,7 @@ func (n *notes) add(line int, where, setting, value string, o Outcome, format st
 		Outcome: o, Note: fmt.Sprintf(format, args...)})
 }
 
-// finish puts the items in the order of their lines.
+// finish sorts the items by line.
 func (n *notes) finish() []Item {
 	slices.SortStableFunc(n.items, func(a, b Item) int { return cmp.Compare(a.Line, b.Line) })
 	return n.items
@@ -136,24 +136,24 @@ func plainText(text string, most int) string {
 	return text
 }
 
-// Features say what the configuration that is written may use.
+// Features says what the configuration may use.
 type Features struct {
 	Policies   map[string]bool
 	ZeroWeight bool             // under the policy fairtree
 	Reclaim    bool             // reclaim: {min_after, share_after}
-	Capacity   map[string]int64 // of the machines, for percentages of it; nil is not known
+	Capacity   map[string]int64 // of the machines, for percentages; nil: unknown
 }
 
-// Result is the configuration made of a source, and what became of each setting.
+// Result is the configuration made from a source, with the outcome of each setting.
 type Result struct {
 	From  string // Hadoop or Slurm
 	YAML  []byte
 	Items []Item // in the order of their lines
 }
 
-// Error says why a source cannot be read at all, and where.
+// Error says why and where a source cannot be read at all.
 type Error struct {
-	Line, Col int // from 1; 0 is the file as a whole
+	Line, Col int // from 1; 0: the whole file
 	Msg       string
 }
 
@@ -171,5 +171,5 @@ func (e *Error) Error() string {
 const (
 	Hadoop   = "hadoop"
 	Slurm    = "slurm"
-	Fairlead = "fairlead" // a configuration of our own; see package config
+	Fairlead = "fairlead" // our own configuration; see package config
 )

@@ -74,7 +74,7 @@ func (s *slurm) addAccount(e *entry) error {
 	return nil
 }
 
-// pool makes a pool below the parent at hand.
+// pool makes a pool below the current parent.
 func (s *slurm) pool(name, where string, e *entry) *pool {
 	var p *pool
 	if s.parent != nil {
@@ -125,8 +125,8 @@ func (s *slurm) user(e *entry) {
 	s.settings(p, e, where)
 }
 
-// inherit gives users the limits of the accounts above, and accounts without a share of
-// their own the sum of the shares below them.
+// inherit gives users the limits of the accounts above, and gives accounts without their own share the sum of
+// the shares below them.
 func (s *slurm) inherit() {
 	s.root.all(func(p *pool) {
 		if s.kept[p] == "" || p.running >= 0 {

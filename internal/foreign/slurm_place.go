@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// place sends each user to the pool of the default account, or to the only one.
+// place sends each user to the pool of the default account, or of the only account.
 func (s *slurm) place(d *document) {
 	byAccount := map[*pool][]string{}
 	var accounts []*pool
@@ -20,7 +20,7 @@ func (s *slurm) place(d *document) {
 		case plainText(user, share.MaxExpression/4) != user:
 			s.add(s.users[user][0].line, "user "+plainText(user, 60), "placement", "", Left,
 				"no rule can be written for this name; jobs have to name their pool (submit -A)")
-		case p.name != user || share.UserPool(user) != user: // the template would make another pool of the name
+		case p.name != user || share.UserPool(user) != user: // the template would make another pool for this name
 			d.rules = append(d.rules, rule{user: regexp.QuoteMeta(user), pool: p.path()})
 		default:
 			if byAccount[p.above] == nil {
@@ -42,7 +42,7 @@ func (s *slurm) place(d *document) {
 	}
 }
 
-// homeOf is the pool to which jobs of a user go that name none.
+// homeOf returns the pool for jobs of a user that name no pool.
 func (s *slurm) homeOf(user string) *pool {
 	all := s.users[user]
 	account := s.home[user]

@@ -10,26 +10,26 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// parentShare is how a dump writes Fairshare=parent.
+// parentShare is the number in a dump that means Fairshare=parent.
 const parentShare = "2147483647"
 
-// slurm makes pools of accounts and of the users below them.
+// slurm makes pools from accounts and their users.
 type slurm struct {
 	notes
 	can     Features
 	root    *pool
 	account map[string]*pool
-	parent  *pool // below which the lines at hand are; nil if it could not be taken over
+	parent  *pool // parent of the current lines; nil if it was not taken over
 	cluster string
 
-	jobs  map[*pool]int      // MaxJobs of an account: of each of its users
+	jobs  map[*pool]int      // MaxJobs of an account: the limit of each of its users
 	users map[string][]*pool // the pools of a user, in the order of the dump
 	home  map[string]string  // the default account of a user
-	line  map[string]int     // where it is said
-	order []string           // users as they come
-	kept  map[*pool]string   // the account of a pool of a user
+	line  map[string]int     // line that names the default account of a user
+	order []string           // users in the order of the dump
+	kept  map[*pool]string   // account of the pool of a user
 	seen  map[[2]string]int  // line of a user in an account
-	heirs []*pool            // accounts whose share is that of their parent
+	heirs []*pool            // accounts with the share of their parent
 }
 
 func (s *slurm) settings(p *pool, e *entry, where string) {
@@ -122,8 +122,7 @@ func (s *slurm) limits(p *pool, line int, where string, x setting) {
 	}
 }
 
-// jobLimit reads GrpJobs, which is of an account as a whole, and MaxJobs, which is of
-// each user.
+// jobLimit reads GrpJobs, which limits an account as a whole, and MaxJobs, which limits each user.
 func (s *slurm) jobLimit(p *pool, line int, where string, x setting) {
 	n, err := strconv.Atoi(x.value)
 	group := strings.EqualFold(x.name, "grpjobs")
@@ -164,8 +163,8 @@ func (s *slurm) other(line int, where string, x setting) {
 	}
 }
 
-// timeLimit reads MaxWall, which is in minutes. In Slurm the limit nearest to the user counts,
-// here the smallest on the way.
+// timeLimit reads MaxWall, in minutes. In Slurm the limit nearest to the user counts, here the smallest on
+// the path.
 func (s *slurm) timeLimit(p *pool, line int, where string, x setting) {
 	d, err := units.ParseTimeLimit(x.value)
 	if err != nil || d <= 0 || d > queue.MaxLimit {
@@ -186,8 +185,7 @@ func (s *slurm) timeLimit(p *pool, line int, where string, x setting) {
 
 var memory = regexp.MustCompile(`^([0-9]+)([KMGTPkmgtp]?)$`)
 
-// unusedSlurm are settings of associations that have no counterpart, with what to do
-// instead.
+// unusedSlurm are settings of associations without a counterpart, with the alternatives.
 var unusedSlurm = map[string]string{
 	"maxtres":           "the request of one job is not limited; one that fits no node waits, and submit says so",
 	"maxtresperjob":     "the request of one job is not limited; one that fits no node waits, and submit says so",
@@ -215,7 +213,7 @@ var unusedSlurm = map[string]string{
 	"grptresrunsecs":    "there is no limit by time limits; max limits what runs at once",
 }
 
-// needlessSlurm are settings that say nothing for shares.
+// needlessSlurm are settings that do not affect shares.
 var needlessSlurm = map[string]string{
 	"description":    "it is the comment of the pool",
 	"organization":   "it is for people",
@@ -226,7 +224,7 @@ var needlessSlurm = map[string]string{
 	"parent":         "the tree says it",
 }
 
-// time is the largest limit as a configuration has it, "" for none.
+// time returns the time limit as in a configuration, or "" for none.
 func (p *pool) time() string {
 	if p.maxTime == 0 {
 		return ""

@@ -12,17 +12,17 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// pool is one pool of the configuration to be.
+// pool is one pool of the configuration to write.
 type pool struct {
 	name    string
 	where   string // in the words of the source, e.g. "queue etl"
 	line    int
 	comment string
-	parent  bool // is meant to have pools below it, even if it has none yet
+	parent  bool // it is meant to have pools below it, even if it has none yet
 
 	weight   string
 	min, max map[string]int64
-	running  int // most tasks at once; -1 is no limit
+	running  int // maximum of running tasks; -1: no limit
 	maxTime  time.Duration
 	policy   string
 	reclaim  reclaim
@@ -30,7 +30,7 @@ type pool struct {
 	above *pool
 	pools []*pool
 	named map[string]*pool
-	tried map[string]int // how often a name had to be made different
+	tried map[string]int // how often a name had to be changed
 }
 
 func newRoot(where string) *pool { return &pool{where: where, running: -1} }
@@ -52,8 +52,8 @@ func (p *pool) depth() int {
 	return n
 }
 
-// add makes a pool below p. It returns nil if that would be too deep. The name may
-// have to be another, so that it is one and stands for one pool only.
+// add makes a pool below p. It returns nil if that would be too deep. It may change the name, so that it is
+// valid and stands for one pool only.
 func (p *pool) add(name, where string, line int) *pool {
 	if p.depth() >= share.MaxDepth {
 		return nil
@@ -61,7 +61,7 @@ func (p *pool) add(name, where string, line int) *pool {
 	return p.addCalled(p.free(nameOf(name)), where, line)
 }
 
-// nameOf is the name of a pool that stands for a foreign account or queue: the same name if it can be one.
+// nameOf returns the name of the pool for a foreign account or queue: the same name if it is valid.
 func nameOf(name string) string {
 	if share.CheckName(name) == nil {
 		return name
@@ -69,7 +69,7 @@ func nameOf(name string) string {
 	return share.CleanName(name)
 }
 
-// addCalled adds a pool of a name that can be one and that no other pool below p has.
+// addCalled adds a pool with a valid name that no other pool below p has.
 func (p *pool) addCalled(clean, where string, line int) *pool {
 	c := &pool{name: clean, where: where, line: line, running: -1, above: p}
 	if p.named == nil {
@@ -80,7 +80,7 @@ func (p *pool) addCalled(clean, where string, line int) *pool {
 	return c
 }
 
-// free returns a name like the one that is wanted, which no pool below p has yet.
+// free returns a name similar to the wanted one that no pool below p has.
 func (p *pool) free(name string) string {
 	if p.named[name] == nil {
 		return name
@@ -100,7 +100,7 @@ func (p *pool) free(name string) string {
 	return name
 }
 
-// find follows a path of names in the words of the configuration.
+// find follows a path of names of the configuration.
 func (p *pool) find(path string) *pool {
 	for path != "" && p != nil {
 		var name string
@@ -118,8 +118,8 @@ func (p *pool) all(f func(*pool)) {
 	}
 }
 
-// reconcile gives up what contradicts itself, as a configuration that does is refused:
-// a minimum above the maximum, and minima that together exceed the maximum above them.
+// reconcile removes contradictions, for which a configuration would be refused: a minimum above the maximum,
+// and minima whose sum exceeds the maximum above them.
 func (p *pool) reconcile(n *notes) {
 	for _, c := range p.pools {
 		c.reconcile(n)
@@ -145,7 +145,7 @@ func (p *pool) reconcile(n *notes) {
 	}
 }
 
-// guaranteedBelow adds up the minima of the pools below p.
+// guaranteedBelow returns the sum of the minima of the pools below p.
 func (p *pool) guaranteedBelow(resource string) int64 {
 	sum := int64(0)
 	for _, c := range p.pools {
@@ -162,10 +162,10 @@ func amount(v int64) string {
 	return fmt.Sprint(v)
 }
 
-// reclaim says when running tasks are stopped for a pool; spans of 0 say nothing, and
-// negative ones never.
+// reclaim says when running tasks are preempted for a pool. A duration of 0 means unset; a negative one means
+// never.
 type reclaim struct {
 	minAfter, shareAfter time.Duration
-	below                float64 // percent of the share; 0 says nothing
+	below                float64 // percent of the share; 0: unset
 	protect              bool
 }

@@ -19,14 +19,14 @@ const (
 type element struct {
 	name     string
 	attrs    map[string]string
-	text     string // trimmed, without that of the elements inside
+	text     string // trimmed, without the text of inner elements
 	line     int
 	children []*element
 }
 
 func (e *element) attr(name string) string { return strings.TrimSpace(e.attrs[name]) }
 
-// treeReader makes elements of the tokens of a file.
+// treeReader makes elements from the tokens of a file.
 type treeReader struct {
 	d     *xml.Decoder
 	root  *element
@@ -34,8 +34,8 @@ type treeReader struct {
 	count int
 }
 
-// readXML reads a file within bounds. Document types are refused, and with them all
-// entities that could stand for more than they seem to.
+// readXML reads a file within limits. It refuses document types, and with them all entities that could expand
+// to large texts.
 func readXML(text string) (*element, error) {
 	if len(text) > maxXML {
 		return nil, &Error{Msg: fmt.Sprintf("the file is larger than %d MiB", maxXML>>20)}

@@ -12,13 +12,13 @@ import (
 	"github.com/fairlead/fairlead/internal/units"
 )
 
-// document is the configuration to be, with its comments.
+// document is the configuration to write, with its comments.
 type document struct {
 	head     []string // paragraphs of the comment on top
 	policy   string
 	onDemand bool
 	rules    []rule
-	ruled    bool // there is a list of rules, even an empty one
+	ruled    bool // it has a list of rules, even an empty one
 	root     *pool
 }
 
@@ -28,8 +28,8 @@ type rule struct{ user, group, pool string }
 // maxRules is how many rules a configuration may have.
 const maxRules = 1000
 
-// reaches reports whether some job may come to a rule behind the present ones. A configuration
-// refuses a rule that no job can come to.
+// reaches reports whether a job may come to a rule behind the present ones. A configuration refuses a rule
+// that no job can reach.
 func (d *document) reaches(r rule) bool {
 	for _, above := range d.rules {
 		if (above.user == "" || above.user == r.user) && (above.group == "" || above.group == r.group) {
@@ -170,8 +170,7 @@ func (r reclaim) yaml() string {
 
 var plainKey = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.@+-]*$`)
 
-// key writes a name. Words that some reader of YAML takes for something else, such as
-// no, are put in quotes.
+// key writes a name. It quotes words that some readers of YAML read as other values, such as no.
 func key(name string) string {
 	switch strings.ToLower(name) {
 	case "null", "true", "false", "yes", "no", "on", "off", "y", "n":

@@ -14,15 +14,16 @@ import (
 	"time"
 )
 
-// Finder finds the GPUs of a machine. None is no error; an error says why it cannot be known.
+// Finder finds the GPUs of a machine. A machine without GPUs is no error; an error says why they cannot be
+// found.
 type Finder interface {
 	Find(ctx context.Context) ([]Device, error)
 }
 
-// Nvidia finds GPUs by the program nvidia-smi, which knows their types, or else by their device
-// files. What neither shows is not there: none is ever made up.
+// Nvidia finds GPUs by the program nvidia-smi, which knows their types, or else by their device files. It
+// never invents a GPU that neither shows.
 type Nvidia struct {
-	Dev string // where device files are; default: /dev
+	Dev string // directory of device files; default: /dev
 }
 
 // patience is how long nvidia-smi may take: it waits for drivers that are just being loaded.
@@ -98,8 +99,7 @@ func (n Nvidia) files() ([]Device, error) {
 	return all, nil
 }
 
-// Only leaves those of the devices that are named; nil names all. A name that is no number is
-// one that nobody can compare, so it is an error.
+// Only returns the named devices; nil names all. A name that is not the number of a device is an error.
 func Only(devices []Device, names []string) ([]Device, error) {
 	if names == nil {
 		return devices, nil

@@ -1,5 +1,5 @@
-// Package gpu finds the GPUs of a machine, and hands their numbers out: no two tasks have the
-// same one at the same time. What a task does with its numbers is left to others.
+// Package gpu finds the GPUs of a machine, and hands out their numbers: no two tasks have the same GPU at the
+// same time. It leaves to others how a task uses its numbers.
 package gpu
 
 import (
@@ -12,11 +12,11 @@ import (
 
 // Device is one GPU of this machine.
 type Device struct {
-	ID   string // as programs name it: its number, in the order of the bus
-	Type string // such as a100; "" if it is not known
+	ID   string // its number as programs use it, in the order of the bus
+	Type string // such as a100; "" if unknown
 }
 
-// resource is what the device is counted as: gpu, or gpu:a100.
+// resource returns the resource as which the device is counted: gpu, or gpu:a100.
 func (d Device) resource() string {
 	if d.Type == "" {
 		return resource
@@ -26,7 +26,7 @@ func (d Device) resource() string {
 
 const resource = "gpu"
 
-// Capacity counts devices by what they are counted as.
+// Capacity counts devices by their resources.
 func Capacity(devices []Device) map[string]int64 {
 	all := map[string]int64{}
 	for _, d := range devices {
@@ -35,9 +35,8 @@ func Capacity(devices []Device) map[string]int64 {
 	return all
 }
 
-// Numbered makes devices of a capacity that somebody named, such as gpu:a100: 2. They have the
-// given names, or else are numbered from 0, in the order of their types; there have to be
-// enough names.
+// Numbered makes devices for a capacity that somebody named, such as gpu:a100: 2. They get the given names,
+// or else numbers from 0, in the order of their types; there must be enough names.
 func Numbered(capacity map[string]int64, names []string) ([]Device, error) {
 	var kinds []string
 	var count int64
@@ -69,11 +68,12 @@ func Numbered(capacity map[string]int64, names []string) ([]Device, error) {
 	return all, nil
 }
 
-// Visible is the variable that says which devices a program may use. An agent that finds it in
-// its environment offers these only, and the tasks find their own in it.
+// Visible is the environment variable that says which devices a program may use. An agent with this variable
+// offers only these devices, and tasks find their devices in it.
 const Visible = "CUDA_VISIBLE_DEVICES"
 
-// VisibleNames reads the variable; nil if it is not set, or names no devices.
+// VisibleNames reads the variable; it returns nil if the variable is not set, and an empty list if it names
+// no devices.
 func VisibleNames(value string, set bool) []string {
 	if !set {
 		return nil
@@ -87,9 +87,9 @@ func VisibleNames(value string, set bool) []string {
 	return names
 }
 
-// TypeOf makes the name of a type out of what a driver calls a device: the name of the model
-// without the maker, the family and the variant. "NVIDIA A100-SXM4-80GB" is a100, "NVIDIA GeForce
-// RTX 3090 Ti" is rtx3090ti. It is "" if nothing is left that could be a name.
+// TypeOf makes a type from a driver's name for a device: the name of the model without the maker, the family
+// and the variant. "NVIDIA A100-SXM4-80GB" gives a100, "NVIDIA GeForce RTX 3090 Ti" gives rtx3090ti. It
+// returns "" if nothing is left that could be a name.
 func TypeOf(product string) string {
 	words := strings.Fields(strings.ToLower(product))
 	words = slices.DeleteFunc(words, func(w string) bool {

@@ -27,7 +27,7 @@ func TestTypeOf(t *testing.T) {
 	}
 }
 
-// smi puts a program into the path that says what nvidia-smi would.
+// smi puts a program into the PATH that answers in place of nvidia-smi.
 func smi(t *testing.T, script string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -106,8 +106,8 @@ func TestNamesOfDevices(t *testing.T) {
 	}
 }
 
-// TestPoolNeverGivesTwice hands devices out and takes them back in every order that comes up:
-// never is one with two tasks, all come back, and who asks for a type gets it.
+// TestPoolNeverGivesTwice takes devices and returns them in random orders. It checks that no device has two
+// tasks, that all come back, and that a task that requests a type gets it.
 func TestPoolNeverGivesTwice(t *testing.T) {
 	for seed := range uint64(50) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -155,8 +155,8 @@ func TestPoolNeverGivesTwice(t *testing.T) {
 	}
 }
 
-// TestPoolSparesTypes: who asks for any GPU gets one of no type, then of the type of which there
-// are most.
+// TestPoolSparesTypes checks that a request for any GPU gets a GPU without a type, then one of the type with
+// most free GPUs.
 func TestPoolSparesTypes(t *testing.T) {
 	all, _ := gpu.Numbered(map[string]int64{"gpu": 1, "gpu:a": 1, "gpu:b": 2}, nil)
 	p := gpu.NewPool(all)

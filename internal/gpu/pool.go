@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Pool hands devices out.
+// Pool hands out devices.
 type Pool struct {
 	mu   sync.Mutex
 	free []Device // in the order in which they were found
@@ -29,12 +29,12 @@ func (p *Pool) Empty() bool { return len(p.rank) == 0 }
 
 // Take takes the GPUs of a request: GPUs of a type (gpu:a100), and beyond these GPUs of any type, up to the
 // number of gpu. For any type it takes GPUs without a type first, then GPUs of the types with most free ones,
-// so that typed requests find theirs. If there are too few it takes
-// none, and returns a channel that is closed when there may be more.
+// so that typed requests find theirs. If there are too few, it takes none, and returns a channel that is
+// closed when there may be more.
 //
-// If the sender of the tasks counts free GPUs, too few are free only in two cases: an
-// attempt that was given up has not ended yet; or a task that asked for any has the
-// type that another one wants, on a machine with several types.
+// If the sender of the tasks counts free GPUs, too few are free only in two cases: an attempt that was given
+// up has not ended yet; or, on a machine with several types, a task that requested any type has a GPU of the
+// type that another task needs.
 func (p *Pool) Take(request map[string]int64) (taken []Device, again <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -71,7 +71,7 @@ func (p *Pool) Take(request map[string]int64) (taken []Device, again <-chan stru
 
 func (p *Pool) order(a, b Device) int { return cmp.Compare(p.rank[a.ID], p.rank[b.ID]) }
 
-// spare is the place of the device that is missed least.
+// spare returns the index of the device that other requests need least.
 func spare(free []Device) int {
 	count := map[string]int{"": len(free) + 1}
 	for _, d := range free {
@@ -88,7 +88,7 @@ func spare(free []Device) int {
 	return best
 }
 
-// Give gives devices back.
+// Give returns devices to the pool.
 func (p *Pool) Give(devices []Device) {
 	if len(devices) == 0 {
 		return
@@ -101,7 +101,7 @@ func (p *Pool) Give(devices []Device) {
 	p.back = make(chan struct{})
 }
 
-// Names are the devices as CUDA_VISIBLE_DEVICES lists them.
+// Names lists the devices as in CUDA_VISIBLE_DEVICES.
 func Names(devices []Device) string {
 	var names []string
 	for _, d := range devices {

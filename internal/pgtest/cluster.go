@@ -20,13 +20,13 @@ import (
 
 // Cluster is a PostgreSQL server.
 type Cluster struct {
-	dir    string // of its files and its socket
+	dir    string // directory of its files and its socket
 	bin    string
 	cred   *syscall.Credential
 	server *daemon.Daemon
 }
 
-// URL is where the database is.
+// URL returns the URL of the database.
 func (c *Cluster) URL() string {
 	return "postgres:///postgres?user=postgres&host=" + c.dir
 }
@@ -58,8 +58,8 @@ func (c *Cluster) command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Run starts the server, and waits until it answers. It ends with this process, however
-// that ends.
+// Run starts the server, and waits until it answers. The server ends with this process, however the process
+// ends.
 func (c *Cluster) Run() error {
 	cmd := c.command("postgres", "-D", c.data(), "-k", c.dir, "-c", "listen_addresses=",
 		"-c", "max_connections=200", "-c", "log_min_messages=fatal", "-c", "autovacuum_naptime=10s")
@@ -79,8 +79,7 @@ func (c *Cluster) Stop() {
 	os.RemoveAll(c.dir)
 }
 
-// Halt ends the server at once, as pg_ctl stop -m immediate does: when it starts again, with
-// Run, it has to recover.
+// Halt ends the server at once, like pg_ctl stop -m immediate: when Run starts it again, it must recover.
 func (c *Cluster) Halt() {
 	c.server.Signal(syscall.SIGQUIT, startTime)
 }
@@ -105,7 +104,7 @@ func Start() (*Cluster, error) {
 	return c, nil
 }
 
-// binaries is the directory of the newest PostgreSQL.
+// binaries returns the directory of the newest PostgreSQL.
 func binaries() (string, error) {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	version := func(path string) int {
@@ -121,7 +120,7 @@ func binaries() (string, error) {
 	return "", errAbsent
 }
 
-// other is a user to run as in place of root.
+// other returns a user to run as instead of root.
 func other() (*syscall.Credential, error) {
 	for _, name := range []string{"postgres", "nobody"} {
 		u, err := user.Lookup(name)
@@ -137,10 +136,10 @@ func other() (*syscall.Credential, error) {
 	return nil, errors.New("PostgreSQL does not run as root, and there is neither a user postgres nor nobody")
 }
 
-// startTime is how long a server has until it takes connections.
+// startTime is how long a server may take until it accepts connections.
 const startTime = 30 * time.Second
 
-// answers tries whether the started server takes connections at a URL.
+// answers returns a check whether a server accepts connections at a URL.
 func answers(url string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		conn, err := pgx.Connect(ctx, url)

@@ -1,6 +1,6 @@
-// Package pgtest runs a PostgreSQL for the tests of a package: one cluster for a test
-// binary, in a directory of its own, reachable by a socket in that directory only, and a
-// schema for each test. Where PostgreSQL is not installed the tests are skipped.
+// Package pgtest runs a PostgreSQL for the tests of a package: one cluster for a test binary, in its own
+// directory, reachable only by a socket in that directory, and a schema for each test. If PostgreSQL is not
+// installed, the tests are skipped.
 package pgtest
 
 import (
@@ -14,7 +14,8 @@ import (
 	"github.com/fairlead/fairlead/internal/daemon"
 )
 
-// cluster is the one of this test binary; nil if there is none, and why. bouncer stands before it.
+// cluster is the cluster of this test binary; if it is nil, missing says why. bouncer is a pooler in front of
+// it.
 var (
 	cluster *Cluster
 	bouncer pooler
@@ -22,7 +23,7 @@ var (
 	schemas atomic.Int64
 )
 
-// Main runs the tests of a package beside a PostgreSQL: it is what TestMain calls.
+// Main runs the tests of a package with a PostgreSQL. TestMain calls it.
 func Main(m *testing.M) int {
 	c, err := Start()
 	if err != nil {
@@ -31,26 +32,26 @@ func Main(m *testing.M) int {
 			fmt.Fprintln(os.Stderr, "PostgreSQL for the tests:", err)
 			return 1
 		}
-		flag.Set("test.skip", "^Example") // which cannot skip themselves
+		flag.Set("test.skip", "^Example") // examples cannot skip themselves
 		return m.Run()
 	}
 	cluster = c
 	defer c.Stop()
-	bouncer.err = bouncer.start(c) // here: a test may be in virtual time
+	bouncer.err = bouncer.start(c) // start it here, because a test may be in virtual time
 	defer bouncer.end()
 	os.Setenv("DATABASE_URL", c.URL()) // for examples
 	return m.Run()
 }
 
-// URL is where the database is, and a schema that no other test uses. Commits do not wait
-// for the disk. Without PostgreSQL the test is skipped.
+// URL returns the URL of the database, and a schema that no other test uses. Commits do not wait for the
+// disk. Without PostgreSQL the test is skipped.
 func URL(t testing.TB) (url, schema string) {
 	t.Helper()
 	url, schema = Durable(t)
 	return url + "&options=-c%20synchronous_commit%3Doff", schema
 }
 
-// Durable is URL where commits wait for the disk, as benchmarks need.
+// Durable is like URL, but commits wait for the disk, as benchmarks need.
 func Durable(t testing.TB) (url, schema string) {
 	t.Helper()
 	if cluster == nil {
@@ -59,7 +60,7 @@ func Durable(t testing.TB) (url, schema string) {
 	return cluster.URL(), fmt.Sprint("test", schemas.Add(1))
 }
 
-// Restart ends the server of the tests as a failure would, calls f, and starts it again.
+// Restart ends the server of the tests like a failure, calls f, and starts it again.
 func Restart(t testing.TB, f func()) {
 	t.Helper()
 	if cluster == nil {
@@ -72,13 +73,13 @@ func Restart(t testing.TB, f func()) {
 	}
 }
 
-// Own is the URL of a cluster for one test, of a package that seldom needs one.
+// Own returns the URL of a cluster for one test, for packages that seldom need one.
 func Own(t testing.TB) string {
 	t.Helper()
 	return OwnCluster(t).URL()
 }
 
-// OwnCluster is a cluster for one test, which may halt it and run it again.
+// OwnCluster returns a cluster for one test, which may halt it and run it again.
 func OwnCluster(t testing.TB) *Cluster {
 	t.Helper()
 	c, err := Start()
@@ -92,8 +93,8 @@ func OwnCluster(t testing.TB) *Cluster {
 	return c
 }
 
-// Pooled is where the database is behind a PgBouncer in transaction mode, a schema that no other
-// test uses, and HOST:PORT of the database itself. Without PgBouncer the test is skipped.
+// Pooled returns the URL of the database behind a PgBouncer in transaction mode, a schema that no other test
+// uses, and HOST:PORT of the database itself. Without PgBouncer the test is skipped.
 func Pooled(t testing.TB) (url, schema, direct string) {
 	t.Helper()
 	_, schema = Durable(t)

@@ -11,17 +11,17 @@ import (
 	"github.com/fairlead/fairlead/internal/daemon"
 )
 
-// pooler is a PgBouncer before a cluster, in the mode that keeps least: connections are lent for
-// one transaction each.
+// pooler is a PgBouncer in front of a cluster, in the mode that keeps the least state: it lends a connection
+// for one transaction.
 type pooler struct {
 	err    error
 	server *daemon.Daemon
 }
 
-// poolerPort names its socket, which is beside that of PostgreSQL.
+// poolerPort is in the name of its socket, which is beside that of PostgreSQL.
 const poolerPort = "6432"
 
-// poolerText is its configuration: directory of the sockets. Commits do not wait for the disk.
+// poolerText is its configuration; %[1]s is the directory of the sockets. Commits do not wait for the disk.
 const poolerText = `[databases]
 * = host=%[1]s user=postgres connect_query='SET synchronous_commit=off'
 [pgbouncer]
@@ -51,7 +51,7 @@ func (p *pooler) start(c *Cluster) error {
 	if err := os.WriteFile(file, fmt.Appendf(nil, poolerText, c.dir), 0o644); err != nil {
 		return err
 	}
-	cmd := c.command("postgres") // for its user and place
+	cmd := c.command("postgres") // for its user and directory
 	cmd.Path, cmd.Args = program, []string{program, "--quiet", file}
 	var err error
 	if p.server, err = daemon.Start(cmd, syscall.SIGTERM); err != nil {

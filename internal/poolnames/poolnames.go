@@ -1,10 +1,10 @@
-// Package poolnames brings stores up to date in which earlier versions gave pools names that several
-// users could have: characters that a name may not hold became an underscore, so that "a b" and "a/b" shared the
-// pool a_b. See [share.UserPool] for the names of now.
+// Package poolnames updates stores in which earlier versions gave several users pools with the same name:
+// they replaced characters that a name may not contain by an underscore, so that "a b" and "a/b" shared the
+// pool a_b. [share.UserPool] returns the present names.
 //
-// A pool whose jobs are all of one user gets that user's new name, with all that was ever written in it.
-// In a pool that several users had, the jobs without running tasks of each go to a pool of their own;
-// running and ended jobs and the usage stay. So no running task is touched, and nothing counted twice.
+// A pool whose jobs all belong to one user gets that user's new name and keeps all its data. In a pool of
+// several users, the jobs of each without running tasks go to a pool of their own; running and ended jobs and
+// the usage stay. So no running task is touched, and nothing is counted twice.
 package poolnames
 
 import (
@@ -19,50 +19,50 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// Keys of settings that hold paths of pools, and of the setting with the report on renamed pools.
+// Keys of settings that contain paths of pools, and of the setting with the report on renamed pools.
 const (
-	PauseSetting       = "pause/"       // and the path
-	BoostSetting       = "boost/"       // and a number
-	ReservationSetting = "reservation/" // and a name
+	PauseSetting       = "pause/"       // followed by the path
+	BoostSetting       = "boost/"       // followed by a number
+	ReservationSetting = "reservation/" // followed by a name
 	Setting            = "pool-names"
 )
 
-// Cause is why jobs were moved, for their history.
+// Cause says why jobs were moved, for their history.
 const Cause = "each user has a pool of their own since an upgrade"
 
-// Holding is how many jobs of a user a store has in a pool, ended jobs included.
+// Holding counts the jobs of a user in a pool, ended jobs included.
 type Holding struct {
 	Pool, User string
-	Idle       int // jobs that have not ended, without a running task
+	Idle       int // jobs that have not ended and have no running task
 	Busy       int // jobs with a running task
 }
 
-// Store is what a store does for it, all in one transaction.
+// Store is the part of a store that the migration needs, all in one transaction.
 type Store interface {
-	// Pools are the paths of all pools, and Holdings the jobs in them.
+	// Pools returns the paths of all pools, and Holdings the jobs in them.
 	Pools() ([]string, error)
 	Holdings() ([]Holding, error)
-	// Alone fails if somebody else uses the store now.
+	// Alone fails if another process uses the store now.
 	Alone() error
-	// Rename gives a pool another path, which none has.
+	// Rename gives a pool another path, which must be free.
 	Rename(from, to string) error
-	// Move puts the jobs of a user without running tasks into another pool, which is made if there is none.
+	// Move moves the jobs of a user without running tasks to another pool, and makes it if it is missing.
 	Move(user, from, to string) error
 	Settings() (map[string]string, error)
 	Set(key, value string) error
 	Audit(Entry) error
 }
 
-// Entry is one for the record of changes.
+// Entry is an entry for the record of changes.
 type Entry struct{ What, Subject, New, Note string }
 
 // Report lists the renamed pools.
 type Report struct {
 	At      time.Time `json:"at"`
 	Renamed []Change  `json:"renamed,omitempty"`
-	// Parted are the pools that kept their usage, because several users had them.
+	// Parted lists the pools that kept their usage, because several users had them.
 	Parted []Parted `json:"parted,omitempty"`
-	// Reported is set once the log has it.
+	// Reported is set when the report has been logged.
 	Reported bool `json:"reported,omitempty"`
 }
 
@@ -84,11 +84,11 @@ type Parted struct {
 type Moved struct {
 	User string `json:"user"`
 	To   string `json:"to"`
-	Jobs int    `json:"jobs"`           // that were moved
-	Left int    `json:"left,omitempty"` // that were running, and end where they are
+	Jobs int    `json:"jobs"`           // jobs that were moved
+	Left int    `json:"left,omitempty"` // jobs that were running, and stay until they end
 }
 
-// Read is the report that a store keeps, nil if nothing was renamed in it.
+// Read returns the report in a store, or nil if no pool was renamed in it.
 func Read(settings map[string]string) (*Report, error) {
 	text := settings[Setting]
 	if text == "" {
@@ -101,14 +101,14 @@ func Read(settings map[string]string) (*Report, error) {
 	return r, nil
 }
 
-// Text is the report as it is kept.
+// Text returns the report in the form in which it is stored.
 func (r *Report) Text() (string, error) {
 	b, err := json.Marshal(r)
 	return string(b), err
 }
 
-// Migrate gives the pools of users the names of now. It is called once in the life of a store: later a
-// user may well have jobs in a pool with a name such as the user's old one, that of somebody else.
+// Migrate gives the pools of users their present names. It runs once in the life of a store: later a user may
+// have jobs in a pool whose name equals the user's old one, but belongs to somebody else.
 func Migrate(s Store, now time.Time) error {
 	pools, err := s.Pools()
 	if err != nil {
@@ -148,8 +148,8 @@ func Migrate(s Store, now time.Time) error {
 	return nil
 }
 
-// plan decides what to do. Pools with others below them are left as they are: they are those of groups.
-// What is renamed comes in an order in which each path is free when it is needed.
+// plan decides what to do. It leaves pools with other pools below them as they are: they belong to groups. It
+// orders the renamings so that each path is free when it is needed.
 func plan(pools []string, holdings []Holding) *Report {
 	taken, inner := map[string]bool{}, map[string]bool{}
 	for _, path := range pools {
@@ -187,14 +187,14 @@ func plan(pools []string, holdings []Holding) *Report {
 			return true
 		})
 	}
-	for _, c := range alone { // somebody has jobs in the pool of the new name already
+	for _, c := range alone { // somebody already has jobs in the pool with the new name
 		r.part(c.From, in[c.From])
 	}
 	slices.SortFunc(r.Parted, func(a, b Parted) int { return cmp.Compare(a.Pool, b.Pool) })
 	return r
 }
 
-// part gives each user of a pool whose old name it is a pool of their own.
+// part gives a pool of their own to all users for whom this path is the old name.
 func (r *Report) part(path string, all []Holding) {
 	p := Parted{Pool: path}
 	for _, h := range all {
@@ -235,8 +235,8 @@ func (r *Report) carryOut(s Store) error {
 	return nil
 }
 
-// settings returns the settings that change, because they name pools. Pauses and reservations go with
-// the jobs; a boost of a pool that several users had stays there, because it was given once.
+// settings returns the settings that change because they name pools. Pauses and reservations follow the jobs;
+// a boost of a pool that several users had stays there, because it was given once.
 func (r *Report) settings(all map[string]string) (map[string]string, error) {
 	renamed, parted := map[string]string{}, map[string][]string{}
 	for _, c := range r.Renamed {
@@ -271,8 +271,8 @@ func (r *Report) settings(all map[string]string) (map[string]string, error) {
 	return changed, nil
 }
 
-// pauses moves the pause of a pool, or has it hold for those too into which the jobs went. One that is
-// there already stays.
+// pauses moves the pause of a pool, or copies it to the pools to which the jobs went. It does not replace
+// existing pauses.
 func pauses(changed, all map[string]string, key string, renamed map[string]string, parted map[string][]string) error {
 	pool, text := strings.TrimPrefix(key, PauseSetting), all[key]
 	into := parted[pool]
@@ -293,7 +293,7 @@ func pauses(changed, all map[string]string, key string, renamed map[string]strin
 	return nil
 }
 
-// reserve lets in the pools into which jobs went.
+// reserve adds the pools to which jobs went to the pools of a reservation.
 func reserve(pools *[]string, renamed map[string]string, parted map[string][]string) bool {
 	var out []string
 	for _, pool := range *pools {
@@ -312,7 +312,7 @@ func reserve(pools *[]string, renamed map[string]string, parted map[string][]str
 	return true
 }
 
-// edit changes one field of a setting that is an object, and leaves the others as they are written.
+// edit changes one field of a setting that is an object, and keeps the text of the other fields.
 func edit[T any](changed map[string]string, key, to, text, field string, f func(*T) bool) error {
 	var all map[string]json.RawMessage
 	var value T

@@ -16,7 +16,7 @@ import (
 func TestPlan(t *testing.T) {
 	type h = Holding
 	for name, c := range map[string]struct {
-		pools    []string // besides those that hold jobs
+		pools    []string // besides the pools that hold jobs
 		holdings []h
 		renamed  []Change
 		parted   []Parted
@@ -89,8 +89,8 @@ func (k *kept) Move(user, from, to string) error {
 	return nil
 }
 
-// TestMigrate: of whatever pools, afterwards what waits of users whose names are alike is in pools of
-// their own, and no job is lost.
+// TestMigrate checks with random pools that afterwards the waiting jobs of users with similar names are in
+// different pools, and that no job is lost.
 func TestMigrate(t *testing.T) {
 	users := []string{"a b", "a/b", "a_b", "a=20b", "a=3D20b", "_", "default", "", "ann"}
 	rapid.Check(t, func(t *rapid.T) {

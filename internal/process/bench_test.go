@@ -9,8 +9,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// BenchmarkTrue starts the smallest program and waits for it, eight at a time, as an
-// agent with many slots does.
+// BenchmarkTrue starts the smallest program and waits for it, eight at a time, like an agent with many slots.
 func BenchmarkTrue(b *testing.B) {
 	for _, threads := range []int{1, 2} {
 		for _, as := range []*Identity{nil, {UID: 65534, GID: 65534}} {

@@ -16,7 +16,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestMain lets the test binary be an agent that is killed, see TestParentDeath.
+// TestMain lets the test binary act as an agent that is killed, see TestParentDeath.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("PROCESS_TEST_AGENT"); dir != "" {
 		agentToBeKilled(dir)
@@ -34,7 +34,7 @@ func runner(t testing.TB) *Runner {
 	return r
 }
 
-// shell is a Spec of a script whose output goes to the file "out" in a new directory.
+// shell returns a Spec of a script whose output goes to the file "out" in a new directory.
 func shell(t testing.TB, script string) Spec {
 	t.Helper()
 	return Spec{
@@ -55,7 +55,7 @@ func start(t testing.TB, r *Runner, s Spec) *Process {
 	return p
 }
 
-// output is what a Spec of shell has written.
+// output returns the output of a Spec of shell.
 func output(t testing.TB, s Spec) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(s.Dir, "out"))
@@ -74,7 +74,7 @@ func untilSays(t testing.TB, s Spec, line string) {
 	})
 }
 
-// lives reports whether there is a process that is not a zombie.
+// lives reports whether a process exists that is not a zombie.
 func lives(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -98,7 +98,7 @@ func number(t testing.TB, text string) int {
 	return n
 }
 
-// checkEnd compares an outcome but for the use of resources.
+// checkEnd compares two outcomes except for the use of resources.
 func checkEnd(t testing.TB, got, want queue.Outcome) {
 	t.Helper()
 	got.CPU, got.MaxRSS = 0, 0

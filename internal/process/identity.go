@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// do calls f with the rights that the identity has on files, and no other: neither ours
-// nor those of our capabilities. What f opens is thus what the user could have opened.
+// do calls f with exactly the rights on files that the identity has: not with ours, nor with those of our
+// capabilities. So f can open only files that the user could open.
 //
-// File-system identity is a property of a thread. The thread that takes it on never
-// puts it off, but ends: no mistake here can leave a thread with mixed rights.
+// The file-system identity belongs to a thread. The thread that assumes it never drops it, but ends: no
+// mistake here can leave a thread with mixed rights.
 func (id *Identity) do(f func() error) (err error) {
 	if id == nil {
 		return f()
@@ -27,9 +27,8 @@ func (id *Identity) do(f func() error) (err error) {
 	return err
 }
 
-// assume turns the calling thread into the user for all that concerns files. The
-// wrappers of package syscall would turn all threads; those of package unix are the
-// plain system calls.
+// assume turns the calling thread into the user in all access to files. The wrappers of package syscall would
+// turn all threads; those of package unix are the plain system calls.
 func (id *Identity) assume() error {
 	groups := make([]int, len(id.Groups))
 	for i, g := range id.Groups {
@@ -38,7 +37,7 @@ func (id *Identity) assume() error {
 	if err := unix.Setgroups(groups); err != nil {
 		return err
 	}
-	// These two report no failure; asking for an impossible id returns the current one.
+	// These two report no failure; a call with an impossible id returns the current one.
 	unix.SetfsgidRetGid(int(id.GID))
 	unix.SetfsuidRetUid(int(id.UID))
 	if gid, _ := unix.SetfsgidRetGid(-1); gid != int(id.GID) {
@@ -50,9 +49,8 @@ func (id *Identity) assume() error {
 	return dropCapabilities()
 }
 
-// dropCapabilities takes the effective capabilities from the calling thread. The kernel
-// does this for those about files when root changes the identity, but not when we are
-// another user who was given capabilities.
+// dropCapabilities removes the effective capabilities from the calling thread. The kernel removes those about
+// files when root changes the identity, but not when we are another user with capabilities.
 func dropCapabilities() error {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData

@@ -18,8 +18,8 @@ import (
 
 var nobody = &Identity{UID: 65534, GID: 65533, Groups: []uint32{65531, 65532}}
 
-// places returns a directory of root that everybody may read, with a file "secret" that
-// nobody else may, and a directory of the user.
+// places returns a directory of root that everybody may read, with a file "secret" that only root may read,
+// and a directory of the user.
 func places(t *testing.T) (roots, users string) {
 	t.Helper()
 	asRoot(t)
@@ -57,7 +57,8 @@ func TestRunAs(t *testing.T) {
 	}
 }
 
-// A user cannot make us write where the user may not: not by a path, not through a link.
+// TestOutputWithRightsOfUser checks that a user cannot make us write where the user may not, neither by a
+// path nor through a link.
 func TestOutputWithRightsOfUser(t *testing.T) {
 	roots, users := places(t)
 	r := runner(t)
@@ -87,7 +88,7 @@ func TestOutputWithRightsOfUser(t *testing.T) {
 	}
 }
 
-// Directory and command are looked up with the user's eyes as well.
+// TestLookupWithRightsOfUser checks that the directory and the command are looked up with the user's rights.
 func TestLookupWithRightsOfUser(t *testing.T) {
 	roots, users := places(t)
 	write(t, roots, "tool", "#!/bin/sh\n", 0o700)
@@ -105,7 +106,7 @@ func TestLookupWithRightsOfUser(t *testing.T) {
 	}
 }
 
-// A log of ours is written by a user who could not open it.
+// TestLogOfUser checks that a task can write to our log as a user who could not open it.
 func TestLogOfUser(t *testing.T) {
 	_, users := places(t)
 	l := logs(t)
@@ -122,7 +123,7 @@ func TestLogOfUser(t *testing.T) {
 	}
 }
 
-// No thread that is used again keeps the rights of a user.
+// TestIdentityEnds checks that no thread that is used again keeps the rights of a user.
 func TestIdentityEnds(t *testing.T) {
 	roots, _ := places(t)
 	for range 100 {
@@ -139,15 +140,15 @@ func TestIdentityEnds(t *testing.T) {
 	}
 }
 
-// Files are opened, and commands run, with the user's groups: all of them, and none of
-// ours.
+// TestGroupsOfUser checks that files are opened, and commands run, with all groups of the user and with none
+// of ours.
 func TestGroupsOfUser(t *testing.T) {
 	_, users := places(t)
 	ours, err := syscall.Getgroups()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Setgroups([]int{0}); err != nil { // for what we start here as well
+	if err := syscall.Setgroups([]int{0}); err != nil { // also for the processes that this test starts
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { syscall.Setgroups(ours) })

@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// Logs is a directory with the output of tasks, one file per attempt. All access goes
-// through an [os.Root], and no symbolic link in place of a file is followed: a task that
-// swaps its log for a link gains nothing. Attempts are numbered afresh, so that no two
-// write to the same file. Logs is safe for concurrent use.
+// Logs is a directory with the output of tasks, one file per attempt. All access goes through an [os.Root],
+// and no symbolic link in place of a file is followed: a task that replaces its log by a link gains nothing.
+// Each attempt has its own number, so that no two attempts write to the same file. Logs is safe for
+// concurrent use.
 type Logs struct {
 	root *os.Root
 }
 
-// OpenLogs opens the directory, and creates it for us alone if it is not there.
+// OpenLogs opens the directory. If it does not exist, OpenLogs creates it, closed to other users.
 func OpenLogs(dir string) (*Logs, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open logs: %w", err)
@@ -32,14 +32,14 @@ func OpenLogs(dir string) (*Logs, error) {
 	return &Logs{root}, nil
 }
 
-// Close closes the directory; files that were opened stay open.
+// Close closes the directory; open files stay open.
 func (l *Logs) Close() error { return l.root.Close() }
 
-// Path is the name of a log below the directory, such as 0000/00/17_0.2.out.
+// Path returns the name of a log below the directory, such as 0000/00/17_0.2.out.
 //
-// A directory has the jobs of one hundred, of each its first hundred tasks, and further
-// tasks in a directory per hundred (0000/00/17_12xx/17_1234.1.out). So it has at most
-// some ten thousand entries, and a job of one task, which most are, costs one file.
+// A directory holds up to one hundred jobs, with the first hundred tasks of each, and a subdirectory for each
+// further hundred tasks of a job (0000/00/17_12xx/17_1234.1.out). So it has at most some ten thousand
+// entries, and a job of one task, like most jobs, costs one file.
 func (l *Logs) Path(job int64, task, attempt int) string {
 	dir := fmt.Sprintf("%04d/%02d", job/10_000, job/100%100)
 	if task >= 100 {
@@ -48,14 +48,14 @@ func (l *Logs) Path(job int64, task, attempt int) string {
 	return fmt.Sprintf("%s/%d_%d.%d.out", dir, job, task, attempt)
 }
 
-// Create opens a new log for writing, which the caller closes. What is there by that
-// name, left by whatever accident, is removed and not written into. Everything is
-// appended, so that the log may be cut short while the task writes.
+// Create opens a new log for writing, which the caller closes. If a file of that name is left by some
+// accident, Create removes it and does not write into it. The log is opened for appending, so that it may be
+// truncated while the task writes.
 func (l *Logs) Create(job int64, task, attempt int) (*os.File, error) {
 	name := l.Path(job, task, attempt)
 	const flags = os.O_WRONLY | os.O_APPEND | os.O_CREATE | os.O_EXCL
 	f, err := l.root.OpenFile(name, flags, 0o600)
-	for tries := 0; err != nil && tries < 5; tries++ { // Remove may undo this
+	for tries := 0; err != nil && tries < 5; tries++ { // Remove may remove the directory again
 		if err = l.makeWay(name, err); err != nil {
 			break
 		}
@@ -67,7 +67,7 @@ func (l *Logs) Create(job int64, task, attempt int) (*os.File, error) {
 	return f, nil
 }
 
-// makeWay does away with the reason why a log could not be created.
+// makeWay removes the reason why a log could not be created.
 func (l *Logs) makeWay(name string, reason error) error {
 	switch {
 	case errors.Is(reason, fs.ErrNotExist):
@@ -81,12 +81,12 @@ func (l *Logs) makeWay(name string, reason error) error {
 // Excerpt is a part of a log.
 type Excerpt struct {
 	Data   []byte
-	Offset int64 // where it begins
+	Offset int64 // where Data begins
 	Size   int64 // of the whole log
 }
 
-// ReadAt returns at most limit bytes of a log from the offset on. A negative offset counts from the
-// end. At and after the end there are none. The error is fs.ErrNotExist if there is no such log.
+// ReadAt returns at most limit bytes of a log from offset on. A negative offset counts from the end. At and
+// after the end, Data is empty. The error is fs.ErrNotExist if there is no such log.
 func (l *Logs) ReadAt(job int64, task, attempt int, offset int64, limit int) (Excerpt, error) {
 	f, info, err := l.open(l.Path(job, task, attempt))
 	if err != nil {
@@ -114,7 +114,7 @@ func (l *Logs) open(name string) (*os.File, fs.FileInfo, error) {
 	if !before.Mode().IsRegular() {
 		return nil, nil, fmt.Errorf("%s: not a plain file", name)
 	}
-	f, err := l.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not hold us
+	f, err := l.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not block us
 	if err != nil {
 		return nil, nil, err
 	}
@@ -129,9 +129,8 @@ func (l *Logs) open(name string) (*os.File, fs.FileInfo, error) {
 	return f, after, nil
 }
 
-// Remove removes the logs that were last written before the time, and directories that
-// are empty then. It returns how many logs went. A task that has been silent for so long
-// loses its log even if it still runs.
+// Remove removes logs that were last written before the given time, and directories that become empty. It
+// returns the number of removed logs. A task that was silent since then loses its log even if it still runs.
 func (l *Logs) Remove(before time.Time) (removed int, err error) {
 	var dirs []string
 	err = fs.WalkDir(l.root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
@@ -153,7 +152,7 @@ func (l *Logs) Remove(before time.Time) (removed int, err error) {
 	})
 	for _, dir := range slices.Backward(dirs) {
 		if dir != "." {
-			l.root.Remove(dir) // fails unless it is empty, which is meant
+			l.root.Remove(dir) // fails on purpose unless the directory is empty
 		}
 	}
 	if err != nil {
@@ -162,7 +161,7 @@ func (l *Logs) Remove(before time.Time) (removed int, err error) {
 	return removed, nil
 }
 
-// ignoreGone drops the error about a file that somebody else has removed.
+// ignoreGone drops the error about a file that another process has removed.
 func ignoreGone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

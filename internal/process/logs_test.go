@@ -19,7 +19,7 @@ func logs(t *testing.T) *Logs {
 	return l
 }
 
-// file is the path of a log for those who do not go through Logs.
+// file returns the path of a log, for access around Logs.
 func file(l *Logs, job int64, task, attempt int) string {
 	return filepath.Join(l.root.Name(), l.Path(job, task, attempt))
 }
@@ -85,7 +85,7 @@ func TestReadAt(t *testing.T) {
 	}
 }
 
-// A log that was swapped for a link is neither read nor written through.
+// TestLogIsNoLink checks that a log that was replaced by a link is neither read nor written through the link.
 func TestLogIsNoLink(t *testing.T) {
 	l := logs(t)
 	writeLog(t, l, 1, 0, 1, "of another")
@@ -115,7 +115,7 @@ func TestLogIsNoLink(t *testing.T) {
 	}
 }
 
-// A directory that was swapped for a link leads nowhere outside.
+// TestLogDirectoryIsNoLink checks that a directory that was replaced by a link does not lead outside.
 func TestLogDirectoryIsNoLink(t *testing.T) {
 	l := logs(t)
 	outside := t.TempDir()

@@ -11,12 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// markOf is the mark of a process, if it has one. One whose environment we may not read
-// has none.
+// markOf returns the mark of a process, or "". A process whose environment we may not read has none.
 //
-// It is not sure while the process is about to run another program, or about to end: it
-// has no environment then, for as long as it takes to free its memory, but may have the
-// mark a moment later, or children with the mark that nobody was told of.
+// The answer is not sure while the process is about to run another program, or about to end. It has no
+// environment then, as long as the kernel frees its memory, but it may have the mark a moment later, or
+// unknown children with the mark.
 func markOf(pid int) (mark string, sure bool) {
 	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	for entry := range bytes.SplitSeq(env, []byte{0}) {
@@ -30,17 +29,17 @@ func markOf(pid int) (mark string, sure bool) {
 	return "", !inTransit(pid)
 }
 
-// inTransit reports whether a process whose environment was found empty is between two
-// programs or at its end, or was when it was looked at. Otherwise it has an environment
-// without variables, or goes on without its first thread, through which it is read.
+// inTransit reports whether a process with an empty environment is between two programs or at its end, or was
+// when we looked. Otherwise its environment has no variables, or it goes on without its first thread, through
+// which the environment is read.
 func inTransit(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return false // it is gone
+		return false // the process is gone
 	}
-	// The second field is the name in brackets, which may contain anything.
+	// The second field is the name in brackets, which may contain any character.
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	const state, threads, envStart, envEnd = 0, 17, 47, 48 // three less than in proc_pid_stat(5)
+	const state, threads, envStart, envEnd = 0, 17, 47, 48 // 3 less than in proc_pid_stat(5)
 	switch {
 	case len(fields) <= envEnd:
 		return false // Linux before 3.5

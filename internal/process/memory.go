@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Between two looks at the memory of a process; the pause doubles.
+// Pauses between two readings of the memory of a process; the pause doubles.
 const (
 	firstLook   = 100 * time.Millisecond
 	longestLook = time.Minute
@@ -21,14 +21,14 @@ const (
 
 // peak finds the largest memory of a process.
 //
-// What the kernel says at the end (ru_maxrss) is exact, but it counts the short time
-// between fork and exec, in which the child has the memory of its parent: a small task of
-// a large agent looks as large as the agent. If the figure is not above our own, it tells
-// nothing. The high-water mark of the process itself does, and is therefore read now and
-// then while it runs; a task that is small and soon over has none.
+// The kernel's figure at the end (ru_maxrss) is exact, but it includes the short time between fork and exec,
+// in which the child has the memory of its parent: a small task of a large agent looks as large as the agent.
+// If the figure is not above our own memory, it proves nothing. Then the high-water mark of the process
+// itself counts, which peak therefore reads at intervals while the process runs. A task that is small and
+// short has none.
 type peak struct {
 	pid int
-	own int64 // bound of our memory at the fork
+	own int64 // upper bound of our memory at the fork
 
 	mu    sync.Mutex
 	seen  int64
@@ -54,8 +54,8 @@ func watchMemory(pid int) *peak {
 	return m
 }
 
-// stop ends the watch. It has to be called before the child is reaped, as the number may
-// be another's afterwards.
+// stop ends the watch. The caller must call it before reaping the child: later another process may have the
+// number.
 func (m *peak) stop() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -63,7 +63,7 @@ func (m *peak) stop() {
 	m.timer = nil
 }
 
-// largest is the largest memory in bytes, given the figure of the kernel; 0 is not known.
+// largest returns the largest memory in bytes, given the figure of the kernel; 0 means unknown.
 func (m *peak) largest(kernel int64) int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -73,7 +73,7 @@ func (m *peak) largest(kernel int64) int64 {
 	return m.seen
 }
 
-// ownPeak is the largest memory that we have had.
+// ownPeak returns the largest memory that we have had.
 func ownPeak() int64 {
 	var usage unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &usage); err != nil {
@@ -82,7 +82,7 @@ func ownPeak() int64 {
 	return int64(usage.Maxrss) * 1024
 }
 
-// highWater is the largest memory that a process has had since its exec, or 0.
+// highWater returns the largest memory that a process has had since its exec, or 0.
 func highWater(pid int) int64 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -17,27 +17,27 @@ import (
 const (
 	// orphansEvery is how long an orphan that ended may wait to be reaped.
 	orphansEvery = time.Second
-	// goesWithin is how long a process may take to die of SIGKILL before a task is
-	// reported over without it. Only one that hangs in the kernel takes long.
+	// goesWithin is how long we wait for a process to die of SIGKILL before we report its task as over. Only
+	// a process that hangs in the kernel takes longer.
 	goesWithin = time.Second
 )
 
-// orphans are processes of tasks whose parent has ended. The kernel gives them to us and
-// not to the first process of the machine, because we ask for that: so we learn of those
-// that have left the session of their task, without a search through all processes, and
-// need nobody else to reap them, be we the first process of a container.
+// orphans are processes of tasks whose parent has ended. We ask the kernel to give them to us, instead of to
+// the first process of the machine. So we learn of processes that have left the session of their task,
+// without a search through all processes. They also need no other process to reap them, even if we are the
+// first process of a container.
 //
-// They are children of our main thread, and of a session that is not ours. Processes
-// that we start otherwise, say with package os/exec, are in our session, and the first
-// processes of tasks are children of another thread; so these are never touched here.
+// Orphans are children of our main thread, in a session that is not ours. Processes that we start in other
+// ways, say with package os/exec, are in our session, and the first processes of tasks are children of
+// another thread; so these are never touched here.
 type orphans struct {
-	file    string // of the kernel, with the children of the main thread; "" without one
+	file    string // kernel file with the children of the main thread; "": none
 	session int    // ours
 
-	mu sync.Mutex // who holds it may rely on the numbers of orphans, as only sweep reaps
+	mu sync.Mutex // while it is held, the numbers of orphans stay valid, as only sweep reaps
 }
 
-// adoptOrphans asks the kernel for orphans, if it can also list them.
+// adoptOrphans asks the kernel for orphans, if the kernel can also list them.
 func adoptOrphans() *orphans {
 	file := fmt.Sprintf("/proc/self/task/%d/children", os.Getpid())
 	session, err := unix.Getsid(0)
@@ -53,7 +53,7 @@ func adoptOrphans() *orphans {
 	return &orphans{file: file, session: session}
 }
 
-// tend reaps orphans now and then until the channel is closed.
+// tend reaps orphans at intervals until the channel is closed.
 func (o *orphans) tend(closed <-chan struct{}) {
 	tick := time.NewTicker(orphansEvery)
 	defer tick.Stop()
@@ -67,8 +67,8 @@ func (o *orphans) tend(closed <-chan struct{}) {
 	}
 }
 
-// end kills the orphans that carry the mark of a task that has ended. They may leave
-// orphans in turn, so it looks until there are none.
+// end kills the orphans that carry the mark of a task that has ended. They may leave orphans in turn, so it
+// repeats until there are none.
 func (o *orphans) end(mark string) {
 	end := time.Now().Add(goesWithin)
 	killed := map[int]bool{}
@@ -77,9 +77,9 @@ func (o *orphans) end(mark string) {
 	}
 }
 
-// sweep reaps the orphans that have ended. It kills and notes the orphans with the mark. It
-// reports whether to look again: for orphans that killed processes leave when they have
-// ended, and for processes that may turn out to have the mark.
+// sweep reaps the orphans that have ended. It kills the orphans with the mark, and adds them to killed. It
+// reports whether the caller must look again: killed processes may leave orphans when they have ended, and
+// other processes may turn out to have the mark.
 func (o *orphans) sweep(mark string, killed map[int]bool) (again bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -101,9 +101,8 @@ func (o *orphans) sweep(mark string, killed map[int]bool) (again bool) {
 	return again
 }
 
-// reap reaps the orphans that have ended and returns the others. It looks until none has
-// ended: one leaves its children to us before it can be reaped, but that may have been
-// after they were listed.
+// reap reaps the orphans that have ended and returns the others. It repeats until none has ended: before an
+// orphan can be reaped, it leaves its children to us, perhaps after we listed them.
 func (o *orphans) reap() []int {
 	for {
 		ended := false
@@ -118,7 +117,7 @@ func (o *orphans) reap() []int {
 	}
 }
 
-// list are the numbers of the orphans.
+// list returns the numbers of the orphans.
 func (o *orphans) list() (pids []int) {
 	if o.file == "" {
 		return nil

@@ -13,17 +13,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// defaultPath is where commands are looked up if the environment has no PATH.
+// defaultPath is the search path for commands if the environment has no PATH.
 const defaultPath = "/usr/local/bin:/usr/bin:/bin"
 
-// maxPathShown is how much of PATH the error about a command shows, in bytes.
+// maxPathShown is how many bytes of PATH the error about a command shows.
 const maxPathShown = 300
 
 // prepared is a Spec whose names have been resolved.
 type prepared struct {
-	command        string // a path, absolute or relative to the working directory
+	command        string // absolute, or relative to the working directory
 	stdout, stderr *os.File
-	opened         []*os.File // by us, to be closed
+	opened         []*os.File // files that we opened and must close
 }
 
 func (p *prepared) close() {
@@ -32,9 +32,9 @@ func (p *prepared) close() {
 	}
 }
 
-// prepare resolves the names of the Spec as the user would: the directory, the command
-// and the files are looked up and opened with the user's rights. Here, too, mistakes
-// get a name: after the fork there is only an error number.
+// prepare resolves the names of the Spec like the user: it looks up the directory and the command, and opens
+// the files, with the user's rights. Here mistakes also get good error texts: after the fork there is only an
+// error number.
 func (s *Spec) prepare(null *os.File) (*prepared, error) {
 	p := &prepared{stdout: s.Log}
 	if s.Log == nil {
@@ -56,7 +56,7 @@ func (s *Spec) prepare(null *os.File) (*prepared, error) {
 	return p, nil
 }
 
-// enterable reports why a process of the calling thread could not change to dir.
+// enterable reports why a process with the rights of the calling thread could not change to dir.
 func enterable(dir string) error {
 	var stat unix.Stat_t
 	if err := unix.Stat(dir, &stat); err != nil {
@@ -68,8 +68,8 @@ func enterable(dir string) error {
 	return unix.Faccessat(unix.AT_FDCWD, dir, unix.X_OK, unix.AT_EACCESS)
 }
 
-// lookup finds the command as execvp does: one with a slash is a path; another is tried
-// in each directory of PATH, and one that may not be executed does not end the search.
+// lookup finds the command like execvp: a name with a slash is a path; another name is tried in each
+// directory of PATH, and a file that may not be executed does not end the search.
 func (s *Spec) lookup() (string, error) {
 	name := s.Argv[0]
 	if strings.Contains(name, "/") {
@@ -85,7 +85,7 @@ func (s *Spec) lookup() (string, error) {
 	result := errCommandNotFound
 	for dir := range strings.SplitSeq(path, ":") {
 		if dir == "" {
-			dir = "." // as the shell reads an empty entry
+			dir = "." // an empty entry means this to the shell
 		}
 		file := dir + "/" + name
 		err := executable(s.inDir(file))
@@ -96,7 +96,7 @@ func (s *Spec) lookup() (string, error) {
 			result = err
 		}
 	}
-	if len(path) > maxPathShown { // it may have 128 KiB, for each task of a large array
+	if len(path) > maxPathShown { // PATH may have 128 KiB, for each task of a large array
 		path = strings.ToValidUTF8(path[:maxPathShown], "") + "..."
 	}
 	return "", fmt.Errorf("%.300s: %w in PATH %s", name, result, path)
@@ -109,13 +109,13 @@ func executable(file string) error {
 		return err
 	}
 	if stat.Mode&unix.S_IFMT == unix.S_IFDIR {
-		return unix.EACCES // which is what execve says of a directory
+		return unix.EACCES // as execve returns for a directory
 	}
 	return unix.Faccessat(unix.AT_FDCWD, file, unix.X_OK, unix.AT_EACCESS)
 }
 
-// open opens the files that the user named. Both names may be the same file; it is then
-// opened once, so that the two streams do not overwrite each other.
+// open opens the files that the user named. If both names are the same, it opens the file once, so that the
+// two streams do not overwrite each other.
 func (s *Spec) open(p *prepared) error {
 	if s.Stdout != "" {
 		f, err := s.create(s.Stdout)
@@ -135,8 +135,8 @@ func (s *Spec) open(p *prepared) error {
 	return nil
 }
 
-// create opens one file for writing. It does not wait: a pipe that nobody reads is an
-// error here and not a task that never starts.
+// create opens one file for writing. It does not wait: a pipe that nobody reads is an error here, and not a
+// task that never starts.
 func (s *Spec) create(path string) (*os.File, error) {
 	flags := unix.O_WRONLY | unix.O_CREAT | unix.O_CLOEXEC | unix.O_NOCTTY | unix.O_NONBLOCK
 	if s.Append {
@@ -152,7 +152,7 @@ func (s *Spec) create(path string) (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		// Programs expect that writing waits.
+		// Programs expect that writing blocks.
 		if err := unix.SetNonblock(fd, false); err != nil {
 			unix.Close(fd)
 			return nil, err
@@ -161,8 +161,8 @@ func (s *Spec) create(path string) (*os.File, error) {
 	}
 }
 
-// explain says what an error of fork and exec means. That the directory is there and
-// the command may be executed is known by then.
+// explain explains an error of fork and exec. By then, the directory is known to exist, and the command to be
+// executable.
 func (s *Spec) explain(err error) error {
 	name := s.Argv[0]
 	switch {

@@ -13,35 +13,35 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Process is a task that was started. Its methods may be called by any goroutine, at
-// any time; a method that ends it does nothing once it has ended.
+// Process is a task that was started. Any goroutine may call its methods at any time; a method that ends the
+// task does nothing once it has ended.
 type Process struct {
 	orphans *orphans
 	gone    func(*Process) // called just before done is closed
-	pid     int            // of its session and process group, too
+	pid     int            // also the number of its session and process group
 	mark    string
 	grace   time.Duration
-	done    chan struct{} // closed when outcome is set
+	done    chan struct{} // closed when result is set
 	killed  chan struct{} // closed when SIGKILL was sent
 	limit   *time.Timer   // nil without a limit
 	memory  *peak         // largest memory seen
-	result  queue.Outcome // to be read when done
+	result  queue.Outcome // valid when done is closed
 
 	mu     sync.Mutex
-	why    *verdict // who ended it; nil while nobody has
+	why    *verdict // who ended it, and why; nil: nobody yet
 	reaped bool     // the first process is gone; others of its group may be left
-	over   bool     // nothing may be signalled any more
+	over   bool     // nothing may be signaled any more
 	end    *time.Timer
 }
 
-// verdict is what the one who ended a process says about it.
+// verdict is the cause and the state that the caller of Stop or Kill gave.
 type verdict struct {
 	cause string
 	state queue.State
 }
 
-// newProcess begins the time limit of a process that has just been forked. When it has ended, gone is
-// called with it.
+// newProcess starts the time limit of a process that has just been forked. gone is called with it when it has
+// ended.
 func newProcess(pid int, spec *Spec, o *orphans, gone func(*Process)) *Process {
 	p := &Process{
 		orphans: o,
@@ -60,16 +60,16 @@ func newProcess(pid int, spec *Spec, o *orphans, gone func(*Process)) *Process {
 	return p
 }
 
-// Wait returns how the process ended, when it has and nothing of the task is left to
-// write output or to use what it was given.
+// Wait returns the outcome when the process has ended and nothing of the task is left that could write output
+// or use its resources.
 func (p *Process) Wait() queue.Outcome {
 	<-p.done
 	return p.result
 }
 
-// Stop asks the whole process group to end, and kills the rest of it after the
-// grace. The Outcome then has this state and cause, whatever the process makes of the
-// request. The first cause counts; stopping again changes nothing.
+// Stop sends SIGTERM to the whole process group, and kills the rest of it after the grace. The outcome then
+// has this state and cause, however the process reacts. The first cause counts; stopping again changes
+// nothing.
 func (p *Process) Stop(cause string, state queue.State) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -78,7 +78,7 @@ func (p *Process) Stop(cause string, state queue.State) {
 	}
 	p.why = &verdict{cause, state}
 	p.signal(unix.SIGTERM)
-	p.signal(unix.SIGCONT) // one that is suspended would not hear of it
+	p.signal(unix.SIGCONT) // a suspended process would not react
 	p.end = time.AfterFunc(p.grace, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -86,8 +86,7 @@ func (p *Process) Stop(cause string, state queue.State) {
 	})
 }
 
-// Kill kills the whole process group at once, also one that is being stopped; the first
-// cause counts.
+// Kill kills the whole process group at once, even one that is being stopped; the first cause counts.
 func (p *Process) Kill(cause string, state queue.State) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,8 +99,8 @@ func (p *Process) Kill(cause string, state queue.State) {
 	p.kill()
 }
 
-// ended reports whether the first process has ended by itself, even if nobody has
-// noticed: a success is not turned into a failure by a limit that comes just after.
+// ended reports whether the first process has ended by itself, even if nobody has noticed: a limit that comes
+// just after a success must not turn it into a failure.
 func (p *Process) ended() bool { return p.reaped || exited(p.pid) }
 
 // kill sends SIGKILL to the group.
@@ -121,20 +120,20 @@ func (p *Process) signal(s unix.Signal) {
 	}
 }
 
-// ours reports whether the number still means our group. It does until the first process
-// has been reaped. Afterwards the kernel gives the number to nobody while the group has
-// members; if a process has it as its own, then the group had none left.
+// ours reports whether the number still means our group. It does until the first process has been reaped.
+// Afterwards the kernel does not reuse the number while the group has members; if a process has this number,
+// the group has none left.
 func (p *Process) ours() bool {
 	return !p.reaped || unix.Kill(p.pid, 0) == unix.ESRCH
 }
 
-// run sees the process through to its end.
+// run accompanies the process to its end.
 func (p *Process) run(pidfd int) {
 	awaitExit(p.pid, pidfd)
 	p.mu.Lock()
 	if p.why == nil {
-		// What it left running goes at once. While the first process is not reaped, its
-		// number cannot mean another group.
+		// Kill everything that the task left running. Until the first process is reaped, its number cannot
+		// mean another group.
 		p.kill()
 	}
 	p.memory.stop()
@@ -146,9 +145,9 @@ func (p *Process) run(pidfd int) {
 	p.finish(status, usage, err)
 }
 
-// awaitGroup waits until the group is empty. If the process was stopped, its group still
-// has the grace: a shell dies of SIGTERM at once, but the program it ran may be saving
-// its work. The kernel tells nobody when a group becomes empty.
+// awaitGroup waits until the group is empty. If the process was stopped, its group still has the grace: a
+// shell dies of SIGTERM at once, but the program that it ran may be saving its work. The kernel does not
+// signal that a group becomes empty, so awaitGroup polls.
 func (p *Process) awaitGroup() {
 	killed := p.killed
 	var enough <-chan time.Time
@@ -163,8 +162,7 @@ func (p *Process) awaitGroup() {
 	}
 }
 
-// groupLives reports whether the group has members, not counting orphans that have only
-// to be reaped.
+// groupLives reports whether the group has members, except orphans that only need reaping.
 func (p *Process) groupLives() bool {
 	members := func() bool { return p.ours() && unix.Kill(-p.pid, 0) != unix.ESRCH }
 	if !members() {
@@ -174,7 +172,7 @@ func (p *Process) groupLives() bool {
 	return members()
 }
 
-// finish sets the outcome and lets go of the process.
+// finish sets the outcome and releases the process.
 func (p *Process) finish(status unix.WaitStatus, usage *unix.Rusage, err error) {
 	p.mu.Lock()
 	p.over = true
@@ -194,8 +192,7 @@ func (p *Process) finish(status unix.WaitStatus, usage *unix.Rusage, err error) 
 	close(p.done)
 }
 
-// outcome puts together what the kernel says of the end and what the one who ended it
-// says, if anyone did.
+// outcome combines the exit status with the verdict, if there is one.
 func outcome(status unix.WaitStatus, why *verdict) queue.Outcome {
 	o := queue.Outcome{State: queue.Failed}
 	switch {

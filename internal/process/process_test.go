@@ -42,7 +42,7 @@ func TestResources(t *testing.T) {
 	}
 }
 
-// A task that is smaller than we are is not reported as large as we are.
+// TestSmallMemory checks that a task that is smaller than we are is not reported as large as we are.
 func TestSmallMemory(t *testing.T) {
 	p := start(t, runner(t), shell(t, "exec sleep 1000"))
 	await.True(t, "its memory was looked at", func() bool {
@@ -78,7 +78,8 @@ func TestStop(t *testing.T) {
 	checkEnd(t, p.Wait(), queue.Outcome{State: queue.Cancelled, Cause: "cancelled by ada"})
 }
 
-// A shell dies of SIGTERM at once; what it runs still has its grace.
+// TestStopLeavesGraceToChildren checks that the children of a shell still have their grace, although the
+// shell dies of SIGTERM at once.
 func TestStopLeavesGraceToChildren(t *testing.T) {
 	s := shell(t, `sh -c 'trap "sleep 0.05; echo saved; exit" TERM; echo ready; while :; do sleep 0.01; done' & wait`)
 	p := start(t, runner(t), s)
@@ -90,7 +91,7 @@ func TestStopLeavesGraceToChildren(t *testing.T) {
 	}
 }
 
-// A child that does not heed SIGTERM goes when the grace is over.
+// TestGraceOfChildrenEnds checks that a child that ignores SIGTERM is killed when the grace is over.
 func TestGraceOfChildrenEnds(t *testing.T) {
 	s := shell(t, `sh -c 'trap "" TERM; echo ready; sleep 1000' & wait`)
 	s.Grace = 50 * time.Millisecond
@@ -140,13 +141,14 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// What a task leaves running is gone when it has ended, in whatever session.
+// TestLeftovers checks that processes that a task leaves are gone when the task has ended, in whatever
+// session they are.
 func TestLeftovers(t *testing.T) {
 	for name, script := range map[string]string{
 		"group":   "sleep 1000 & echo $!",
 		"session": "setsid sh -c 'echo $$; exec sleep 1000' & while ! test -s out; do sleep 0.01; done",
 		"nested":  "setsid sh -c 'setsid sleep 1000 & echo $!; wait' & while ! test -s out; do sleep 0.01; done",
-		// It takes a while to die, and nobody knows of its child before.
+		// It is slow to die, and until then its child is unknown.
 		"large": "setsid sh -c 'setsid sleep 1000 & pid=$!; x=$(head -c 64M /dev/zero | tr \"\\0\" x); echo $pid; wait' & " +
 			"while ! test -s out; do sleep 0.01; done",
 	} {
@@ -160,7 +162,7 @@ func TestLeftovers(t *testing.T) {
 	}
 }
 
-// Orphans of a task that goes on are left alone, and reaped when they end.
+// TestOrphans checks that orphans of a task that goes on keep running, and are reaped when they end.
 func TestOrphans(t *testing.T) {
 	r := runner(t)
 	s := shell(t, "(sleep 1000 & echo $!); (true & echo $!); sleep 1000")
@@ -193,7 +195,7 @@ func TestSession(t *testing.T) {
 		`readlink /proc/self/fd/0; ls /proc/self/fd | wc -l`)
 	p := start(t, runner(t), s)
 	p.Wait()
-	// The descriptors are the three standard ones and that of the directory being listed.
+	// There are four descriptors: the three standard ones and that of the directory that ls reads.
 	want := fmt.Sprintf("%d\n%d %d\nNoNewPrivs:\t1\n/dev/null\n4\n", p.pid, p.pid, p.pid)
 	if got := output(t, s); got != want {
 		t.Errorf("output %q, want %q", got, want)
@@ -224,7 +226,7 @@ func TestNoLeaks(t *testing.T) {
 		}
 		tasks.Wait()
 	}
-	batch(10) // opens what the runtime keeps open
+	batch(10) // opens the descriptors that the runtime keeps open
 	before := entries(t, "/proc/self/fd")
 	batch(500)
 	if after := entries(t, "/proc/self/fd"); after > before {
@@ -235,9 +237,9 @@ func TestNoLeaks(t *testing.T) {
 	}
 }
 
-// A task that runs costs a descriptor and no thread. The runtime may have some threads
-// more on a busy machine, and those the tasks were started on take their time to end: a
-// thread for each task would be 200 that stay.
+// TestNoThreads checks that a running task costs a descriptor and no thread. The runtime may have some more
+// threads on a busy machine, and the threads that started the tasks need time to end: a thread for each task
+// would be 200 threads that stay.
 func TestNoThreads(t *testing.T) {
 	r := runner(t)
 	before := entries(t, "/proc/self/task")

@@ -15,20 +15,19 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// spawners is the number of threads that fork. The runtime lets one of them fork at a
-// time, so that a second one only hides the hand-over between goroutines and threads. On
-// an idle machine that makes no difference in BenchmarkTrue; on a busy one it is 1.25
-// times the tasks. A third one adds nothing.
+// spawners is the number of threads that fork. The runtime lets only one of them fork at a time, so a second
+// thread only hides the hand-over between goroutines and threads. On an idle machine it makes no difference
+// in BenchmarkTrue; on a busy one it gives 1.25 times the tasks. A third one adds nothing.
 const spawners = 2
 
-// Runner starts processes. All of them are children of threads of its own: the
-// parent-death signal comes when the *thread* ends that forked, and the runtime ends
-// threads as it likes. A Runner is safe for concurrent use.
+// Runner starts processes. All of them are children of threads of its own: the parent-death signal comes when
+// the *thread* that forked ends, and the runtime may end its threads at any time. A Runner is safe for
+// concurrent use.
 type Runner struct {
 	null    *os.File
 	orphans *orphans
 	forks   chan func()
-	end     chan struct{} // closed when the Runner is
+	end     chan struct{} // closed when the Runner is closed
 	work    sync.WaitGroup
 
 	gate   sync.RWMutex // held for reading while a process is being started
@@ -38,9 +37,8 @@ type Runner struct {
 	running map[*Process]struct{}
 }
 
-// NewRunner returns a Runner. It changes two properties of this process: files that it
-// inherited are not inherited further, as tasks have no use for them, and it adopts
-// orphans, see [orphans].
+// NewRunner returns a Runner. It changes two properties of this process: tasks do not inherit the files that
+// this process inherited, as they have no use for them, and this process adopts orphans, see [orphans].
 func NewRunner() (*Runner, error) { return newRunner(spawners) }
 
 func newRunner(threads int) (*Runner, error) {
@@ -48,7 +46,7 @@ func newRunner(threads int) (*Runner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start runner: %w", err)
 	}
-	// Kernels before 5.11 refuse; what the runtime opens is marked anyhow.
+	// Kernels before 5.11 refuse this; files that the runtime opens are marked anyhow.
 	_ = unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC)
 	r := &Runner{
 		null:    null,
@@ -69,8 +67,8 @@ func newRunner(threads int) (*Runner, error) {
 	return r, nil
 }
 
-// spawn forks on its thread until the Runner is closed. The thread renounces new
-// privileges once, which its children inherit.
+// spawn forks on its thread until the Runner is closed. The thread renounces new privileges once, and its
+// children inherit that.
 func (r *Runner) spawn(ready chan<- error) {
 	err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 	ready <- err
@@ -82,8 +80,8 @@ func (r *Runner) spawn(ready chan<- error) {
 	}
 }
 
-// Start starts the process of the Spec. An error names the mistake in the Spec; nothing runs
-// then. Otherwise the process ends sooner or later and its Outcome can be waited for.
+// Start starts the process of the Spec. After an error, which names the mistake in the Spec, nothing runs.
+// Otherwise the process ends sooner or later, and Wait returns its outcome.
 func (r *Runner) Start(spec Spec) (*Process, error) {
 	if err := spec.check(); err != nil {
 		return nil, &SpecError{err}
@@ -97,7 +95,7 @@ func (r *Runner) Start(spec Spec) (*Process, error) {
 	return p, blame(err)
 }
 
-// begin forks and keeps the process in mind, unless the Runner has been closed.
+// begin forks and registers the process, unless the Runner has been closed.
 func (r *Runner) begin(spec *Spec, prepared *prepared) (*Process, error) {
 	r.gate.RLock()
 	defer r.gate.RUnlock()
@@ -146,8 +144,8 @@ func (r *Runner) remove(p *Process) {
 	delete(r.running, p)
 }
 
-// Close kills what still runs and gives back the threads. Closing a second time does
-// nothing. Who wants tasks to end by themselves stops them and waits before.
+// Close kills the running tasks and ends the threads. Closing a second time does nothing. A caller who wants
+// tasks to end by themselves stops them and waits for them before.
 func (r *Runner) Close() {
 	r.gate.Lock()
 	first := !r.closed

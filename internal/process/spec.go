@@ -11,36 +11,35 @@ import (
 	"time"
 )
 
-// markVariable is the environment variable that holds the Mark of a Spec. All processes
-// of a task inherit it, also processes that leave its session.
+// markVariable is the environment variable that holds the Mark of a Spec. All processes of a task inherit it,
+// even processes that leave its session.
 const markVariable = "FAIRLEAD_TASK"
 
 // defaultGrace is how long a task that is stopped has to end by itself.
 const defaultGrace = 10 * time.Second
 
-// Errors of Start, for errors.Is; texts name the command as well.
+// Errors of Start, for errors.Is; the texts of the errors also name the command.
 var (
 	errClosed          = errors.New("process: the runner is closed")
 	errCommandNotFound = errors.New("command not found")
 )
 
-// SpecError is an error of Start that is the same on every machine.
+// SpecError is an error of Start that would be the same on every machine.
 type SpecError struct{ Err error }
 
 func (e *SpecError) Error() string { return e.Err.Error() }
 func (e *SpecError) Unwrap() error { return e.Err }
 
-// MachineError is an error of Start that says nothing about the Spec: the machine can start
-// nothing now.
+// MachineError is an error of Start that is no fault of the Spec: the machine can start nothing now.
 type MachineError struct{ Err error }
 
 func (e *MachineError) Error() string { return e.Err.Error() }
 func (e *MachineError) Unwrap() error { return e.Err }
 
-// machineErrors are the errors of the system that say so.
+// machineErrors are the errors of the system that become a MachineError.
 var machineErrors = []error{errClosed, syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE}
 
-// blame makes a MachineError of an error that says so.
+// blame turns an error in machineErrors into a MachineError.
 func blame(err error) error {
 	for _, of := range machineErrors {
 		if errors.Is(err, of) {
@@ -50,40 +49,38 @@ func blame(err error) error {
 	return err
 }
 
-// Spec is what to run.
+// Spec describes a process to run.
 type Spec struct {
-	// Argv is the command and its arguments; no shell reads it. A command without a
-	// slash is looked up in the PATH of Env, not in ours.
+	// Argv is the command and its arguments; no shell reads it. A command without a slash is looked up in the
+	// PATH of Env, not in ours.
 	Argv []string
 	// Env is the complete environment, as KEY=value. Only the mark is added.
 	Env []string
 	// Dir is the absolute working directory. Default: the root directory.
 	Dir string
 
-	// Stdout and Stderr are files that the user named, absolute or relative to Dir.
-	// They are opened with the rights of As, never with ours. Without Stdout the output
-	// goes to Log; without Stderr the errors go where the output goes.
+	// Stdout and Stderr are files that the user named, absolute or relative to Dir. They are opened with the
+	// rights of As, never with ours. Without Stdout, the output goes to Log; without Stderr, errors go where
+	// the output goes.
 	Stdout, Stderr string
-	// Append keeps the contents of these files; otherwise they are emptied.
+	// Append keeps the contents of these files; otherwise they are truncated.
 	Append bool
-	// Log is an open file, see [Logs.Create]; nil discards the output. It stays the
-	// caller's, who may close it after Start.
+	// Log is an open file, see [Logs.Create]; nil discards the output. The caller may close it after Start.
 	Log *os.File
 
-	As    *Identity     // whom to run as; nil: as ourselves
-	Limit time.Duration // the task is stopped after this; 0 is no limit
+	As    *Identity     // as whom to run; nil: as our own user
+	Limit time.Duration // time after which the task is stopped; 0: none
 	Grace time.Duration // between SIGTERM and SIGKILL; default: defaultGrace
 	Mark  string        // of the task, e.g. "node7/17/0/2"
 }
 
-// Identity is the user and the groups that a process runs as. Only root can run a
-// process as someone else.
+// Identity is the user and the groups as whom a process runs. Only root can run a process as another user.
 type Identity struct {
 	UID, GID uint32
 	Groups   []uint32 // supplementary
 }
 
-// check finds the mistakes that can be seen without looking at the machine.
+// check finds mistakes that show without a look at the machine.
 func (s *Spec) check() error {
 	if len(s.Argv) == 0 || s.Argv[0] == "" {
 		return errors.New("there is no command")
@@ -109,8 +106,8 @@ func (s *Spec) directory() string {
 	return s.Dir
 }
 
-// inDir is a path as the process will see it from its working directory. It is not
-// cleaned, because ".." after a symbolic link means something else to the system.
+// inDir returns a path as the process sees it from its working directory. It does not clean the path, because
+// ".." after a symbolic link means something else to the system.
 func (s *Spec) inDir(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -118,8 +115,7 @@ func (s *Spec) inDir(path string) string {
 	return s.directory() + "/" + path
 }
 
-// variable is the value of an environment variable of the process; the first counts, as
-// in getenv.
+// variable returns the value of an environment variable of the process; the first one counts, as in getenv.
 func (s *Spec) variable(name string) (string, bool) {
 	for _, e := range s.Env {
 		if value, ok := strings.CutPrefix(e, name+"="); ok {
@@ -129,8 +125,8 @@ func (s *Spec) variable(name string) (string, bool) {
 	return "", false
 }
 
-// environment is Env with the mark, which replaces one that the user has set: nobody
-// passes for another task, or for none.
+// environment returns Env with the mark, which replaces a mark that the user has set: no task can pass for
+// another task, or for none.
 func (s *Spec) environment() []string {
 	env := make([]string, 0, len(s.Env)+1)
 	for _, e := range s.Env {

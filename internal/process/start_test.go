@@ -25,7 +25,7 @@ func TestStartErrors(t *testing.T) {
 	base := Spec{Argv: []string{"true"}, Env: []string{"PATH=/usr/bin:/bin"}, Dir: dir}
 	for _, test := range []struct {
 		change func(*Spec)
-		want   string // begin of the text
+		want   string // prefix of the text
 		is     error
 	}{
 		{func(s *Spec) { s.Argv = nil }, "there is no command", nil},
@@ -70,7 +70,7 @@ func write(t *testing.T, dir, name, text string, mode fs.FileMode) {
 	}
 }
 
-// The command is found as the process itself would find it.
+// TestLookup checks that the command is found as the process itself would find it.
 func TestLookup(t *testing.T) {
 	r := runner(t)
 	dir := t.TempDir()

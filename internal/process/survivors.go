@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Killing survivors is repeated, because one that forks while it is looked for may have
-// a child that was missed.
+// KillSurvivors repeats its search, because a survivor that forks during the search may have a child that was
+// missed.
 const (
 	killRounds = 250
 	killPause  = 20 * time.Millisecond
@@ -25,10 +25,9 @@ type survivor struct {
 	Mark string
 }
 
-// survivors are the processes whose mark begins with the prefix, as far as we may see
-// their environment: a user sees the user's own, root sees all. Our own session is not
-// among them, in case we were started from within a task. A prefix should end in the
-// separator of the marks, or "node1" finds the tasks of node10.
+// survivors returns the processes whose mark begins with the prefix, as far as we may read their environment:
+// a user sees only the user's own processes, root sees all. Our own session is excluded, in case a task
+// started us. A prefix should end in the separator of the marks, or "node1" also finds the tasks of node10.
 func survivors(prefix string) ([]survivor, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -52,10 +51,10 @@ func survivors(prefix string) ([]survivor, error) {
 	return list, nil
 }
 
-// KillSurvivors kills the processes whose mark begins with the prefix, each with its
-// process group, until there are none. It returns how many it killed by their mark, and
-// an error if some do not go. An agent calls it before it takes its first lease, for
-// the tasks of an agent of the same name that was killed.
+// KillSurvivors kills the processes whose mark begins with the prefix, each with its process group, until
+// there are none. It returns how many it found by their mark and killed, and an error if some do not die. An
+// agent calls it before it takes its first lease, to kill the tasks of a former agent of the same name that
+// was killed.
 func KillSurvivors(prefix string) (int, error) {
 	seen := map[int]bool{}
 	for range killRounds {
@@ -77,8 +76,8 @@ func KillSurvivors(prefix string) (int, error) {
 	return len(seen) - len(list), err
 }
 
-// killSurvivor kills a process and its group. The process is held before its mark is
-// read again: the number cannot come to mean another in between.
+// killSurvivor kills a process and its group. It opens the process before it reads the mark again, so that
+// the number cannot come to mean another process in between.
 func killSurvivor(pid int, prefix string) {
 	p, err := os.FindProcess(pid)
 	if err != nil {

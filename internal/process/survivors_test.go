@@ -16,11 +16,11 @@ import (
 	"github.com/fairlead/fairlead/internal/await"
 )
 
-// mark is a mark that no other test run on the machine uses.
+// mark returns a mark that no other test run on the machine uses.
 func mark(name string) string { return fmt.Sprintf("process-test-%d-%s", os.Getpid(), name) }
 
-// stray starts a process with a mark in a session of its own, as an agent that was
-// killed leaves them, and returns its number when a line of output shows that it runs.
+// stray starts a process with a mark in its own session, like one that a killed agent left. It returns the
+// number of the process when a line of output shows that it runs.
 func stray(t *testing.T, script, mark string) int {
 	t.Helper()
 	c := exec.Command("sh", "-c", script)
@@ -54,7 +54,7 @@ func TestKillSurvivors(t *testing.T) {
 		t.Errorf("killed %d, %v", n, err)
 	}
 	untilGone(t, marked)
-	untilGone(t, unmarked) // with its group
+	untilGone(t, unmarked) // killed with its group
 	if !lives(bystander) {
 		t.Error("a process of another mark was killed")
 	}
@@ -63,8 +63,8 @@ func TestKillSurvivors(t *testing.T) {
 	}
 }
 
-// An agent that is killed takes its tasks along. Their children remain, as orphans, until
-// the next agent looks for them.
+// TestParentDeath checks that the tasks of an agent that is killed die with it. Their children remain, as
+// orphans, until the next agent looks for them.
 func TestParentDeath(t *testing.T) {
 	dir := t.TempDir()
 	agent := exec.Command(os.Args[0])
@@ -79,7 +79,7 @@ func TestParentDeath(t *testing.T) {
 		n, _ := fmt.Sscan(string(data), &pids[0], &pids[1])
 		return n == 2
 	})
-	// The threads of the agent come and go.
+	// The threads of the agent come and go; the task must survive that.
 	if await.Within(10*time.Millisecond, func() bool { return !lives(pids[0]) || !lives(pids[1]) }) {
 		t.Fatal("the task does not live")
 	}

@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownThread calls f on a thread that ends when f returns. Whatever f does to the thread,
-// no other goroutine will ever run with it.
+// ownThread calls f on a thread that ends when f returns. Whatever f changes in the thread, no other
+// goroutine will ever run on it.
 //
-// The main thread cannot end, and is where orphans are adopted, see [orphans]. Should it
-// be the one at hand, it is kept busy while f has another.
+// The main thread cannot end, and adopts the orphans, see [orphans]. If the goroutine runs on it, ownThread
+// keeps it busy while f runs on another thread.
 func ownThread(f func()) {
 	done := make(chan struct{})
 	go func() {

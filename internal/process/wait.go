@@ -8,10 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// awaitExit returns when the process has ended; it does not reap it. Waiting on a
-// descriptor of the process is left to the runtime's poller, so that a thousand tasks
-// cost a thousand descriptors and not a thousand threads. Kernels before 5.3 have none;
-// then a thread waits.
+// awaitExit returns when the process has ended; it does not reap it. It leaves the wait on a descriptor of
+// the process to the runtime's poller, so that a thousand tasks cost a thousand descriptors and not a
+// thousand threads. Kernels before 5.3 have no such descriptors; then a thread waits.
 func awaitExit(pid, pidfd int) {
 	if pidfd >= 0 && awaitDescriptor(pid, pidfd) == nil {
 		return
@@ -43,7 +42,7 @@ func exited(pid int) bool {
 	return err == unix.ECHILD || err == nil && info.Signo != 0
 }
 
-// reap takes the status and the use of resources of a child that has exited.
+// reap reaps a child that has exited, and returns its status and its use of resources.
 func reap(pid int) (unix.WaitStatus, *unix.Rusage, error) {
 	var status unix.WaitStatus
 	var usage unix.Rusage

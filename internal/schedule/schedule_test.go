@@ -6,18 +6,18 @@ import (
 	"strings"
 	"testing"
 	"time"
-	_ "time/tzdata" // the zones are the same on every machine
+	_ "time/tzdata" // gives the same zones on every machine
 
 	"github.com/adhocore/gronx"
 
 	"github.com/fairlead/fairlead/internal/schedule"
 )
 
-// changed are schedules on days on which the clocks are changed, in zones that change them at night, at
+// changed lists schedules on days on which the clocks are changed, in zones that change them at night, at
 // midnight, and by half an hour.
 var changed = []struct {
 	zone, spec, after string
-	want              string // the next instants, as the clock on the wall shows them, with its offset
+	want              string // the next instants by the local clock, with its offset
 }{
 	{"Europe/Berlin", "30 2 * * *", "2000-03-25T12:00:00+01:00",
 		"2000-03-26 03:00 +0200, 2000-03-27 02:30 +0200"},
@@ -61,7 +61,7 @@ var changed = []struct {
 		"2026-02-28 03:00 +0900, 2026-03-31 03:00 +0900"},
 }
 
-// TestChanges: the next instants around a change of the clock.
+// TestChanges checks the next instants around a change of the clock.
 func TestChanges(t *testing.T) {
 	for _, c := range changed {
 		t.Run(fmt.Sprintf("%s in %s", c.spec, c.zone), func(t *testing.T) {
@@ -90,8 +90,9 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// TestEveryChangeOfAZone compares with the clock itself, minute by minute, some hours before and
-// after each change of it: readings that are gone through the first time, and what it shows.
+// TestEveryChangeOfAZone compares with the clock itself, minute by minute, some hours before and after each
+// change: fixed schedules with the readings that the clock passes for the first time, and intervals with the
+// readings that it shows.
 func TestEveryChangeOfAZone(t *testing.T) {
 	zones := []string{
 		"Europe/Berlin", "Europe/London", "America/New_York", "America/Santiago", "America/Havana",
@@ -121,7 +122,7 @@ func changes(at time.Time, n int) func(func(time.Time) bool) {
 	return func(yield func(time.Time) bool) {
 		for range n {
 			_, end := at.ZoneBounds()
-			if end.IsZero() || end.Year() > 2030 || !yield(end) { // where tables of zones end is no change
+			if end.IsZero() || end.Year() > 2030 || !yield(end) { // the end of the tables of zones is no change
 				return
 			}
 			at = end
@@ -129,7 +130,7 @@ func changes(at time.Time, n int) func(func(time.Time) bool) {
 	}
 }
 
-// compare goes through the minutes around a change and asks which are due.
+// compare goes through the minutes around a change and checks which are due.
 func compare(t *testing.T, spec string, change time.Time, due func(spec string, minute, last time.Time) bool) {
 	t.Helper()
 	s, err := schedule.Parse(spec)
@@ -168,7 +169,7 @@ func shown(spec string, minute, _ time.Time) bool {
 	return due && err == nil
 }
 
-// gone reports whether the clock has gone through a reading of the schedule since the latest one.
+// gone reports whether the clock has passed a reading of the schedule since the latest one.
 func gone(spec string, minute, last time.Time) bool {
 	for r := last.Add(time.Minute); !r.After(wall(minute)); r = r.Add(time.Minute) {
 		if shown(spec, r, last) {
@@ -178,7 +179,7 @@ func gone(spec string, minute, last time.Time) bool {
 	return false
 }
 
-// TestNever: what is never due is found out at once.
+// TestNever checks that Next soon returns an error for a schedule that is never due.
 func TestNever(t *testing.T) {
 	for _, spec := range []string{"0 0 31 2 *", "0 0 30 2 *", "0 0 31 4,6,9,11 *", "0 0 1 1 * 1999"} {
 		s, err := schedule.Parse(spec)

@@ -6,17 +6,17 @@ import (
 	"strconv"
 )
 
-// layout is how a script of another system spreads its processes over nodes. A task here
-// runs on one node: the processes there are its own, and it has the processors of all.
+// layout is how a script for another system spreads its processes over nodes. A task here runs on one node:
+// it has all processes of the script on that node, and the CPUs of all of them.
 type layout struct {
-	nodes     int // 0 and 1: one
-	processes int // in all; 0 is not said
-	perNode   int // processes on each node; 0 is not said
-	line      int // that said any of this last
+	nodes     int // 0 and 1: one node
+	processes int // in all; 0: unset
+	perNode   int // processes on each node; 0: unset
+	line      int // last line that set any of these
 	gpusOf    gpusOf
 }
 
-// gpusOf is for what the number of GPUs is that a script names.
+// gpusOf says to what a script's number of GPUs belongs.
 type gpusOf int
 
 const (
@@ -42,8 +42,8 @@ func (d *Directives) set(number int, name, value string) {
 	d.Flags = append(d.Flags, Flag{name, value, number})
 }
 
-// put sets a flag that counts once, in the place where it was set before: of an option that stands twice the last
-// one counts, as with sbatch and qsub.
+// put sets a flag that counts once, and replaces an earlier value: if an option occurs twice, the last one
+// counts, as with sbatch and qsub.
 func (d *Directives) put(number int, name, value string) {
 	for i := range d.Flags {
 		if d.Flags[i].Name == name {
@@ -59,7 +59,7 @@ func (d *Directives) drop(name string) {
 	d.Flags = slices.DeleteFunc(d.Flags, func(f Flag) bool { return f.Name == name })
 }
 
-// count sets a flag that is a number above 0.
+// count sets a flag whose value is a number above 0.
 func (d *Directives) count(number int, flag, value string) error {
 	n, err := strconv.Atoi(value)
 	if err != nil || n < 1 {
@@ -79,13 +79,13 @@ type Flag struct {
 	Line        int // of the script
 }
 
-// Directives are what a script asks for.
+// Directives are the requests of a script.
 type Directives struct {
 	Flags   []Flag
 	Ignored []Ignored
-	Notes   []Ignored // directives that are followed, but not to the letter
-	Compat  string    // slurm or pbs, if there are directives of that system
-	// Processes is how many a task starts, by --ntasks; 0 if the script does not say.
+	Notes   []Ignored // directives that are followed with a difference
+	Compat  string    // slurm or pbs, if there are directives for that system
+	// Processes is how many processes a task starts, by --ntasks; 0: unset.
 	Processes int
 
 	layout layout

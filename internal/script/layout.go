@@ -18,7 +18,7 @@ func (d *Directives) nodes(o option, number int) error {
 	return nil
 }
 
-// chunks reads how often PBS wants what follows: nodes are different ones, chunks need not be.
+// chunks reads how many nodes or chunks PBS must give: nodes are different ones, chunks need not be.
 func (d *Directives) chunks(what, count string, o option, number int) error {
 	n, err := strconv.Atoi(count)
 	if err != nil || n < 1 {
@@ -32,10 +32,10 @@ func (d *Directives) chunks(what, count string, o option, number int) error {
 	return nil
 }
 
-// onEach is the difference that matters to every script that comes from elsewhere.
+// onEach is the most important difference for scripts from other systems.
 const onEach = "the script runs %d times at once, and under %s on the first node only: what is to run once belongs where FAIRLEAD_RANK is 0"
 
-// layOut turns the layout into flags, when the whole script is read.
+// layOut turns the layout into flags, after the whole script was read.
 func (d *Directives) layOut() {
 	l := &d.layout
 	if l.nodes == 0 && l.processes > l.perNode && l.perNode > 0 {
@@ -71,7 +71,7 @@ func (d *Directives) layOut() {
 	}
 }
 
-// multiply multiplies a count, which is 1 unless it is set: ntasks 4 with cpus-per-task 2 are 8 cpus on one node.
+// multiply multiplies a count, which is 1 by default: ntasks 4 with cpus-per-task 2 gives 8 cpus on one node.
 func (d *Directives) multiply(number int, flag string, by int) {
 	for i := range d.Flags {
 		if d.Flags[i].Name == flag {
@@ -83,10 +83,10 @@ func (d *Directives) multiply(number int, flag string, by int) {
 	d.set(number, flag, strconv.Itoa(by))
 }
 
-// up is a over b, rounded up.
+// up returns a / b, rounded up.
 func up(a, b int) int { return (a + b - 1) / b }
 
-// scaled changes numbers of GPUs, such as 8 or a100:4,h100:4; a type without a number is one of them.
+// scaled changes numbers of GPUs, such as 8 or a100:4,h100:4; a type without a number means one GPU.
 func scaled(gpus string, to func(int) int) string {
 	items := strings.Split(gpus, ",")
 	for i, item := range items {

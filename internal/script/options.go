@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// split takes a line apart into words as a shell does, with quotes and backslashes. A # at the beginning of a word
-// begins a comment, and with within also one in its middle.
+// split splits a line into words like a shell, with quotes and backslashes. A # at the start of a word begins
+// a comment; with within, a # inside a word does as well.
 func split(line string, within bool) ([]string, error) {
 	var words []string
 	var word strings.Builder
@@ -50,15 +50,15 @@ func split(line string, within bool) ([]string, error) {
 	return words, nil
 }
 
-// option is one option on a line: its name without dashes, its value, and whether
-// the value came with it.
+// option is one option on a line: its name without dashes, its value, and whether the value was attached to
+// the name.
 type option struct {
 	name, value string
 	attached    bool
 	text        string // as written
 }
 
-// options groups words into options. takes says which names take a value.
+// options groups words into options. takes reports which names take a value.
 func options(words []string, takes func(name string) bool) ([]option, error) {
 	var out []option
 	for i := 0; i < len(words); i++ {

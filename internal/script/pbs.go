@@ -42,15 +42,14 @@ func (d *Directives) pbsOption(o option, number int) error {
 		return d.pbsResources(o, number)
 	case "W":
 		return d.pbsDepend(o, number)
-	case "j", "z": // outputs go together unless they are named
+	case "j", "z": // both outputs go to one file unless they are named
 	default:
 		d.ignore(number, o, "")
 	}
 	return nil
 }
 
-// pbsResources reads -l walltime=1:00:00,mem=4gb and -l select=1:ncpus=4:mem=4gb and
-// -l nodes=1:ppn=4.
+// pbsResources reads -l walltime=1:00:00,mem=4gb and -l select=1:ncpus=4:mem=4gb and -l nodes=1:ppn=4.
 func (d *Directives) pbsResources(o option, number int) error {
 	for item := range strings.SplitSeq(o.value, ",") {
 		name, value, _ := strings.Cut(item, "=")

@@ -1,6 +1,6 @@
-// Package script reads the directives in job scripts: #FL lines with the flags of
-// fairlead submit, and #SBATCH and #PBS lines as they stand in scripts for Slurm and
-// PBS. It translates them into flags of submit; what it cannot translate it names.
+// Package script reads the directives in job scripts: #FL lines with the flags of fairlead submit, and
+// #SBATCH and #PBS lines of scripts for Slurm and PBS. It translates them into flags of submit, and lists the
+// directives that it cannot translate.
 package script
 
 import (
@@ -11,11 +11,10 @@ import (
 	"unicode/utf8"
 )
 
-// MaxSize bounds a script, in bytes.
+// MaxSize is the largest size of a script, in bytes.
 const MaxSize = 256 << 10
 
-// Parse reads the directives of a script: those before its first command, as sbatch
-// does. The error names the line.
+// Parse reads the directives before the first command of a script, like sbatch. Errors name the line.
 func Parse(text []byte) (*Directives, error) {
 	switch {
 	case len(text) > MaxSize:
@@ -25,12 +24,12 @@ func Parse(text []byte) (*Directives, error) {
 	case bytes.IndexByte(text, 0) >= 0:
 		return nil, errors.New("this is not a script but a binary file; to run a program: fairlead submit -- PROGRAM")
 	case bytes.HasPrefix(text, []byte("\ufeff")):
-		// The kernel would not see the #!, and another shell would run the script.
+		// The kernel would not recognize the #!, and another shell would run the script.
 		return nil, errors.New("the script begins with a byte order mark, as editors of Windows write it; " +
 			"remove that, e.g. with sed -i '1s/^\\xef\\xbb\\xbf//'")
 	}
 	if i := bytes.Index(text, []byte("\r\n")); i >= 0 {
-		// The kernel would look for an interpreter whose name ends in one.
+		// The kernel would look for an interpreter whose name ends in a carriage return.
 		return nil, fmt.Errorf("line %d ends in a carriage return (\\r): the script has the line ends of Windows; convert it, e.g. with dos2unix or sed -i 's/\\r$//'", 1+bytes.Count(text[:i], []byte("\n")))
 	}
 	d := &Directives{}
@@ -52,7 +51,7 @@ func Parse(text []byte) (*Directives, error) {
 func (d *Directives) line(line string, number int) error {
 	for _, system := range []struct {
 		prefix, compat string
-		comments       bool // # begins a comment in the middle of a word, too
+		comments       bool // a # inside a word also begins a comment
 		read           func(*Directives, []string, int) error
 	}{
 		{"#FL", "", false, (*Directives).own},
@@ -78,7 +77,7 @@ func (d *Directives) line(line string, number int) error {
 	return nil
 }
 
-// ownLetters are letters of flags of submit that a script may set.
+// ownLetters are the letters of flags of submit that a script may set.
 var ownLetters = map[string]string{
 	"J": "name", "c": "cpus", "G": "gpus", "t": "time", "A": "pool", "k": "kind", "a": "array", "d": "after",
 	"b": "begin", "H": "hold", "o": "output", "e": "error", "D": "chdir", "L": "licenses", "C": "constraint",

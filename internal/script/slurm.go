@@ -27,7 +27,7 @@ var sbatchSame = map[string]string{
 	"reservation": "reservation",
 }
 
-// sbatchSilent are the options that change nothing here and need no word.
+// sbatchSilent are the options that have no effect here and need no note.
 var sbatchSilent = map[string]bool{"quiet": true, "verbose": true, "parsable": true, "no-requeue": true,
 	"get-user-env": true}
 
@@ -92,7 +92,7 @@ func (d *Directives) sbatchOption(o option, number int) error {
 	return nil
 }
 
-// megabytes gives a size without a unit the one that sbatch means.
+// megabytes adds sbatch's default unit to a size without a unit.
 func megabytes(size string) string {
 	if _, err := strconv.Atoi(size); err == nil {
 		return size + "M"
@@ -124,14 +124,14 @@ func (d *Directives) gres(o option, number int) error {
 	return nil
 }
 
-// gpus sets the GPUs. They may be said twice, in two ways; the last one counts.
+// gpus sets the GPUs. A script may set them in several ways; the last one counts.
 func (d *Directives) gpus(number int, value string, of gpusOf) {
 	d.layout.gpusOf, d.layout.line = of, number
 	d.drop("gpus")
 	d.set(number, "gpus", value)
 }
 
-// memory sets the memory of a node or of a processor. The two exclude each other: the last one counts.
+// memory sets the memory of a node or of a CPU. The two exclude each other: the last one counts.
 func (d *Directives) memory(o option, number int) {
 	d.drop("mem")
 	d.drop("mem-per-cpu")
@@ -142,8 +142,8 @@ func (d *Directives) memory(o option, number int) {
 	d.set(number, o.name, megabytes(o.value))
 }
 
-// constraint reads --constraint=intel&ssd. A feature is a label; what sbatch has beyond & and
-// | makes statements about several nodes.
+// constraint reads --constraint=intel&ssd. A feature is a label here. The other operators of sbatch besides &
+// and | are about several nodes.
 func (d *Directives) constraint(o option, number int) error {
 	if strings.ContainsAny(o.value, "[]()*,") {
 		d.ignore(number, o, "only names with & and | are read; see constraints")

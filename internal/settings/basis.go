@@ -6,17 +6,17 @@ import (
 	"fmt"
 )
 
-// plan is a configuration that somebody looked at before it is put into force.
+// plan is a configuration that somebody looked at before it is applied.
 type plan struct {
 	id    string
 	text  string // with its passwords
 	basis basis
 }
 
-// basis is all that a plan was made from, and must be the same when it is put into force.
+// basis is the state from which a plan was made; it must be the same when the plan is applied.
 type basis struct{ force, settings, file string }
 
-// id is the name of a plan: that of everything in it.
+// id returns the name of a plan: a hash of the basis and the text.
 func (b basis) id(text string) string {
 	sum := sha256.New()
 	for _, part := range []string{b.force, b.settings, b.file, text} {
@@ -25,7 +25,7 @@ func (b basis) id(text string) string {
 	return hex.EncodeToString(sum.Sum(nil)[:4])
 }
 
-// changed names the differences, or is "".
+// changed describes the first difference, or returns "".
 func (b basis) changed(now basis) string {
 	switch {
 	case b.settings != now.settings:

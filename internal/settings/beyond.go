@@ -7,19 +7,19 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// machines is a loop that knows what its nodes have.
+// machines is a loop that knows the capacity of its nodes.
 type machines interface {
 	Capacity() (capacity, free queue.Amounts, unit string)
 }
 
-// beyond tells what a configuration promises to pools beyond what the nodes have.
+// beyond returns the promises of a configuration to pools that exceed the capacity of the nodes.
 func (k *Keeper) beyond(c *config.Config) []string {
 	m, known := k.loop.(machines)
 	if !known {
 		return nil
 	}
 	if l, live := k.loop.(*engine.Loop); live && views.Endless(l) {
-		return nil // nobody knows what they have
+		return nil // the capacity is unknown
 	}
 	capacity, _, _ := m.Capacity()
 	return c.Beyond(capacity)

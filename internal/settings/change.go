@@ -13,10 +13,10 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Actor is who changes something, and the channel of the request.
+// Actor is the user who changes something, and the channel of the request.
 type Actor struct{ Who, From string }
 
-// Set puts settings over the file: all, or none if one is wrong.
+// Set adds settings over the file: all, or none if one is wrong.
 func (k *Keeper) Set(ctx context.Context, by Actor, r api.SettingsRequest) (*api.SettingsResponse, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -28,14 +28,14 @@ func (k *Keeper) Set(ctx context.Context, by Actor, r api.SettingsRequest) (*api
 			return nil, fmt.Errorf("%w: %w", err, queue.ErrInvalid)
 		}
 		s, err := c.Item(config.Setting{Path: clean, Value: strings.TrimSpace(v.Value)})
-		if err == nil { // the next one may build on it
+		if err == nil { // the next setting may need this one
 			over = over.with(entry{s, by.Who, time.Now().Round(0)})
 			c, err = k.file.With(over.plain(), true)
 		}
 		if last := len(r.Settings) - 1; err != nil && v == r.Settings[last] {
 			return nil, wrong(err)
 		}
-		if err != nil { // several may only be right together
+		if err != nil { // several settings may only be valid together
 			c = k.now
 		}
 		paths = append(paths, s.Path)
@@ -48,7 +48,7 @@ func (k *Keeper) Set(ctx context.Context, by Actor, r api.SettingsRequest) (*api
 	return k.change(ctx, by, "set", r.Reason, over, paths)
 }
 
-// Unset gives settings back to the file.
+// Unset removes settings, so that the values of the file count again.
 func (k *Keeper) Unset(ctx context.Context, by Actor, r api.UnsetRequest) (*api.SettingsResponse, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -74,8 +74,7 @@ func (k *Keeper) Unset(ctx context.Context, by Actor, r api.UnsetRequest) (*api.
 	return k.change(ctx, by, "unset", r.Reason, over, paths)
 }
 
-// change puts the file with other settings into force, the newest version of it that they
-// fit.
+// change applies other settings over the file: over its newest version that they fit.
 func (k *Keeper) change(ctx context.Context, by Actor, what, reason string, over overrides,
 	paths []string) (*api.SettingsResponse, error) {
 	file, aside := k.file, false
@@ -89,7 +88,7 @@ func (k *Keeper) change(ctx context.Context, by Actor, what, reason string, over
 	if err != nil {
 		c, err = file.With(over.plain(), true)
 	}
-	if err != nil && k.aside && what == "unset" { // one step towards a set that fits
+	if err != nil && k.aside && what == "unset" { // one step towards settings that fit
 		c, aside, err = file, true, nil
 	}
 	if err != nil {
@@ -130,7 +129,7 @@ func (k *Keeper) change(ctx context.Context, by Actor, what, reason string, over
 	return out, nil
 }
 
-// wrong makes an error of the reader one of the interface.
+// wrong turns an error of the reader into one of the interface.
 func wrong(err error) error {
 	var problems config.Problems
 	if !errors.As(err, &problems) {

@@ -11,17 +11,17 @@ import (
 	"github.com/fairlead/fairlead/config"
 )
 
-// place is the path of the file; "" without one.
+// place is the path of the file; "" means no file.
 type place string
 
-// from says in the record where a configuration comes from.
+// from returns the origin of a configuration for the record.
 func (p place) from() string { return cmp.Or(string(p), "defaults") }
 
-// onDisk is the text of the file as it is now, as the reader takes it, but without its passwords; ""
-// if there is none.
+// onDisk returns the present text of the file, as the reader reads it, but without its passwords; "" if there
+// is none.
 func (p place) onDisk() string { return config.Hide(p.whole()) }
 
-// whole is the text with its passwords.
+// whole returns the text with its passwords.
 func (p place) whole() string {
 	if p == "" {
 		return ""
@@ -33,9 +33,9 @@ func (p place) whole() string {
 	return text
 }
 
-// writeFile replaces a file as a whole: whoever reads it sees the old text or the new one,
-// also after the machine has failed. Where the name is a link, the file behind it is
-// replaced. Mode and owner stay, as far as the server may give files away.
+// writeFile replaces a file atomically: a reader sees the old text or the new one, even after a failure of
+// the machine. If the name is a link, it replaces the file behind the link. It keeps mode and owner, as far
+// as the server may change owners.
 func writeFile(path, text string) (err error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -76,8 +76,8 @@ func writeFile(path, text string) (err error) {
 	return syncDir(filepath.Dir(real))
 }
 
-// keepOwner gives a new file the owner of the old one. A server that may not do that must
-// not replace a file of somebody else, who could not write it any more.
+// keepOwner gives a new file the owner of the old one. A server that may not do that must not replace another
+// user's file, because that user could not write it any more.
 func keepOwner(f *os.File, old fs.FileInfo) error {
 	stat, ok := old.Sys().(*syscall.Stat_t)
 	if !ok || int(stat.Uid) == os.Geteuid() && int(stat.Gid) == os.Getegid() {

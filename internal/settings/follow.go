@@ -13,13 +13,13 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Several servers share a store, and with it the configuration: what one puts into force is
-// kept there, and the others follow.
+// Several servers share a store, and with it the configuration: a server stores the configuration that it
+// applies, and the others follow.
 
 // Ours reports whether a setting of the store is part of the configuration.
 func Ours(key string) bool { return strings.HasPrefix(key, engine.ConfigSetting) }
 
-// others reports whether there are servers beside the one of a name.
+// others reports whether there are servers besides the one with this name.
 func others(ctx context.Context, store Store, name string) (bool, error) {
 	p, ok := store.(queue.Peers)
 	if !ok {
@@ -29,7 +29,7 @@ func others(ctx context.Context, store Store, name string) (bool, error) {
 	return slices.ContainsFunc(all, func(s queue.Server) bool { return s.Name != name }), err
 }
 
-// Follow puts into force here what another server has put into force.
+// Follow applies the configuration that another server has applied.
 func (k *Keeper) Follow(ctx context.Context) error {
 	kept, err := k.store.Settings(ctx)
 	if err != nil {
@@ -72,7 +72,7 @@ func (k *Keeper) follow(ctx context.Context, kept map[string]string) error {
 	return nil
 }
 
-// shared is the file in force at all servers.
+// shared returns the file that is in force at all servers.
 func (k *Keeper) shared(number string, versions versions) (*config.Config, error) {
 	if number == "0" {
 		return config.Default(), nil

@@ -1,6 +1,6 @@
-// Package settings keeps the configuration of a server that runs: the file, what
-// administrators put over it while the server runs, and the record of who changed what.
-// How a configuration is read is package config's part, what it means the loop's.
+// Package settings keeps the configuration of a running server: the file, the settings with which
+// administrators override it while the server runs, and the record of all changes. Package config reads
+// configurations, and the loop carries them out.
 package settings
 
 import (
@@ -27,10 +27,10 @@ type Keeper struct {
 	mu       sync.Mutex
 	loop     Loop
 	forecast Forecaster
-	file     *config.Config // the last good one
-	next     *config.Config // a newer one that the settings do not fit, or nil
+	file     *config.Config // the last valid one
+	next     *config.Config // a newer one that does not fit the settings, or nil
 	over     overrides
-	aside    bool // the settings do not fit the file with which the server began
+	aside    bool // the settings do not fit the file with which the server began, and have no effect
 	now      *config.Config
 	since    time.Time
 	bad      string // the error of the present file
@@ -41,11 +41,11 @@ type Keeper struct {
 
 	reader *reader
 
-	text   string // of the configuration textOf: of five thousand pools it takes long to write
+	text   string // the text of textOf, cached: five thousand pools take long to write
 	textOf *config.Config
 }
 
-// versionOf is the file as a version of it.
+// versionOf returns the file as a version.
 func (k *Keeper) versionOf(what string) []fileVersion {
 	if k.path == "" {
 		return nil
@@ -53,17 +53,17 @@ func (k *Keeper) versionOf(what string) []fileVersion {
 	return []fileVersion{{Who: "file", What: what, Hash: k.file.Shares.Hash, Text: k.file.Text()}}
 }
 
-// Bind tells the keeper where configurations take force, and who looks ahead.
+// Bind sets the loop that carries out configurations, and the forecaster.
 func (k *Keeper) Bind(loop Loop, forecast Forecaster) { k.loop, k.forecast = loop, forecast }
 
-// Config is the configuration in force.
+// Config returns the configuration in force.
 func (k *Keeper) Config() *config.Config {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.now
 }
 
-// Status says which configuration is in force, and the error of the file if it has one.
+// Status describes the configuration in force, and the error of the file if it has one.
 func (k *Keeper) Status() api.ConfigStatus {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -101,16 +101,16 @@ func (k *Keeper) Value(path string) (api.ConfigValue, error) {
 	return out, nil
 }
 
-// Reload puts a new version of the file into force, with the settings over it. If these
-// do not fit it, everything stays as it is.
+// Reload applies a new version of the file, with the settings over it. If the settings do not fit it, nothing
+// changes.
 func (k *Keeper) Reload(ctx context.Context, c *config.Config) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if c.Text() == k.file.Text() && k.next == nil && !k.aside && k.bad == "" {
-		return nil // it was put into force as it was written
+		return nil // it was applied when it was written
 	}
 	if now := k.path.onDisk(); now != "" && now != c.Text() {
-		return nil // it was replaced, as by a rollback, while c waited for its turn; whoever watches it reads it again
+		return nil // the file was replaced, e.g. by a rollback, while c waited; the watcher reads it again
 	}
 	now, err := c.With(k.over.plain(), true)
 	if err != nil {
@@ -132,7 +132,7 @@ func (k *Keeper) Reload(ctx context.Context, c *config.Config) error {
 	return nil
 }
 
-// later says of a file that was refused for its unit that nothing is wrong with it.
+// later explains an error about the unit: the file is valid, but needs a restart.
 func later(err error) error {
 	if refused := (*queue.Invalid)(nil); errors.As(err, &refused) && refused.Field == "unit" {
 		return fmt.Errorf("%s; %w", api.WaitsForRestart, err)
@@ -140,7 +140,7 @@ func later(err error) error {
 	return err
 }
 
-// Broken notes the error of the present file.
+// Broken records the error of the present file.
 func (k *Keeper) Broken(ctx context.Context, err error) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -156,8 +156,8 @@ func (k *Keeper) refused(ctx context.Context, hash string, err error) error {
 
 func (k *Keeper) problem(err error) { k.bad, k.badAt = err.Error(), time.Now().Round(0) }
 
-// force puts a configuration into force and makes it durable, with the record of it and
-// other settings that are to change with it. On an error the old one is in force.
+// force applies a configuration and makes it durable, with its record and other settings that must change
+// with it. After an error the old configuration is in force.
 func (k *Keeper) force(ctx context.Context, c *config.Config, over overrides, record []queue.AuditEntry,
 	more map[string]string) error {
 	text := ""
@@ -181,7 +181,7 @@ func (k *Keeper) force(ctx context.Context, c *config.Config, over overrides, re
 	return nil
 }
 
-// Read reads a configuration, which nobody is to change. Its errors are those of [config.Parse].
+// Read reads a configuration, which the caller must not change. Its errors are those of [config.Parse].
 func (k *Keeper) Read(f api.ConfigFile) (*config.Config, error) {
 	return k.reader.parse(f.Name, f.Text)
 }
@@ -211,7 +211,7 @@ func (k *Keeper) Version(number int) (api.ConfigVersion, error) {
 	return v, nil
 }
 
-// keep notes versions that took force by themselves: at the start, or as the file changed.
+// keep stores versions that came into force without a request: at the start, or because the file changed.
 func (k *Keeper) keep(ctx context.Context, more []fileVersion, record []queue.AuditEntry,
 	settings map[string]string) error {
 	all, change, err := k.versions.adding(more...)
@@ -229,7 +229,7 @@ func (k *Keeper) keep(ctx context.Context, more []fileVersion, record []queue.Au
 	return nil
 }
 
-// words is the whole text of an error, and first is its first line.
+// words returns the whole text of an error, and first its first line.
 func words(err error) string {
 	var problems config.Problems
 	if errors.As(err, &problems) {

@@ -9,9 +9,9 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Open reads the settings that are kept, and puts them over the file. If they do not fit
-// it, they are set aside, and the keeper says so. If other servers than the one of this
-// name are there, their configuration takes the place of the file.
+// Open reads the stored settings, and applies them over the file. If they do not fit the file, it sets them
+// aside, and the status says so. If there are servers with other names, their configuration replaces the
+// file.
 func Open(ctx context.Context, store Store, file *config.Config, path, name string) (*Keeper, error) {
 	k := &Keeper{store: store, path: place(path), file: file, now: file, since: time.Now().Round(0), reader: &reader{}}
 	kept, err := store.Settings(ctx)

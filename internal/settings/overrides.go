@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/config"
 )
 
-// entry is a setting with who gave it.
+// entry is a setting with the user who made it.
 type entry struct {
 	config.Setting
 	By string    `json:"by"`
@@ -21,7 +21,7 @@ type entry struct {
 // overrides are the settings over the file, in the order in which they were made.
 type overrides []entry
 
-// loadSettings reads the settings that stand over the file.
+// loadSettings reads the settings over the file.
 func loadSettings(kept map[string]string) (over overrides, err error) {
 	if text := kept[setting]; text != "" {
 		if err := json.Unmarshal([]byte(text), &over); err != nil {
@@ -31,7 +31,7 @@ func loadSettings(kept map[string]string) (over overrides, err error) {
 	return over, nil
 }
 
-// plain are the settings without who gave them.
+// plain returns the settings without their users.
 func (o overrides) plain() []config.Setting {
 	all := make([]config.Setting, len(o))
 	for i := range o {
@@ -40,12 +40,12 @@ func (o overrides) plain() []config.Setting {
 	return all
 }
 
-// has reports whether there is one at a path.
+// has reports whether there is a setting at a path.
 func (o overrides) has(path string) bool {
 	return slices.ContainsFunc(o, func(e entry) bool { return e.Path == path })
 }
 
-// names are the paths, for people.
+// names returns the paths, for people.
 func (o overrides) names() string {
 	var names []string
 	for _, e := range o {
@@ -57,8 +57,7 @@ func (o overrides) names() string {
 	return strings.Join(names, ", ")
 }
 
-// made reports whether all that is wrong is that pools are not in the file which
-// these settings made.
+// made reports whether the only problem is that pools of these settings are not in the file.
 func (o overrides) made(err error) bool {
 	var problems config.Problems
 	if !errors.As(err, &problems) {
@@ -72,7 +71,7 @@ func (o overrides) made(err error) bool {
 	return true
 }
 
-// with adds a setting. What was set at its path and below it has no effect any more.
+// with adds a setting. It removes settings at its path and below, which have no effect any more.
 func (o overrides) with(e entry) overrides {
 	o = slices.DeleteFunc(o, func(old entry) bool { return old.Path == e.Path || strings.HasPrefix(old.Path, e.Path+".") })
 	return append(o, e)

@@ -16,17 +16,17 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// Parameters are those of the configuration in force that Scoot's interface exposes.
+// Parameters are the parameters of the configuration in force that Scoot's interface exposes.
 type Parameters struct {
 	Load       api.ClassLoad
 	Requestors api.RequestorMap
 	Duration   api.RebalanceDuration
 	Threshold  api.RebalanceThreshold
-	others     []string // rules of placement that are no part of a requestor map
+	others     []string // rules of placement that a requestor map cannot contain
 	weights    []string // classes with a weight instead of a load
 }
 
-// Parameters returns them.
+// Parameters returns the present parameters.
 func (k *Keeper) Parameters() Parameters {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -53,13 +53,13 @@ func (k *Keeper) Parameters() Parameters {
 	return p
 }
 
-// invalid is an error about a parameter.
+// invalid returns an error about a parameter.
 func invalid(field, format string, args ...any) error {
 	return &queue.Invalid{Field: field, Msg: fmt.Sprintf(format, args...)}
 }
 
-// SetLoad are the settings for a map of loads. The map replaces the one in force: it has to name all
-// classes, and creates new ones.
+// SetLoad returns the settings for a map of loads. The map replaces the present one: it must name all
+// classes, and it creates new ones.
 func SetLoad(now Parameters, to api.ClassLoad) (r api.SettingsRequest, err error) {
 	for _, name := range slices.Sorted(maps.Keys(now.Load.Percents)) {
 		if _, given := to.Percents[name]; !given {
@@ -80,7 +80,7 @@ func SetLoad(now Parameters, to api.ClassLoad) (r api.SettingsRequest, err error
 	return r, nil
 }
 
-// SetRequestors are the settings for a requestor map.
+// SetRequestors returns the settings for a requestor map.
 func SetRequestors(now Parameters, to api.RequestorMap) (r api.SettingsRequest, err error) {
 	if len(now.others) > 0 {
 		return r, invalid("rules", "the placement has rules that are more than a requestor and its class (rule %s); replace all of them with: fairlead config set placement=@FILE",
@@ -90,23 +90,23 @@ func SetRequestors(now Parameters, to api.RequestorMap) (r api.SettingsRequest, 
 	for _, x := range to.Rules {
 		rules = append(rules, map[string]string{"requestor": x.Requestor, "pool": x.Class})
 	}
-	text, err := json.Marshal(rules) // which is YAML
+	text, err := json.Marshal(rules) // JSON is also YAML
 	r.Settings = []api.SettingValue{{Path: "placement", Value: string(text)}}
 	return r, err
 }
 
-// SetDuration are the settings for the minimum duration of a rebalance.
+// SetDuration returns the settings for the minimum duration of a rebalance.
 func SetDuration(now Parameters, to api.RebalanceDuration) (api.SettingsRequest, error) {
 	return rebalance(now.Threshold.Percent, to.Seconds)
 }
 
-// SetThreshold are the settings for the threshold of a rebalance.
+// SetThreshold returns the settings for the threshold of a rebalance.
 func SetThreshold(now Parameters, to api.RebalanceThreshold) (api.SettingsRequest, error) {
 	return rebalance(to.Percent, now.Duration.Seconds)
 }
 
-// rebalance is a setting of both: the file only takes them together. One that is 0 switches
-// it off.
+// rebalance returns one setting for both parameters: the file takes them only together. If one is 0, there is
+// no rebalancing.
 func rebalance(threshold, seconds float64) (r api.SettingsRequest, err error) {
 	d := units.FormatDuration(time.Duration(seconds * float64(time.Second)).Round(time.Second))
 	if seconds == 0 {

@@ -13,10 +13,10 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// keptPlans is how many plans are kept, until the server ends: a new one is quickly made.
+// keptPlans is how many plans the server keeps until it ends: a new one is quickly made.
 const keptPlans = 32
 
-// basisNow is what a plan would be made from at this instant.
+// basisNow returns the present basis for a plan.
 func (k *Keeper) basisNow() (basis, error) {
 	text, err := json.Marshal(k.over.plain())
 	if err != nil {
@@ -25,7 +25,7 @@ func (k *Keeper) basisNow() (basis, error) {
 	return basis{k.now.Shares.Hash, string(text), k.path.onDisk()}, nil
 }
 
-// read reads a configuration as it would be in force: with the settings over it.
+// read reads a configuration, and returns it without and with the settings over it.
 func (k *Keeper) read(f api.ConfigFile) (file, next *config.Config, err error) {
 	name := f.Name
 	if name == "" {
@@ -43,7 +43,7 @@ func (k *Keeper) read(f api.ConfigFile) (file, next *config.Config, err error) {
 	return file, next, nil
 }
 
-// Diff tells what differs between the configuration in force and another.
+// Diff returns the differences between the configuration in force and another one.
 func (k *Keeper) Diff(f api.ConfigFile) (*api.ConfigDiff, error) {
 	was := k.standing()
 	file, next, err := was.read(f)
@@ -55,15 +55,15 @@ func (k *Keeper) Diff(f api.ConfigFile) (*api.ConfigDiff, error) {
 	return &d, nil
 }
 
-// standing is a copy of the configuration in force, to be looked at without the lock: thousands of pools
-// take long to read and to compare, and who asks for the configuration must not wait for that.
+// standing returns a copy of the configuration in force, for use without the lock: thousands of pools take
+// long to read and to compare, and requests for the configuration must not wait for that.
 func (k *Keeper) standing() *Keeper {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return &Keeper{path: k.path, file: k.file, over: slices.Clone(k.over), now: k.now, reader: k.reader}
 }
 
-// diff tells what differs in force, and what settings keep from doing so.
+// diff returns the differences in force, and the differences that settings hide.
 func (k *Keeper) diff(file, next *config.Config) api.ConfigDiff {
 	out := api.ConfigDiff{Version: api.Version, Old: k.now.Shares.Hash, New: next.Shares.Hash,
 		Changes: []api.ConfigDifference{}, Warnings: next.Problems.Text()}
@@ -83,7 +83,7 @@ func (k *Keeper) diff(file, next *config.Config) api.ConfigDiff {
 	return out
 }
 
-// Plan tells what a configuration would change, and keeps it to be put into force.
+// Plan returns the changes that a configuration would make, and keeps the plan, so that it can be applied.
 func (k *Keeper) Plan(ctx context.Context, r api.ConfigPlanRequest) (*api.ConfigPlan, error) {
 	out, old, next, err := k.look(ctx, r.ConfigFile, !r.Look)
 	if err != nil || r.ReplaySeconds <= 0 || len(out.Changes) == 0 {
@@ -93,8 +93,8 @@ func (k *Keeper) Plan(ctx context.Context, r api.ConfigPlanRequest) (*api.Config
 	return out, err
 }
 
-// look makes a plan from the state of this instant, and keeps it if it is to be
-// applied. If another configuration is applied meanwhile, the plan is refused.
+// look makes a plan from the present state, and keeps it if keep is set. If another configuration is applied
+// meanwhile, Apply will refuse the plan.
 func (k *Keeper) look(ctx context.Context, f api.ConfigFile, keep bool) (out *api.ConfigPlan, old, next *config.Config,
 	err error) {
 	was := k.standing()
@@ -136,7 +136,7 @@ func (k *Keeper) look(ctx context.Context, f api.ConfigFile, keep bool) (out *ap
 	return out, was.now, next, nil
 }
 
-// restored is a text with the passwords that were hidden in it, from the file that has them.
+// restored returns a text with the passwords that were hidden in it, taken from the file.
 func restored(text, file string) (string, error) {
 	whole, err := config.Restore(text, file)
 	if err != nil {
@@ -145,7 +145,7 @@ func restored(text, file string) (string, error) {
 	return whole, nil
 }
 
-// orNone makes an empty list of none, which JSON tells apart.
+// orNone turns a nil list into an empty one, which differs in JSON.
 func orNone(list []string) []string { return append([]string{}, list...) }
 
 func poolPlan(p *forecast.PoolForecast) api.PoolPlan {
@@ -166,7 +166,7 @@ func (k *Keeper) keepPlan(p plan) {
 	}
 }
 
-// Apply puts a plan into force, if nothing it was made from has changed since.
+// Apply applies a plan, if its basis has not changed since.
 func (k *Keeper) Apply(ctx context.Context, by Actor, r api.ApplyRequest) (*api.ApplyResponse, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -181,7 +181,7 @@ func (k *Keeper) Apply(ctx context.Context, by Actor, r api.ApplyRequest) (*api.
 	return k.replace(ctx, by, p.text, "apply", note)
 }
 
-// stillGood is a plan by its name, if nothing it was made from has changed since.
+// stillGood returns the plan with this name, if its basis has not changed since.
 func (k *Keeper) stillGood(id string) (p plan, err error) {
 	i := slices.IndexFunc(k.plans, func(p plan) bool { return p.id == id })
 	if i < 0 {
@@ -198,9 +198,9 @@ func (k *Keeper) stillGood(id string) (p plan, err error) {
 	return p, nil
 }
 
-// Rollback puts an earlier version of the file into force: the one before, or the one that
-// is named. What is in the file without being in force is undone first. If a plan is named that
-// was made of it, nothing that the plan was made from may have changed.
+// Rollback applies an earlier version of the file: the named one, or the one before. If the file contains a
+// text that is not in force, Rollback without a number restores the version in force. If the request names a
+// plan of that version, the basis of the plan must not have changed.
 func (k *Keeper) Rollback(ctx context.Context, by Actor, r api.RollbackRequest) (*api.ApplyResponse, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -224,7 +224,7 @@ func (k *Keeper) Rollback(ctx context.Context, by Actor, r api.RollbackRequest) 
 	return k.replace(ctx, by, k.versions[i].Text, "rollback", note)
 }
 
-// target is the place of the version to go back to.
+// target returns the index of the version to go back to.
 func (k *Keeper) target(number int) (int, error) {
 	if number > 0 {
 		return k.versions.numbered(number)
@@ -241,7 +241,7 @@ func (k *Keeper) target(number int) (int, error) {
 	return 0, fmt.Errorf("no earlier version of the file is kept: %w", queue.ErrState)
 }
 
-// replace writes the file and puts it into force, or does neither.
+// replace writes the file and applies it, or does neither.
 func (k *Keeper) replace(ctx context.Context, by Actor, text, what, note string) (*api.ApplyResponse, error) {
 	if k.path == "" {
 		return nil, fmt.Errorf("the server runs without a file to write this to: start it with fairlead serve --config FILE, or change single values with fairlead config set: %w", queue.ErrState)
@@ -285,7 +285,7 @@ func (k *Keeper) replace(ctx context.Context, by Actor, text, what, note string)
 // maxRecorded is how many places of one change the record names.
 const maxRecorded = 200
 
-// differences are the entries of the record about the places that changed.
+// differences returns the entries of the record about the places that changed.
 func differences(of queue.AuditEntry, changes []api.ConfigDifference) (record []queue.AuditEntry) {
 	for i, c := range changes {
 		e := of

@@ -21,7 +21,7 @@ const (
 	four  = "pools: {a: {weight: 4}}\n"
 )
 
-// site is a keeper of a file that is really there.
+// site is a keeper of a real file.
 type site struct {
 	*settings.Keeper
 	t     *testing.T
@@ -37,7 +37,7 @@ func newSite(t *testing.T, text string) *site {
 	return s
 }
 
-// open begins a server, again or for the first time.
+// open starts a server, for the first time or again.
 func (s *site) open() {
 	s.t.Helper()
 	c, err := config.Load(s.path)
@@ -78,7 +78,7 @@ func (s *site) plan(text string) *api.ConfigPlan {
 	return p
 }
 
-// has fails if the file or what is in force is something else.
+// has checks the text of the file and the configuration in force.
 func (s *site) has(text, weightOfA string) {
 	s.t.Helper()
 	now, err := os.ReadFile(s.path)
@@ -105,8 +105,8 @@ func (s *site) versions() string {
 	return strings.Join(all, ", ")
 }
 
-// TestPlanAndApply: a plan says what it would change, is put into force under its name, and
-// comes back as it was.
+// TestPlanAndApply checks that a plan shows its changes, that it can be applied by its name, and that the
+// same text gives the same plan.
 func TestPlanAndApply(t *testing.T) {
 	s := newSite(t, two)
 	p := s.plan(three)
@@ -133,7 +133,7 @@ func TestPlanAndApply(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(s.path), ".*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
-	// The server sees that the file changed: nothing new.
+	// The server notices that the file changed, but nothing is new.
 	if err := s.edit(three); err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestPlanAndApply(t *testing.T) {
 	}
 }
 
-// TestPlanIsRefused: whatever a plan was made from has to be as it was.
+// TestPlanIsRefused checks that a plan is refused if its basis has changed.
 func TestPlanIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(s *site)
@@ -189,8 +189,8 @@ func TestPlanIsRefused(t *testing.T) {
 	}
 }
 
-// TestReloadOfWhatWasReplaced: what was read from the file before a rollback, and comes to its turn
-// after it, is not put into force.
+// TestReloadOfWhatWasReplaced checks that a text that was read from the file before a rollback, but comes to
+// its turn after it, is not applied.
 func TestReloadOfWhatWasReplaced(t *testing.T) {
 	s := newSite(t, two)
 	if _, err := s.Apply(t.Context(), ann, api.ApplyRequest{Plan: s.plan(three).ID}); err != nil {
@@ -212,7 +212,7 @@ func TestReloadOfWhatWasReplaced(t *testing.T) {
 	}
 }
 
-// TestRollback: to the version before, forth again, to a number, and over a restart.
+// TestRollback rolls back to the version before, forth again, to a number, and after a restart.
 func TestRollback(t *testing.T) {
 	s := newSite(t, two)
 	if _, err := s.Rollback(t.Context(), ann, api.RollbackRequest{}); !errors.Is(err, queue.ErrState) {
@@ -250,8 +250,8 @@ func TestRollback(t *testing.T) {
 	}
 }
 
-// TestEditsAreNotLost: what stands in the file without being in force is undone first, and
-// kept.
+// TestEditsAreNotLost checks that a rollback first undoes edits of the file that are not in force, and keeps
+// them as a version.
 func TestEditsAreNotLost(t *testing.T) {
 	s := newSite(t, two)
 	if err := s.edit(three); err != nil {
@@ -282,7 +282,8 @@ func TestEditsAreNotLost(t *testing.T) {
 	}
 }
 
-// TestSettingsStayOverPlans: they hold over the new file, and what they cover is named.
+// TestSettingsStayOverPlans checks that settings override a new file, and that a plan names the changes that
+// they hide.
 func TestSettingsStayOverPlans(t *testing.T) {
 	s := newSite(t, two)
 	if _, err := set(t, s.Keeper, "pools.b.weight=9"); err != nil {
@@ -304,7 +305,8 @@ func TestSettingsStayOverPlans(t *testing.T) {
 	}
 }
 
-// TestNothingIsHalfDone: where the loop or the disk refuses, file and force stay.
+// TestNothingIsHalfDone checks that if the loop or the disk refuses a change, the file and the configuration
+// in force stay.
 func TestNothingIsHalfDone(t *testing.T) {
 	s := newSite(t, two)
 	p := s.plan(three)
@@ -327,7 +329,7 @@ func TestNothingIsHalfDone(t *testing.T) {
 	}
 }
 
-// TestWithoutFile: there are plans, but nothing to write them to.
+// TestWithoutFile checks that a server without a file shows plans, but cannot apply them.
 func TestWithoutFile(t *testing.T) {
 	k, err := settings.Open(t.Context(), memory.New("cpu"), config.Default(), "", "")
 	if err != nil {
@@ -347,7 +349,8 @@ func TestWithoutFile(t *testing.T) {
 	}
 }
 
-// TestOldVersionsGo: the number that is kept is bounded, and numbers are never used again.
+// TestOldVersionsGo checks that the number of kept versions is limited, and that numbers are never used
+// again.
 func TestOldVersionsGo(t *testing.T) {
 	s := newSite(t, two)
 	for i := range 30 {

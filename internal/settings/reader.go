@@ -7,11 +7,11 @@ import (
 	"github.com/fairlead/fairlead/config"
 )
 
-// reader reads configurations, and knows the last few again: an editor checks a text, compares it and
-// makes a plan of it, and with thousands of pools each reading takes long.
+// reader reads configurations, and caches the last few: an editor checks a text, compares it and makes a plan
+// from it, and with thousands of pools each reading takes long.
 type reader struct {
 	mu   sync.Mutex
-	last []readText // the latest first
+	last []readText // latest first
 }
 
 // readText is a text that was read. Nobody changes it.
@@ -20,7 +20,7 @@ type readText struct {
 	config     *config.Config
 }
 
-// readKept is how many are known.
+// readKept is how many texts are cached.
 const readKept = 4
 
 func (r *reader) parse(name, text string) (*config.Config, error) {

@@ -8,12 +8,11 @@ import (
 	"github.com/fairlead/fairlead/config"
 )
 
-// redacted is the key that says that the record holds no passwords: earlier versions of the program
-// kept the passwords of the file.
+// redacted is the key of the mark that the record holds no passwords: earlier versions of the program stored
+// the passwords of the file.
 const redacted = "config/redacted"
 
-// redact takes passwords out of the store: out of the versions of the file, and out of the
-// record.
+// redact removes passwords from the store: from the versions of the file, and from the record.
 func redact(ctx context.Context, store Store, kept map[string]string) error {
 	change := map[string]string{}
 	versions, err := loadVersions(kept)
@@ -26,7 +25,7 @@ func redact(ctx context.Context, store Store, kept map[string]string) error {
 			continue
 		}
 		v.Text = hidden
-		if v.Hash != "" { // the one that is kept was made with the password
+		if v.Hash != "" { // the stored hash includes the password
 			v.Hash = hashOf(hidden)
 		}
 		text, err := json.Marshal(v)
@@ -43,7 +42,7 @@ func redact(ctx context.Context, store Store, kept map[string]string) error {
 	return store.Redact(ctx, config.Hide, change)
 }
 
-// hashOf is the version of a text; "" if it cannot be read.
+// hashOf returns the hash of a text, or "" if it cannot be read.
 func hashOf(text string) string {
 	c, err := config.Parse("", []byte(text))
 	if err != nil {

@@ -18,7 +18,7 @@ const (
 	shownKey = "pools: {a: {weight: 2}, b: {weight: 3}}\nserver:\n  database: postgres://fair:********@db/jobs\n"
 )
 
-// keeps fails if a password is shown by the keeper, or is in its store.
+// keepsNoPassword checks that the keeper shows no password, and that its store holds none.
 func (s *site) keepsNoPassword() {
 	s.t.Helper()
 	record, err := s.History(s.t.Context(), 0)
@@ -49,8 +49,8 @@ func (s *site) keepsNoPassword() {
 	}
 }
 
-// TestPasswordsStayInTheFile: whatever is done to the configuration, the password is shown and kept
-// nowhere else, and is still in the file.
+// TestPasswordsStayInTheFile checks that the password stays in the file, and is shown and stored nowhere
+// else, whatever is done to the configuration.
 func TestPasswordsStayInTheFile(t *testing.T) {
 	s := newSite(t, withKey)
 	s.keepsNoPassword()
@@ -89,8 +89,7 @@ func TestPasswordsStayInTheFile(t *testing.T) {
 	}
 }
 
-// TestNewPassword: one that is given anew is written to the file, and one that nobody knows is asked
-// for.
+// TestNewPassword checks that a new password is written to the file, and that an unknown one is an error.
 func TestNewPassword(t *testing.T) {
 	s := newSite(t, withKey)
 	p := s.plan(strings.Replace(withKey, canary, "n3w", 1))
@@ -111,7 +110,8 @@ func TestNewPassword(t *testing.T) {
 	s.has(two, "2")
 }
 
-// TestOldPasswordsAreTakenOut of what an earlier version of the program has kept.
+// TestOldPasswordsAreTakenOut checks that passwords are removed from data that an earlier version of the
+// program stored.
 func TestOldPasswordsAreTakenOut(t *testing.T) {
 	store := memory.New("cpu")
 	old, err := json.Marshal(map[string]any{"number": 1, "who": "file", "what": "start", "hash": "12345678",

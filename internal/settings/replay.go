@@ -14,14 +14,14 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// remembering is a loop that knows its past.
+// remembering is a loop that knows its history.
 type remembering interface {
 	Client() *engine.Client
 	Capacity() (capacity, free queue.Amounts, unit string)
 }
 
-// replay lets the past happen again under two configurations. Nothing is held meanwhile: it
-// may take seconds.
+// replay replays the history under two configurations. The caller holds no lock, because this may take
+// seconds.
 func replay(ctx context.Context, l Loop, old, next *config.Config, seconds float64) (*api.PlanReplay, error) {
 	r, ok := l.(remembering)
 	if !ok {

@@ -16,7 +16,7 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// loop takes every configuration, unless it is told to refuse.
+// loop takes every configuration, unless refuse is set.
 type loop struct {
 	shares allocation.Config
 	refuse error
@@ -81,8 +81,8 @@ func set(t *testing.T, k *settings.Keeper, all ...string) (*api.SettingsResponse
 	return k.Set(t.Context(), ann, r)
 }
 
-// TestParameters: the four pairs of Scoot's interface come back as they were set, also
-// after a restart.
+// TestParameters checks that the four parameters of Scoot's interface keep their values, even after a
+// restart.
 func TestParameters(t *testing.T) {
 	store := memory.New("cpu")
 	k, l := open(t, store, classes)
@@ -128,8 +128,8 @@ func TestParameters(t *testing.T) {
 	apply(settings.SetLoad(k.Parameters(), api.ClassLoad{Percents: map[string]float64{"c0": 40, "c1": 60}}))
 }
 
-// TestAllOrNothing: when something goes wrong at any step, what was there before is in
-// force, kept, and recorded.
+// TestAllOrNothing checks that if any step fails, the former configuration stays in force, in the store and
+// in the record.
 func TestAllOrNothing(t *testing.T) {
 	store := memory.New("cpu")
 	k, l := open(t, store, classes)
@@ -173,8 +173,8 @@ func (s *fullStore) Audit(ctx context.Context, entries []queue.AuditEntry, setti
 	return s.Store.Audit(ctx, entries, settings)
 }
 
-// TestReloads: settings stay over a new file; one that they do not fit leaves everything
-// as it is, and takes force as soon as it fits.
+// TestReloads checks that settings override a new file. A file that they do not fit changes nothing, and is
+// applied as soon as they fit.
 func TestReloads(t *testing.T) {
 	store := memory.New("cpu")
 	k, l := open(t, store, classes)
@@ -221,8 +221,8 @@ func TestReloads(t *testing.T) {
 	}
 }
 
-// TestAside: settings that do not fit the file of a start are told, and can be given back
-// one by one.
+// TestAside checks that the status shows settings that do not fit the file of a start, and that they can be
+// unset one by one.
 func TestAside(t *testing.T) {
 	store := memory.New("cpu")
 	k, _ := open(t, store, classes)

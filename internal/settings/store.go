@@ -8,28 +8,27 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// setting is the key under which the settings are kept, hash that of the version of the
-// configuration that was in force last.
+// setting is the key of the settings, and version that of the hash of the configuration that was last in
+// force.
 const (
 	setting = "config/settings"
 	version = "config/version"
-	// inForce is the key of the number of the version of the file that is in force, 0 for the
-	// defaults.
+	// inForce is the key of the number of the version of the file that is in force; 0 means the defaults.
 	inForce = "config/in-force"
 )
 
-// Store is what the keeper needs of a store.
+// Store is the part of a store that the keeper needs.
 type Store interface {
 	queue.Settings
 	queue.Auditor
 }
 
-// Loop is where a configuration takes force.
+// Loop carries out a configuration.
 type Loop interface {
 	Configure(ctx context.Context, s allocation.Config) error
 }
 
-// Forecaster says what would become of the jobs that wait under another configuration.
+// Forecaster forecasts the starts of waiting jobs under another configuration.
 type Forecaster interface {
 	Forecast(ctx context.Context, s allocation.Config) (*forecast.Forecast, error)
 }

@@ -13,18 +13,16 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Versions of the file are kept under keys of their own, so that keeping one more writes
-// that one.
+// Each version of the file has its own key, so that storing one more writes only that one.
 const fileSetting = "config/file/"
 
-// How many versions are kept, and how much text: the file of a large site may be long.
+// Limits of the number of versions and of their text: the file of a large site may be long.
 const (
 	keptVersions = 20
 	keptBytes    = 4 << 20
 )
 
-// fileVersion is a version of the file that took force, or one that was in its place and never
-// did.
+// fileVersion is a version of the file that came into force, or a text of the file that never did.
 type fileVersion struct {
 	Number int       `json:"number"` // from 1, never used again
 	At     time.Time `json:"at"`
@@ -34,7 +32,7 @@ type fileVersion struct {
 	Text   string    `json:"text"`
 }
 
-// unsaved is what became of a version that was never in force.
+// unsaved marks a version that was never in force.
 const unsaved = "unsaved"
 
 // versions are the kept versions, oldest first.
@@ -55,13 +53,13 @@ func loadVersions(settings map[string]string) (all versions, err error) {
 	return all, nil
 }
 
-// adding are the versions with others added, as far as they are kept, and the settings to
-// be changed for it. The newest that was in force stays.
+// adding returns the versions with others added, without versions that are too old to keep, and the settings
+// to change for that. It keeps the newest version that was in force.
 func (vs versions) adding(more ...fileVersion) (all versions, change map[string]string, err error) {
 	all, change = slices.Clone(vs), map[string]string{}
 	for _, v := range more {
 		if n := len(all); n > 0 && all[n-1].Text == v.Text && all[n-1].What != unsaved && v.What != unsaved {
-			continue // it is in force already
+			continue // it is already in force
 		}
 		v.Number = 1
 		if n := len(all); n > 0 {
@@ -89,10 +87,10 @@ func (vs versions) adding(more ...fileVersion) (all versions, change map[string]
 	return all, change, nil
 }
 
-// versionKey sorts as the numbers do.
+// versionKey returns a key that sorts like the number.
 func versionKey(v fileVersion) string { return fmt.Sprintf("%s%08d", fileSetting, v.Number) }
 
-// numbered is the place of the version with a number.
+// numbered returns the index of the version with a number.
 func (vs versions) numbered(number int) (i int, err error) {
 	i, found := slices.BinarySearchFunc(vs, number, func(v fileVersion, n int) int { return cmp.Compare(v.Number, n) })
 	switch {
@@ -105,7 +103,7 @@ func (vs versions) numbered(number int) (i int, err error) {
 		number, vs[0].Number, vs[len(vs)-1].Number)}
 }
 
-// shown is the version at a place, without its text; file is the text in force.
+// shown returns the version at an index, without its text; file is the text in force.
 func (vs versions) shown(i int, file string) api.ConfigVersion {
 	v := &vs[i]
 	return api.ConfigVersion{
@@ -113,7 +111,7 @@ func (vs versions) shown(i int, file string) api.ConfigVersion {
 	}
 }
 
-// inForce is the place of the version in force, whose text is that of file, or -1.
+// inForce returns the index of the version in force, whose text is file, or -1.
 func (vs versions) inForce(file string) int {
 	for i := len(vs) - 1; i >= 0; i-- {
 		if v := &vs[i]; v.What != unsaved && v.Text == file {
@@ -123,7 +121,7 @@ func (vs versions) inForce(file string) int {
 	return -1
 }
 
-// newest is the place of the version that took force last, or -1.
+// newest returns the index of the version that came into force last, or -1.
 func (vs versions) newest() int {
 	for i := len(vs) - 1; i >= 0; i-- {
 		if vs[i].What != unsaved {

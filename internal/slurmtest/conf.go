@@ -13,7 +13,7 @@ import (
 
 const cluster = "private"
 
-// write writes the configuration, and makes the directories and keys that are not there yet.
+// write writes the configuration, and makes missing directories and keys.
 func (s *Slurm) write() error {
 	var errs []error
 	for _, dir := range []string{"etc", "munge", "db", "state", "spool", "log", "run", "jwt"} {
@@ -30,7 +30,7 @@ func (s *Slurm) write() error {
 	}
 	text = append(text, "PartitionName=batch Nodes=ALL Default=YES MaxTime=INFINITE State=UP\nPartitionName=short "+
 		"Nodes=ALL MaxTime=60 State=UP\n"...)
-	// This one takes jobs and starts none.
+	// This partition takes jobs and starts none.
 	text = append(text, "PartitionName=closed Nodes=ALL MaxTime=INFINITE State=DOWN\n"...)
 	errs = append(errs, os.WriteFile(s.Conf+".new", text, 0o644), os.Rename(s.Conf+".new", s.Conf))
 	return errors.Join(errs...)
@@ -46,7 +46,7 @@ func (s *Slurm) key(name string, size int) error {
 	return os.WriteFile(s.path(name), secret, 0o400)
 }
 
-// lines are parameters, sorted. One without a value is left out.
+// lines writes parameters, sorted. It omits parameters without a value.
 func lines(parameters map[string]string) []byte {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(parameters)) {
@@ -57,7 +57,7 @@ func lines(parameters map[string]string) []byte {
 	return []byte(b.String())
 }
 
-// accounting is slurmdbd.conf.
+// accounting returns the parameters of slurmdbd.conf.
 func (s *Slurm) accounting() map[string]string {
 	all := map[string]string{
 		"AuthType": "auth/munge", "AuthInfo": s.path("munge/sock"), "SlurmUser": "root",
@@ -69,15 +69,15 @@ func (s *Slurm) accounting() map[string]string {
 	return all
 }
 
-// tokens has a daemon accept tokens, if the test wants that.
+// tokens lets a daemon accept tokens, if the test wants that.
 func (s *Slurm) tokens(parameters map[string]string) {
 	if s.options.REST {
 		parameters["AuthAltTypes"], parameters["AuthAltParameters"] = "auth/jwt", "jwt_key="+s.path("jwt/key")
 	}
 }
 
-// parameters are those of slurm.conf. The nodes are made up, so processes are followed without
-// cgroups, and jobs are looked at many times a second so that many short ones flow.
+// parameters returns the parameters of slurm.conf. The nodes are not real, so Slurm tracks processes without
+// cgroups. It schedules many times a second, so that many short jobs flow.
 func (s *Slurm) parameters() map[string]string {
 	all := map[string]string{
 		"ClusterName": cluster, "SlurmctldHost": "localhost", "SlurmctldPort": fmt.Sprint(s.ports[0]), "SlurmUser": "root",
@@ -89,7 +89,7 @@ func (s *Slurm) parameters() map[string]string {
 		"JobAcctGatherType": "jobacct_gather/linux", "SelectType": "select/cons_tres", "SelectTypeParameters": "CR_Core",
 		"GresTypes": "gpu", "Licenses": "matlab:5", "AccountingStorageTRES": "gres/gpu,license/matlab",
 		"AccountingStorageType": "accounting_storage/slurmdbd", "AccountingStorageHost": "localhost",
-		// The second is where sacctmgr finds munged; it does not read AuthInfo.
+		// sacctmgr does not read AuthInfo; it finds munged by AccountingStoragePass.
 		"AccountingStoragePort": fmt.Sprint(s.ports[1]), "AccountingStoragePass": s.path("munge/sock"),
 		"SchedulerType": "sched/backfill", "PriorityType": "priority/multifactor", "PriorityWeightFairshare": "10000",
 		"PriorityDecayHalfLife": "0", "PriorityUsageResetPeriod": "NONE", "PriorityCalcPeriod": "1", "KillWait": "2",
@@ -111,7 +111,7 @@ func (s *Slurm) Accounts(t testing.TB, all map[string][]string) {
 	}
 }
 
-// Dir is a directory that every user of the machine may read and write, and that goes with this
+// Dir returns a directory that every user of the machine may read and write, and that is removed with this
 // Slurm.
 func (s *Slurm) Dir(t testing.TB, name string) string {
 	t.Helper()

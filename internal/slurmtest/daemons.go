@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/internal/daemon"
 )
 
-// Run starts a daemon that does not run, and waits until it answers.
+// Run starts a daemon unless it runs, and waits until it answers.
 func (s *Slurm) Run(name string) error {
 	if d := s.runs[name]; d != nil && d.Alive() {
 		return nil
@@ -22,7 +22,7 @@ func (s *Slurm) Run(name string) error {
 	defer log.Close()
 	cmd, ready := s.daemon(name)
 	cmd.Stdout, cmd.Stderr = log, log
-	// Of its own group: what a terminal sends to the test it does not get.
+	// Use a new process group, so that the daemon does not get signals that a terminal sends to the test.
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
@@ -45,15 +45,14 @@ func (s *Slurm) Stop(name string) {
 	}
 }
 
-// Kill kills a daemon.
 func (s *Slurm) Kill(name string) {
 	if d := s.runs[name]; d != nil && d.Alive() {
 		d.Signal(syscall.SIGKILL, patience)
 	}
 }
 
-// Saved reports whether a file of slurmctld's state is there and has a text. At its end slurmctld gives up saving
-// if one of its threads holds a lock for too long, and the state that it saved before stays.
+// Saved reports whether a file of slurmctld's state exists and contains a text. When slurmctld ends, it gives
+// up saving if one of its threads holds a lock for too long, and the state that it saved before stays.
 func (s *Slurm) Saved(file, text string) bool {
 	state, err := os.ReadFile(s.path("state/" + file))
 	return err == nil && bytes.Contains(state, []byte(text))

@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// daemon is how a daemon is started in the foreground, and how one knows that it answers.
+// daemon returns the command that runs a daemon in the foreground, and a check whether the daemon answers.
 func (s *Slurm) daemon(name string) (*exec.Cmd, func(context.Context) error) {
 	answers := func(program string, args ...string) func(context.Context) error {
 		return func(ctx context.Context) error { return s.run(ctx, program, args...) }
@@ -31,7 +31,7 @@ func (s *Slurm) daemon(name string) (*exec.Cmd, func(context.Context) error) {
 			"--innodb-flush-log-at-trx-commit=2"), s.grant
 	case Accounting:
 		cmd := s.command(Accounting, "-D")
-		cmd.Env = append(cmd.Env, "MYSQL_UNIX_PORT="+socket) // it has no parameter for the socket
+		cmd.Env = append(cmd.Env, "MYSQL_UNIX_PORT="+socket) // slurmdbd has no parameter for the socket
 		return cmd, s.addCluster
 	case Controller:
 		return s.command(Controller, "-D"), answers("squeue", "-h")
@@ -41,7 +41,7 @@ func (s *Slurm) daemon(name string) (*exec.Cmd, func(context.Context) error) {
 	return s.command("slurmd", "-D", "-N", name), answers("scontrol", "show", "node", name)
 }
 
-// run runs a command that answers when a daemon does.
+// run runs a command that succeeds when a daemon answers.
 func (s *Slurm) run(ctx context.Context, program string, args ...string) error {
 	out, err := s.CommandContext(ctx, program, args...).CombinedOutput()
 	if err != nil {
@@ -56,7 +56,7 @@ func (s *Slurm) grant(ctx context.Context) error {
 		"create user if not exists slurm@localhost identified by 'slurm'; grant all on slurm_acct_db.* to slurm@localhost")
 }
 
-// addCluster makes the cluster known to slurmdbd, which it has to be before slurmctld starts.
+// addCluster adds the cluster to slurmdbd, which must know it before slurmctld starts.
 func (s *Slurm) addCluster(ctx context.Context) error {
 	out, err := s.CommandContext(ctx, "sacctmgr", "-n", "-P", "show", "cluster", "format=cluster").Output()
 	if err != nil || slices.Contains(strings.Fields(string(out)), cluster) {
@@ -67,7 +67,7 @@ func (s *Slurm) addCluster(ctx context.Context) error {
 
 func (s *Slurm) restAddress() string { return fmt.Sprint("127.0.0.1:", s.ports[2]) }
 
-// restDaemon is slurmrestd, which refuses to run as root.
+// restDaemon returns the command and the check of slurmrestd, which refuses to run as root.
 func (s *Slurm) restDaemon() (*exec.Cmd, func(context.Context) error) {
 	cmd := s.command(REST, "-a", "rest_auth/jwt", "-s", "openapi/v0.0.38,openapi/dbv0.0.38", s.restAddress())
 	if u, err := user.Lookup("nobody"); err == nil {

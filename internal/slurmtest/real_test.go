@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestRealSlurm: a job runs, slurmctld can be restarted and killed without that what it has
-// written down is lost, and accounts and the REST interface answer.
+// TestRealSlurm checks that a job runs, that slurmctld can be restarted and killed without losing saved jobs,
+// and that accounts and the REST interface work.
 func TestRealSlurm(t *testing.T) {
 	s := Start(t, Options{REST: true})
 	dir := s.Dir(t, "work")

@@ -14,7 +14,7 @@ func (s *Slurm) REST(t testing.TB) (url, token string) {
 	return "http://" + s.restAddress(), s.Token(t, "root")
 }
 
-// Token is a token of a user.
+// Token returns a token of a user.
 func (s *Slurm) Token(t testing.TB, name string) string {
 	t.Helper()
 	out := s.Do(t, "scontrol", "token", "username="+name, "lifespan=3600")

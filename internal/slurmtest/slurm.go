@@ -13,25 +13,25 @@ import (
 	"github.com/fairlead/fairlead/internal/daemon"
 )
 
-// Options are what a test chooses.
+// Options are the choices of a test.
 type Options struct {
 	Nodes int // default: 2, called n1, n2, ...
-	CPUs  int // of each, whatever the machine has; default: 4
-	// Conf are parameters of slurm.conf beside those of this package, or in place of them.
+	CPUs  int // of each node, whatever the machine has; default: 4
+	// Conf holds parameters of slurm.conf that add to, or replace, those of this package.
 	Conf map[string]string
-	REST bool // tokens are accepted, so that [Slurm.REST] can be called
+	REST bool // accept tokens, so that [Slurm.REST] works
 }
 
-// Slurm is one that runs.
+// Slurm is a running Slurm.
 type Slurm struct {
-	Conf    string // the file slurm.conf
+	Conf    string // path of slurm.conf
 	dir     string
 	options Options
-	ports   []int // slurmctld, slurmdbd, slurmrestd, then the slurmd
+	ports   []int // of slurmctld, slurmdbd, slurmrestd, and each slurmd
 	runs    map[string]*daemon.Daemon
 }
 
-// Nodes are the names of the nodes.
+// Nodes returns the names of the nodes.
 func (s *Slurm) Nodes() []string {
 	var names []string
 	for i := range s.options.Nodes {
@@ -42,14 +42,14 @@ func (s *Slurm) Nodes() []string {
 
 func (s *Slurm) path(name string) string { return filepath.Join(s.dir, name) }
 
-// Env is the environment in which the commands of Slurm speak to this one.
+// Env returns the environment in which Slurm's commands talk to this Slurm.
 func (s *Slurm) Env() []string {
 	return []string{
 		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "TZ=UTC", "SLURM_CONF=" + s.Conf,
 	}
 }
 
-// CommandContext is a command of Slurm, to be run.
+// CommandContext returns a command of Slurm.
 func (s *Slurm) CommandContext(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, find(name), args...)
 	cmd.Env, cmd.Dir = s.Env(), "/"
@@ -60,7 +60,7 @@ func (s *Slurm) command(name string, args ...string) *exec.Cmd {
 	return s.CommandContext(context.Background(), name, args...)
 }
 
-// Do runs a command of Slurm, which has to succeed, and returns its output.
+// Do runs a command of Slurm, which must succeed, and returns its output.
 func (s *Slurm) Do(t testing.TB, name string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -72,7 +72,7 @@ func (s *Slurm) Do(t testing.TB, name string, args ...string) string {
 	return string(out)
 }
 
-// logs is the end of what the daemons wrote, for a failure.
+// logs returns the ends of the daemons' logs, for the message of a failure.
 func (s *Slurm) logs() string {
 	var b strings.Builder
 	files, _ := filepath.Glob(s.path("log/*"))
@@ -83,8 +83,7 @@ func (s *Slurm) logs() string {
 	return b.String()
 }
 
-// The daemons, as [Slurm.Stop], [Slurm.Kill] and [Slurm.Run] call them. A slurmd has the name of
-// its node.
+// Names of the daemons for [Slurm.Stop], [Slurm.Kill] and [Slurm.Run]. A slurmd has the name of its node.
 const (
 	Munge      = "munged"
 	Database   = "mariadbd"
@@ -93,10 +92,10 @@ const (
 	REST       = "slurmrestd"
 )
 
-// patience is how long a daemon has until it answers, on a slow machine.
+// patience is how long a daemon may take until it answers, on a slow machine.
 const patience = 60 * time.Second
 
-// find is the path of a program; /usr/sbin may not be in PATH.
+// find returns the path of a program; /usr/sbin may not be in PATH.
 func find(program string) string {
 	if path, err := exec.LookPath(program); err == nil {
 		return path

@@ -1,7 +1,6 @@
-// Package slurmtest runs a private Slurm for a test: its database, slurmdbd, slurmctld and several
-// slurmd, of the programs that are installed, on free ports of the loopback, with all files
-// in a directory of its own. It takes root. Nothing of a Slurm that the machine may be part of is
-// read or changed.
+// Package slurmtest runs a private Slurm for a test: its database, slurmdbd, slurmctld and several slurmd. It
+// uses the installed programs, free ports of the loopback, and its own directory for all files. It needs
+// root. It neither reads nor changes a Slurm to which the machine may belong.
 package slurmtest
 
 import (
@@ -19,8 +18,8 @@ import (
 	"github.com/fairlead/fairlead/internal/daemon"
 )
 
-// Start starts a Slurm that ends with the test. Without root or the programs the test is
-// skipped, if it may be.
+// Start starts a Slurm that ends with the test. Without root or the programs it skips the test, if skipping
+// is allowed.
 func Start(t testing.TB, o Options) *Slurm {
 	t.Helper()
 	if why := missing(o.REST); why != "" {
@@ -41,7 +40,7 @@ func Start(t testing.TB, o Options) *Slurm {
 	return s
 }
 
-// missing names the needed programs that are not there.
+// missing says which requirement is missing: root or a program; "" if none is.
 func missing(rest bool) string {
 	if os.Getuid() != 0 {
 		return "a Slurm of the test's own takes root"
@@ -62,7 +61,8 @@ func missing(rest bool) string {
 }
 
 func (s *Slurm) start() (err error) {
-	// Not that of the test: the path of a socket must not be long, and other users pass here.
+	// Do not use the directory of the test: the path of a socket must be short, and other users must reach
+	// it.
 	if s.dir, err = os.MkdirTemp("", "fairlead-slurm-"); err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (s *Slurm) start() (err error) {
 	}
 	install := s.command("mariadb-install-db", "--no-defaults", "--user=root", "--datadir="+s.path("db"),
 		"--auth-root-authentication-method=normal", "--skip-test-db")
-	// A database that starts clears its directory for temporary files, also of those of another.
+	// A database that starts clears its directory for temporary files, even files of other databases.
 	install.Env = append(install.Environ(), "TMPDIR="+s.path(""))
 	if out, err := install.CombinedOutput(); err != nil {
 		return fmt.Errorf("mariadb-install-db: %w\n%s", err, out)
@@ -102,7 +102,7 @@ func (s *Slurm) awaitNodes() error {
 	})
 }
 
-// Shown is what Slurm says of its jobs and nodes, and the ends of its logs, for a test that failed.
+// Shown returns Slurm's description of its jobs and nodes, and the ends of its logs, for a test that failed.
 func (s *Slurm) Shown() string {
 	var b strings.Builder
 	for _, args := range [][]string{
@@ -118,7 +118,7 @@ func (s *Slurm) Shown() string {
 	return b.String() + s.logs()
 }
 
-// unended leaves out the lines of jobs that have ended.
+// unended removes the lines of jobs that have ended.
 func unended(out []byte) string {
 	var b strings.Builder
 	for line := range strings.Lines(string(out)) {
@@ -129,10 +129,10 @@ func unended(out []byte) string {
 	return b.String()
 }
 
-// end ends all daemons and what they left behind, and removes the files.
+// end ends all daemons and the processes that they left, and removes the files.
 func (s *Slurm) end() {
 	names := slices.Sorted(maps.Keys(s.runs))
-	for _, name := range slices.Backward(names) { // slurmd and Slurm's before munged and the database
+	for _, name := range slices.Backward(names) { // end slurmd and Slurm's daemons before munged and the database
 		if d := s.runs[name]; d.Alive() {
 			d.Signal(syscall.SIGKILL, patience)
 		}
@@ -143,8 +143,8 @@ func (s *Slurm) end() {
 	}
 }
 
-// endJobs kills the processes of jobs: they outlive their slurmd by design, and their
-// environment shows them.
+// endJobs kills the processes of jobs, which outlive their slurmd by design. It finds them by their
+// environment.
 func (s *Slurm) endJobs() {
 	mark := "SLURM_CONF=" + s.Conf
 	environments, _ := filepath.Glob("/proc/[0-9]*/environ")

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// protocol is the version of the file in which slurmctld keeps what accounts have used, that of
-// Slurm 22.05; later ones read it for two years.
+// protocol is the version of the file in which slurmctld stores the usage of accounts: that of Slurm 22.05.
+// Versions of the next two years read it as well.
 const protocol = 38 << 8
 
-// SetUsage says what users have used of accounts, in processor-seconds, by "account/user". For
-// real jobs to leave a usage that is known to the second, a test would have to wait for minutes.
+// SetUsage sets the usage of accounts by users, in CPU-seconds, by "account/user". A test that ran real jobs
+// until the usage is known to the second would take minutes.
 func (s *Slurm) SetUsage(t testing.TB, used map[string]float64) {
 	t.Helper()
 	associations := s.Do(t, "sacctmgr", "-n", "-P", "show", "assoc", "format=account,user,id")
@@ -33,7 +33,7 @@ func (s *Slurm) SetUsage(t testing.TB, used map[string]float64) {
 		}
 		file = binary.BigEndian.AppendUint32(file, id)
 		file = appendText(file, fmt.Sprintf("%f", amount))
-		file = appendText(file, fmt.Sprintf("1=%f", amount)) // 1 is processors
+		file = appendText(file, fmt.Sprintf("1=%f", amount)) // 1 is the CPU
 		file = binary.BigEndian.AppendUint32(file, 0)
 	}
 	if err := os.WriteFile(s.path("state/assoc_usage"), file, 0o600); err != nil {
@@ -42,7 +42,7 @@ func (s *Slurm) SetUsage(t testing.TB, used map[string]float64) {
 	s.Restart(t, Controller)
 }
 
-// appendText appends a text as Slurm does: its length with the zero at its end, and itself.
+// appendText appends a text like Slurm: its length with the final zero, and the text.
 func appendText(to []byte, text string) []byte {
 	to = binary.BigEndian.AppendUint32(to, uint32(len(text)+1))
 	return append(append(to, text...), 0)

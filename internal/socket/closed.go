@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// Closed reports whether only root and the user of this process can connect to a socket: nobody else
-// may write to it, or a directory above it lets nobody else pass.
+// Closed reports whether only root and the user of this process can connect to a socket: either other users
+// may not write to it, or a directory above it does not let them pass.
 func Closed(path string) bool {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -27,7 +27,7 @@ func Closed(path string) bool {
 	}
 }
 
-// closedFor reports whether a file is root's or our own and gives others none of these rights.
+// closedFor reports whether a file belongs to root or to us and gives other users none of these rights.
 func closedFor(path string, rights os.FileMode) bool {
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm()&rights != 0 {

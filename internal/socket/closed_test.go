@@ -9,13 +9,13 @@ import (
 	"github.com/fairlead/fairlead/internal/socket"
 )
 
-// TestClosed: a socket is closed by its own mode, or by that of a directory above it.
+// TestClosed checks that a socket is closed by its own mode, or by that of a directory above it.
 func TestClosed(t *testing.T) {
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(filepath.Dir(base), 0o755); err != nil { // the one that was made for the test
+	if err := os.Chmod(filepath.Dir(base), 0o755); err != nil { // the directory of this test
 		t.Fatal(err)
 	}
 	dir := filepath.Join(base, "a", "b")

@@ -14,16 +14,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxPath is the longest path that the address of a socket has room for.
+// maxPath is the longest path that fits into the address of a socket.
 const maxPath = 107
 
-// Options say how a server listens.
+// Options says how a server listens.
 type Options struct {
 	Path string
 	Mode fs.FileMode // of the socket
-	GID  int         // group of the socket; -1 leaves that of the process
-	// Private is set if the directory lies where everybody may make one: it then has to be the
-	// server's own, and closed to others.
+	GID  int         // group of the socket; -1 keeps the group of the process
+	// Private is set if everybody may make a directory at this place: then the directory must belong to the
+	// server, and be closed to other users.
 	Private bool
 }
 
@@ -35,10 +35,10 @@ type Listener struct {
 	file       unix.Stat_t
 }
 
-// Addr is the path of the socket.
+// Addr returns the path of the socket.
 func (l *Listener) Addr() net.Addr { return &net.UnixAddr{Name: l.path, Net: "unix"} }
 
-// Close stops listening, and removes the socket unless another server has put its own there.
+// Close stops listening, and removes the socket unless another server has replaced it.
 func (l *Listener) Close() error {
 	err := l.UnixListener.Close()
 	var now unix.Stat_t
@@ -49,10 +49,9 @@ func (l *Listener) Close() error {
 	return errors.Join(err, l.dir.Close())
 }
 
-// Listen makes a socket. It takes over one that a stopped server left, and refuses one that a
-// server uses. The directory is made if it is missing, opened without following a link in its
-// place, looked at, and from then on only used by its descriptor: so nobody can exchange it in
-// between.
+// Listen makes a socket. It replaces a socket that a stopped server left, and refuses one that a server uses.
+// It makes the directory if it is missing, opens it without following a link in its place, checks it, and
+// from then on uses it only by its descriptor, so that nobody can replace it in between.
 func Listen(o Options) (*Listener, error) {
 	if len(o.Path) > maxPath {
 		return nil, fmt.Errorf("the path is longer than %d bytes: %s", maxPath, o.Path)
@@ -70,7 +69,7 @@ func Listen(o Options) (*Listener, error) {
 }
 
 func (l *Listener) listen(o Options) error {
-	at := fmt.Sprintf("/proc/self/fd/%d/%s", l.dir.Fd(), l.name) // the way through the descriptor
+	at := fmt.Sprintf("/proc/self/fd/%d/%s", l.dir.Fd(), l.name) // the path through the descriptor
 	if err := l.clear(at); err != nil {
 		return err
 	}
@@ -109,7 +108,7 @@ func (l *Listener) admit(o Options) error {
 	return os.Chmod(fmt.Sprintf("/proc/self/fd/%d", fd), o.Mode)
 }
 
-// clear removes what a stopped server left, and nothing else.
+// clear removes a socket that a stopped server left, and nothing else.
 func (l *Listener) clear(at string) error {
 	var st unix.Stat_t
 	switch err := unix.Fstatat(int(l.dir.Fd()), l.name, &st, unix.AT_SYMLINK_NOFOLLOW); {
@@ -135,8 +134,7 @@ func (l *Listener) clear(at string) error {
 	return unix.Unlinkat(int(l.dir.Fd()), l.name, 0)
 }
 
-// openDir opens the directory of a socket and looks whether others could put a socket of theirs
-// into it.
+// openDir opens the directory of a socket and checks whether other users could put their own socket into it.
 func openDir(path string, private bool) (*os.File, error) {
 	mode := fs.FileMode(0o755)
 	if private {
@@ -181,14 +179,14 @@ func wrongDir(st *unix.Stat_t, private bool) string {
 		return fmt.Sprintf("is open to others (mode %04o): chmod 700 it, or", st.Mode&0o7777)
 	case !private && st.Mode&0o002 != 0 && !sticky:
 		return fmt.Sprintf("lets everybody put another socket into it (mode %04o): chmod o-w it, or", st.Mode&0o7777)
-	case !private && st.Mode&0o020 != 0 && !sticky && int(st.Gid) != os.Getegid(): // many have a group of their own
+	case !private && st.Mode&0o020 != 0 && !sticky && int(st.Gid) != os.Getegid(): // many users have their own group
 		return fmt.Sprintf("lets its group put another socket into it (mode %04o): chmod g-w it, or", st.Mode&0o7777)
 	}
 	return ""
 }
 
-// Own reports whether a directory exists and belongs to this user alone: what others put among the
-// temporary files under a user's name is not that user's.
+// Own reports whether a path is a directory, not a link, that belongs to this user: another user can make a
+// directory with this user's name among the temporary files.
 func Own(path string) bool {
 	var st unix.Stat_t
 	return unix.Lstat(path, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFDIR && int(st.Uid) == os.Geteuid()

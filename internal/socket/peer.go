@@ -15,8 +15,8 @@ import (
 	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// PeerUID is the user at the other end of a connection over a Unix socket, as the kernel noted it
-// when the connection was made (SO_PEERCRED): for the server, who connected; for a client, who
+// PeerUID returns the user at the other end of a connection over a Unix socket, as the kernel recorded it
+// when the connection was made (SO_PEERCRED): for a server the user who connected, for a client the user who
 // listens.
 func PeerUID(c syscall.Conn) (uid int, err error) {
 	raw, err := c.SyscallConn()
@@ -42,7 +42,7 @@ type StrangerError struct {
 	UID  int
 }
 
-// Error names the user, and what to do if the server is right.
+// Error names the user, and the next step if the server is right.
 func (e *StrangerError) Error() string {
 	name := UserName(e.UID)
 	return fmt.Sprintf("whoever listens on %s runs as %s (uid %d), who is neither root nor you nor the user that you "+
@@ -51,8 +51,8 @@ func (e *StrangerError) Error() string {
 		e.Path, name, e.UID, name)
 }
 
-// Dial connects to a server and looks who listens there, before anything is sent. Root, the user
-// of this process and the trusted ones are accepted.
+// Dial connects to a server and checks who listens there, before anything is sent. It accepts root, the user
+// of this process and the trusted users.
 func Dial(ctx context.Context, path string, trusted ...int) (net.Conn, error) {
 	c, err := dial(ctx, path)
 	if err != nil {
@@ -72,7 +72,8 @@ func Dial(ctx context.Context, path string, trusted ...int) (net.Conn, error) {
 // patience is how long a client waits for a server whose queue of connections is full.
 const patience = 10 * time.Second
 
-// dial connects. While more programs connect than the server lets in, the system says "try again".
+// dial connects. While the server's queue of connections is full, the system returns EAGAIN, and dial tries
+// again.
 func dial(ctx context.Context, path string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -87,7 +88,7 @@ func dial(ctx context.Context, path string) (net.Conn, error) {
 	}
 }
 
-// UserName is the name of a user, or its number if it has no name.
+// UserName returns the name of a user, or the number if there is no name.
 func UserName(uid int) string {
 	if u, err := user.LookupId(strconv.Itoa(uid)); err == nil {
 		return u.Username
@@ -95,7 +96,7 @@ func UserName(uid int) string {
 	return strconv.Itoa(uid)
 }
 
-// UserID is the number of a user who is given by name or number.
+// UserID returns the number of a user, given a name or a number.
 func UserID(name string) (int, error) {
 	if uid, err := strconv.ParseUint(name, 10, 31); err == nil {
 		return int(uid), nil

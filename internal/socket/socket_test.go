@@ -17,7 +17,7 @@ import (
 
 const nobody = 65534
 
-// open is a directory that everybody may enter.
+// open returns a directory that everybody may enter.
 func open(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "fl-socket-")
@@ -44,7 +44,8 @@ func listen(t *testing.T, o socket.Options) (*socket.Listener, error) {
 	return l, err
 }
 
-// TestBothEndsAreKnown: server and client see each other's user, and the file goes with the server.
+// TestBothEndsAreKnown checks that server and client see each other's user, and that the file is removed with
+// the server.
 func TestBothEndsAreKnown(t *testing.T) {
 	path := filepath.Join(open(t), "s")
 	l, err := listen(t, socket.Options{Path: path, Mode: 0o640})
@@ -79,8 +80,8 @@ func TestBothEndsAreKnown(t *testing.T) {
 	}
 }
 
-// TestListen: what a dead server left is taken over, anything else is kept; a server that ends
-// removes its own file only.
+// TestListen checks that a server replaces the socket of a dead server and keeps any other file, and that a
+// server that ends removes only its own file.
 func TestListen(t *testing.T) {
 	dir := open(t)
 	path := filepath.Join(dir, "s")
@@ -118,7 +119,7 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// TestBusyServerKeepsItsSocket: a server whose queue of connections is full is still one.
+// TestBusyServerKeepsItsSocket checks that a server whose queue of connections is full counts as running.
 func TestBusyServerKeepsItsSocket(t *testing.T) {
 	path := filepath.Join(open(t), "s")
 	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
@@ -160,7 +161,7 @@ func TestBusyServerKeepsItsSocket(t *testing.T) {
 	}
 }
 
-// TestHostileDirectories: where somebody else could put a socket, no server listens.
+// TestHostileDirectories checks that no server listens in a directory where another user could put a socket.
 func TestHostileDirectories(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root, to give directories away")
@@ -223,7 +224,7 @@ func TestHostileDirectories(t *testing.T) {
 	}
 }
 
-// TestStranger is run by TestDialRefusesStrangers as another user, to listen.
+// TestStranger listens; TestDialRefusesStrangers runs it as another user.
 func TestStranger(t *testing.T) {
 	path := os.Getenv("FAIRLEAD_STRANGER")
 	if path == "" {
@@ -245,8 +246,8 @@ func TestStranger(t *testing.T) {
 	}
 }
 
-// TestDialRefusesStrangers: a client closes the connection to a user whom it does not trust before
-// it sends anything, and says who it is.
+// TestDialRefusesStrangers checks that a client closes the connection to a user whom it does not trust before
+// it sends anything, and that the error names the user.
 func TestDialRefusesStrangers(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root, to listen as another user")
@@ -305,7 +306,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// TestUsers are known by name and by number.
+// TestUsers checks that users are found by name and by number.
 func TestUsers(t *testing.T) {
 	for name, want := range map[string]int{"root": 0, "0": 0, "4242": 4242} {
 		if uid, err := socket.UserID(name); err != nil || uid != want {

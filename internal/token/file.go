@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// ReadFile reads the text of a token from a file. It refuses a file that other users may read, because they would
-// be its owner then.
+// ReadFile reads the text of a token from a file. It refuses a file that other users may read, because they
+// could act as its owner.
 func ReadFile(path string) (string, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -18,7 +18,7 @@ type TokenCreated struct {
 	Token   Token  `json:"token"`
 }
 
-// TokenList is tokens without their secrets.
+// TokenList lists tokens without their secrets.
 type TokenList struct {
 	Version int       `json:"version"`
 	At      time.Time `json:"at"`

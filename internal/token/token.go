@@ -1,5 +1,5 @@
-// Package token makes the credentials of programs: a secret text that says who asks, for less than everything its owner
-// may do. A [Keeper], which each store is, keeps them without the secret.
+// Package token makes the credentials of programs: a token is a secret text that authenticates its owner,
+// with fewer rights than the owner has. A [Keeper], which each store is, stores tokens without the secret.
 package token
 
 import (
@@ -19,10 +19,10 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// ErrUnauthenticated says that no token that counts was shown.
+// ErrUnauthenticated says that a request showed no valid token.
 var ErrUnauthenticated = errors.New("not authenticated")
 
-// What a token may be good for. The scope [Run] may name one kind of jobs: run:KIND.
+// Scopes of a token. The scope [Run] may name one kind of jobs: run:KIND.
 const (
 	Read    = "read"    // look at the cluster
 	Submit  = "submit"  // submit jobs
@@ -33,16 +33,16 @@ const (
 	Admin   = "admin"   // everything that the owner may do
 )
 
-// Scopes are all of them, without kinds.
+// Scopes are all scopes, without kinds.
 var Scopes = []string{Read, Submit, Alter, Output, Run, Operate, Admin}
 
-// How long a token lasts.
+// How long a token is valid.
 const (
 	Lasts       = 90 * 24 * time.Hour  // by default
 	MaxLifetime = 365 * 24 * time.Hour // at most
 )
 
-// MaxPerOwner bounds the tokens of one owner that count at a time.
+// MaxPerOwner is how many valid tokens one owner may have at a time.
 const MaxPerOwner = 100
 
 // Token is a token without its secret.
@@ -62,23 +62,23 @@ type Token struct {
 	Hash string `json:"-"`
 }
 
-// Keeper keeps tokens. Its methods are transactions.
+// Keeper stores tokens. Its methods are transactions.
 type Keeper interface {
-	// AddToken keeps a token that lasts from now. It fails with [queue.ErrState] if the owner has [MaxPerOwner] that
-	// count.
+	// AddToken stores a token that is valid from now on. It fails with [queue.ErrState] if the owner has
+	// [MaxPerOwner] valid tokens.
 	AddToken(ctx context.Context, t Token, lasts time.Duration) (*Token, error)
-	// Tokens returns the tokens with an id, or all, by their ids.
+	// Tokens returns the tokens with these ids, or all, sorted by id.
 	Tokens(ctx context.Context, ids ...string) ([]Token, error)
-	// UsedToken notes that a token was used now.
+	// UsedToken records that a token was used now.
 	UsedToken(ctx context.Context, id string) error
-	// RevokeToken ends a token. It fails with [queue.ErrNotFound] if there is none, and does nothing if it was revoked
-	// before.
+	// RevokeToken revokes a token. It fails with [queue.ErrNotFound] if there is no such token, and does
+	// nothing if it was revoked before.
 	RevokeToken(ctx context.Context, id string) error
 }
 
 const prefix = "fl_"
 
-// idLength is the length of an id in letters: five bytes in hexadecimal digits.
+// idLength is the length of an id in characters: five bytes in hexadecimal digits.
 const idLength = 10
 
 // New makes a secret text, the id in it, and the hash of its secret.
@@ -108,8 +108,8 @@ func Split(text string) (id, hash string, err error) {
 	return id, hashOf(secret), nil
 }
 
-// Check says why a token does not count at a time for whoever shows a secret with this hash. How long it takes
-// does not depend on the hashes.
+// Check says why a token is not valid at a time for a secret with this hash. Its run time does not depend on
+// the hashes.
 func (t *Token) Check(hash string, now time.Time) error {
 	switch {
 	case subtle.ConstantTimeCompare([]byte(t.Hash), []byte(hash)) != 1:
@@ -123,23 +123,23 @@ func (t *Token) Check(hash string, now time.Time) error {
 	return nil
 }
 
-// Counts reports whether a token was not revoked and its time is not over.
+// Counts reports whether a token is valid: it was not revoked and has not expired.
 func (t *Token) Counts(now time.Time) bool { return t.Revoked.IsZero() && now.Before(t.Expires) }
 
-// TooMany is the error where an owner has [MaxPerOwner] tokens.
+// TooMany returns the error for an owner who has [MaxPerOwner] tokens.
 func TooMany(owner string) error {
 	return fmt.Errorf("%s has %d tokens; revoke some with fairlead token revoke ID: %w",
 		owner, MaxPerOwner, queue.ErrState)
 }
 
-// Lists are the scopes and pools of a token as a store writes them, in JSON.
+// Lists returns the scopes and pools of a token as JSON, for a store.
 func Lists(t *Token) (scopes, pools string, err error) {
 	a, err1 := json.Marshal(t.Scopes)
 	b, err2 := json.Marshal(t.Pools)
 	return string(a), string(b), errors.Join(err1, err2)
 }
 
-// Unknown is the error for a token that there is not, whether or not there is one with its id.
+// Unknown returns the error for an unknown token; it does not show whether the id exists.
 func Unknown() error { return fmt.Errorf("there is no such token: %w", ErrUnauthenticated) }
 
 // CheckScope says why a text is no scope; "" if it is one.

@@ -11,7 +11,8 @@ import (
 	"github.com/fairlead/fairlead/internal/token"
 )
 
-// TestTexts: a text holds its id and a secret that only its hash knows; whatever is changed in it makes it no token.
+// TestTexts checks that a text contains its id and a secret that matches only its hash, and that any change
+// makes it invalid.
 func TestTexts(t *testing.T) {
 	text, id, hash := token.New()
 	made := time.Now()
@@ -57,7 +58,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestScopes: only the scopes that there are, and a kind for run only.
+// TestScopes checks that only existing scopes are accepted, and a kind only with run.
 func TestScopes(t *testing.T) {
 	for scope, good := range map[string]bool{
 		"read": true, "submit": true, "run": true, "run:mail": true, "admin": true,
@@ -69,7 +70,8 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// TestFiles: a file that others can read, that is none, or that holds no token is refused.
+// TestFiles checks that ReadFile refuses a file that others can read, that does not exist, or that contains
+// no token.
 func TestFiles(t *testing.T) {
 	text, _, _ := token.New()
 	path := filepath.Join(t.TempDir(), "token")

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// ParseInstant reads a point in time as people write it: 16:00 is the next time that
-// the clock shows that.
+// ParseInstant reads a point in time as people write it: 16:00 means the next time at which the clock shows
+// it.
 func ParseInstant(text string, now time.Time) (time.Time, error) {
 	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
 	next := func(offset time.Duration) time.Time {
@@ -58,7 +58,7 @@ func ParsePast(text string, now time.Time) (time.Time, error) {
 	return t, nil
 }
 
-// ParseStart reads when something begins: a length is from now on.
+// ParseStart reads when something begins: a duration counts from now.
 func ParseStart(text string, now time.Time) (time.Time, error) {
 	if d, err := ParseDuration(text); err == nil && d >= 0 {
 		return now.Add(d), nil

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestInstants: times as people write them, on a Wednesday at noon.
+// TestInstants reads times as people write them, on a Wednesday at noon.
 func TestInstants(t *testing.T) {
 	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 	for text, want := range map[string]string{

@@ -10,8 +10,8 @@ import (
 // sizeUnits are the letters of sizes; each is 1024 times the one before.
 const sizeUnits = "KMGTPE"
 
-// ParseSize reads a whole amount: 8, 512M, 4G, 1.5T. K, M, G and so on are powers of
-// 1024 in either case, and B or iB may follow them.
+// ParseSize reads a whole amount: 8, 512M, 4G, 1.5T. K, M, G and so on are powers of 1024 in either case, and
+// B or iB may follow them.
 func ParseSize(text string) (int64, error) {
 	i := span(text, "0123456789.")
 	number, suffix := text[:i], text[i:]

@@ -7,10 +7,9 @@ import (
 	"time"
 )
 
-// ParseTimeLimit reads a time limit as sbatch does: minutes, minutes:seconds,
-// hours:minutes:seconds, days-hours, days-hours:minutes and
-// days-hours:minutes:seconds; and besides all that has units, such as 1h30m. A bare
-// number is in minutes. 0, unlimited and infinite are 0: no limit.
+// ParseTimeLimit reads a time limit like sbatch: minutes, minutes:seconds, hours:minutes:seconds, days-hours,
+// days-hours:minutes and days-hours:minutes:seconds. It also reads durations with units, such as 1h30m. A
+// number without a unit is in minutes. For 0, unlimited and infinite it returns 0: no limit.
 func ParseTimeLimit(text string) (time.Duration, error) {
 	switch strings.ToLower(text) {
 	case "unlimited", "infinite":
@@ -25,7 +24,7 @@ func ParseTimeLimit(text string) (time.Duration, error) {
 	full := []string{days}
 	if !hasDays {
 		full, clock = []string{"0"}, text
-		if strings.Count(text, ":") < 2 { // begins with minutes
+		if strings.Count(text, ":") < 2 { // it begins with minutes
 			full = append(full, "0")
 		}
 	}

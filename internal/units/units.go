@@ -1,6 +1,6 @@
-// Package units reads and writes the durations, time limits and sizes that people
-// type: 7d, 2-12:00:00, 4G. What a value means, and which values are sensible, is its
-// caller's business. The errors are sentences about the text that was read.
+// Package units reads and writes the durations, time limits and sizes that people type: 7d, 2-12:00:00, 4G.
+// Its callers decide what a value means, and which values are sensible. The errors are sentences about the
+// text that was read.
 package units
 
 import (
@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// longest bounds durations, so that sums of several do not overflow.
+// longest limits durations, so that sums of several do not overflow.
 const longest = 100 * 365 * day
 
 const day = 24 * time.Hour
@@ -26,8 +26,8 @@ var timeUnits = []struct {
 	{"ms", time.Millisecond}, {"us", time.Microsecond}, {"ns", time.Nanosecond},
 }
 
-// ParseDuration reads 90s, 1h30m, 2d12h, 1.5h, 1:30:00 (h:m:s) and 2-12:00:00
-// (d-h:m:s). A number without a unit is refused, except 0.
+// ParseDuration reads 90s, 1h30m, 2d12h, 1.5h, 1:30:00 (h:m:s) and 2-12:00:00 (d-h:m:s). It refuses a number
+// without a unit, except 0.
 func ParseDuration(text string) (time.Duration, error) {
 	switch {
 	case text == "":
@@ -45,7 +45,7 @@ func ParseDuration(text string) (time.Duration, error) {
 // parseSum reads numbers with units, the longest unit first.
 func parseSum(text string) (time.Duration, error) {
 	sum, from := 0.0, 0
-	whole := time.Duration(0) // the sum of the numbers without a fraction, exact
+	whole := time.Duration(0) // the sum in whole nanoseconds
 	for rest := text; rest != ""; {
 		number, name, tail := cutNumber(rest)
 		switch {
@@ -98,8 +98,8 @@ func span(text, set string) int {
 	return len(text) - len(strings.TrimLeft(text, set))
 }
 
-// scale multiplies a decimal number with a unit; a rest below one is rounded. The
-// second result is the same without overflow.
+// scale multiplies a decimal number by a unit, and rounds the result to a whole number. The second result is
+// the same as a float, which cannot overflow.
 func scale(number string, unit int64) (exact int64, value float64, err error) {
 	head, fraction, _ := strings.Cut(number, ".")
 	if head == "" || strings.Contains(fraction, ".") || number[len(number)-1] == '.' {
@@ -130,8 +130,8 @@ func parseClock(text string) (time.Duration, error) {
 	return clockSum(text, []string{days, parts[0], parts[1], parts[2]})
 }
 
-// clockSum adds up days, hours, minutes and seconds. As in sbatch, each may be larger
-// than the next unit: 0:90:00 is an hour and a half.
+// clockSum adds days, hours, minutes and seconds. As in sbatch, each may be larger than the next unit:
+// 0:90:00 is an hour and a half.
 func clockSum(text string, parts []string) (time.Duration, error) {
 	sum := time.Duration(0)
 	for i, p := range parts {
@@ -169,7 +169,7 @@ func FormatDuration(d time.Duration) string {
 	return b.String()
 }
 
-// clip keeps an error short whatever was typed.
+// clip keeps an error short, whatever was typed.
 func clip(text string) string {
 	const most = 40
 	if len(text) <= most {

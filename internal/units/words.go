@@ -14,7 +14,7 @@ func Plural(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// OneOf is the word for one thing, or that for another number of them.
+// OneOf returns the word for one thing, or the word for another number of them.
 func OneOf(n int, one, many string) string {
 	if n == 1 {
 		return one
@@ -22,7 +22,7 @@ func OneOf(n int, one, many string) string {
 	return many
 }
 
-// Later is the later of two instants.
+// Later returns the later of two instants.
 func Later(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b
@@ -30,7 +30,7 @@ func Later(a, b time.Time) time.Time {
 	return a
 }
 
-// Earlier is the earlier of two instants.
+// Earlier returns the earlier of two instants.
 func Earlier(a, b time.Time) time.Time {
 	if b.Before(a) {
 		return b
@@ -38,7 +38,7 @@ func Earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// Clock is the time of an instant, with its day if that is not today.
+// Clock returns the time of an instant, with its day if that is not today.
 func Clock(t, now time.Time) string {
 	t, now = t.Local(), now.Local()
 	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
@@ -47,10 +47,10 @@ func Clock(t, now time.Time) string {
 	return t.Format("2006-01-02 15:04")
 }
 
-// Amount is a number of a resource in words: "4 cpu", "16G mem".
+// Amount returns an amount of a resource in words: "4 cpu", "16G mem".
 func Amount(resource string, n int64) string { return Quantity(resource, n) + " " + resource }
 
-// Quantity is the number without the name of the resource: 4, 16G.
+// Quantity returns the amount without the name of the resource: 4, 16G.
 func Quantity(resource string, n int64) string {
 	if resource == "mem" {
 		return FormatSize(n)

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge/mq"
 )
 
-// ask is the connection for questions.
+// ask returns the connection for questions, and makes it if necessary.
 func (q *Queue) ask(ctx context.Context) (*link, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func (q *Queue) ask(ctx context.Context) (*link, error) {
 		return nil, err
 	}
 	defer l.within(ctx)()
-	// What another process has read, or we before a restart, is to be read again.
+	// Read reports again that another process has read, or this one before a restart.
 	reports := beanstalk.NewTube(l.Conn, q.options.tube("reports"))
 	if _, err := reports.Kick(1 << 30); l.check(err) != nil {
 		return nil, fmt.Errorf("read reports again: %w", strange(q.options.Address, err))
@@ -40,7 +40,7 @@ func (q *Queue) ask(ctx context.Context) (*link, error) {
 	return l, nil
 }
 
-// identity reads the marker of a job, "" if there is none of that number, or it is not ours.
+// identity reads the marker of a job. It returns "" if no job has that number, or if the job is not ours.
 func (q *Queue) identity(l *link, id uint64) (string, error) {
 	if marker, ok := l.known.Load(id); ok {
 		return marker.(string), nil
@@ -60,8 +60,8 @@ func (q *Queue) identity(l *link, id uint64) (string, error) {
 	return task.Marker, nil
 }
 
-// parallel calls f with the numbers from 0 to n. It makes many calls at once, so that they do not each wait
-// for the way to the server and back.
+// parallel calls f with the numbers from 0 up to, and without, n. It makes many calls at once, so that each
+// need not wait for a round trip to the server.
 func parallel(n int, f func(i int) error) error {
 	const width = 64
 	var wg sync.WaitGroup

@@ -1,18 +1,17 @@
-// Package beanstalkd is the adapter of a bridge to beanstalkd, and a worker that runs what the
+// Package beanstalkd is the adapter of a bridge to beanstalkd, and a worker that runs the tasks that the
 // bridge puts there.
 //
-// Work is in one tube, in which small priorities are served first. Whoever takes it tells in a
-// second tube, NAME.reports, that it has started and how it ended, and deletes it then. Reports
-// that were read are buried, and deleted when the bridge has written down what they say: so
-// another process finds them again.
+// Work is in one tube, in which small priorities are served first. A worker reports in a second tube,
+// NAME.reports, that a task has started and how it ended, and then deletes the task. The bridge buries the
+// reports that it has read, and deletes them when it has saved them, so that another process finds them
+// again.
 //
-// What is guaranteed, and why. beanstalkd knows no marker, but its numbers rise. A put whose
-// answer was lost is looked for by its marker among the numbers that it can have: above one
-// that was given before, and below one that is given now. Nothing can arrive later, as the
-// connection over which it would come is known to be closed: while it is open it watches
-// NAME.session, and the server counts who watches a tube. What is not found has never
-// arrived, or is over: the worker reports before it deletes, so the reports are read
-// after the numbers.
+// The guarantees, and why they hold. beanstalkd knows no markers, but its numbers rise. If the answer to a
+// put was lost, the bridge looks for the marker among the numbers that the job can have: above a number that
+// was given before, and below one that is given now. The job cannot arrive later, because the bridge knows
+// that the connection that sent it is closed: while it is open it watches NAME.session, and the server counts
+// who watches a tube. A job that is not found has never arrived, or is over: a worker reports before it
+// deletes, so the bridge reads the reports after the numbers.
 package beanstalkd
 
 import (
@@ -31,16 +30,15 @@ import (
 	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// Options say where the queue is.
+// Options says where the queue is.
 type Options struct {
 	Address string // host:port
-	Tube    string // for work; the others are called after it
-	// TTR is after what time a task that its worker does not touch is given to another one;
-	// default 1m.
+	Tube    string // tube for work; the other names begin with its name
+	// TTR is how long beanstalkd waits for a worker to touch its task before it gives the task to another
+	// worker; default 1m.
 	TTR    time.Duration
 	Logger *slog.Logger // default: discards
-	// Away is told when beanstalkd does not answer, and when it does again. Default: one that
-	// writes to the Logger.
+	// Away records times in which beanstalkd does not answer. Default: one that writes to the Logger.
 	Away *wait.Outage
 }
 
@@ -60,15 +58,15 @@ type Queue struct {
 	reports *mq.Reports
 	end     context.CancelFunc
 	ended   sync.WaitGroup
-	begin   func() // to listen, once
+	begin   func() // begins to listen, once
 
 	mu     sync.Mutex      // guards the fields below
 	asking *link           // for questions
-	notice map[string]bool // markers whose cancellation a worker was told
-	left   map[string]bool // markers that an earlier process may have told a worker
+	notice map[string]bool // markers whose workers were notified of a cancellation
+	left   map[string]bool // markers whose workers an earlier process may have notified
 
-	drains  sync.Mutex // a connection waits for one tube at a time
-	order   sync.Mutex // of submissions; held while one is under way
+	drains  sync.Mutex // held while reading a tube: a connection can wait for one tube at a time
+	order   sync.Mutex // held while submitting
 	session *session
 	index   index
 }
@@ -111,11 +109,11 @@ func number(id string) (uint64, error) {
 
 func text(id uint64) string { return strconv.FormatUint(id, 10) }
 
-// session is the connection over which work is put. As long as anything that was sent over
-// it can arrive, it watches a tube, and is counted there.
+// session is the connection that puts work. It watches a tube, and the server counts it there, as long as
+// anything that was sent over it can arrive.
 type session struct {
 	*link
 	work *beanstalk.Tube
-	last uint64 // the largest number that it was given
+	last uint64 // the largest number that the server gave it
 	puts int    // since its last mark
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/internal/brokertest"
 )
 
-// TestCampaignShares: 600 jobs receive their parts of a real beanstalkd.
+// TestCampaignShares checks that 600 jobs of several groups receive their shares of a real beanstalkd.
 func TestCampaignShares(t *testing.T) {
 	server := brokertest.NewBeanstalkd(t)
 	o := beanstalkd.Options{Address: server.Address, Tube: "jobs", Logger: worktest.Logger(t)}

@@ -34,12 +34,12 @@ func (q *Queue) Cancel(ctx context.Context, all []bridge.Entry) error {
 	return nil
 }
 
-// cancel takes a job as a worker would, says that it was cancelled, and deletes it. Whoever
-// has it already is told.
+// cancel reserves a job like a worker, reports that it was cancelled, and deletes it. If a worker has the job
+// already, cancel notifies the worker.
 func (q *Queue) cancel(l *link, e bridge.Entry) error {
 	id, err := number(e.ID)
 	if err != nil {
-		return nil // it cannot be there
+		return nil // there is no such job
 	}
 	if marker, err := q.identity(l, id); err != nil || marker != e.Marker {
 		return err
@@ -54,7 +54,7 @@ func (q *Queue) cancel(l *link, e bridge.Entry) error {
 		}
 		stats, err := l.StatsJob(id)
 		if errors.Is(err, beanstalk.ErrNotFound) {
-			return nil // it is over
+			return nil // the job is over
 		}
 		if l.check(err) != nil {
 			return err
@@ -73,7 +73,7 @@ func (q *Queue) takeOut(l *link, id uint64, marker string) error {
 	}
 	if _, err := beanstalk.NewTube(l.Conn, q.options.tube("reports")).Put(r.Encode(reportLimit), 0, 0,
 		q.options.TTR); l.check(err) != nil {
-		l.close() // so that the job is in its place again
+		l.close() // so that the job goes back to its place
 		return err
 	}
 	return l.check(l.Delete(id))

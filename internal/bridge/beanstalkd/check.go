@@ -26,8 +26,8 @@ func CheckAddress(address string) error {
 	return nil
 }
 
-// maxTube leaves room in the 200 bytes of a name for the tubes that are called after it. The
-// longest one ends in a marker.
+// maxTube leaves room in the 200 bytes of a name for the suffixes of the other tubes. The longest suffix ends
+// in a marker.
 const maxTube = 120
 
 // CheckTube refuses a malformed name of a tube.
@@ -40,7 +40,7 @@ func CheckTube(name string) error {
 	return nil
 }
 
-// CheckTTR refuses a time to run that beanstalkd cannot have.
+// CheckTTR refuses a time to run that beanstalkd cannot store.
 func CheckTTR(d time.Duration) error {
 	if d < time.Second || d > math.MaxUint32*time.Second {
 		return bridge.Explain(queue.ErrInvalid, "%v is to be between 1s and %v", d, math.MaxUint32*time.Second)
@@ -48,7 +48,7 @@ func CheckTTR(d time.Duration) error {
 	return nil
 }
 
-// Describe implements bridge.QS. It changes nothing there.
+// Describe implements bridge.QS. It changes nothing in beanstalkd.
 func (q *Queue) Describe(ctx context.Context) (frontback.Queue, error) {
 	d := frontback.Queue{
 		Name: fmt.Sprintf("beanstalkd at %s, tube %s", q.options.Address, q.options.Tube),
@@ -72,7 +72,7 @@ func (q *Queue) Describe(ctx context.Context) (frontback.Queue, error) {
 	return d, nil
 }
 
-// notes are hints about a server.
+// notes returns hints about a server.
 func notes(o *Options, stats map[string]string, tubes []string) []string {
 	var all []string
 	if !slices.Contains(tubes, o.Tube) {

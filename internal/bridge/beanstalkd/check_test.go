@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestNames: what beanstalkd would not take is refused before it is asked.
+// TestNames checks that names and addresses that beanstalkd would not take are refused without asking it.
 func TestNames(t *testing.T) {
 	for name, good := range map[string]bool{
 		"fairlead": true, "a-b+c/d;e.f$g_(h)": true, strings.Repeat("x", 120): true,

@@ -18,7 +18,7 @@ import (
 	"github.com/fairlead/fairlead/internal/brokertest"
 )
 
-// TestRealErrors: a wrong address is said with what to do, whatever listens there.
+// TestRealErrors checks that the error about a wrong address names the next step, whatever listens there.
 func TestRealErrors(t *testing.T) {
 	closed, other := worktest.WrongAddresses(t)
 	for address, want := range map[string]string{
@@ -43,7 +43,8 @@ func TestRealErrors(t *testing.T) {
 	}
 }
 
-// TestRealCheckLeavesNothing: a check makes no tube, kicks no report, and says what there is.
+// TestRealCheckLeavesNothing checks that a check makes no tube, kicks no report, and reports the state of the
+// server.
 func TestRealCheckLeavesNothing(t *testing.T) {
 	server := brokertest.NewForgetfulBeanstalkd(t)
 	c := client(t, server)

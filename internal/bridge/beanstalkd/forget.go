@@ -31,8 +31,8 @@ func (q *Queue) Forget(ctx context.Context, all []bridge.Entry) error {
 	})
 }
 
-// remove deletes a job that is over and there still: its worker ended between the report and
-// the deletion. While a worker has it, that is the worker's part.
+// remove deletes a job that is over but still exists, because its worker ended between the report and the
+// deletion. While a worker has the job, the worker deletes it.
 func (q *Queue) remove(l *link, e bridge.Entry) error {
 	id, err := number(e.ID)
 	if e.ID == "" || err != nil {

@@ -7,18 +7,18 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge"
 )
 
-// index has the entries of a range of numbers. No job gets a number of the range any more,
-// so an entry that is not in the index does not exist.
+// index contains the entries of a range of numbers. The server gives no number of this range to a job any
+// more, so an entry of the range that is not in the index does not exist.
 type index struct {
-	mu        sync.Mutex // held while numbers are searched
-	low, high uint64     // searched are those from low up to, and without, high
-	marks     time.Time  // time of the mark at low; zero: none is there
+	mu        sync.Mutex // held while searching numbers
+	low, high uint64     // the range: from low up to, and without, high
+	marks     time.Time  // time of the mark at low; zero: no mark
 	ids       map[string]uint64
-	// floors are numbers that were given before a marker was sent, by this process.
+	// floors maps markers that this process sent to a number that was given before.
 	floors sync.Map
 }
 
-// reset forgets all: another connection may be to another server.
+// reset forgets everything: a new connection may lead to another server.
 func (x *index) reset() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -30,8 +30,8 @@ func (x *index) clear() {
 	clear(x.ids)
 }
 
-// enough reports whether entries can only be in the range that was searched already. It assumes that
-// clocks are never wrong by a day.
+// enough reports whether the range that was searched must contain all entries. It assumes that clocks are
+// never wrong by a day.
 func (x *index) enough(all []bridge.Entry) bool {
 	for _, e := range all {
 		_, found := x.ids[e.Marker]

@@ -15,18 +15,18 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge"
 )
 
-// link is a connection. Several goroutines may use it at the same time: answers come in the
-// order of the commands.
+// link is a connection. Several goroutines may use it at the same time: answers come in the order of the
+// commands.
 type link struct {
 	*beanstalk.Conn
 	net    net.Conn
 	broken atomic.Bool
-	// known are the markers of jobs by their numbers, as read over this connection. Over a
-	// restart a server without a binlog gives numbers again.
+	// known holds the markers of jobs by their numbers, as read over this connection. A server without a
+	// binlog gives numbers again after a restart.
 	known sync.Map
 }
 
-// dial connects.
+// dial connects to beanstalkd.
 func dial(ctx context.Context, address string) (*link, error) {
 	dialer := net.Dialer{Timeout: 10 * time.Second, KeepAlive: 10 * time.Second}
 	c, err := dialer.DialContext(ctx, "tcp", address)
@@ -42,14 +42,14 @@ func (l *link) close() {
 	l.net.Close()
 }
 
-// within closes the connection when ctx ends, because a sent question cannot be taken back. The
-// function that it returns ends that.
+// within closes the connection when ctx ends, because a command that was sent cannot be withdrawn. The
+// function that it returns ends the watch.
 func (l *link) within(ctx context.Context) (done func()) {
 	stop := context.AfterFunc(ctx, l.close)
 	return func() { stop() }
 }
 
-// check notes an error after which the connection is of no use: any that is not an answer.
+// check closes the connection after an error that is not an answer of the server, because it is useless then.
 func (l *link) check(err error) error {
 	if err != nil && !answered(err) {
 		l.close()
@@ -57,7 +57,7 @@ func (l *link) check(err error) error {
 	return err
 }
 
-// answered reports whether an error is what the server answered.
+// answered reports whether an error is an answer of the server.
 func answered(err error) bool {
 	for _, known := range []error{
 		beanstalk.ErrBuried, beanstalk.ErrDeadline, beanstalk.ErrDraining, beanstalk.ErrInternal,
@@ -71,8 +71,8 @@ func answered(err error) bool {
 	return false
 }
 
-// strange explains an error after which a connection is of no use: it was lost, or what answers is
-// no beanstalkd.
+// strange explains an error after which a connection is useless: the connection was lost, or the server is no
+// beanstalkd.
 func strange(address string, err error) error {
 	var outside net.Error
 	switch {

@@ -37,7 +37,7 @@ func (q *Queue) Look(ctx context.Context, all []bridge.Entry) ([]bridge.Status, 
 	for i := range out {
 		gone = gone || out[i].Phase == bridge.Unsure
 	}
-	if gone { // the reports are read after the jobs were looked for
+	if gone { // read the reports after looking for the jobs
 		if err := q.drain(ctx, l); err != nil {
 			return nil, err
 		}
@@ -56,7 +56,7 @@ func (q *Queue) Look(ctx context.Context, all []bridge.Entry) ([]bridge.Status, 
 	return out, nil
 }
 
-// state asks for a job; Unsure if it is not there.
+// state asks for a job; its phase is Unsure if the job does not exist.
 func (q *Queue) state(l *link, e bridge.Entry) (bridge.Status, error) {
 	id, err := number(e.ID)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/fairlead/fairlead/internal/brokertest"
 )
 
-// open is an adapter, and a way to it.
+// open returns an adapter to the server at address.
 func open(t *testing.T, address string) *beanstalkd.Queue {
 	q := beanstalkd.Open(beanstalkd.Options{Address: address, Tube: "jobs", Logger: worktest.Logger(t)})
 	t.Cleanup(func() { q.Close() })
@@ -39,8 +39,8 @@ func look(t *testing.T, q *beanstalkd.Queue, e ...bridge.Entry) []bridge.Status 
 	return s
 }
 
-// TestRealLostReply: a put whose answer is lost is found, however late it arrives, and is
-// absent only when it cannot arrive any more.
+// TestRealLostReply checks that the bridge finds a put whose answer was lost, however late it arrives, and
+// reports it as absent only when it cannot arrive any more.
 func TestRealLostReply(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -101,7 +101,7 @@ func client(t *testing.T, server *brokertest.Beanstalkd) *beanstalk.Conn {
 	return c
 }
 
-// count is how many jobs are ready in a tube.
+// count returns how many jobs are ready in a tube.
 func count(t *testing.T, server *brokertest.Beanstalkd, tube string) (n int) {
 	t.Helper()
 	stats, err := beanstalk.NewTube(client(t, server), tube).Stats()
@@ -112,8 +112,8 @@ func count(t *testing.T, server *brokertest.Beanstalkd, tube string) (n int) {
 	return n
 }
 
-// TestRealForgetfulServer: without a binlog a restart loses all, which is seen: numbers that
-// are given again are not taken for those of before.
+// TestRealForgetfulServer checks that the bridge notices that a server without a binlog loses everything in a
+// restart: it does not confuse numbers that are given again with earlier ones.
 func TestRealForgetfulServer(t *testing.T) {
 	server := brokertest.NewForgetfulBeanstalkd(t)
 	q := open(t, server.Address)
@@ -126,7 +126,7 @@ func TestRealForgetfulServer(t *testing.T) {
 	}
 	server.Kill()
 	server.Start(t)
-	for at := uint64(0); at < 20; { // so that the numbers are given again
+	for at := uint64(0); at < 20; { // until the numbers are given again
 		var err error
 		if at, err = client(t, server).Put([]byte("other"), 0, 0, time.Minute); err != nil {
 			t.Fatal(err)
@@ -141,9 +141,9 @@ func TestRealForgetfulServer(t *testing.T) {
 	worktest.Await(t, q, worktest.Entry(1), bridge.Pending)
 }
 
-// TestRealWorkerOfOnesOwn: a program that keeps to the format is as good as ours. If it ends
-// between its report and the deletion the job is over nevertheless, and goes when it is
-// forgotten.
+// TestRealWorkerOfOnesOwn checks that any program that keeps to the format can be the worker. If it ends
+// between its report and the deletion, the job is over nevertheless, and the bridge deletes it when it
+// forgets the job.
 func TestRealWorkerOfOnesOwn(t *testing.T) {
 	server := brokertest.NewBeanstalkd(t)
 	q := open(t, server.Address)
@@ -181,7 +181,8 @@ func TestRealWorkerOfOnesOwn(t *testing.T) {
 	}
 }
 
-// TestRealCancelLater: another process than the one that submitted can cancel what runs.
+// TestRealCancelLater checks that another process than the one that submitted a job can cancel it while it
+// runs.
 func TestRealCancelLater(t *testing.T) {
 	server := brokertest.NewBeanstalkd(t)
 	work(t, beanstalkd.Options{Address: server.Address, Tube: "jobs"}, 1)

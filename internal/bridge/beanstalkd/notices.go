@@ -9,10 +9,10 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge/mq"
 )
 
-// cancelTube is where the worker that runs a task hears that it shall not.
+// cancelTube returns the tube in which the worker of a task hears that the task is cancelled.
 func (o *Options) cancelTube(marker string) string { return o.tube("cancel." + marker) }
 
-// notifyWorker leaves a message for whoever runs a task.
+// notifyWorker leaves a message for the worker of a task.
 func (q *Queue) notifyWorker(l *link, marker string) error {
 	q.mu.Lock()
 	told := q.notice[marker]
@@ -26,7 +26,7 @@ func (q *Queue) notifyWorker(l *link, marker string) error {
 	return l.check(err)
 }
 
-// withdraw removes the messages that a worker has not read.
+// withdraw removes messages that a worker has not read.
 func (q *Queue) withdraw(l *link, marker string) error {
 	q.mu.Lock()
 	told := q.notice[marker] || q.left[marker]
@@ -52,8 +52,8 @@ func (q *Queue) withdraw(l *link, marker string) error {
 	}
 }
 
-// leftNotices are the markers for which an earlier process may have left messages: the tube is
-// there also if a worker listens to it.
+// leftNotices records the markers for which an earlier process may have left messages. A worker that listens
+// to a tube makes the tube as well, so there may be none.
 func (q *Queue) leftNotices(l *link) error {
 	tubes, err := l.ListTubes()
 	if l.check(err) != nil {

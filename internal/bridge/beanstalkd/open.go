@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge/mq"
 )
 
-// Open returns an adapter. That nobody answers yet is no error. It begins to listen when it is
-// first asked for more than what the server is.
+// Open returns an adapter. It does not connect; the adapter connects on the first call except Describe, so
+// the server need not answer yet.
 func Open(o Options) *Queue {
 	o.defaults()
 	ctx, end := context.WithCancel(context.Background())

@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead/fairlead/internal/brokertest"
 )
 
-// work runs a worker for as long as the test.
+// work runs a worker until the end of the test.
 func work(t *testing.T, o beanstalkd.Options, slots int) {
 	t.Helper()
 	worktest.Work(t, func(ctx context.Context, w *mq.Worker) {
@@ -23,7 +23,7 @@ func work(t *testing.T, o beanstalkd.Options, slots int) {
 	})
 }
 
-// TestRealBridge: the adapter keeps the contract with a real beanstalkd.
+// TestRealBridge checks that the adapter keeps the contract with a real beanstalkd.
 func TestRealBridge(t *testing.T) {
 	server := brokertest.NewBeanstalkd(t)
 	bridgetest.Run(t, func(t *testing.T) *bridgetest.Rig {

@@ -19,11 +19,11 @@ func (q *Queue) listen(ctx context.Context) {
 	for ctx.Err() == nil {
 		err := q.listenOnce(ctx, try)
 		try.Again(ctx, fmt.Errorf("reports cannot be read: %w", err))
-		q.reports.Notify() // what there is may be another now
+		q.reports.Notify() // the state may have changed meanwhile
 	}
 }
 
-// listenOnce does so over one connection.
+// listenOnce reads reports over one connection, until it breaks.
 func (q *Queue) listenOnce(ctx context.Context, try *bridge.Retry) error {
 	l, err := dial(ctx, q.options.Address)
 	if err != nil {
@@ -31,19 +31,20 @@ func (q *Queue) listenOnce(ctx context.Context, try *bridge.Retry) error {
 	}
 	defer l.close()
 	defer l.within(ctx)()
-	within := time.Duration(0) // so that it is soon known whether this is a beanstalkd
+	within := time.Duration(0) // the first answer shows soon whether the server is a beanstalkd
 	for {
 		if _, err := q.next(l, within); err != nil {
 			return err
 		}
 		try.Answered()
 		within = 2 * time.Second
-		// Workers that are not ours may say nothing when they start: so it is asked for.
+		// Other programs may not report that they start a task, so let the bridge ask regularly.
 		q.reports.Notify()
 	}
 }
 
-// next reads a report if there is one within a time. It is buried after it was heard.
+// next reads a report if one comes within a time. It buries the report after hearing it, or deletes it if its
+// marker is forgotten.
 func (q *Queue) next(l *link, within time.Duration) (bool, error) {
 	id, body, err := beanstalk.NewTubeSet(l.Conn, q.options.tube("reports")).Reserve(within)
 	if errors.Is(err, beanstalk.ErrTimeout) || errors.Is(err, beanstalk.ErrDeadline) {
@@ -63,13 +64,13 @@ func (q *Queue) next(l *link, within time.Duration) (bool, error) {
 	} else {
 		err = l.Delete(id)
 	}
-	if errors.Is(err, beanstalk.ErrNotFound) { // it took too long, and is read again
+	if errors.Is(err, beanstalk.ErrNotFound) { // it took too long; it comes again
 		err = nil
 	}
 	return true, l.check(err)
 }
 
-// drain returns when all reports have been heard that are there when it is called.
+// drain returns when all reports that existed at the call have been heard.
 func (q *Queue) drain(ctx context.Context, l *link) error {
 	q.drains.Lock()
 	defer q.drains.Unlock()
@@ -89,11 +90,10 @@ func (q *Queue) drain(ctx context.Context, l *link) error {
 		if l.check(err) != nil {
 			return fmt.Errorf("count reports: %w", err)
 		}
-		wait.For(ctx, 5*time.Millisecond) // the listener has one in its hands
+		wait.For(ctx, 5*time.Millisecond) // the listener is reading one
 	}
 	return ctx.Err()
 }
 
-// reportLimit is how large a report may be. beanstalkd takes 65,535 bytes if it is not told
-// otherwise.
+// reportLimit is the largest size of a report. By default beanstalkd takes 65,535 bytes.
 const reportLimit = 60_000

@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge/mq"
 )
 
-// search finds the numbers of entries that have none. What is not in the answer is not there.
+// search finds the numbers of entries that have none. Entries that are missing in the answer do not exist.
 func (q *Queue) search(ctx context.Context, l *link, all []bridge.Entry) (map[string]uint64, error) {
 	q.index.mu.Lock()
 	defer q.index.mu.Unlock()
@@ -56,11 +56,11 @@ func (q *Queue) search(ctx context.Context, l *link, all []bridge.Entry) (map[st
 	return found, nil
 }
 
-// chunk is how many numbers are asked for at once.
+// chunk is how many numbers one read covers.
 const chunk = 1024
 
-// read reads the jobs with the numbers from low up to, and without, high. It returns the time
-// of the oldest mark among them.
+// read reads the jobs with the numbers from low up to, and without, high. It returns the time of the oldest
+// mark among them.
 func (q *Queue) read(l *link, low, high uint64) (marks time.Time, err error) {
 	bodies := make([][]byte, high-low)
 	err = parallel(len(bodies), func(i int) error {
@@ -85,7 +85,7 @@ func (q *Queue) read(l *link, low, high uint64) (marks time.Time, err error) {
 	return marks, nil
 }
 
-// named gives the entries that have no number theirs, as far as they are there.
+// named returns the entries, with their numbers if they exist.
 func (q *Queue) named(ctx context.Context, l *link, all []bridge.Entry) ([]bridge.Entry, error) {
 	var lost []bridge.Entry
 	for _, e := range all {

@@ -12,20 +12,20 @@ import (
 	"github.com/beanstalkd/go-beanstalk"
 )
 
-// mark is a job that says when its number was given, by the bridge's clock: whatever was sent
-// later has a larger one.
+// mark is a job that tells when its number was given, by the bridge's clock: jobs that were sent later have
+// larger numbers.
 type mark struct {
 	Mark time.Time `json:"fairlead_mark"`
 }
 
 const (
-	// marked is after how many puts there is another mark, so that no search is long.
+	// marked is the number of puts after which the session puts another mark, so that no search is long.
 	marked = 10_000
 	// forever is the longest delay that beanstalkd takes.
 	forever = math.MaxUint32 * time.Second
 )
 
-// open is the session, a new one if there is none. The caller holds the order.
+// open returns the session, and makes a new one if necessary. The caller holds order.
 func (q *Queue) open(ctx context.Context) (*session, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func (q *Queue) open(ctx context.Context) (*session, error) {
 		return nil, err
 	}
 	defer l.within(ctx)()
-	// The answer is waited for: from here on it is counted.
+	// Wait for the answer: from then on the server counts this connection.
 	_, _, err = beanstalk.NewTubeSet(l.Conn, q.options.tube("session")).Reserve(0)
 	if err = l.check(err); !errors.Is(err, beanstalk.ErrTimeout) {
 		l.close()
@@ -53,7 +53,7 @@ func (q *Queue) open(ctx context.Context) (*session, error) {
 	return s, nil
 }
 
-// mark puts a mark, and removes one that is a week old if there are others.
+// mark puts a mark, and removes the oldest one if it is a week old and there are others.
 func (q *Queue) mark(s *session) error {
 	text, err := json.Marshal(mark{time.Now()})
 	if err != nil {
@@ -78,8 +78,8 @@ func (q *Queue) mark(s *session) error {
 // errBusy says that an earlier connection of the bridge is not closed yet.
 var errBusy = errors.New("an earlier connection of a bridge to this tube is open still: what it sent may yet arrive")
 
-// quiet makes sure that nothing can arrive any more of what earlier connections sent, and
-// returns a number that is larger than all that they were given.
+// quiet makes sure that nothing that earlier connections sent can still arrive, and returns a number that is
+// larger than all numbers that they received.
 func (q *Queue) quiet(ctx context.Context) (uint64, error) {
 	q.order.Lock()
 	defer q.order.Unlock()

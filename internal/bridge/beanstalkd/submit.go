@@ -39,7 +39,7 @@ func (q *Queue) Submit(ctx context.Context, all []bridge.Submission) ([]bridge.R
 	return receipts, nil
 }
 
-// put puts one.
+// put puts one submission.
 func (q *Queue) put(s *session, one *bridge.Submission) bridge.Receipt {
 	if one.Priority < 0 || one.Priority > math.MaxUint32 {
 		return bridge.Receipt{

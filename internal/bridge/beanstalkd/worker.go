@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// WorkerOptions say what a worker takes, and with what it runs it.
+// WorkerOptions describes a worker: the queue that it serves, and how it runs tasks.
 type WorkerOptions struct {
 	Options
 	Slots  int // tasks at a time
@@ -39,8 +39,8 @@ func Work(ctx context.Context, o WorkerOptions) {
 	wg.Wait()
 }
 
-// serve takes tasks over one connection, until it breaks or ctx ends. After a failure those
-// who have a task take it back first.
+// serve takes tasks over one connection, until it breaks or ctx ends. After a failure it waits a second
+// first, so that slots that run a task can take it back.
 func (o *WorkerOptions) serve(ctx context.Context, again bool, try *bridge.Retry) error {
 	l, err := dial(ctx, o.Address)
 	if err != nil {
@@ -80,7 +80,7 @@ func (o *WorkerOptions) serve(ctx context.Context, again bool, try *bridge.Retry
 	return nil
 }
 
-// held is a task that was reserved.
+// held is a task that this worker has reserved.
 type held struct {
 	o *WorkerOptions
 	*link
@@ -88,7 +88,7 @@ type held struct {
 	task *mq.Task
 }
 
-// perform runs a task, says how it ended, and deletes it: in this order.
+// perform runs a task, reports its end, and deletes it, in this order.
 func (h *held) perform(ctx context.Context) {
 	w := h.o.Worker
 	r, known := w.End(h.task.Marker)
@@ -121,7 +121,7 @@ func (h *held) report(r mq.Report) error {
 	return h.check(err)
 }
 
-// release gives the task to others, in its place.
+// release returns the task to its place in the queue, for other workers.
 func (h *held) release() {
 	stats, err := h.StatsJob(h.id)
 	if h.check(err) != nil {
@@ -133,7 +133,7 @@ func (h *held) release() {
 	}
 }
 
-// run runs the task, and keeps it ours meanwhile.
+// run runs the task, and keeps it reserved meanwhile.
 func (h *held) run(ctx context.Context, started mq.Report) (mq.Report, error) {
 	stats, err := h.StatsJob(h.id)
 	if h.check(err) != nil {
@@ -156,9 +156,9 @@ func (h *held) run(ctx context.Context, started mq.Report) (mq.Report, error) {
 	}()
 	heard, deaf := context.WithCancel(running)
 	var ears sync.WaitGroup
-	shaken := make(chan struct{}, 1) // the connection may be lost
+	shaken := make(chan struct{}, 1) // signals that the connection may be lost
 	ears.Go(func() { h.hear(heard, stop, shaken) })
-	defer ears.Wait() // the message is not deleted before the end is reported: it goes back when we stop to listen
+	defer ears.Wait() // until the end is reported, the message is not deleted: it goes back when we stop listening
 	defer deaf()
 	leaving := ctx.Done()
 	var late <-chan time.Time
@@ -183,7 +183,7 @@ func (h *held) run(ctx context.Context, started mq.Report) (mq.Report, error) {
 	}
 }
 
-// keep says that the task is ours still, and takes it back after a failure of the connection.
+// keep extends the reservation of the task, and takes the task back after a failure of the connection.
 func (h *held) keep(ctx context.Context, stop context.CancelCauseFunc) {
 	err := h.check(h.Touch(h.id))
 	if err != nil && !h.broken.Load() {
@@ -193,7 +193,7 @@ func (h *held) keep(ctx context.Context, stop context.CancelCauseFunc) {
 	}
 }
 
-// regain takes the task back over a new connection, if nobody else has it meanwhile.
+// regain takes the task back over a new connection, unless another worker got it meanwhile.
 func (h *held) regain(ctx context.Context, stop context.CancelCauseFunc) error {
 	for {
 		l, err := dial(context.WithoutCancel(ctx), h.o.Address)
@@ -215,8 +215,7 @@ func (h *held) regain(ctx context.Context, stop context.CancelCauseFunc) error {
 	}
 }
 
-// hear waits for the message that the task is cancelled. It hears at once when the server
-// goes away, too.
+// hear waits for the message that the task is cancelled. It also notices at once when the server goes away.
 func (h *held) hear(ctx context.Context, stop context.CancelCauseFunc, shaken chan<- struct{}) {
 	for {
 		if l, err := dial(ctx, h.o.Address); err == nil {
@@ -229,7 +228,7 @@ func (h *held) hear(ctx context.Context, stop context.CancelCauseFunc, shaken ch
 	}
 }
 
-// hearOver does so over one connection.
+// hearOver does that over one connection.
 func (h *held) hearOver(ctx context.Context, l *link, stop context.CancelCauseFunc) {
 	defer l.close()
 	defer l.within(ctx)()

@@ -1,14 +1,14 @@
-// Package bridgetest is the contract of bridge.QS as a test suite. The test of an adapter
-// is one call of [Run]; a bug that is found in an adapter is first a new case here.
+// Package bridgetest is the contract of bridge.QS as a test suite. The test of an adapter is one call of
+// [Run]; a bug in an adapter is first a new case here.
 //
-// The queueing system is a real one: the cases put commands of the shell into it, which
-// leave traces in files, and read there what ran, how often and in which order.
+// The queueing system is a real one: the cases submit shell commands to it, which leave traces in files, and
+// check in these files which commands ran, how often and in which order.
 package bridgetest
 
 import "testing"
 
-// Open returns a rig for one case. The QS may be one for all cases: each leaves nothing in it
-// that would run, and has markers of its own.
+// Open returns a rig for one case. All cases may use the same QS: each uses its own markers, and leaves
+// nothing in the QS that would run.
 type Open func(t *testing.T) *Rig
 
 // Run checks that adapters that open returns keep the contract.
@@ -24,7 +24,7 @@ func Run(t *testing.T, open Open) {
 	}
 }
 
-// contract are the cases.
+// contract lists the cases.
 var contract = []struct {
 	name string
 	test func(*suite)

@@ -15,17 +15,17 @@ import (
 	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// Fake is a queueing system in memory, which a test can let fail. It serves the largest
-// priority first, and within it in the order of submission. It outlives the adapters to it.
+// Fake is a queueing system in memory, which a test can let fail. It serves the largest priority first, and
+// within a priority in the order of submission. It outlives its adapters.
 type Fake struct {
 	// Slots is how many entries run at a time.
 	Slots int
-	// Run runs an entry until it ends, or ctx does because it is cancelled.
+	// Run runs an entry until the entry ends, or until ctx ends because it is cancelled.
 	Run func(ctx context.Context, s bridge.Submission) Ran
-	// Fault, if set, is asked before each call of an adapter by the name of its method, and
-	// again after it, with a + at the end: an error is returned in place of the answer.
+	// Fault, if set, is called before each call of an adapter with the name of its method, and after it with
+	// a + appended. If it returns an error, the call returns this error instead of its answer.
 	Fault func(call string) error
-	// Ages is what it says of itself; Unknown is No.
+	// Ages is the answer about aging in Describe; Unknown stands for No.
 	Ages frontback.Answer
 
 	mu      sync.Mutex
@@ -33,7 +33,7 @@ type Fake struct {
 	entries map[string]*fakeEntry // by ID
 	running int
 	changed []chan struct{}
-	order   []string // markers, as they started
+	order   []string // markers, in the order of their starts
 }
 
 // Ran is how an entry ended.
@@ -50,10 +50,10 @@ type fakeEntry struct {
 	cancel context.CancelFunc
 }
 
-// ErrAway is what a Fault may return.
+// ErrAway is an error for Fault to return.
 var ErrAway = errors.New("the queueing system does not answer")
 
-// Adapter is a new adapter to it.
+// Adapter returns a new adapter to f.
 func (f *Fake) Adapter() bridge.QS {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -62,14 +62,14 @@ func (f *Fake) Adapter() bridge.QS {
 	return &fakeAdapter{f, c}
 }
 
-// Started are the markers of the started entries, in order.
+// Started returns the markers of the started entries, in order.
 func (f *Fake) Started() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.order)
 }
 
-// Submissions are the submissions that it has taken, in order.
+// Submissions returns the submissions that f has taken, in order.
 func (f *Fake) Submissions() []bridge.Submission {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -85,7 +85,7 @@ func (f *Fake) Submissions() []bridge.Submission {
 	return out
 }
 
-// Lose lets it forget an entry as if it had never been there.
+// Lose makes f forget an entry as if it had never been there.
 func (f *Fake) Lose(marker string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -96,7 +96,7 @@ func (f *Fake) Lose(marker string) {
 	f.next()
 }
 
-// find finds an entry. The caller holds the lock, as of all that follow.
+// find finds an entry. The caller of this method and of those below holds the lock.
 func (f *Fake) find(e bridge.Entry) *fakeEntry {
 	if e.ID != "" {
 		return f.entries[e.ID]
@@ -179,8 +179,8 @@ type fakeAdapter struct {
 	changed chan struct{}
 }
 
-// call is one call: f is not called if there is a fault before it, and its answer is lost if
-// there is one after it.
+// call makes one call: it does not run f if there is a fault before it, and loses the answer if there is one
+// after it.
 func (a *fakeAdapter) call(ctx context.Context, name string, f func()) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -199,7 +199,7 @@ func (a *fakeAdapter) call(ctx context.Context, name string, f func()) error {
 	return nil
 }
 
-// Describe implements bridge.QS, as the others do.
+// Describe implements bridge.QS, like the methods below.
 func (a *fakeAdapter) Describe(ctx context.Context) (q frontback.Queue, err error) {
 	q = frontback.Queue{Name: "fake", Ages: a.Ages, Obeys: frontback.Yes}
 	if q.Ages == frontback.Unknown {

@@ -38,8 +38,8 @@ func execute(ctx context.Context, s bridge.Submission) bridgetest.Ran {
 	return bridgetest.Ran{Output: string(out)}
 }
 
-// TestFake runs the suite against the queueing system in memory: a suite that nobody passes
-// would say nothing.
+// TestFake runs the suite against the queueing system in memory: a suite that no adapter passes would prove
+// nothing.
 func TestFake(t *testing.T) {
 	bridgetest.Run(t, func(t *testing.T) *bridgetest.Rig {
 		f := &bridgetest.Fake{Slots: 1, Run: execute}

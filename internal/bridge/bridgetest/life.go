@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge"
 )
 
-// byMarker: an entry whose reply was lost is found in each phase, with its ID.
+// byMarker checks that an entry whose reply was lost is found in each phase, with its ID.
 func byMarker(s *suite) {
 	hold, gate := s.gate(1)
 	e := s.submit(hold, s.shell(1, "true"), s.shell(1, "exit 1"))
@@ -32,8 +32,7 @@ func byMarker(s *suite) {
 	found(bridge.Succeeded, bridge.Succeeded, bridge.Failed)
 }
 
-// absent: an entry that was never there is reported as absent if that is sure, and else as
-// unsure.
+// absent checks that an entry that was never submitted is absent if the QS can be sure, and else unsure.
 func absent(s *suite) {
 	never := bridge.Entry{Marker: "test-" + s.run + "-never", Submitted: time.Now()}
 	s.submit(s.shell(1, "true"))
@@ -46,7 +45,7 @@ func absent(s *suite) {
 	s.await([]bridge.Entry{never}, in(bridge.Absent))
 }
 
-// cancelWaiting: an entry that is cancelled before it starts never runs.
+// cancelWaiting checks that an entry that is cancelled before it starts never runs.
 func cancelWaiting(s *suite) {
 	hold, gate := s.gate(1)
 	e := s.submit(hold, s.shell(1, `echo no >> "$0"`, s.trace("ran")), s.shell(0, `echo yes >> "$0"`, s.trace("ran")))
@@ -63,7 +62,7 @@ func cancelWaiting(s *suite) {
 	}
 }
 
-// cancelRunning: a running entry is ended, and the next one starts.
+// cancelRunning checks that cancelling a running entry ends it, and that the next one starts.
 func cancelRunning(s *suite) {
 	e := s.submit(
 		s.shell(1, `echo began >> "$0"; n=0; while [ $n -lt 6000 ]; do sleep 0.1; n=$((n+1)); done; echo ended >> "$0"`,
@@ -80,7 +79,8 @@ func cancelRunning(s *suite) {
 	}
 }
 
-// cancelEnded: an ended entry stays as it is, also if it is cancelled twice, or was never there.
+// cancelEnded checks that cancelling does not change an ended entry, even twice, and that an entry that was
+// never submitted can be cancelled.
 func cancelEnded(s *suite) {
 	e := s.submit(s.shell(1, "true"))
 	s.await(e, in(bridge.Succeeded))
@@ -93,7 +93,7 @@ func cancelEnded(s *suite) {
 	s.cancel()
 }
 
-// cancelByMarker: an entry whose reply was lost can be cancelled.
+// cancelByMarker checks that an entry whose reply was lost can be cancelled.
 func cancelByMarker(s *suite) {
 	hold, gate := s.gate(1)
 	e := s.submit(hold, s.shell(1, `echo no >> "$0"`, s.trace("ran")), s.shell(0, "true"))
@@ -106,7 +106,7 @@ func cancelByMarker(s *suite) {
 	}
 }
 
-// forgets: a forgotten entry does not turn up as something else, and may be forgotten again.
+// forgets checks that a forgotten entry does not change its end, and that it can be forgotten again.
 func forgets(s *suite) {
 	e := s.submit(s.shell(1, "true"), s.shell(1, "exit 1"))
 	s.await(e, ended)
@@ -125,8 +125,8 @@ func forgets(s *suite) {
 	}
 }
 
-// reopens: another adapter finds the submissions of the first one, in each phase, and entries that
-// ended between the two.
+// reopens checks that a second adapter finds the submissions of the first one, in each phase, and entries
+// that ended between the two.
 func reopens(s *suite) {
 	first := s.submit(s.shell(1, "exit 7"))
 	s.await(first, ended)
@@ -150,7 +150,7 @@ func reopens(s *suite) {
 	}
 }
 
-// restarts: a QS that is restarted has what it acknowledged, and runs it once.
+// restarts checks that a QS that is restarted still has the entries that it acknowledged, and runs each once.
 func restarts(s *suite) {
 	if s.rig.Restart == nil {
 		s.Skip("the queueing system cannot be restarted here")
@@ -175,7 +175,7 @@ func restarts(s *suite) {
 	}
 }
 
-// changes: whoever tells of changes tells of the end of an entry.
+// changes checks that an adapter that signals changes signals the end of an entry.
 func changes(s *suite) {
 	changed := s.qs.Changed()
 	if changed == nil {
@@ -194,7 +194,7 @@ func changes(s *suite) {
 	}
 }
 
-// concurrent: all methods at the same time.
+// concurrent checks that all methods can be called at the same time.
 func concurrent(s *suite) {
 	const callers = 8
 	var all []bridge.Submission
@@ -234,7 +234,7 @@ func concurrent(s *suite) {
 	s.eachOnce(s.trace("ran"), callers)
 }
 
-// deadline: a call whose time is over returns an error, and soon.
+// deadline checks that a call whose context has ended soon returns an error.
 func deadline(s *suite) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -7,37 +7,36 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge"
 )
 
-// Rig is an adapter with a queueing system behind it that runs one entry at a time, on this
-// machine, as the user who tests.
+// Rig is an adapter to a queueing system that runs one entry at a time, on this machine, as the user who runs
+// the tests.
 type Rig struct {
 	// QS is closed by the suite.
 	QS bridge.QS
-	// Levels are priorities that the QS takes, served in this order: the last one first. At
-	// least three.
+	// Levels are priorities that the QS takes; it serves the last one first. There are at least three.
 	Levels []int64
-	// Reopen makes a second adapter to the same QS, as a bridge does that is started again.
-	// What it may have kept in a file it finds there. The suite closes both.
+	// Reopen makes a second adapter to the same QS, like a bridge that is started again. It finds the files
+	// of the first one. The suite closes both.
 	Reopen func(t *testing.T) bridge.QS
-	// Restart ends the QS as a failure of its machine's power would, and starts it again with
-	// the contents of its disk. Running entries may have ended or go on. It returns when the QS
-	// is there again. Nil: it cannot be restarted here, and the case is skipped.
+	// Restart ends the QS as a power failure of its machine would, and starts it again with the contents of
+	// its disk. Running entries may have ended or go on. It returns when the QS answers again. Nil: the QS
+	// cannot be restarted, and the case is skipped.
 	Restart func(t *testing.T)
-	// Many is how many entries are put in at once; default 100.
+	// Many is how many entries one call submits; default 100.
 	Many int
-	// Patience is how long the QS may take to get to something; default a minute.
+	// Patience is how long the QS may take for an action; default a minute.
 	Patience time.Duration
 	Lacks    Lacks
 }
 
-// Lacks says what a QS cannot do, so that the suite does not ask for it. The bridge gets on
-// without, but then cannot promise what depends on it; the how-to of the QS says so.
+// Lacks says which abilities a QS lacks, so that the suite does not check them. A bridge works without them,
+// but then cannot give the promises that depend on them; the how-to of the QS says so.
 type Lacks struct {
 	Marker        bool // finding an entry by its marker alone
-	Absence       bool // being sure that an entry is not there: it says Unsure
+	Absence       bool // being sure that an entry is absent: it answers Unsure
 	CancelRunning bool // ending running entries
-	Output        bool // telling what an entry printed
-	ExitCode      bool // telling with which code an entry failed
-	Order         bool // levels: all entries are served in the order of their submission
+	Output        bool // returning the output of an entry
+	ExitCode      bool // returning the exit code of a failed entry
+	Order         bool // levels: it serves all entries in the order of submission
 	EndsOnRestart bool // remembering ends over a restart
-	RunsOnRestart bool // letting go on, or telling the fate of, what ran when it was restarted
+	RunsOnRestart bool // over a restart, letting entries go on or reporting their ends
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// describes: it has a name, and it takes the levels of the rig.
+// describes checks that the QS has a name and takes the levels of the rig.
 func describes(s *suite) {
 	q, err := s.qs.Describe(s.context())
 	if err != nil || q.Name == "" {
@@ -30,7 +30,7 @@ func describes(s *suite) {
 	}
 }
 
-// runs: a command runs once, knows which it is, and its end is told with what there is.
+// runs checks that a command runs once and knows its task, and that the facts about its end are reported.
 func runs(s *suite) {
 	job := s.shell(1, `echo "$FAIRLEAD_JOB.$FAIRLEAD_ATTEMPT.$COLOUR" >> "$0"; echo said`, s.trace("ran"))
 	job.Job.Env = map[string]string{"COLOUR": "green"}
@@ -53,7 +53,7 @@ func runs(s *suite) {
 	}
 }
 
-// failures: another end than success is told, with its code, and not tried again.
+// failures checks that a failure is reported, with its code, and not tried again.
 func failures(s *suite) {
 	e := s.submit(s.shell(1, `echo x >> "$0"; exit 3`, s.trace("ran")), s.shell(1, `kill -9 $$`))
 	got := s.await(e, ended)
@@ -70,7 +70,7 @@ func failures(s *suite) {
 	}
 }
 
-// notFound: an entry that cannot be started has failed, or is refused for good.
+// notFound checks that an entry that cannot be started fails, or is refused.
 func notFound(s *suite) {
 	receipts, err := s.qs.Submit(s.context(), []bridge.Submission{s.job(1, "/nonexistent/command")})
 	if err != nil || len(receipts) != 1 {
@@ -86,8 +86,8 @@ func notFound(s *suite) {
 	}
 }
 
-// order: while one entry runs others wait; then they run by level, and within a level in
-// the order in which they came, within a call of Submit and over several.
+// order checks that entries wait while another runs. Then they run by level, and within a level in the order
+// of submission, within a call of Submit and across calls.
 func order(s *suite) {
 	hold, gate := s.gate(2)
 	s.await(s.submit(hold), in(bridge.Running))
@@ -122,7 +122,7 @@ func order(s *suite) {
 	}
 }
 
-// many: many entries in one call, and each runs once.
+// many checks that each of many entries in one call runs once.
 func many(s *suite) {
 	var all []bridge.Submission
 	for i := range s.rig.Many {
@@ -136,7 +136,7 @@ func many(s *suite) {
 	if len(ids) != len(all) {
 		s.Errorf("%d different ids of %d entries", len(ids), len(all))
 	}
-	for range 1 + s.rig.Many/100 { // a patience for each hundred
+	for range 1 + s.rig.Many/100 { // one Patience for each hundred
 		if !slices.ContainsFunc(s.look(entries...), func(x bridge.Status) bool { return !ended(x) }) {
 			break
 		}
@@ -146,7 +146,7 @@ func many(s *suite) {
 	s.eachOnce(s.trace("many"), s.rig.Many)
 }
 
-// patiently waits until all entries have ended, or a time limit is over.
+// patiently waits until all entries have ended, or for Patience.
 func (s *suite) patiently(entries []bridge.Entry) {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
@@ -157,7 +157,7 @@ func (s *suite) patiently(entries []bridge.Entry) {
 	}
 }
 
-// eachOnce checks that the numbers from 0 to n are in a trace, each once.
+// eachOnce checks that a trace contains each of the numbers from 0 up to, and without, n once.
 func (s *suite) eachOnce(file string, n int) {
 	s.Helper()
 	count := map[string]int{}

@@ -16,7 +16,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// suite is what a case works with.
+// suite is the environment of a case.
 type suite struct {
 	*testing.T
 	rig   *Rig
@@ -40,7 +40,7 @@ func begin(t *testing.T, rig *Rig) *suite {
 		t.Fatal("the rig has fewer than three levels")
 	}
 	s := &suite{T: t, rig: rig, qs: rig.QS, dir: t.TempDir(), run: rand.Text()[:8]}
-	// Whoever runs the entries has to get at the traces.
+	// The user as whom entries run must reach the traces.
 	for _, d := range []string{s.dir, filepath.Dir(s.dir)} {
 		if err := os.Chmod(d, 0o777); err != nil {
 			t.Fatal(err)
@@ -86,7 +86,7 @@ func in(phases ...bridge.Phase) func(bridge.Status) bool {
 	return func(x bridge.Status) bool { return slices.Contains(phases, x.Phase) }
 }
 
-// job is a submission at a level, from 0 for the lowest.
+// job returns a submission at a level, where 0 is the lowest.
 func (s *suite) job(level int, argv ...string) bridge.Submission {
 	n := len(s.sent) + 1
 	s.sent = append(s.sent, bridge.Entry{Marker: fmt.Sprintf("test-%s-%d", s.run, n), Submitted: time.Now()})
@@ -99,12 +99,12 @@ func (s *suite) job(level int, argv ...string) bridge.Submission {
 	}
 }
 
-// shell is a submission of a command of the shell.
+// shell returns a submission of a shell command.
 func (s *suite) shell(level int, command string, args ...string) bridge.Submission {
 	return s.job(level, append([]string{"/bin/sh", "-c", command}, args...)...)
 }
 
-// gate is a submission that runs until the gate is opened.
+// gate returns a submission that runs until the gate is opened, and the gate.
 func (s *suite) gate(level int) (bridge.Submission, string) {
 	g := filepath.Join(s.dir, "gate-"+rand.Text()[:8])
 	s.gates = append(s.gates, g)
@@ -118,7 +118,7 @@ func (s *suite) open(gate string) {
 	}
 }
 
-// context is for one call.
+// context returns a context for one call.
 func (s *suite) context() context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), s.rig.Patience)
 	s.Cleanup(cancel)
@@ -154,13 +154,13 @@ func (s *suite) look(all ...bridge.Entry) []bridge.Status {
 	return got
 }
 
-// await looks until all entries are as they should be.
+// await looks until is accepts all entries.
 func (s *suite) await(all []bridge.Entry, is func(bridge.Status) bool) []bridge.Status {
 	s.Helper()
 	return s.until(s.context(), all, is)
 }
 
-// until looks until all entries are as they should be. Meanwhile the QS may not answer.
+// until looks until is accepts all entries. Meanwhile the QS may not answer.
 func (s *suite) until(ctx context.Context, all []bridge.Entry, is func(bridge.Status) bool) []bridge.Status {
 	s.Helper()
 	if len(all) == 0 {
@@ -183,7 +183,6 @@ func (s *suite) until(ctx context.Context, all []bridge.Entry, is func(bridge.St
 
 func first[T any](list []T, n int) []T { return list[:min(n, len(list))] }
 
-// cancel cancels entries.
 func (s *suite) cancel(all ...bridge.Entry) {
 	s.Helper()
 	if err := s.qs.Cancel(s.context(), all); err != nil {
@@ -191,7 +190,7 @@ func (s *suite) cancel(all ...bridge.Entry) {
 	}
 }
 
-// trace is a file that entries write to, and what they wrote.
+// trace returns the name of a file to which entries write; lines returns its contents.
 func (s *suite) trace(name string) string { return filepath.Join(s.dir, name) }
 
 func (s *suite) lines(file string) []string {

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge"
 )
 
-// arguments: what a command is given arrives as it is, whatever a shell would make of it.
+// arguments checks that a command gets its arguments unchanged, whatever a shell would make of them.
 func arguments(s *suite) {
 	args := []string{
 		"", " ", "two words", "tab\tnew\nline", `"double"`, `'single'`, `it's`, "`date`", "$(date)", "$HOME", `\`, `\n`, "*",
@@ -37,7 +37,7 @@ func arguments(s *suite) {
 	}
 }
 
-// scripts: a script runs with its arguments, in the directory of its job, whether it names its
+// scripts checks that a script runs with its arguments, in the directory of its job, whether it names its
 // interpreter or not.
 func scripts(s *suite) {
 	var all []bridge.Submission
@@ -58,7 +58,7 @@ func scripts(s *suite) {
 	}
 }
 
-// names: whatever a user calls a job is a name and nothing else, and never in the way.
+// names checks that the name of a job has no effect, whatever it contains.
 func names(s *suite) {
 	var all []bridge.Submission
 	for _, name := range []string{

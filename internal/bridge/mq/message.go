@@ -13,16 +13,16 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Formats of the messages. A number is raised when an older reader would misunderstand.
+// Formats of the messages. A number rises when older readers would misunderstand the messages.
 const (
 	TaskFormat   = "task/1"
 	ReportFormat = "report/1"
 )
 
-// Task asks for one try of a task.
+// Task asks for one attempt of a task.
 type Task struct {
 	Fairlead string `json:"fairlead"`
-	// Marker names the try. Whoever answers repeats it.
+	// Marker names the attempt. Reports repeat it.
 	Marker string `json:"marker"`
 	queue.Ref
 	Number int      `json:"number"` // in the user's array
@@ -31,8 +31,7 @@ type Task struct {
 	Spec   api.Spec `json:"spec"`
 }
 
-// NewTask is the message of a submission. What the scheduler has dealt with already is
-// left out.
+// NewTask returns the message of a submission. It omits the options that the scheduler has already handled.
 func NewTask(s *bridge.Submission) *Task {
 	all := api.FromSpec(s.Job)
 	return &Task{
@@ -45,12 +44,12 @@ func NewTask(s *bridge.Submission) *Task {
 	}
 }
 
-// Lease is the task as an agent would receive it.
+// Lease returns the task in the form in which an agent would receive it.
 func (t *Task) Lease() *api.Lease {
 	return &api.Lease{Ref: t.Ref, Number: t.Number, User: t.User, Job: t.Spec, Tasks: t.Tasks}
 }
 
-// Encode is the message as it is sent.
+// Encode returns the message to send.
 func (t *Task) Encode() ([]byte, error) {
 	text, err := json.Marshal(t)
 	if err != nil {
@@ -71,10 +70,10 @@ func ReadTask(text []byte) (*Task, error) {
 	return &t, nil
 }
 
-// States of a report; those of an end are called as those of tasks are.
+// Started is the state of a report that a task has started. Reports of ends use the states of tasks.
 const Started = "started"
 
-// Report tells that a try has started, or how it ended.
+// Report says that an attempt has started, or how it ended.
 type Report struct {
 	Fairlead string         `json:"fairlead"`
 	Marker   string         `json:"marker"`
@@ -89,16 +88,16 @@ type Report struct {
 	Used     *frontback.Use `json:"used,omitempty"`
 }
 
-// Over reports whether it is of an end.
+// Over reports whether the report is about an end.
 func (r *Report) Over() bool { return r.State != Started }
 
-// Encode is the message as it is sent, at most limit bytes: of the output the end is kept.
+// Encode returns the message to send, at most limit bytes: it cuts the error, and the start of the output.
 func (r Report) Encode(limit int) []byte {
 	r.Fairlead = ReportFormat
 	for {
 		text, err := json.Marshal(&r)
 		if err != nil {
-			panic(err) // there is nothing in it that has no form in JSON
+			panic(err) // every value in it has a form in JSON
 		}
 		if len(text) <= limit || r.Output == "" && r.Error == "" {
 			return text

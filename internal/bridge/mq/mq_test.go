@@ -27,7 +27,7 @@ func submission() *bridge.Submission {
 	}
 }
 
-// TestTaskAsSent: the format is documented; who reads it in another language relies on it.
+// TestTaskAsSent checks the format, which is documented: readers in other languages rely on it.
 func TestTaskAsSent(t *testing.T) {
 	text, err := mq.NewTask(submission()).Encode()
 	if err != nil {
@@ -65,7 +65,7 @@ func TestMessagesThatAreNone(t *testing.T) {
 	}
 }
 
-// TestReportsFit: a report is made to fit its queue, and keeps what matters.
+// TestReportsFit checks that a report is cut to fit into its queue, and keeps its important facts.
 func TestReportsFit(t *testing.T) {
 	r := mq.Report{
 		Marker: "m", State: "failed", ExitCode: 3, Output: strings.Repeat("\x01é", 10_000) + "the end",
@@ -83,7 +83,7 @@ func TestReportsFit(t *testing.T) {
 	}
 }
 
-// TestReports: the first end counts, whatever else is heard, until it is forgotten.
+// TestReports checks that the first end counts, whatever reports follow, until the marker is forgotten.
 func TestReports(t *testing.T) {
 	r := mq.NewReports()
 	r.Hear(&mq.Report{Marker: "m", State: mq.Started, Worker: "w"}, 1)
@@ -108,7 +108,7 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// TestWorker: a command is run as an agent would run it, and its end is told.
+// TestWorker checks that a worker runs a command like an agent, and reports its end.
 func TestWorker(t *testing.T) {
 	m, err := agent.OpenMachine(agent.Options{Name: "w1", Dir: t.TempDir(), AnyUser: true, AllowRoot: true})
 	if err != nil {

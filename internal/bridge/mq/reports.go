@@ -10,18 +10,18 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Reports is what a bridge has heard from workers. A tag names a report where it came from,
-// so that it can be removed there.
+// Reports holds the reports that a bridge has heard from workers. A tag names a report in its queue, so that
+// it can be removed there.
 type Reports struct {
 	mu        sync.Mutex
 	heard     map[string]*heard
 	forgotten map[string]bool
-	oldest    []string // of forgotten, in order
+	oldest    []string // keys of forgotten, in order
 	changed   chan struct{}
 }
 
-// remembered is how many markers are known to be forgotten: another report of one of them
-// comes from a message that was delivered twice.
+// remembered is how many forgotten markers are remembered: a later report of one of them comes from a message
+// that was delivered twice.
 const remembered = 100_000
 
 type heard struct {
@@ -29,18 +29,18 @@ type heard struct {
 	tags         map[uint64]bool
 }
 
-// NewReports has heard nothing.
+// NewReports returns an empty Reports.
 func NewReports() *Reports {
 	return &Reports{heard: map[string]*heard{}, forgotten: map[string]bool{}, changed: make(chan struct{}, 1)}
 }
 
-// Changed has an element when something was heard.
+// Changed has an element when a report was heard.
 func (r *Reports) Changed() <-chan struct{} { return r.changed }
 
 // Notify puts an element into Changed.
 func (r *Reports) Notify() { wait.Wake(r.changed) }
 
-// Hear takes note of a report. It returns false if it can be removed: its marker is forgotten.
+// Hear records a report. It returns false if the report can be removed, because its marker is forgotten.
 func (r *Reports) Hear(report *Report, tag uint64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,7 +63,7 @@ func (r *Reports) Hear(report *Report, tag uint64) bool {
 	return true
 }
 
-// End is how a try ended, nil if that was not heard.
+// End returns the report of the end of an attempt, or nil if none was heard.
 func (r *Reports) End(marker string) *Report {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -73,7 +73,7 @@ func (r *Reports) End(marker string) *Report {
 	return nil
 }
 
-// Started is the report of the last start, nil if none was heard.
+// Started returns the report of the last start, or nil if none was heard.
 func (r *Reports) Started(marker string) *Report {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -83,14 +83,14 @@ func (r *Reports) Started(marker string) *Report {
 	return nil
 }
 
-// IsForgotten reports whether a marker was forgotten, as far as it is remembered.
+// IsForgotten reports whether a marker was forgotten, as far as Reports remembers.
 func (r *Reports) IsForgotten(marker string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.forgotten[marker]
 }
 
-// Waits notes that a try waits again: who had started it has it no longer.
+// Waits records that an attempt waits again: the worker that had started it does not have it any more.
 func (r *Reports) Waits(marker string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -119,7 +119,7 @@ func (r *Reports) Forget(marker string) []uint64 {
 	return slices.Sorted(maps.Keys(h.tags))
 }
 
-// Renumber forgets all tags: what they name is delivered again, under others.
+// Renumber forgets all tags: the queue delivers their reports again, under other tags.
 func (r *Reports) Renumber() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -128,7 +128,7 @@ func (r *Reports) Renumber() {
 	}
 }
 
-// Status is the end of a try for the bridge.
+// Status returns the report as a status for the bridge.
 func (r *Report) Status() bridge.Status {
 	s := bridge.Status{
 		ID: r.ID, Says: r.State, Began: r.Began, Ended: r.Ended, ExitCode: r.ExitCode, Error: r.Error, Output: r.Output,

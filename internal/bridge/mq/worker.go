@@ -12,17 +12,17 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Why a worker stops a task.
+// Reasons why a worker stops a task.
 var (
-	// ErrCancelled: the bridge asks for it. This is reported.
+	// ErrCancelled: the bridge asks for it. The worker reports it.
 	ErrCancelled = errors.New("cancelled")
-	// ErrLost: the queue has given the task to somebody else, or will. Nothing is reported.
+	// ErrLost: the queue has given the task to another worker, or will. The worker reports nothing.
 	ErrLost = errors.New("the queue took the task back")
-	// ErrLeaving: the worker ends. It gives the task back.
+	// ErrLeaving: the worker ends. It returns the task to the queue.
 	ErrLeaving = errors.New("the worker ends")
 )
 
-// outputKept is how much of an output a report has at most, before its queue cuts it further.
+// outputKept is the largest size of the output in a report, before the limit of its queue cuts it further.
 const outputKept = 16 << 10
 
 // endsKept is how many ends a worker remembers, with their output.
@@ -34,16 +34,16 @@ type Worker struct {
 	Machine *agent.Machine
 	mu      sync.Mutex
 	ends    map[string]Report
-	oldest  []string // of ends, in order
+	oldest  []string // keys of ends, in order
 }
 
-// Start is the report that a task starts now.
+// Start returns the report that a task starts now.
 func (w *Worker) Start(t *Task, id string) Report {
 	return Report{Marker: t.Marker, ID: id, State: Started, Worker: w.Name, Began: time.Now()}
 }
 
-// Run runs a task to its end, or until ctx ends, and says how it was. The error is ErrLost or
-// ErrLeaving, as the cause of ctx says; then there is nothing to be reported.
+// Run runs a task to its end, or until ctx ends, and returns the report of its end. The error is ErrLost or
+// ErrLeaving, if that is the cause of ctx; then the worker must report nothing.
 func (w *Worker) Run(ctx context.Context, t *Task, started Report) (Report, error) {
 	o := w.Machine.Perform(ctx, t.Lease())
 	r := started
@@ -60,8 +60,8 @@ func (w *Worker) Run(ctx context.Context, t *Task, started Report) (Report, erro
 	return r, nil
 }
 
-// Ended takes note of how a task ended, before that is reported: if it is not known whether the
-// report has arrived, and the task comes again, it is reported again and not run.
+// Ended records how a task ended, before the worker reports it. If the worker does not know whether the
+// report arrived, and the task comes again, it reports the end again and does not run the task.
 func (w *Worker) Ended(r Report) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -78,7 +78,7 @@ func (w *Worker) Ended(r Report) {
 	}
 }
 
-// End is how a task ended here before.
+// End returns how a task ended here before.
 func (w *Worker) End(marker string) (Report, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

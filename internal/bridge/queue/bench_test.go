@@ -17,8 +17,8 @@ import (
 	"github.com/fairlead/fairlead/store/sqlite"
 )
 
-// BenchmarkSubmit is how fast jobs come into the other queue: by its own client in calls of 200,
-// by the adapter, and through a bridge, from the other end of the server on a database on.
+// BenchmarkSubmit measures how fast jobs come into the other queue: by its own client in calls of 200, by the
+// adapter, and through a bridge of a server on a database.
 func BenchmarkSubmit(b *testing.B) {
 	for _, who := range []struct {
 		name string
@@ -58,7 +58,7 @@ func byClient(b *testing.B, o *other) {
 	submitAll(b, c, "bridged")
 }
 
-// submitAll submits as many jobs as the benchmark asks for.
+// submitAll submits b.N jobs.
 func submitAll(b *testing.B, c *api.Client, pool string) {
 	b.Helper()
 	for n := 0; n < b.N; n += batch {
@@ -85,7 +85,7 @@ func byAdapter(b *testing.B, o *other) {
 	}
 }
 
-// byBridge counts from when all jobs wait at the server and the bridge begins.
+// byBridge measures from the moment at which all jobs wait at the server and the bridge begins.
 func byBridge(b *testing.B, o *other) {
 	ctx, cancel := context.WithCancel(context.Background())
 	dir := b.TempDir()

@@ -18,12 +18,12 @@ func (q *Queue) Cancel(ctx context.Context, all []bridge.Entry) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	// That one has ended, or is not there, it says for each.
+	// The answer says for each job whether it has ended or is missing; neither is an error here.
 	if _, err = q.client.Jobs.Alter(ctx, api.AlterRequest{Verb: "cancel", Jobs: ids, Cause: "by the bridge"}); err != nil {
 		return q.explain(err)
 	}
 	return nil
 }
 
-// Forget has nothing to do: a server keeps ended jobs for as long as it is told to.
+// Forget does nothing: a server keeps ended jobs for as long as its configuration says.
 func (q *Queue) Forget(ctx context.Context, _ []bridge.Entry) error { return ctx.Err() }

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/frontback"
 )
 
-// Describe says whether the pool there keeps to priorities, which depends on its policy.
+// Describe reports whether the pool in the other queue obeys priorities, which depends on its policy.
 func (q *Queue) Describe(ctx context.Context) (frontback.Queue, error) {
 	out := frontback.Queue{Name: "the queue at " + q.o.Address, Lowest: 0, Highest: int64(len(q.o.Levels) - 1)}
 	shares, err := q.client.Pools.Shares(ctx, "")

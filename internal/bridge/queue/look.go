@@ -59,8 +59,8 @@ func (q *Queue) Look(ctx context.Context, all []bridge.Entry) ([]bridge.Status, 
 	return out, nil
 }
 
-// ids are the numbers of entries; of those without one the jobs are looked for that came
-// since with their marker as the key, 0 if there is none.
+// ids returns the numbers of entries. For entries without a number it looks for jobs submitted since whose
+// key is the marker; 0 means that there is none.
 func (q *Queue) ids(ctx context.Context, all []bridge.Entry) ([]int64, error) {
 	ids := make([]int64, len(all))
 	wanted := map[string]int{}
@@ -82,7 +82,7 @@ func (q *Queue) ids(ctx context.Context, all []bridge.Entry) ([]int64, error) {
 	if len(wanted) == 0 {
 		return ids, nil
 	}
-	// Its clock may be another one.
+	// The clock of the other server may differ.
 	v := url.Values{
 		"pool": {q.o.Pool}, "limit": {strconv.Itoa(maxPage)}, "since": {since.Add(-time.Hour).UTC().Format(time.RFC3339)},
 	}
@@ -103,14 +103,14 @@ func (q *Queue) ids(ctx context.Context, all []bridge.Entry) ([]int64, error) {
 	}
 }
 
-// phases are the states of a job, as a bridge counts them.
+// phases maps the states of a job to the phases of an entry.
 var phases = map[queue.State]bridge.Phase{
 	queue.Held: bridge.Pending, queue.Blocked: bridge.Pending, queue.Waiting: bridge.Pending,
 	queue.Running: bridge.Running, queue.Succeeded: bridge.Succeeded, queue.Failed: bridge.Failed,
 	queue.Cancelled: bridge.Cancelled,
 }
 
-// status is what a job has come to.
+// status returns the status of a job.
 func (q *Queue) status(ctx context.Context, j *api.Job) (bridge.Status, error) {
 	state := queue.State(j.State)
 	st := bridge.Status{
@@ -145,7 +145,7 @@ func (q *Queue) status(ctx context.Context, j *api.Job) (bridge.Status, error) {
 	return st, err
 }
 
-// output is what a job printed, as far as its agent has it still.
+// output returns the output of a job, as far as its agent still has it.
 func (q *Queue) output(ctx context.Context, id int64) (string, error) {
 	chunk, err := q.client.Jobs.Log(ctx, id, url.Values{"limit": {strconv.Itoa(maxLog)}})
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package queue is the bridge's adapter to a queue of fairlead itself: another server, whose
-// jobs are submitted into one pool with the policy fifo, where the priorities of jobs are the
-// levels. It is there for comparison, and for whoever has two clusters.
+// Package queue is the bridge's adapter to a queue of Fairlead itself: it submits jobs to another server,
+// into one pool with the policy fifo, where the priorities of jobs are the levels. It serves for comparison,
+// and for owners of two clusters.
 package queue
 
 import (
@@ -19,15 +19,15 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// levels are the priorities that every server has, from the lowest on: the level 0 is very_low.
+// levels are the priorities that every server has, from the lowest on: level 0 is very_low.
 var levels = []string{"very_low", "low", "normal", "high", "very_high"}
 
-// Options describe the other queue.
+// Options describes the other queue.
 type Options struct {
 	Address string // of the server, as api.Dial takes it
-	Trusted []int  // users as whom that server may run, besides root and the bridge's own
-	Pool    string // into which jobs are submitted
-	// levels are the names of the priorities there, the lowest first. Default: levels.
+	Trusted []int  // users as whom that server may run, besides root and the user of the bridge
+	Pool    string // to which jobs are submitted
+	// Levels are the names of the priorities there, the lowest first. Default: levels.
 	Levels []string
 	// Constraint is added to the constraint of each job.
 	Constraint string
@@ -40,7 +40,7 @@ type Queue struct {
 	me     string
 
 	mu sync.Mutex
-	as map[string]*api.Client // by the user for whom they submit
+	as map[string]*api.Client // clients that submit for other users, by user
 
 	changed chan struct{}
 	end     context.CancelFunc
@@ -49,7 +49,7 @@ type Queue struct {
 
 var _ bridge.QS = (*Queue)(nil)
 
-// Open returns an adapter. It connects when it is first used.
+// Open returns an adapter. It does not wait for the other server.
 func Open(o Options) (*Queue, error) {
 	if o.Pool == "" {
 		return nil, errors.New("no pool is named into which jobs are submitted there")
@@ -79,10 +79,10 @@ func Open(o Options) (*Queue, error) {
 	return q, nil
 }
 
-// watch tells of everything that happens there.
+// watch signals every event of the other server.
 func (q *Queue) watch(ctx context.Context) {
 	for ctx.Err() == nil {
-		_ = q.client.Events(ctx, url.Values{}, func(api.Event) error { // it ends when the server does
+		_ = q.client.Events(ctx, url.Values{}, func(api.Event) error { // it ends with the server
 			wait.Wake(q.changed)
 			return nil
 		})
@@ -91,10 +91,10 @@ func (q *Queue) watch(ctx context.Context) {
 	}
 }
 
-// Changed implements bridge.QS, as what follows.
+// Changed implements bridge.QS, like the methods below.
 func (q *Queue) Changed() <-chan struct{} { return q.changed }
 
-// Close ends the connection.
+// Close closes the connections.
 func (q *Queue) Close() error {
 	q.end()
 	q.ended.Wait()
@@ -105,7 +105,7 @@ func (q *Queue) Close() error {
 	return nil
 }
 
-// explain says of an error where it was, and what to do if nobody answers there.
+// explain adds the place of an error, and the next step if no server answers.
 func (q *Queue) explain(err error) error {
 	if errors.Is(err, api.ErrUnreachable) {
 		return bridge.Explain(err, "the other server: %v: is it running, and is that its address?", err)

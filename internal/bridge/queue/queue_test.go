@@ -29,7 +29,7 @@ pools:
 // other is the other queue: a server on a database, with an agent.
 type other struct {
 	dir, socket string
-	stop        func() // the server
+	stop        func() // stops the server
 }
 
 func start(t testing.TB, cpus int64) *other {
@@ -57,7 +57,7 @@ func start(t testing.TB, cpus int64) *other {
 	return o
 }
 
-// serve runs the server, on what is in its database.
+// serve runs the server on the contents of its database.
 func (o *other) serve(t testing.TB) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -108,7 +108,7 @@ func TestQueue(t *testing.T) {
 	})
 }
 
-// TestDescribe: a pool whose policy does not keep to priorities is said to.
+// TestDescribe checks that Describe reports a pool whose policy does not obey priorities.
 func TestDescribe(t *testing.T) {
 	o := start(t, 1)
 	for pool, found := range map[string]string{"bridged": "", "nowhere": "add `nowhere: {policy: fifo}` to the pools"} {

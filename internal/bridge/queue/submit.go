@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Submit submits the jobs of each user as that user. The marker is the job's key, so two arrivals
-// are one job.
+// Submit submits the jobs of each user as that user. The marker is the job's key, so two arrivals become one
+// job.
 func (q *Queue) Submit(ctx context.Context, all []bridge.Submission) ([]bridge.Receipt, error) {
 	out := make([]bridge.Receipt, len(all))
 	for begin := 0; begin < len(all); {
@@ -29,7 +29,7 @@ func (q *Queue) Submit(ctx context.Context, all []bridge.Submission) ([]bridge.R
 }
 
 func (q *Queue) submit(ctx context.Context, all []bridge.Submission, out []bridge.Receipt) error {
-	req := api.SubmitRequest{Unsatisfiable: true} // it is up to the queue when it has room
+	req := api.SubmitRequest{Unsatisfiable: true} // the other queue decides when it has room
 	var at []int
 	for i := range all {
 		spec, err := q.spec(&all[i])
@@ -66,8 +66,7 @@ func (q *Queue) submit(ctx context.Context, all []bridge.Submission, out []bridg
 	return nil
 }
 
-// spec is the job as it is submitted there. Waiting, trying again and arrays are the bridge's
-// part.
+// spec returns the job for the other server. The bridge handles dependencies, retries and arrays itself.
 func (q *Queue) spec(s *bridge.Submission) (api.Spec, error) {
 	if s.Priority < 0 || s.Priority >= int64(len(q.o.Levels)) {
 		return api.Spec{}, bridge.Explain(queue.ErrInvalid, "the level %d is not one of 0 to %d", s.Priority,
@@ -85,7 +84,7 @@ func (q *Queue) spec(s *bridge.Submission) (api.Spec, error) {
 	return spec, nil
 }
 
-// clientFor is the client that submits jobs of a user.
+// clientFor returns the client that submits jobs of a user.
 func (q *Queue) clientFor(name string) *api.Client {
 	if name == q.me || name == "" {
 		return q.client
@@ -95,7 +94,7 @@ func (q *Queue) clientFor(name string) *api.Client {
 	if q.as[name] == nil {
 		c, err := api.Dial(q.o.Address, q.o.Trusted...)
 		if err != nil {
-			return q.client // Open dialled it before
+			return q.client // cannot happen: Open dialed the same address
 		}
 		c.As = name
 		q.as[name] = c

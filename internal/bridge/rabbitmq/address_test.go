@@ -8,7 +8,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestAddressKeepsItsPassword: what is wrong with an address is said without the address.
+// TestAddressKeepsItsPassword checks that errors about an address do not contain the user or the password in
+// it.
 func TestAddressKeepsItsPassword(t *testing.T) {
 	for _, address := range []string{
 		"amqp://ann:sec%zzret@127.0.0.1:1/", "amqp://ann:secret@[::1/", "http://ann:secret@h/", "amqp://ann:secret@h:port/",

@@ -12,9 +12,10 @@ import (
 	"github.com/fairlead/fairlead/internal/brokertest"
 )
 
-// TestCampaignNewQueueForgotten: RabbitMQ writes messages before it confirms them, but what it knows of
-// a queue up to two seconds later. If it is killed in that time, the queue is gone with all that was
-// confirmed; the bridge says that it is absent, once the queue is there again, and submits it once more.
+// TestCampaignNewQueueForgotten checks a RabbitMQ that is killed soon after it made a queue. RabbitMQ writes
+// messages before it confirms them, but writes the definition of a queue up to two seconds later. If it is
+// killed in that time, the queue is gone with all confirmed messages. The bridge then makes the queue again,
+// reports that the jobs are absent, and submits them again.
 func TestCampaignNewQueueForgotten(t *testing.T) {
 	server := brokertest.NewRabbitMQ(t)
 	forgotten := 0
@@ -27,7 +28,7 @@ func TestCampaignNewQueueForgotten(t *testing.T) {
 			}
 		}
 		forgets := round >= 2
-		if forgets { // it may write in time: then it is made to forget
+		if forgets { // RabbitMQ may write the queue in time, so the test deletes it
 			for _, part := range []string{"", ".receipts", ".reports"} {
 				server.Control(t, "delete_queue", queue+part)
 			}
@@ -35,7 +36,7 @@ func TestCampaignNewQueueForgotten(t *testing.T) {
 		}
 		server.Kill()
 		server.Start(t)
-		if round%2 == 1 { // the bridge was killed, too
+		if round%2 == 1 { // the bridge was killed as well
 			q.Close()
 			q = adapter(server.URL, queue)
 		}

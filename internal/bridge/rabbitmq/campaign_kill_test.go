@@ -10,10 +10,11 @@ import (
 	"github.com/fairlead/fairlead/internal/brokertest"
 )
 
-// A process that is started to be killed does not go on to the tests.
+// A process that is started only to be killed must not run the tests.
 func init() { killtest.Main(func(address string) bridge.QS { return adapter(address, "kills") }) }
 
-// TestCampaignKills: whoever is killed when, each submission is in the queue once.
+// TestCampaignKills checks that each submission is in the queue once, whenever the bridge or RabbitMQ is
+// killed.
 func TestCampaignKills(t *testing.T) {
 	server := brokertest.NewRabbitMQ(t)
 	killtest.Run(t, killtest.Rig{

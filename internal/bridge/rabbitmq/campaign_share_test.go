@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/internal/brokertest"
 )
 
-// TestCampaignShares: 600 jobs receive their parts of a real RabbitMQ.
+// TestCampaignShares checks that 600 jobs of several groups receive their shares of a real RabbitMQ.
 func TestCampaignShares(t *testing.T) {
 	server := brokertest.NewRabbitMQ(t)
 	o := rabbitmq.Options{URL: server.URL, Queue: "shares", Priorities: 3, Logger: worktest.Logger(t)}

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Cancel implements bridge.QS. What lies in the queue is taken out as a worker would take it;
-// for that the queue is looked through. What a worker has, or is being given, that one is told.
+// Cancel implements bridge.QS. It browses the queue and removes the cancelled tasks in it like a worker. If a
+// worker has a task, or is about to get it, Cancel notifies the worker.
 func (q *Queue) Cancel(ctx context.Context, all []bridge.Entry) error {
 	if len(all) == 0 {
 		return nil
@@ -41,7 +41,7 @@ func (q *Queue) Cancel(ctx context.Context, all []bridge.Entry) error {
 	if err := l.takeOut(ctx, waiting); err != nil {
 		return explain(&q.options, fmt.Errorf("take cancelled jobs out of the queue: %w", err))
 	}
-	// Of the reports just published.
+	// Wait until the reports just published are heard.
 	return explain(&q.options, l.barrier(ctx, "reports"))
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// maxQueue leaves room in the 255 bytes of a name for the queues that are called after it.
+// maxQueue leaves room in the 255 bytes of a name for the suffixes of the other queues.
 const maxQueue = 200
 
 // CheckQueue refuses a malformed name of a queue.
@@ -25,14 +25,15 @@ func CheckQueue(name string) error {
 	return nil
 }
 
-// CheckURL refuses a malformed address. The error does not repeat the address: there is a password in it.
+// CheckURL refuses a malformed address. The error does not repeat the address, because it contains a
+// password.
 func CheckURL(address string) error {
 	_, err := parse(address)
 	return err
 }
 
-// Describe implements bridge.QS. It changes nothing there, and does not take the session, so that
-// it can be asked while a bridge runs.
+// Describe implements bridge.QS. It changes nothing in RabbitMQ and does not take the session, so that it
+// works while a bridge runs.
 func (q *Queue) Describe(ctx context.Context) (frontback.Queue, error) {
 	o := &q.options
 	d := frontback.Queue{
@@ -64,7 +65,7 @@ func (q *Queue) Describe(ctx context.Context) (frontback.Queue, error) {
 	return d, nil
 }
 
-// isThere reports whether the queue for work is there.
+// isThere reports whether the queue for work exists.
 func isThere(c *amqp.Connection, o *Options) (bool, error) {
 	ch, err := c.Channel()
 	if err != nil {
@@ -78,8 +79,8 @@ func isThere(c *amqp.Connection, o *Options) (bool, error) {
 	return err == nil, err
 }
 
-// fitting are the arguments with which the bridge can declare the queue for work. One that is there may lack the
-// exchange for dead letters. The error tells how it differs from what the bridge needs.
+// fitting returns the arguments with which the bridge can declare the queue for work. An existing queue may
+// lack the exchange for dead letters. The error says how the queue differs from the needs of the bridge.
 func fitting(c *amqp.Connection, o *Options) (amqp.Table, error) {
 	args := workArguments(o)
 	err := fits(c, o, args)
@@ -90,9 +91,9 @@ func fitting(c *amqp.Connection, o *Options) (amqp.Table, error) {
 	return args, err
 }
 
-// fits tells how a queue that is there differs from one with these arguments. To declare it once more
-// is the only way to learn its arguments here, and changes nothing: it is there as it is, or
-// the declaration is refused.
+// fits returns an error that says how an existing queue differs from one with these arguments. AMQP can show
+// the arguments only by a new declaration, which changes nothing: either it matches the queue or RabbitMQ
+// refuses it.
 func fits(c *amqp.Connection, o *Options, args amqp.Table) error {
 	ch, err := c.Channel()
 	if err != nil {
@@ -103,7 +104,7 @@ func fits(c *amqp.Connection, o *Options, args amqp.Table) error {
 	return err
 }
 
-// longest says what RabbitMQ does with long jobs. It cannot be asked for the time itself.
+// longest says how RabbitMQ treats long jobs. RabbitMQ does not report the time itself.
 func longest(c *amqp.Connection) string {
 	version, _ := c.Properties["version"].(string)
 	return strings.TrimSpace("RabbitMQ "+version) + " takes a job from its worker that has run for longer than its " +

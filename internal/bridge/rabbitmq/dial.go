@@ -8,11 +8,11 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// heartbeat is how often each side of a connection tells that it is there. RabbitMQ closes one of
-// which it has heard nothing for twice as long.
+// heartbeat is how often each side of a connection sends a sign of life. RabbitMQ closes a connection that
+// was silent for twice as long.
 const heartbeat = 10 * time.Second
 
-// dial connects.
+// dial connects to RabbitMQ.
 func dial(ctx context.Context, url, name string) (*amqp.Connection, error) {
 	stop, connected := func() bool { return true }, false
 	if _, err := parse(url); err != nil {
@@ -28,7 +28,7 @@ func dial(ctx context.Context, url, name string) (*amqp.Connection, error) {
 			}
 			stop = context.AfterFunc(ctx, func() { c.Close() })
 			connected = true
-			// Until it is open; the library takes it back then.
+			// The deadline is for the handshake; the library removes it afterwards.
 			return c, c.SetDeadline(time.Now().Add(15 * time.Second))
 		},
 	})

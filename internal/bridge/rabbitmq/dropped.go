@@ -2,14 +2,14 @@ package rabbitmq
 
 import amqp "github.com/rabbitmq/amqp091-go"
 
-// drop is a job that RabbitMQ dropped from the queue for work and handed to NAME.dropped. The message stays there until
-// the bridge has written down that the job is to be submitted once more.
+// drop is a job that RabbitMQ dropped from the queue for work and handed to NAME.dropped. The message stays
+// there until the bridge has saved that it will submit the job again.
 type drop struct {
 	tag    uint64
 	reason string // RabbitMQ's word, see its page on dead lettering
 }
 
-// limits say for RabbitMQ's words why it dropped a job.
+// limits explains RabbitMQ's reasons for dropping a job.
 var limits = map[string]string{
 	"expired":        "a policy with message-ttl gives jobs in this queue a time to live, and it was over",
 	"maxlen":         "a policy with max-length bounds this queue, and it was full",
@@ -25,7 +25,7 @@ func (d drop) text() string {
 	return "RabbitMQ dropped it: " + why + " (rabbitmqctl list_policies)"
 }
 
-// dropOf reads why a message was dropped.
+// dropOf reads the reason why a message was dropped.
 func dropOf(d *amqp.Delivery) drop {
 	x := drop{tag: d.DeliveryTag, reason: "not told"}
 	if deaths, _ := d.Headers["x-death"].([]any); len(deaths) > 0 {

@@ -18,8 +18,9 @@ import (
 	"github.com/fairlead/fairlead/internal/brokertest"
 )
 
-// TestRealDropped: a job that RabbitMQ drops, by a policy that somebody gave the queue or as a consumer rejects it, is
-// absent, also to a bridge that is started again, and the reason is told. When it is forgotten nothing is left of it.
+// TestRealDropped checks that a job that RabbitMQ drops, because of a policy of the queue or because a
+// consumer rejected it, is absent, with the reason, even for a bridge that is started again. When the job is
+// forgotten, nothing is left of it.
 func TestRealDropped(t *testing.T) {
 	server := brokertest.SharedRabbitMQ(t)
 	for _, c := range []struct{ queue, policy, says string }{
@@ -33,7 +34,7 @@ func TestRealDropped(t *testing.T) {
 			if c.policy != "" {
 				server.Control(t, "set_policy", c.queue, "^"+c.queue+"$", c.policy, "--apply-to", "queues")
 			}
-			for _, n := range []int{1, 2} { // of two, a queue that takes one drops the first
+			for _, n := range []int{1, 2} { // a queue with room for one drops the first of two
 				if r := worktest.Submit(t, q, n)[0]; r.Err != nil {
 					t.Fatal(r.Err)
 				}
@@ -69,8 +70,8 @@ func TestRealDropped(t *testing.T) {
 	}
 }
 
-// TestRealQueueWithoutDeadLetters: a queue that somebody else made does for the bridge, and the check says what it
-// lacks.
+// TestRealQueueWithoutDeadLetters checks that the bridge can use a queue that somebody else made, and that
+// the check names the missing argument.
 func TestRealQueueWithoutDeadLetters(t *testing.T) {
 	server := brokertest.SharedRabbitMQ(t)
 	if _, err := channel(t, server).QueueDeclare("theirs", true, false, false, false,
@@ -90,8 +91,9 @@ func TestRealQueueWithoutDeadLetters(t *testing.T) {
 	}
 }
 
-// TestRealQueueDeleted: somebody deletes the queue under a bridge that runs. The jobs that waited in it are absent
-// within seconds, the one that a worker has begun still runs, and what is submitted then is in the queue again.
+// TestRealQueueDeleted checks a bridge whose queue somebody deletes. Within seconds the jobs that waited in
+// it are absent; a job that a worker has begun still runs; new submissions go to the queue that the bridge
+// makes again.
 func TestRealQueueDeleted(t *testing.T) {
 	rabbitmq.SetExamined(t, 100*time.Millisecond)
 	server := brokertest.SharedRabbitMQ(t)

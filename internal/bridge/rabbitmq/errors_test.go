@@ -20,8 +20,7 @@ import (
 	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// said is what a check of a queue says that is wrong, and whether that is that RabbitMQ does not
-// let us in.
+// said returns the error of a check of a queue, and whether it means that RabbitMQ refuses us.
 func said(t *testing.T, o rabbitmq.Options) (text string, refused bool) {
 	t.Helper()
 	q := rabbitmq.Open(o)
@@ -34,7 +33,7 @@ func said(t *testing.T, o rabbitmq.Options) (text string, refused bool) {
 	return "", false
 }
 
-// at is the address of a server with something changed.
+// at returns an address with a change.
 func at(t *testing.T, address string, change func(*url.URL)) string {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -45,8 +44,8 @@ func at(t *testing.T, address string, change func(*url.URL)) string {
 	return u.String()
 }
 
-// TestRealErrors: whatever is wrong with the address, the rights or the queue is said with its
-// place and the next step, and not in the words of the protocol.
+// TestRealErrors checks that errors about the address, the rights or the queue name the place and the next
+// step, without words of the protocol.
 func TestRealErrors(t *testing.T) {
 	server := brokertest.SharedRabbitMQ(t)
 	server.Control(t, "add_user", "ann", "secret")
@@ -118,7 +117,7 @@ func TestRealErrors(t *testing.T) {
 	}
 }
 
-// helps checks that an error names what helps, and has no words of the protocol and no password.
+// helps checks that an error contains the words that help, and no words of the protocol and no password.
 func helps(t *testing.T, name, got string, all []string) {
 	t.Helper()
 	for _, want := range all {
@@ -135,8 +134,8 @@ func helps(t *testing.T, name, got string, all []string) {
 	}
 }
 
-// TestRealCheckLeavesNothing: a check makes no queue and no exchange, says that there is none yet, and
-// can be made while a bridge is at the queue.
+// TestRealCheckLeavesNothing checks that a check makes no queue and no exchange, reports that the queue is
+// missing, and works while a bridge uses the queue.
 func TestRealCheckLeavesNothing(t *testing.T) {
 	server := brokertest.SharedRabbitMQ(t)
 	describe := func(queue, want string) {

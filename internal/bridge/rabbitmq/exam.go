@@ -9,9 +9,9 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge/mq"
 )
 
-// openGate lets workers take work. If the broker was started since that was done last, nobody
-// has any, so that all there is lies in the queue, and is compared with the receipts. So it is if the queue was not
-// there: what it held is gone, and workers report only what they have begun.
+// openGate lets workers take work. If the gate is closed, the broker was started since: no worker has a task,
+// so all tasks are in the queue, and openGate compares the queue with the receipts. It also compares them if
+// the queue was missing: its messages are lost then, and only tasks that workers have begun have reports.
 func (l *live) openGate(ctx context.Context, there bool) error {
 	open, err := isOpen(l.Connection, &l.q.options)
 	if err != nil || open && there {
@@ -32,7 +32,7 @@ func (l *live) openGate(ctx context.Context, there bool) error {
 	return l.publish.ExchangeDeclare(l.q.options.name("open"), amqp.ExchangeFanout, false, false, false, false, nil)
 }
 
-// compare makes receipts and queue agree, and returns the markers of the messages in the queue.
+// compare makes the receipts match the queue, and returns the markers of the messages in the queue.
 func (l *live) compare(ctx context.Context) (there map[string]bool, err error) {
 	there = map[string]bool{}
 	var missing []string
@@ -60,7 +60,7 @@ func (l *live) compare(ctx context.Context) (there map[string]bool, err error) {
 	return there, l.tooMany(there)
 }
 
-// tooMany drops the receipts of what did not survive.
+// tooMany drops the receipts of messages that are not in the queue.
 func (l *live) tooMany(there map[string]bool) error {
 	l.mu.Lock()
 	var dropped []string
@@ -91,8 +91,8 @@ func (l *live) confirmed(ctx context.Context, queue string, p amqp.Publishing) e
 	return err
 }
 
-// browse reads all that lies in the work queue, in its order. What is to stay returns to its
-// place when all was read, the rest is removed. Meanwhile nobody else can take anything.
+// browse reads all messages of the work queue in their order. Messages for which stays returns true go back
+// to their places at the end; browse removes the others. Meanwhile nobody else can take them.
 func (l *live) browse(stays func(*mq.Task) bool) error {
 	ch, err := l.Channel()
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// parse reads an address. What is wrong with one is said without it: there is a password in it.
+// parse reads an address. Its errors do not contain the address, because it contains a password.
 func parse(address string) (amqp.URI, error) {
 	uri, err := amqp.ParseURI(address)
 	var about *neturl.Error
@@ -31,7 +31,7 @@ func parse(address string) (amqp.URI, error) {
 	return uri, nil
 }
 
-// place is an address for people: without user and password.
+// place returns an address for people: without user and password.
 func place(address string) string {
 	uri, err := parse(address)
 	if err != nil {
@@ -44,8 +44,7 @@ func place(address string) string {
 	return text
 }
 
-// refusedBy is the refusal in an error, nil if there is none, and its reason without the word
-// of the protocol that begins it.
+// refusedBy returns the refusal in an error, or nil, and its reason without the leading word of the protocol.
 func refusedBy(err error) (*amqp.Error, string) {
 	var refused *amqp.Error
 	if !errors.As(err, &refused) {
@@ -58,7 +57,7 @@ func refusedBy(err error) (*amqp.Error, string) {
 	return refused, reason
 }
 
-// unconnected explains why there is no connection; connected says that somebody listens.
+// unconnected explains why there is no connection. If connected, a program listens at the address.
 func unconnected(ctx context.Context, address string, connected bool, err error) error {
 	uri, _ := parse(address)
 	at := place(address)
@@ -90,13 +89,13 @@ func unconnected(ctx context.Context, address string, connected bool, err error)
 	return bridge.Explain(err, "RabbitMQ at %s refuses the connection (%s)", at, reason)
 }
 
-// other is how RabbitMQ says that something is there with other arguments.
+// other matches RabbitMQ's message that a queue or exchange exists with other arguments.
 var other = regexp.MustCompile(
 	`inequivalent arg '([^']+)' for (queue|exchange) '([^']+)'.*?: received (.+) but current is (.+)$`)
 
 var inQuotes = regexp.MustCompile(`'([^']*)'`)
 
-// quoted is the value in what RabbitMQ says of it, such as the value '5' of type 'long'.
+// quoted returns the value in a phrase of RabbitMQ, such as 5 in: the value '5' of type 'long'.
 func quoted(text string) string {
 	if m := inQuotes.FindStringSubmatch(text); m != nil {
 		return m[1]
@@ -104,7 +103,7 @@ func quoted(text string) string {
 	return text
 }
 
-// explain says what to do about a refusal.
+// explain adds the next step to a refusal.
 func explain(o *Options, err error) error {
 	refused, reason := refusedBy(err)
 	if refused == nil {
@@ -147,7 +146,7 @@ func differs(o *Options, reason string) string {
 	return fmt.Sprintf("%s: name another queue with --queue", what)
 }
 
-// is reports whether an error is a refusal with a code.
+// is reports whether an error is a refusal with this code.
 func is(err error, code int) bool {
 	var refused *amqp.Error
 	return errors.As(err, &refused) && refused.Code == code

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// SetExamined changes for a test how often the bridge looks whether its queue is still there.
+// SetExamined changes for a test how often the bridge checks whether its queue still exists.
 func SetExamined(t testing.TB, d time.Duration) {
 	before := examined
 	examined = d
 	t.Cleanup(func() { examined = before })
 }
 
-// SetVanished changes for a test after how long what keeps the session is another bridge.
+// SetVanished changes for a test after which time the holder of the session counts as another bridge.
 func SetVanished(t testing.TB, d time.Duration) {
 	before := vanished
 	vanished = d

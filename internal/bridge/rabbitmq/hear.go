@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge/mq"
 )
 
-// notifyWorker has the worker of a task, if there is one, end it.
+// notifyWorker asks the worker of a task, if the task has one, to end it.
 func (l *live) notifyWorker(marker string) {
 	err := l.publish.Publish(l.q.options.name("cancel"), marker, false, false, amqp.Publishing{MessageId: marker})
 	if err != nil {
@@ -18,7 +18,7 @@ func (l *live) notifyWorker(marker string) {
 	}
 }
 
-// barrier returns when all that was in a queue has been heard.
+// barrier returns when the bridge has heard all messages that were in a queue.
 func (l *live) barrier(ctx context.Context, queue string) error {
 	id := rand.Text()
 	heard := make(chan struct{})
@@ -46,14 +46,14 @@ func (l *live) barrier(ctx context.Context, queue string) error {
 	}
 }
 
-// hear takes note of a message. Those of an earlier connection come again, under other tags.
+// hear handles a message. Messages of an earlier connection come again with other tags.
 func (l *live) hear(d amqp.Delivery, note func(amqp.Delivery) (keep bool)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.dead {
 		return
 	}
-	if d.Type == "barrier" { // of this process, or an earlier one
+	if d.Type == "barrier" { // from this process or an earlier one
 		if heard := l.barriers[d.MessageId]; heard != nil {
 			close(heard)
 			delete(l.barriers, d.MessageId)
@@ -82,12 +82,12 @@ func (l *live) hearReport(d amqp.Delivery) (keep bool) {
 		return false
 	}
 	if !report.Over() && l.q.isCancelled(report.Marker) {
-		go l.notifyWorker(report.Marker) // it was on its way to its worker when it was cancelled
+		go l.notifyWorker(report.Marker) // a worker was about to get it when it was cancelled
 	}
 	return true
 }
 
-// hasReceipt reports whether a marker has arrived.
+// hasReceipt reports whether a receipt of a marker has arrived.
 func (l *live) hasReceipt(marker string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -112,7 +112,7 @@ func take[V any](l *live, of map[string]V, marker string) (v V, ok bool) {
 	return v, ok
 }
 
-// hearDropped notes that a job was dropped.
+// hearDropped records that a job was dropped.
 func (l *live) hearDropped(d amqp.Delivery) (keep bool) {
 	if _, twice := l.dropped[d.MessageId]; twice || d.MessageId == "" || l.q.reports.IsForgotten(d.MessageId) {
 		return false
@@ -122,7 +122,7 @@ func (l *live) hearDropped(d amqp.Delivery) (keep bool) {
 	return true
 }
 
-// droppedAs is how RabbitMQ dropped a job, if it did.
+// droppedAs returns how RabbitMQ dropped a job, if it did.
 func (l *live) droppedAs(marker string) (d drop, dropped bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -14,21 +14,22 @@ import (
 	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// errBusy says that the session is taken.
+// errBusy says that another connection has the session.
 var errBusy = errors.New("an earlier connection of a bridge to this queue is open still: what it sent may yet arrive")
 
-// vanished is after how long nothing is left of a connection whose other side is gone, with a
-// margin. What keeps the session for longer is another bridge.
+// vanished is how long a connection whose other side is gone can last, with a margin. A session that is held
+// for longer belongs to another bridge.
 var vanished = 3 * heartbeat
 
-// alternate is the argument with which the exchange of the holder names the holder: RabbitMQ tells it to
-// whoever names another one. Nothing is ever published to that exchange.
+// alternate is an argument of the holder's exchange; its value names the holder of the session. RabbitMQ
+// reports this value to a client that declares the exchange with another value. Nobody ever publishes to this
+// exchange.
 const alternate = "alternate-exchange"
 
-// holder is the exchange that is there for as long as the session is.
+// holder returns the name of the exchange that exists as long as the session.
 func (o *Options) holder() string { return o.name("holder") }
 
-// self is who we are, as the holder of the session.
+// self names this process as the holder of the session.
 func (o *Options) self() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -37,7 +38,8 @@ func (o *Options) self() string {
 	return o.name(fmt.Sprintf("%d@%s", os.Getpid(), host))
 }
 
-// sign says who has the session. It goes with the session's queue, and nothing depends on it.
+// sign records who holds the session. The record goes with the queue of the session, and nothing depends on
+// it.
 func (l *live) sign() {
 	ch, err := l.Channel()
 	if err != nil {
@@ -54,7 +56,7 @@ func (l *live) sign() {
 	}
 }
 
-// signed is who has the session, "" if that is not told.
+// signed returns who holds the session, or "" if that is unknown.
 func (l *live) signed() string {
 	ch, err := l.Channel()
 	if err != nil {
@@ -65,7 +67,7 @@ func (l *live) signed() string {
 	err = ch.ExchangeDeclare(o.holder(), amqp.ExchangeFanout, false, true, true, false, amqp.Table{
 		alternate: o.name("nobody"),
 	})
-	if err == nil { // there was none, and is one now
+	if err == nil { // there was none, so this call made it
 		ch.ExchangeDelete(o.holder(), true, false)
 		return ""
 	}
@@ -76,7 +78,8 @@ func (l *live) signed() string {
 	return ""
 }
 
-// busy is why there is no session: for a while an earlier connection may still have it.
+// busy says why there is no session. At first an earlier connection may still hold it; after vanished it
+// names another bridge.
 func (l *live) busy() error {
 	q, now := l.q, time.Now()
 	if q.busySince.IsZero() {
@@ -95,7 +98,8 @@ func (l *live) busy() error {
 	return errors.Join(wait.ErrRefused, err)
 }
 
-// takeSession waits until no other connection has it.
+// takeSession takes the session. While another connection holds it, it tries again, for two seconds after the
+// connection began.
 func (l *live) takeSession(ctx context.Context) error {
 	for {
 		ch, err := l.Channel()

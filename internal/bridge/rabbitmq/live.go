@@ -8,14 +8,14 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// up is the connection, a new one if there is none.
+// up returns the connection, and makes a new one if necessary.
 func (q *Queue) up(ctx context.Context) (*live, error) {
 	q.order.Lock()
 	defer q.order.Unlock()
 	return q.upOrdered(ctx)
 }
 
-// upOrdered is up for a caller that holds the order.
+// upOrdered is up for a caller that holds order.
 func (q *Queue) upOrdered(ctx context.Context) (*live, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (q *Queue) upOrdered(ctx context.Context) (*live, error) {
 	return l, nil
 }
 
-// begin takes the session, and hears what there is to be heard.
+// begin takes the session, and starts to read the messages for the bridge.
 func (l *live) begin(ctx context.Context) (err error) {
 	closed := l.NotifyClose(make(chan *amqp.Error, 1))
 	go func() {

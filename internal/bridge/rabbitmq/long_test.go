@@ -15,8 +15,8 @@ import (
 	"github.com/fairlead/fairlead/internal/brokertest"
 )
 
-// TestRealLongJob: a job that runs for longer than RabbitMQ leaves it with a worker ends as failed with
-// this as the cause, and does not begin again and again.
+// TestRealLongJob checks that a job that runs for longer than RabbitMQ's consumer_timeout fails with this
+// cause, and does not start again and again.
 func TestRealLongJob(t *testing.T) {
 	server := brokertest.SharedRabbitMQ(t)
 	patience := func(timeout, tick int) {
@@ -24,7 +24,7 @@ func TestRealLongJob(t *testing.T) {
 			"application:set_env(rabbit, channel_tick_interval, %d).", timeout, tick))
 	}
 	patience(1000, 500)
-	defer patience(1800000, 60000) // as RabbitMQ has it by default, in milliseconds
+	defer patience(1800000, 60000) // RabbitMQ's defaults, in milliseconds
 	o := rabbitmq.Options{URL: server.URL, Queue: "long", Logger: worktest.Logger(t)}
 	work(t, o, 1)
 	q := rabbitmq.Open(o)

@@ -23,8 +23,8 @@ func (q *Queue) Look(ctx context.Context, all []bridge.Entry) ([]bridge.Status, 
 	if !absent {
 		return out, nil
 	}
-	// That something is not there is said when all has been heard: receipts first, as whatever
-	// has a report has, or had, a receipt.
+	// An entry counts as absent only after all messages were heard: receipts first, because each entry with a
+	// report has, or had, a receipt.
 	for _, queue := range []string{"receipts", "reports"} {
 		if err := l.barrier(ctx, queue); err != nil {
 			return nil, explain(&q.options, fmt.Errorf("read %s: %w", queue, err))
@@ -36,7 +36,7 @@ func (q *Queue) Look(ctx context.Context, all []bridge.Entry) ([]bridge.Status, 
 	return out, nil
 }
 
-// state is the news about an entry. Absent is true only if all news were heard.
+// state returns the status of an entry. Absent is certain only if all messages were heard.
 func (l *live) state(e bridge.Entry) bridge.Status {
 	if end := l.q.reports.End(e.Marker); end != nil {
 		s := end.Status()

@@ -28,8 +28,8 @@ func adapter(url, queue string) *rabbitmq.Queue {
 	return rabbitmq.Open(rabbitmq.Options{URL: url, Queue: queue, Priorities: 5})
 }
 
-// TestRealLostConfirmation: a publication whose confirmation is lost is found, however late it
-// arrives, and is absent only when it cannot arrive any more.
+// TestRealLostConfirmation checks that the bridge finds a publication whose confirmation was lost, however
+// late it arrives, and reports it as absent only when it cannot arrive any more.
 func TestRealLostConfirmation(t *testing.T) {
 	server := brokertest.SharedRabbitMQ(t)
 	at, err := url.Parse(server.URL)
@@ -102,7 +102,7 @@ func channel(t testing.TB, server *brokertest.RabbitMQ) *amqp.Channel {
 	return ch
 }
 
-// contents are the markers of what is in a queue. They stay there.
+// contents returns the markers of the messages in a queue, and leaves the messages there.
 func contents(t *testing.T, server *brokertest.RabbitMQ, queue string) (markers []string) {
 	t.Helper()
 	ch := channel(t, server)
@@ -123,8 +123,8 @@ func contents(t *testing.T, server *brokertest.RabbitMQ, queue string) (markers 
 	}
 }
 
-// TestRealHalfPublished: a crash of the broker may leave a message in one of the two queues
-// alone. The bridge makes them agree before anybody takes work.
+// TestRealHalfPublished checks that the bridge makes the queue match the receipts before anybody takes work:
+// a crash of the broker may leave a message in only one of the two queues.
 func TestRealHalfPublished(t *testing.T) {
 	server := brokertest.SharedRabbitMQ(t)
 	q := adapter(server.URL, "half")
@@ -151,7 +151,7 @@ func TestRealHalfPublished(t *testing.T) {
 	}
 	drop("half", 1)
 	drop("half.receipts", 2)
-	// 3 is over, but its worker's acknowledgement was lost.
+	// 3 has ended, but the acknowledgement of its worker was lost.
 	if err := ch.Publish("", "half.reports", false, false,
 		amqp.Publishing{
 			DeliveryMode: amqp.Persistent, Body: []byte(`{"fairlead":"report/1","marker":"lost-3","state":"succeeded"}`),
@@ -163,7 +163,7 @@ func TestRealHalfPublished(t *testing.T) {
 	}
 	server.Stop()
 	server.Start(t)
-	for range 2 { // another process knows it as well
+	for range 2 { // another process finds the same
 		q = adapter(server.URL, "half")
 		for i, want := range []bridge.Phase{bridge.Absent, bridge.Pending, bridge.Succeeded, bridge.Pending} {
 			worktest.Await(t, q, worktest.Entry(i+1), want)
@@ -175,8 +175,8 @@ func TestRealHalfPublished(t *testing.T) {
 	}
 }
 
-// TestRealOtherArguments: a queue that is there with other arguments is a mistake that is
-// explained.
+// TestRealOtherArguments checks that the error about an existing queue with other arguments explains the
+// remedy.
 func TestRealOtherArguments(t *testing.T) {
 	server := brokertest.SharedRabbitMQ(t)
 	if _, err := channel(t, server).QueueDeclare("mine", true, false, false, false, nil); err != nil {
@@ -191,9 +191,8 @@ func TestRealOtherArguments(t *testing.T) {
 	}
 }
 
-// TestRealTwoBridges: the second bridge to a queue is told that there is another one: at first
-// that it may be what is left of an earlier connection, and then who it is. When that one
-// ends it goes on.
+// TestRealTwoBridges checks that a second bridge to a queue learns that there is another one: at first that
+// an earlier connection may be open, and then who it is. When the first bridge ends, the second one goes on.
 func TestRealTwoBridges(t *testing.T) {
 	rabbitmq.SetVanished(t, 3*time.Second)
 	server := brokertest.SharedRabbitMQ(t)
@@ -225,8 +224,9 @@ func TestRealTwoBridges(t *testing.T) {
 	worktest.Await(t, second, worktest.Entry(1), bridge.Pending)
 }
 
-// TestRealQueueForgotten: the queue is gone with all messages that were confirmed, as after a crash in the seconds
-// before RabbitMQ writes down that it exists. The bridge says that they are absent, and submits them once more.
+// TestRealQueueForgotten checks a queue that is gone with all confirmed messages, as after a crash in the
+// seconds before RabbitMQ saves the definition of the queue. The bridge reports that the jobs are absent, and
+// submits them again.
 func TestRealQueueForgotten(t *testing.T) {
 	server := brokertest.SharedRabbitMQ(t)
 	q := adapter(server.URL, "gone")
@@ -258,7 +258,7 @@ func TestRealQueueForgotten(t *testing.T) {
 	}
 }
 
-// looked is what an adapter says, as soon as it says something.
+// looked returns the statuses of an adapter as soon as it returns any.
 func looked(t *testing.T, q *rabbitmq.Queue, numbers ...int) []bridge.Status {
 	t.Helper()
 	var entries []bridge.Entry
@@ -274,8 +274,8 @@ func looked(t *testing.T, q *rabbitmq.Queue, numbers ...int) []bridge.Status {
 	return seen
 }
 
-// BenchmarkSubmit is how fast jobs are published, and beside it how fast the same messages are
-// by the protocol alone, to one queue, with the same number of them unconfirmed.
+// BenchmarkSubmit measures how fast the bridge publishes jobs, and compares it with a plain client that
+// publishes the same messages to one queue with the same number of unconfirmed messages.
 func BenchmarkSubmit(b *testing.B) {
 	const many = 100
 	server := brokertest.NewRabbitMQ(b)

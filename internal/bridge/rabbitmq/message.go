@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge/mq"
 )
 
-// publishing is the message of a report.
+// publishing returns the message of a report.
 func publishing(r mq.Report) amqp.Publishing {
 	return amqp.Publishing{
 		DeliveryMode: amqp.Persistent, MessageId: r.Marker, Type: mq.ReportFormat, ContentType: "application/json",
@@ -14,5 +14,5 @@ func publishing(r mq.Report) amqp.Publishing {
 	}
 }
 
-// reportLimit is how large a report may be.
+// reportLimit is the largest size of a report.
 const reportLimit = 1 << 20

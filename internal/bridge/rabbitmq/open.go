@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge/mq"
 )
 
-// Open returns an adapter. That nobody answers yet is no error. It connects when it is first asked
-// for more than what the queue is.
+// Open returns an adapter. It does not connect; the adapter connects on the first call except Describe, so
+// RabbitMQ need not answer yet.
 func Open(o Options) *Queue {
 	o.defaults()
 	ctx, end := context.WithCancel(context.Background())
@@ -19,11 +19,11 @@ func Open(o Options) *Queue {
 	return q
 }
 
-// recycled is the time after which a connection is made anew: RabbitMQ closes connections that do not
-// acknowledge a message for half an hour, if it is not told otherwise.
+// recycled is how long a connection is used: by default, RabbitMQ closes channels that leave a message
+// unacknowledged for half an hour, and the bridge keeps messages for longer.
 const recycled = 20 * time.Minute
 
-// supervise keeps a connection, so that reports are heard as they come.
+// supervise keeps a connection open, so that the bridge hears reports as they come.
 func (q *Queue) supervise(ctx context.Context) {
 	try := bridge.NewRetry(q.options.Away, 100*time.Millisecond, 5*time.Second)
 	for ctx.Err() == nil {
@@ -33,16 +33,16 @@ func (q *Queue) supervise(ctx context.Context) {
 			continue
 		}
 		try.Answered()
-		q.reports.Notify() // what there is may be another now
+		q.reports.Notify() // the state may have changed meanwhile
 		q.watch(ctx, l)
 	}
 }
 
-// examined is how often the bridge looks whether its queue is still there.
+// examined is how often the bridge checks whether its queue still exists.
 var examined = 10 * time.Second
 
-// watch waits until a connection has ended, or ends it: when it is old, and when somebody deleted the queue, which is
-// made again with the next connection.
+// watch returns when a connection has ended. It ends a connection that is old, or whose queue somebody
+// deleted; the next connection makes the queue again.
 func (q *Queue) watch(ctx context.Context, l *live) {
 	recycle := time.After(recycled)
 	for old := false; !old; {

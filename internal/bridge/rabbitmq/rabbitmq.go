@@ -1,26 +1,25 @@
-// Package rabbitmq is the adapter of a bridge to RabbitMQ, and a worker that runs the tasks that the
-// bridge puts there.
+// Package rabbitmq is the adapter of a bridge to RabbitMQ, and a worker that runs the tasks that the bridge
+// puts there.
 //
-// Work is in one durable queue with priorities; large priorities are served first. It is
-// published, persistent and confirmed, to an exchange that copies it to NAME.receipts, which
-// only the bridge reads. Whoever takes a task tells in NAME.reports that it has started and
-// how it ended, and acknowledges it then. Reports are acknowledged when the bridge has written
-// down what they say.
+// Work is in one durable queue with priorities; large priorities are served first. The bridge publishes work,
+// persistent and confirmed, to an exchange that copies it to NAME.receipts, which only the bridge reads. A
+// worker reports in NAME.reports that a task has started and how it ended, and then acknowledges the task.
+// The bridge acknowledges a report when it has saved it.
 //
-// The guarantees, and why they hold. A publication whose confirmation was lost has arrived if there
-// is a receipt: a message is handed to both queues at once. It cannot arrive later, as
-// NAME.session is a queue that only one connection can have, and that is free only when the
-// one that published has ended.
+// The guarantees, and why they hold. A publication whose confirmation was lost has arrived if there is a
+// receipt: the exchange hands a message to both queues at once. It cannot arrive later, because NAME.session
+// is a queue that only one connection can have, and that becomes free only when the connection that published
+// has ended.
 //
-// A crash of the broker may leave a message that was not confirmed in one of the two queues
-// alone. So nobody takes any work after a restart until the bridge has compared them: the
-// exchange NAME.open does not survive a restart, workers wait for it, and the bridge declares
-// it when it has written the missing receipts and removed superfluous ones.
-// By the same look it removes tasks whose end was reported.
+// A crash of the broker may leave an unconfirmed message in only one of the two queues. So nobody takes work
+// after a restart until the bridge has compared them: the exchange NAME.open does not survive a restart,
+// workers wait for it, and the bridge declares it when it has written the missing receipts and removed the
+// superfluous ones. At the same time it removes tasks whose ends were reported.
 //
-// RabbitMQ drops jobs where somebody gave the queue a limit (a policy with message-ttl or max-length), or a consumer
-// rejects them. It hands them to NAME.dropped then, which tells the bridge. A queue that somebody deleted is missed
-// within seconds, made again, and compared with the receipts as after a restart.
+// RabbitMQ drops jobs if somebody gave the queue a limit (a policy with message-ttl or max-length), or if a
+// consumer rejects them. It hands them to NAME.dropped then, which the bridge reads. If somebody deletes the
+// queue, the bridge notices that within seconds, makes the queue again, and compares it with the receipts as
+// after a restart.
 package rabbitmq
 
 import (
@@ -37,15 +36,14 @@ import (
 	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// Options say where the queue is.
+// Options says where the queue is.
 type Options struct {
 	URL   string // amqp://user:password@host:port/vhost
-	Queue string // for work; what else there is is called after it
+	Queue string // queue for work; the other names begin with its name
 	// Priorities is the largest priority, at most 255; default 10. RabbitMQ recommends few.
 	Priorities int
 	Logger     *slog.Logger // default: discards
-	// Away is told when RabbitMQ does not answer, and when it does again. Default: one that
-	// writes to the Logger.
+	// Away records times in which RabbitMQ does not answer. Default: one that writes to the Logger.
 	Away *wait.Outage
 }
 
@@ -68,17 +66,17 @@ type Queue struct {
 	reports *mq.Reports
 	end     context.CancelFunc
 	ended   sync.WaitGroup
-	begin   func() // to keep a connection, once
+	begin   func() // begins to keep a connection, once
 
-	order sync.Mutex // held while something is published, or a connection is made
-	// busySince is when another connection was first found to have the session; zero if none has.
-	busySince time.Time  // under order
+	order sync.Mutex // held while publishing or connecting
+	// busySince is when another connection was first found to hold the session; zero: none does.
+	busySince time.Time  // guarded by order
 	mu        sync.Mutex // guards the fields below
 	live      *live
-	// exam has the markers that are in the queue or were, as far as they concern us: set if
-	// the broker was restarted in our time.
+	// exam holds the markers that the last comparison found in the queue, and those submitted since; nil: this
+	// process made no comparison.
 	exam map[string]bool
-	// cancelled are the markers whose workers are to be told when they start.
+	// cancelled holds the markers whose workers must be notified when they start.
 	cancelled map[string]bool
 }
 
@@ -105,20 +103,20 @@ func (q *Queue) Close() error {
 	return nil
 }
 
-// live is a connection that has the session: whatever earlier ones have sent has arrived, or
-// never will.
+// live is a connection that holds the session: each message of an earlier connection has arrived, or never
+// will.
 type live struct {
 	*amqp.Connection
 	q        *Queue
 	publish  *amqp.Channel    // with confirmations
-	returned chan amqp.Return // what could not be routed
+	returned chan amqp.Return // messages that could not be routed
 	read     *amqp.Channel    // of reports, receipts and dropped jobs
-	gone     chan struct{}    // closed when the connection is
+	gone     chan struct{}    // closed with the connection
 	began    time.Time
 
 	mu       sync.Mutex
-	dead     bool              // later news of it do not count
-	receipts map[string]uint64 // markers, and the tags of their receipts
+	dead     bool              // later messages of it do not count
+	receipts map[string]uint64 // tags of receipts, by marker
 	dropped  map[string]drop   // by marker
 	barriers map[string]chan struct{}
 }

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// work runs a worker for as long as the test.
+// work runs a worker until the end of the test.
 func work(t *testing.T, o rabbitmq.Options, slots int) {
 	t.Helper()
 	worktest.Work(t, func(ctx context.Context, w *mq.Worker) {
@@ -30,7 +30,7 @@ func work(t *testing.T, o rabbitmq.Options, slots int) {
 	})
 }
 
-// TestRealBridge: the adapter keeps the contract with a real RabbitMQ.
+// TestRealBridge checks that the adapter keeps the contract with a real RabbitMQ.
 func TestRealBridge(t *testing.T) {
 	server := brokertest.SharedRabbitMQ(t)
 	bridgetest.Run(t, func(t *testing.T) *bridgetest.Rig {

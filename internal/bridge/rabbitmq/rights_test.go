@@ -15,8 +15,8 @@ import (
 	"github.com/fairlead/fairlead/internal/brokertest"
 )
 
-// TestRealRights: the rights that the how-to gives to bridge and worker are enough, and those of
-// a worker do not let it submit.
+// TestRealRights checks that the rights that the how-to gives to bridge and worker are enough, and that a
+// worker with its rights cannot submit.
 func TestRealRights(t *testing.T) {
 	server := brokertest.SharedRabbitMQ(t)
 	page, err := os.ReadFile("../../../docs/how-to/put-it-in-front-of-rabbitmq.md")

@@ -28,7 +28,7 @@ func (q *Queue) Submit(ctx context.Context, all []bridge.Submission) ([]bridge.R
 	}
 	for _, r := range receipts {
 		if errors.Is(r.Err, bridge.ErrUnsure) {
-			// What is under way on this connection ends with it. Until then nobody has the session.
+			// Messages under way end with the connection. Until then nobody has the session.
 			l.close()
 			break
 		}
@@ -36,7 +36,7 @@ func (q *Queue) Submit(ctx context.Context, all []bridge.Submission) ([]bridge.R
 	return receipts, nil
 }
 
-// submit publishes some, and waits for their confirmations.
+// submit publishes submissions, and waits for their confirmations.
 func (l *live) submit(ctx context.Context, all []bridge.Submission) []bridge.Receipt {
 	receipts := make([]bridge.Receipt, len(all))
 	pending := make([]*amqp.DeferredConfirmation, len(all))
@@ -68,7 +68,7 @@ func (l *live) submit(ctx context.Context, all []bridge.Submission) []bridge.Rec
 	return receipts
 }
 
-// send publishes one, and returns what its confirmation is waited for with.
+// send publishes a submission, and returns its pending confirmation.
 func (l *live) send(ctx context.Context, s *bridge.Submission) (*amqp.DeferredConfirmation, error) {
 	if s.Priority < 0 || s.Priority > int64(l.q.options.Priorities) {
 		return nil, bridge.Explain(queue.ErrInvalid, "priority %d: the queue takes those from 0 to %d", s.Priority,
@@ -92,8 +92,8 @@ func (l *live) send(ctx context.Context, s *bridge.Submission) (*amqp.DeferredCo
 	return c, nil
 }
 
-// unroutable finds submissions that came back because there is no queue for them. They come back
-// before they are confirmed.
+// unroutable finds submissions that came back because their queue does not exist. They come back before they
+// are confirmed.
 func (l *live) unroutable(all []bridge.Submission, receipts []bridge.Receipt) {
 	for {
 		select {

@@ -27,7 +27,7 @@ func (e *timeoutError) Unwrap() error { return mq.ErrLost }
 var usedTimeout = regexp.MustCompile(
 	`delivery acknowledgement on channel \d+ timed out(?:\. Timeout value used: (\d+) ms)?`)
 
-// lostBy is why a channel with a task was lost.
+// lostBy returns the reason why a channel with a task was lost.
 func lostBy(closed *amqp.Error) error {
 	if closed == nil || closed.Code != amqp.PreconditionFailed {
 		return mq.ErrLost

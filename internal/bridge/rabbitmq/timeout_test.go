@@ -11,11 +11,11 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge/mq"
 )
 
-// TestLostBy: that a task was taken back because it ran for too long is told from all else.
+// TestLostBy checks that lostBy distinguishes a task that ran for too long from all other reasons.
 func TestLostBy(t *testing.T) {
 	for _, c := range []struct {
 		closed *amqp.Error
-		after  time.Duration // -1: it is something else
+		after  time.Duration // -1: another reason
 	}{
 		{nil, -1},
 		{&amqp.Error{Code: amqp.ChannelError, Reason: "delivery acknowledgement on channel 1 timed out"}, -1},

@@ -6,9 +6,9 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// declare makes what survives a restart of the broker: the queues, the exchange that copies
-// work to the receipts, the one to which RabbitMQ hands jobs that it drops, and the one over which workers are told
-// that a task is cancelled.
+// declare makes everything that survives a restart of the broker: the queues, the exchange that copies work
+// to the receipts, the exchange to which RabbitMQ hands jobs that it drops, and the exchange that carries
+// cancellations to workers.
 func declare(ch *amqp.Channel, o *Options, work amqp.Table) error {
 	for name, args := range map[string]amqp.Table{
 		o.Queue: work, o.name("receipts"): nil, o.name("reports"): nil, o.name("dropped"): nil,
@@ -38,12 +38,12 @@ func declare(ch *amqp.Channel, o *Options, work amqp.Table) error {
 // deadLetters is the argument that names the exchange to which RabbitMQ hands jobs that it drops.
 const deadLetters = "x-dead-letter-exchange"
 
-// workArguments are those of the queue for work.
+// workArguments returns the arguments of the queue for work.
 func workArguments(o *Options) amqp.Table {
 	return amqp.Table{"x-max-priority": int32(o.Priorities), deadLetters: o.name("dropped")}
 }
 
-// isOpen reports whether work may be taken: the bridge has looked at the queue since the
+// isOpen reports whether workers may take work: the bridge has compared the queue with the receipts since the
 // broker was started.
 func isOpen(c *amqp.Connection, o *Options) (bool, error) {
 	ch, err := c.Channel()

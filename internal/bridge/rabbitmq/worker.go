@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// WorkerOptions say what a worker takes, and with what it runs it.
+// WorkerOptions describes a worker: the queue that it serves, and how it runs tasks.
 type WorkerOptions struct {
 	Options
 	Slots  int // tasks at a time
@@ -23,7 +23,7 @@ type WorkerOptions struct {
 	// Drain is how long tasks may go on when the worker ends.
 	Drain time.Duration
 
-	reportedLongest bool // how long jobs may be
+	reportedLongest bool // it has logged how long jobs may run
 }
 
 // Work takes tasks and runs them, until ctx ends.
@@ -37,11 +37,11 @@ func Work(ctx context.Context, o WorkerOptions) {
 	}
 }
 
-// crew is what the slots of a worker share: a connection.
+// crew is the state that the slots of a worker share, with its connection.
 type crew struct {
 	*WorkerOptions
 	*amqp.Connection
-	notices string // the queue with the cancellations for it
+	notices string // the queue of its cancellations
 	mu      sync.Mutex
 	stops   map[string]context.CancelCauseFunc // by marker
 }
@@ -84,7 +84,7 @@ func (o *WorkerOptions) serve(ctx context.Context, try *bridge.Retry) error {
 	return fmt.Errorf("the connection to RabbitMQ at %s was lost", place(o.URL))
 }
 
-// awaitGate waits until work may be taken, and returns false if ctx ends before.
+// awaitGate waits until workers may take work, and returns false if ctx ends before.
 func (o *WorkerOptions) awaitGate(ctx context.Context, c *amqp.Connection) (bool, error) {
 	for told := false; ; told = true {
 		open, err := isOpen(c, &o.Options)
@@ -129,7 +129,7 @@ func (w *crew) listen() error {
 	return nil
 }
 
-// slot takes one task after the other.
+// slot runs one task after the other.
 func (w *crew) slot(ctx context.Context) error {
 	ch, err := w.Channel()
 	if err != nil {
@@ -151,7 +151,7 @@ func (w *crew) slot(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			return nil // messages that were delivered meanwhile return to their places
+			return nil // messages that came meanwhile go back to their places
 		case d, ok := <-deliveries:
 			if !ok {
 				return errors.New("the connection to RabbitMQ was lost")
@@ -166,8 +166,8 @@ func (w *crew) slot(ctx context.Context) error {
 	}
 }
 
-// perform runs a task, says how it ended, and acknowledges it. The last two are one
-// transaction, so a failure of ours leaves both or none. The task is ended when have ends.
+// perform runs a task, reports its end, and acknowledges it. Report and acknowledgement are one transaction,
+// so that a failure leaves both or none. The task is stopped when have ends.
 func (w *crew) perform(ctx, have context.Context, ch *amqp.Channel, d amqp.Delivery) error {
 	task, err := mq.ReadTask(d.Body)
 	if err != nil {
@@ -218,7 +218,7 @@ func (w *crew) run(ctx, have context.Context, ch *amqp.Channel, task *mq.Task) (
 		delete(w.stops, task.Marker)
 		w.mu.Unlock()
 	}()
-	// It can be told of a cancellation before the bridge hears that it has started.
+	// Bind the task to the cancellations before the bridge hears that it has started.
 	if err := ch.QueueBind(w.notices, task.Marker, w.name("cancel"), false, nil); err != nil {
 		return mq.Report{}, err
 	}
@@ -233,8 +233,8 @@ func (w *crew) run(ctx, have context.Context, ch *amqp.Channel, task *mq.Task) (
 	return r, ch.QueueUnbind(w.notices, task.Marker, w.name("cancel"), nil)
 }
 
-// outlasted notes that a task was lost because it ran for too long. If it comes here once more
-// it is not run, but reported as failed: it would run for as long, and be lost, for ever.
+// outlasted records that a task was lost because it ran for too long. If the worker gets it again, it reports
+// it as failed and does not run it: the task would run as long again, and be lost again, forever.
 func (w *crew) outlasted(r mq.Report, err error) {
 	var late *timeoutError
 	if !errors.As(err, &late) {

@@ -13,10 +13,10 @@ import (
 	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// recorder is a QS that takes down what goes into it, and when it runs there.
+// recorder is a QS that records its submissions and their times.
 type recorder struct {
 	bridge.QS
-	progress chan struct{} // has an element when something has ended
+	progress chan struct{} // has an element when a job has ended
 
 	mu      sync.Mutex
 	jobs    map[string]*job     // by marker
@@ -31,7 +31,7 @@ type job struct {
 	began, end, seen time.Time
 }
 
-// came notes that a job has come to the server.
+// came records that a job has come to the server.
 func (r *recorder) came(id int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -75,7 +75,7 @@ func (r *recorder) ended() int {
 	return r.over
 }
 
-// first is when the first job began.
+// first returns when the first job began.
 func (r *recorder) first() (first time.Time) {
 	for _, j := range r.jobs {
 		if first.IsZero() || j.began.Before(first) {
@@ -85,7 +85,8 @@ func (r *recorder) first() (first time.Time) {
 	return first
 }
 
-// received is what the fair-share groups had of the slots until an instant, of 1.
+// received returns the part of the service until an instant that each fair-share group received; the parts
+// sum to 1.
 func (r *recorder) received(until time.Time) map[string]float64 {
 	had, all := map[string]float64{}, 0.0
 	for _, j := range r.jobs {
@@ -104,8 +105,8 @@ func (r *recorder) received(until time.Time) map[string]float64 {
 	return had
 }
 
-// passed is how many fair-share jobs began while a priority job waited that had come before,
-// longer ago than is uncertain.
+// passed counts the pairs of a fair-share job and a priority job in which the first began while the second
+// waited, outside the uncertainty of the times.
 func (r *recorder) passed(unsharp time.Duration) (n int) {
 	for _, u := range r.jobs {
 		if u.group != above {
@@ -120,7 +121,7 @@ func (r *recorder) passed(unsharp time.Duration) (n int) {
 	return n
 }
 
-// check says what the groups received, and whether that is right.
+// check checks that the groups received their shares, and logs them.
 func (r *recorder) check(t *testing.T, rig Rig, until time.Time) {
 	t.Helper()
 	r.mu.Lock()
@@ -152,7 +153,7 @@ func (r *recorder) check(t *testing.T, rig Rig, until time.Time) {
 	}
 }
 
-// waits is how long a job of the priority group waited at most.
+// waits returns the longest wait of a job of the priority group.
 func (r *recorder) waits() (longest time.Duration) {
 	for _, j := range r.jobs {
 		if j.group == above {
@@ -162,7 +163,7 @@ func (r *recorder) waits() (longest time.Duration) {
 	return longest
 }
 
-// picture is what the groups had received, over time.
+// picture plots over time what the groups had received.
 func (r *recorder) picture(rig Rig, feed string, until time.Time) plot.Figure {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package sharetest sends 600 real jobs of three groups, which all want more than their
-// parts, and of a priority group through a bridge into a real queueing system, in bursts, and
-// measures what the groups receive.
+// Package sharetest sends 600 real jobs in bursts through a bridge into a real queueing system, and measures
+// the service that the groups receive. Three groups each demand more than their shares; a fourth one is a
+// priority group.
 package sharetest
 
 import (
@@ -28,7 +28,7 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// draw is a directory for the pictures.
+// draw is a directory for the figures.
 var draw = flag.String("draw", "", "directory for the pictures of 600 jobs through a bridge")
 
 // text is the configuration of the server, for jobs that are fed just in time.
@@ -40,7 +40,7 @@ pools:
   daq: {weight: 1, min: {cpu: %d}}
 `
 
-// Run measures with both feeds.
+// Run measures both ways of feeding the QS: all jobs at once, and just in time.
 func Run(t *testing.T, rig Rig) {
 	rig.Seconds, rig.Unsharp = cmp.Or(rig.Seconds, 0.3), cmp.Or(rig.Unsharp, time.Second/2)
 	rig.Tolerance = cmp.Or(rig.Tolerance, 5)
@@ -64,7 +64,7 @@ func Run(t *testing.T, rig Rig) {
 	}
 }
 
-// serve is a server in memory.
+// serve runs a server in memory.
 func serve(t *testing.T, slots int) (*engine.Loop, *api.Client) {
 	t.Helper()
 	c, err := config.Parse("sharetest", fmt.Appendf(nil, text, slots))
@@ -116,7 +116,7 @@ func options(t *testing.T, rig Rig, feed string) bridge.Options {
 	return o
 }
 
-// through runs a bridge for as long as the test.
+// through runs a bridge until the end of the test.
 func through(t *testing.T, client *api.Client, qs bridge.QS, o bridge.Options) {
 	t.Helper()
 	o.Client, o.QS = client, qs
@@ -138,8 +138,8 @@ func through(t *testing.T, client *api.Client, qs bridge.QS, o bridge.Options) {
 	}
 }
 
-// feedAll submits jobs as others end: each fair-share group asks for more than half of all
-// there is. It returns when all have ended, and until when all groups had more to come.
+// feedAll submits jobs as others end: each fair-share group demands more than half of the slots. It returns
+// when all jobs have ended, with the time until which all groups had more jobs to come.
 func feedAll(t *testing.T, rig Rig, loop *engine.Loop, r *recorder) (until time.Time) {
 	t.Helper()
 	me, err := user.Current()
@@ -169,7 +169,7 @@ func feedAll(t *testing.T, rig Rig, loop *engine.Loop, r *recorder) (until time.
 	stuck := time.NewTimer(time.Minute)
 	for n := 0; n < each*len(groups)+urgent; n = r.ended() {
 		for i, g := range groups {
-			// So that two bursts of each are there at the beginning, and they come in turn.
+			// Start with one or two bursts of each group, and let the groups take turns.
 			submit(g.Name, 2*burst+int(demand*float64(n))+2*i-burst, each)
 		}
 		submit(above, n/10, urgent)

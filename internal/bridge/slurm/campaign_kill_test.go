@@ -18,7 +18,7 @@ import (
 
 var kills = flag.Int("kills", 10, "how often the bridge is killed; half as often slurmctld is restarted meanwhile")
 
-// closed submits to a partition in which nothing runs.
+// closed returns a QS that submits to a partition in which nothing runs.
 func closed(conf string) bridge.QS {
 	q, err := slurm.Open(slurm.Options{Conf: conf, Output: "/dev/null", AllowRoot: true, Partition: "closed"})
 	if err != nil {
@@ -27,12 +27,12 @@ func closed(conf string) bridge.QS {
 	return q
 }
 
-// A process that is started to be killed does not go on to the tests.
+// A process that is started only to be killed must not run the tests.
 func init() { killtest.Main(closed) }
 
-// TestCampaignKills: whoever is killed or restarted when, each submission is in the queue once.
-// slurmctld is ended in an orderly way: killed, it forgets what it acknowledged some seconds
-// before, which TestRealLife shows.
+// TestCampaignKills checks that each submission is in the queue once, whenever the bridge is killed or
+// slurmctld is restarted. The test stops slurmctld in an orderly way: a slurmctld that is killed forgets jobs
+// that it acknowledged some seconds before, as TestRealLife shows.
 func TestCampaignKills(t *testing.T) {
 	t.Parallel()
 	s := slurmtest.Start(t, slurmtest.Options{Conf: map[string]string{"MessageTimeout": "2"}})
@@ -44,8 +44,8 @@ func TestCampaignKills(t *testing.T) {
 	})
 }
 
-// TestCampaignRate measures how fast jobs are submitted by the bridge, by a loop of sbatch beside it, and
-// by slurmrestd.
+// TestCampaignRate measures how fast the bridge submits jobs by commands and by slurmrestd, and compares it
+// with a plain loop of sbatch.
 func TestCampaignRate(t *testing.T) {
 	s := slurmtest.Start(t, slurmtest.Options{REST: true})
 	url, token := s.REST(t)
@@ -78,7 +78,7 @@ func TestCampaignRate(t *testing.T) {
 		}
 	}
 	rates := map[string]float64{}
-	for round := range 6 { // in turn, so that they find the same load
+	for round := range 6 { // in turn, so that all find the same load
 		for _, way := range []struct {
 			name string
 			run  func(round int)

@@ -12,13 +12,13 @@ import (
 	"github.com/fairlead/fairlead/internal/slurmtest"
 )
 
-// TestCampaignShares: 600 jobs receive their parts of a real Slurm. Its times are whole seconds, so
-// the jobs run for one, and who passed whom is known to two.
+// TestCampaignShares checks that 600 jobs of several groups receive their shares of a real Slurm. Slurm's
+// times are whole seconds, so each job runs for one second, and the order of starts is known to within two.
 func TestCampaignShares(t *testing.T) {
 	s := slurmtest.Start(t, slurmtest.Options{Nodes: 2, CPUs: 8})
 	sharetest.Run(t, sharetest.Rig{
 		Name: "slurm", Levels: []int64{1000, 2000, 3000}, Slots: 16, Seconds: 1,
-		Unsharp: 2 * time.Second, Tolerance: 10, // Slurm tells whole seconds of jobs that take one
+		Unsharp: 2 * time.Second, Tolerance: 10, // Slurm reports whole seconds of jobs that take one
 		Open: func() bridge.QS { return open(t, slurm.Options{Conf: s.Conf, Output: "/dev/null", AllowRoot: true}) },
 	})
 }

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// blanks are filled in into the options of each job.
+// blanks are the placeholders in options; each job fills them in.
 var blanks = []string{"{user}", "{pool}", "{leaf}", "{top}"}
 
 var braced = regexp.MustCompile(`\{[^}]*\}?`)
 
-// check refuses wrong options, as far as that is possible without a question to Slurm.
+// check refuses wrong options, as far as that is possible without asking Slurm.
 func (o *Options) check() error {
 	for _, t := range []struct{ name, text string }{
 		{"account", o.Account}, {"partition", o.Partition}, {"slurm-qos", o.QOS}, {"output", o.Output},

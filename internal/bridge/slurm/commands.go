@@ -18,7 +18,7 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge"
 )
 
-// commands speaks to Slurm by its commands, in their forms for programs.
+// commands talks to Slurm by its commands, with their output formats for programs.
 type commands struct {
 	env []string
 	me  *user.User
@@ -29,7 +29,7 @@ func openCommands(o Options) (*commands, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Nothing else of our environment: variables can change what the commands do.
+	// Pass nothing else of our environment: variables can change the effect of the commands.
 	path := cmp.Or(o.Path, os.Getenv("PATH"))
 	c := &commands{me: me, env: []string{"PATH=" + path, "LC_ALL=C", "SLURM_TIME_FORMAT=%s"}}
 	if conf := cmp.Or(o.Conf, os.Getenv("SLURM_CONF")); conf != "" {
@@ -40,7 +40,7 @@ func openCommands(o Options) (*commands, error) {
 
 func (c *commands) close() {}
 
-// runsAs is "" for root, who may submit for everybody.
+// runsAs returns "" for root, who may submit for all users, and else the user of the bridge.
 func (c *commands) runsAs() string {
 	if c.me.Uid == "0" {
 		return ""
@@ -48,7 +48,7 @@ func (c *commands) runsAs() string {
 	return c.me.Username
 }
 
-// run runs a command to its end and returns what it printed.
+// run runs a command to its end and returns its output.
 func (c *commands) run(ctx context.Context, in []byte, files []*os.File, name string, args ...string) (string, error) {
 	path, err := c.look(name)
 	if err != nil {
@@ -61,8 +61,8 @@ func (c *commands) run(ctx context.Context, in []byte, files []*os.File, name st
 	if in != nil {
 		cmd.Stdin = bytes.NewReader(in)
 	}
-	// It ends with the bridge: a submission must not arrive when the next bridge has
-	// looked for it already. The thread that forks has to stay for that.
+	// The command dies with the bridge: a submission must not arrive after the next bridge has looked for it.
+	// Pdeathsig works only while the thread that forks exists, so lock it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -86,8 +86,8 @@ func (c *commands) look(name string) (string, error) {
 		"install slurm-client), or set path", name)
 }
 
-// submit runs sbatch. The script comes on its standard input and the environment by another
-// file, so that neither a file is left behind nor a user's variable changes what sbatch does.
+// submit runs sbatch. It passes the script on standard input and the environment in another file, so that no
+// file is left behind and a user's variable cannot change the effect of sbatch.
 func (c *commands) submit(ctx context.Context, r *request) (string, error) {
 	env, err := pipeOf(strings.Join(r.env, "\x00") + "\x00")
 	if err != nil {
@@ -98,7 +98,7 @@ func (c *commands) submit(ctx context.Context, r *request) (string, error) {
 	if err != nil {
 		return "", judge(err)
 	}
-	// With several clusters the name of one follows.
+	// With several clusters, the name of the cluster follows.
 	id, _, _ := strings.Cut(strings.TrimSpace(out), ";")
 	if _, err := strconv.ParseUint(id, 10, 64); err != nil {
 		return "", fmt.Errorf("%w: sbatch printed %q in place of a number", bridge.ErrUnsure, out)
@@ -106,8 +106,8 @@ func (c *commands) submit(ctx context.Context, r *request) (string, error) {
 	return id, nil
 }
 
-// pipeOf is a file that holds a text: a temporary one that has no name any more, because a
-// pipe would take 64K only.
+// pipeOf returns a file that contains a text. It is a temporary file without a name, because a pipe would
+// hold only 64K.
 func pipeOf(text string) (*os.File, error) {
 	f, err := os.CreateTemp("", "fairlead-env-")
 	if err != nil {
@@ -122,7 +122,7 @@ func pipeOf(text string) (*os.File, error) {
 	return f, nil
 }
 
-// options are those of sbatch. 3 is the first file after the standard ones.
+// options returns the options for sbatch. 3 is the first file after the standard ones.
 func (r *request) options() []string {
 	args := []string{"--parsable", "--export-file=3", "--ignore-pbs", "--nodes=1"}
 	for _, o := range []struct {
@@ -155,7 +155,7 @@ func minutes(n int64) string {
 	return fmt.Sprint(n)
 }
 
-// cancel ends jobs. That one is over already is no error.
+// cancel ends jobs. It returns no error for jobs that are over.
 func (c *commands) cancel(ctx context.Context, ids []string) error {
 	_, err := c.run(ctx, nil, nil, "scancel", append([]string{"--quiet"}, ids...)...)
 	var f *failure

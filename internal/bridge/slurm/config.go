@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// config is what slurmctld says of its configuration.
+// config is the configuration that slurmctld reports.
 type config map[string]string
 
-// duration reads one such as "300 sec".
+// duration reads a duration such as "300 sec".
 func (c *config) duration(name string, otherwise time.Duration) time.Duration {
 	number, _, _ := strings.Cut((*c)[name], " ")
 	n, err := strconv.Atoi(number)
@@ -19,14 +19,14 @@ func (c *config) duration(name string, otherwise time.Duration) time.Duration {
 	return time.Duration(n) * time.Second
 }
 
-// What jobs are given that may not be there.
+// Options of a job that may name things that Slurm does not have.
 const (
 	partition = "partition"
 	account   = "account"
 )
 
-// accounts reports whether there may be a slurmdbd that knows accounts: slurmrestd does not tell its
-// configuration, and has to be asked.
+// accounts reports whether there may be a slurmdbd that knows accounts. slurmrestd does not report its
+// configuration, so the answer is true then, and the caller must ask.
 func accounts(c config) bool {
 	kind := c["AccountingStorageType"]
 	return kind == "accounting_storage/slurmdbd" || len(c) == 0

@@ -9,10 +9,10 @@ import (
 	"github.com/fairlead/fairlead/frontback"
 )
 
-// fresh is for how long the configuration is taken to be what it was.
+// fresh is how long a configuration that was read counts as current.
 const fresh = time.Minute
 
-// configuration is that of slurmctld.
+// configuration returns the configuration of slurmctld, at most fresh old.
 func (q *QS) configuration(ctx context.Context) (*config, error) {
 	q.mu.Lock()
 	known := q.config
@@ -33,7 +33,7 @@ func (q *QS) configuration(ctx context.Context) (*config, error) {
 	return c, nil
 }
 
-// Describe reads how Slurm makes priorities, and whether we may set them.
+// Describe reads how Slurm computes priorities, and whether we may set them.
 func (q *QS) Describe(ctx context.Context) (frontback.Queue, error) {
 	d := frontback.Queue{Name: "Slurm", Lowest: lowest, Highest: highest}
 	c, err := q.door.configuration(ctx)
@@ -62,7 +62,7 @@ func (q *QS) Describe(ctx context.Context) (frontback.Queue, error) {
 		doubt(true, "job %s was given the priority %d and has %d: a job submit plugin or an administrator has changed it",
 			other.id, other.asked, other.got)
 	}
-	// A priority that was set directly is not touched by the plugin.
+	// The plugin does not touch a priority that was set directly.
 	d.Ages = frontback.No
 	if kind := (*c)["PriorityType"]; may != frontback.Yes && kind == "" {
 		d.Ages = frontback.Unknown
@@ -74,9 +74,9 @@ func (q *QS) Describe(ctx context.Context) (frontback.Queue, error) {
 	return d, nil
 }
 
-// absent are the partition and the account of the options that are not there: every submission would be
-// refused. One that is filled in from the job is not known yet, and of what does not answer nothing
-// is said.
+// absent returns a doubt for the partition and the account of the options if Slurm does not have them: it
+// would refuse every submission. It skips a name that each job fills in, and says nothing if Slurm does not
+// answer.
 func (q *QS) absent(ctx context.Context, c config) []frontback.Doubt {
 	var found []frontback.Doubt
 	for _, o := range []struct{ what, name, lists string }{
@@ -85,7 +85,7 @@ func (q *QS) absent(ctx context.Context, c config) []frontback.Doubt {
 		if o.name == "" || strings.Contains(o.name, "{") || o.what == account && !accounts(c) {
 			continue
 		}
-		for _, name := range strings.Split(o.name, ",") { // of partitions one of several may be taken
+		for _, name := range strings.Split(o.name, ",") { // a list of partitions: Slurm takes one of them
 			if there, err := q.door.has(ctx, o.what, name); err == nil && !there {
 				found = append(found, frontback.Doubt{
 					Broken: true, Text: fmt.Sprintf("Slurm has no %s %s, which --%s names: %s tells which there are", o.what, name,
@@ -97,11 +97,11 @@ func (q *QS) absent(ctx context.Context, c config) []frontback.Doubt {
 	return found
 }
 
-// leastJobAge is for how long slurmctld should know a job after its end: for as long as the
-// accounting is waited for, with a margin for a slurmdbd that has much to do.
+// leastJobAge is how long slurmctld should know a job after its end: as long as the bridge waits for the
+// accounting, with a margin for a busy slurmdbd.
 const leastJobAge = time.Minute
 
-// doubts are what else in a configuration is in the way.
+// doubts returns other problems of a configuration.
 func doubts(c config) []frontback.Doubt {
 	var found []frontback.Doubt
 	if kind, told := c["AccountingStorageType"]; told && kind != "accounting_storage/slurmdbd" {
@@ -130,7 +130,7 @@ func doubts(c config) []frontback.Doubt {
 	return found
 }
 
-// privilege tells whether we may set priorities, and who we are.
+// privilege reports whether we may set priorities, and who we are.
 func (q *QS) privilege(ctx context.Context, c *config) (frontback.Answer, string) {
 	who := q.door.runsAs()
 	superuser, _, _ := strings.Cut((*c)["SlurmUser"], "(")
@@ -147,7 +147,7 @@ func (q *QS) privilege(ctx context.Context, c *config) (frontback.Answer, string
 	return frontback.No, who
 }
 
-// weights are those of the priority plugin that are not 0.
+// weights returns the weights of the priority plugin that are not 0.
 func weights(c config) string {
 	var all []string
 	for _, name := range []string{"Age", "FairShare", "JobSize", "Partition", "QOS", "Assoc"} {

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// hints are the next steps after what Slurm says, by a part of that.
+// hints maps parts of Slurm's messages to the next steps of a user.
 var hints = []struct{ said, hint string }{
 	{"could not establish a configuration source", "Slurm's commands find no slurm.conf: name it with --conf"},
 	{
@@ -39,7 +39,7 @@ var hints = []struct{ said, hint string }{
 	},
 }
 
-// hinted is what a command said, with the next step if there is one.
+// hinted returns the message of a command, with the next step if hints has one.
 func hinted(text string) string {
 	said := strings.ToLower(text)
 	for _, h := range hints {
@@ -50,7 +50,7 @@ func hinted(text string) string {
 	return text
 }
 
-// plain is what a command printed as an error, on one line, without its own name before each.
+// plain joins the error messages of a command into one line, without the name of the command before each.
 func plain(name, said string) string {
 	var lines []string
 	for line := range strings.Lines(said) {
@@ -65,10 +65,10 @@ func plain(name, said string) string {
 	return strings.Join(lines, "; ")
 }
 
-// failure is a command that ended otherwise than well.
+// failure is the error of a command or call that failed.
 type failure struct {
 	command string
-	text    string // what it said
+	text    string // the message
 	err     error
 }
 
@@ -88,7 +88,7 @@ func invalid(format string, args ...any) error {
 // errAway says that slurmctld does not answer.
 var errAway = errors.New("slurmctld does not answer")
 
-// refusals are what slurmctld and sbatch say of a job that they will never take.
+// refusals are messages of slurmctld and sbatch about a job that they will never take.
 var refusals = []string{
 	"invalid account", "invalid partition", "invalid qos", "invalid user id", "invalid group id", "invalid feature",
 	"invalid license", "invalid generic resource",
@@ -101,24 +101,24 @@ var refusals = []string{
 	"user not found", "job script is empty", "batch script contains dos line breaks", "batch script is empty",
 }
 
-// later are refusals that may be another answer at another time. The job is not there.
+// later are refusals that may not last. Slurm does not have the job.
 var later = []string{
 	"job violates accounting/qos policy", "temporarily unable to accept job", "access/permission denied", "limit reached",
 	"job submission not permitted",
 	"invalid authentication credential", "required partition not available",
 }
 
-// unreached are said of a slurmctld that got nothing.
+// unreached are messages about a slurmctld that received nothing.
 var unreached = []string{
 	"connect failure", "communication connection failure", "could not establish a configuration source",
 	"could not resolve hostname",
 }
 
-// judge tells from an error whether a job may be there. After an unknown error it may be.
+// judge tells from an error whether Slurm may have the job. After an unknown error it may.
 func judge(err error) error {
 	var f *failure
 	if !errors.As(err, &f) {
-		return err // nothing was started
+		return err // no command was started
 	}
 	said := strings.ToLower(f.text)
 	has := func(phrases []string) bool {

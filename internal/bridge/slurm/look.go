@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// settle is how long the accounting of a job that has ended is waited for.
+	// settle is how long Look waits for the accounting of a job that has ended.
 	settle = 15 * time.Second
-	// margin is for clocks that differ, and for times that are whole seconds.
+	// margin allows for clocks that differ, and for times in whole seconds.
 	margin = 10 * time.Second
 )
 
-// Look asks slurmctld about all entries at once, and slurmdbd about entries that have ended or
-// are not there any more.
+// Look asks slurmctld about all entries at once, and slurmdbd about entries that have ended or that slurmctld
+// does not have any more.
 func (q *QS) Look(ctx context.Context, all []bridge.Entry) ([]bridge.Status, error) {
 	statuses := make([]bridge.Status, len(all))
 	if len(all) == 0 {
@@ -58,8 +58,8 @@ func (q *QS) Look(ctx context.Context, all []bridge.Entry) ([]bridge.Status, err
 	return statuses, nil
 }
 
-// accounts has the records of slurmdbd about entries. An error is not one of the QS: slurmctld answers,
-// and running entries can be followed.
+// accounts returns the records of slurmdbd about entries. If it returns an error, the QS still works:
+// slurmctld answers, and the bridge can follow running entries.
 func (q *QS) accounts(ctx context.Context, all []bridge.Entry, live map[string]*record) (map[string]*record, error) {
 	if len(all) == 0 {
 		return nil, nil
@@ -74,7 +74,7 @@ func (q *QS) accounts(ctx context.Context, all []bridge.Entry, live map[string]*
 			since = e.Submitted
 		}
 	}
-	since = since.Add(-time.Hour) // clocks may differ
+	since = since.Add(-time.Hour) // the clocks may differ
 	var records []record
 	for chunk := range slices.Chunk(ids, maxNames) {
 		found, err := q.door.accounting(ctx, chunk, nil, since)
@@ -84,7 +84,7 @@ func (q *QS) accounts(ctx context.Context, all []bridge.Entry, live map[string]*
 		records = append(records, found...)
 	}
 	rename(records, live)
-	// Numbers are found faster, but one may have been given to another job meanwhile.
+	// slurmdbd finds numbers faster than names, but Slurm may have given a number to another job meanwhile.
 	known := latest(records)
 	for _, e := range all {
 		if known[e.Marker] == nil {
@@ -101,8 +101,8 @@ func (q *QS) accounts(ctx context.Context, all []bridge.Entry, live map[string]*
 	return latest(records), nil
 }
 
-// rename gives records the names that slurmctld knows: slurmdbd learns the name of a job some
-// seconds after its end.
+// rename gives records the names that slurmctld knows: slurmdbd learns the name of a job some seconds after
+// its end.
 func rename(records []record, live map[string]*record) {
 	byID := map[string]*record{}
 	for _, l := range live {
@@ -115,7 +115,7 @@ func rename(records []record, live map[string]*record) {
 	}
 }
 
-// judge puts together what slurmctld and slurmdbd say of an entry.
+// judge combines the answers of slurmctld and slurmdbd about an entry.
 func (q *QS) judge(ctx context.Context, e bridge.Entry, live, kept *record, account error,
 	now time.Time) bridge.Status {
 	switch {
@@ -123,7 +123,7 @@ func (q *QS) judge(ctx context.Context, e bridge.Entry, live, kept *record, acco
 		return live.status()
 	case live != nil && kept != nil && kept.over() && kept.id == live.id && !kept.ended.Before(live.began):
 		both := *kept
-		both.code, both.signal = live.code, live.signal // slurmrestd 22.05 has a code of 0 for every exit
+		both.code, both.signal = live.code, live.signal // slurmrestd 22.05 gives code 0 for every exit
 		return both.status()
 	case live != nil && account == nil && now.Sub(live.ended) < settle:
 		s := live.status()
@@ -136,8 +136,8 @@ func (q *QS) judge(ctx context.Context, e bridge.Entry, live, kept *record, acco
 	return q.missing(ctx, e, kept, account, now)
 }
 
-// missing is the status of an entry that slurmctld does not know, and whose end slurmdbd does not
-// know. It is absent when nothing is under way any more that could make it turn up.
+// missing returns the status of an entry that slurmctld does not know, and whose end slurmdbd does not know.
+// The entry is absent if nothing under way can make it turn up.
 func (q *QS) missing(ctx context.Context, e bridge.Entry, kept *record, account error, now time.Time) bridge.Status {
 	unsure := func(says string) bridge.Status { return bridge.Status{Phase: bridge.Unsure, ID: e.ID, Says: says} }
 	c, err := q.configuration(ctx)
@@ -148,7 +148,7 @@ func (q *QS) missing(ctx context.Context, e bridge.Entry, kept *record, account 
 	if age < 2*c.duration("MessageTimeout", 10*time.Second) {
 		return unsure("it may be on its way to Slurm")
 	}
-	// slurmctld forgets a job this time after its end.
+	// slurmctld keeps a job for MinJobAge after its end, so it would still know this one.
 	if keeps := c.duration("MinJobAge", -1); keeps == 0 || age < keeps-margin {
 		return bridge.Status{Phase: bridge.Absent}
 	}
@@ -158,13 +158,13 @@ func (q *QS) missing(ctx context.Context, e bridge.Entry, kept *record, account 
 	if n, err := q.door.backlog(ctx); err != nil || n > 0 {
 		return unsure("slurmctld has not told slurmdbd everything yet")
 	}
-	// If slurmdbd knows it as running, slurmctld has lost it, and ended what it ran.
+	// If slurmdbd shows it as running, slurmctld has lost it and killed its processes.
 	return bridge.Status{Phase: bridge.Absent}
 }
 
-// first is the record of each name that slurmctld knows, and the numbers of others with the same
-// name that wait. There are some if a submission that was taken for lost arrived in the end: the one
-// that has come furthest counts, then the first.
+// first returns the record of slurmctld for each name, and the numbers of waiting jobs with the same name.
+// There are several if a submission that seemed lost arrived after all: a job that has left the queue goes
+// before one that waits, then the smaller number counts.
 func first(queued []record) (all map[string]*record, twins []string) {
 	all = map[string]*record{}
 	waits := func(r *record) bool { return r.phase() == bridge.Pending }
@@ -184,13 +184,13 @@ func first(queued []record) (all map[string]*record, twins []string) {
 	return all, twins
 }
 
-// ordinal is the number of a job.
+// ordinal returns the number of a job.
 func ordinal(id string) uint64 {
 	n, _ := strconv.ParseUint(id, 10, 64)
 	return n
 }
 
-// latest is the newest record of each name: a job that was requeued has several.
+// latest returns the newest record of each name: a job that was requeued has several.
 func latest(all []record) map[string]*record {
 	newest := map[string]*record{}
 	for i := range all {
@@ -211,8 +211,7 @@ func markers(all []bridge.Entry) []string {
 	return names
 }
 
-// Cancel ends entries. They are looked for by their markers: a number may have been given to
-// another job.
+// Cancel ends entries. It looks for them by their markers: Slurm may have given a number to another job.
 func (q *QS) Cancel(ctx context.Context, all []bridge.Entry) error {
 	if len(all) == 0 {
 		return nil

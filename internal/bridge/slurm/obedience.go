@@ -1,6 +1,6 @@
 package slurm
 
-// ask remembers what priority was asked for, until it is seen.
+// ask stores the priority of a submission, until compare sees the job.
 func (q *QS) ask(r *request) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -23,7 +23,7 @@ func (q *QS) compare(all []record) {
 		switch {
 		case r.priority == asked:
 			q.other = nil
-		case r.priority != 0: // of one that somebody holds
+		case r.priority != 0: // 0: somebody holds the job
 			if q.other == nil {
 				q.log.Warn("Slurm does not obey the priorities that it is given", "job", r.id, "asked", asked, "got", r.priority)
 			}
@@ -32,6 +32,5 @@ func (q *QS) compare(all []record) {
 	}
 }
 
-// maxAsked bounds the remembered submissions: some show as well as all whether priorities
-// are obeyed.
+// maxAsked limits the stored submissions: some are enough to see whether Slurm obeys priorities.
 const maxAsked = 1000

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 )
 
-// Open returns the Slurm that the options describe. It does not speak to it yet.
+// Open returns the Slurm that the options describe. It does not contact Slurm.
 func Open(o Options) (*QS, error) {
 	q := &QS{options: o, log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), asked: map[string]int64{}}
 	if err := o.check(); err != nil {

@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// queueFormat are the fields that are asked of squeue; | is in none of them.
+// queueFormat lists the fields that we ask of squeue; none of them contains |.
 const queueFormat = "JobID:|,Name:|,State:|,Reason:|,exit_code:|,PriorityLong:|," +
 	"SubmitTime:|,StartTime:|,EndTime:|,tres-alloc:|"
 
-// maxNames is how many names one command gets: a single argument has to fit into 128K.
+// maxNames is how many names one command gets: a single argument must fit into 128K.
 const maxNames = 1000
 
 func (c *commands) queue(ctx context.Context, names []string) ([]record, error) {
 	args := []string{"--noheader", "--all", "--states=all", "--Format=" + queueFormat}
 	if len(names) <= maxNames {
 		args = append(args, "--name="+strings.Join(names, ","))
-	} // otherwise all are read, which is one call, too
+	} // else read all jobs, which is one call as well
 	out, err := c.run(ctx, nil, nil, "squeue", args...)
 	if err != nil {
 		return nil, err
@@ -29,14 +29,14 @@ func (c *commands) queue(ctx context.Context, names []string) ([]record, error) 
 	for line := range strings.Lines(out) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "|")
 		if len(f) != 11 {
-			continue // not ours: a name of ours has no |
+			continue // not ours: our names contain no |
 		}
 		r := record{
 			id: f[0], name: f[1], state: f[2], reason: f[3], submitted: instant(f[6]), began: instant(f[7]),
 			ended: instant(f[8]), tres: f[9],
 		}
 		r.priority, _ = strconv.ParseInt(f[5], 10, 64)
-		status, _ := strconv.Atoi(f[4]) // as wait gives it
+		status, _ := strconv.Atoi(f[4]) // as wait(2) returns it
 		r.code, r.signal = status>>8&0xff, status&0x7f
 		if !r.began.IsZero() && r.over() {
 			r.elapsed = max(0, r.ended.Sub(r.began))
@@ -46,7 +46,7 @@ func (c *commands) queue(ctx context.Context, names []string) ([]record, error) 
 	return all, nil
 }
 
-// accountingFormat are the fields that are asked of sacct.
+// accountingFormat lists the fields that we ask of sacct.
 const accountingFormat = "JobIDRaw,JobName,State,ExitCode,Submit,Start,End,ElapsedRaw,TotalCPU,AllocTRES,Reason"
 
 func (c *commands) accounting(ctx context.Context, ids, names []string, since time.Time) ([]record, error) {
@@ -66,14 +66,14 @@ func (c *commands) accounting(ctx context.Context, ids, names []string, since ti
 	var all []record
 	for line := range strings.Lines(out) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "|")
-		if len(f) == 11 && !strings.Contains(f[0], ".") { // with a point it is a step
+		if len(f) == 11 && !strings.Contains(f[0], ".") { // an id with a point is a step
 			all = append(all, accounted(f))
 		}
 	}
 	return all, nil
 }
 
-// accounted is a record from a line of sacct.
+// accounted returns the record of a line of sacct.
 func accounted(f []string) record {
 	state, _, _ := strings.Cut(f[2], " ") // CANCELLED by 1000
 	r := record{
@@ -104,7 +104,7 @@ func (c *commands) backlog(ctx context.Context) (int, error) {
 	return 0, fmt.Errorf("sdiag does not tell the length of the queue to slurmdbd")
 }
 
-// configuration reads scontrol show config.
+// configuration reads the output of scontrol show config.
 func (c *commands) configuration(ctx context.Context) (*config, error) {
 	out, err := c.run(ctx, nil, nil, "scontrol", "show", "config")
 	if err != nil {
@@ -134,6 +134,6 @@ func (c *commands) has(ctx context.Context, what, name string) (bool, error) {
 	}
 	out, err := c.run(ctx, nil, nil, command, args...)
 	return slices.ContainsFunc(strings.Fields(out), func(there string) bool {
-		return there == name || what == account && strings.EqualFold(there, name) // slurmdbd keeps small letters
+		return there == name || what == account && strings.EqualFold(there, name) // slurmdbd uses lower case
 	}), err
 }

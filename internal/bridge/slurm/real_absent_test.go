@@ -10,7 +10,8 @@ import (
 	"github.com/fairlead/fairlead/internal/slurmtest"
 )
 
-// TestRealAbsent: a real Slurm tells which partitions and accounts it has, by its commands and over REST.
+// TestRealAbsent checks that a real Slurm reports missing partitions and accounts, by its commands and over
+// REST.
 func TestRealAbsent(t *testing.T) {
 	t.Parallel()
 	s := slurmtest.Start(t, single(true))

@@ -48,8 +48,8 @@ func put(t *testing.T, q bridge.QS, marker string, priority int64, j queue.Job) 
 	return e, got[0].Err
 }
 
-// TestRealLife: a job runs as its user, whatever its script says; what it used is told; Slurm
-// requeues it, refuses it, and is away.
+// TestRealLife checks that a job runs as its user, whatever its script says, and that its use is reported. It
+// also checks that Slurm requeues a job, refuses one, and is away.
 func TestRealLife(t *testing.T) {
 	t.Parallel()
 	s := slurmtest.Start(t, slurmtest.Options{Conf: map[string]string{"MessageTimeout": "3"}})
@@ -88,7 +88,7 @@ func TestRealLife(t *testing.T) {
 	away(t, s, q, dir)
 }
 
-// requeued: a job that Slurm puts back waits again, and is the same.
+// requeued checks that a job that Slurm requeues waits again under the same number.
 func requeued(t *testing.T, s *slurmtest.Slurm, q bridge.QS, dir string) {
 	e, err := put(t, q, "requeued", 1000, queue.Job{
 		User: "lp", Pool: "physics", Argv: []string{"sleep", "600"}, Dir: dir, Output: "/dev/null",
@@ -109,8 +109,8 @@ func requeued(t *testing.T, s *slurmtest.Slurm, q bridge.QS, dir string) {
 	}
 }
 
-// away: a slurmctld that does not answer is no failure of a job, and one without slurmdbd can
-// be followed. What slurmctld was killed before it wrote it down is absent.
+// away checks that no job fails because slurmctld does not answer, and that the bridge can follow a job
+// without slurmdbd. A job that slurmctld had not saved when it was killed is absent.
 func away(t *testing.T, s *slurmtest.Slurm, q bridge.QS, dir string) {
 	job := queue.Job{User: "lp", Pool: "physics", Argv: []string{"sleep", "1"}, Dir: dir, Output: "/dev/null"}
 	await.True(t, "slurmctld has saved what it knows of slurmdbd", func() bool {
@@ -118,7 +118,7 @@ func away(t *testing.T, s *slurmtest.Slurm, q bridge.QS, dir string) {
 		return s.Saved("last_tres", "cpu")
 	})
 	long := job
-	long.Argv = []string{"sleep", "10"} // it goes on while slurmctld is away
+	long.Argv = []string{"sleep", "10"} // it runs while slurmctld is away
 	e, err := put(t, q, "away", 1000, long)
 	if err != nil {
 		t.Fatal(err)
@@ -146,11 +146,11 @@ func away(t *testing.T, s *slurmtest.Slurm, q bridge.QS, dir string) {
 	}
 	s.Kill(slurmtest.Controller)
 	s.Restart(t, slurmtest.Controller)
-	reaches(t, q, lost, bridge.Absent, bridge.Succeeded) // it may have been written down in time
+	reaches(t, q, lost, bridge.Absent, bridge.Succeeded) // Slurm may have saved it in time
 }
 
-// TestRealPrivileges: Slurm ignores the priorities of a plain user, which Describe tells before
-// and sees after; those of an operator are obeyed, and do not age.
+// TestRealPrivileges checks that Slurm ignores the priorities of a plain user, and that Describe says so
+// before and after a submission. Slurm obeys the priorities of an operator and does not age them.
 func TestRealPrivileges(t *testing.T) {
 	t.Parallel()
 	s := slurmtest.Start(t, slurmtest.Options{

@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/internal/slurmtest"
 )
 
-// single are parameters of a Slurm that runs one job at a time and is soon sure of what it does
-// not have.
+// single returns options for a Slurm that runs one job at a time, and whose short timeout lets the bridge
+// soon be sure that a job is absent.
 func single(rest bool) slurmtest.Options {
 	return slurmtest.Options{Nodes: 1, CPUs: 1, REST: rest, Conf: map[string]string{"MessageTimeout": "5"}}
 }
@@ -28,7 +28,7 @@ func TestRealContract(t *testing.T) {
 	contract(t, s, reopen)
 }
 
-// TestRealContractOverREST runs it through slurmrestd.
+// TestRealContractOverREST runs the contract through slurmrestd.
 func TestRealContractOverREST(t *testing.T) {
 	t.Parallel()
 	s := slurmtest.Start(t, single(true))

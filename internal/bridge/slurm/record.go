@@ -11,10 +11,10 @@ import (
 	"github.com/fairlead/fairlead/internal/units"
 )
 
-// record is what Slurm says of a job: slurmctld as long as it knows it, slurmdbd for ever.
+// record is a job as Slurm describes it: slurmctld as long as it knows the job, slurmdbd forever.
 type record struct {
 	id, name string
-	state    string // Slurm's word, without what follows it
+	state    string // Slurm's state, without the words after it
 	reason   string
 	priority int64
 
@@ -22,12 +22,12 @@ type record struct {
 	code, signal            int
 
 	elapsed  time.Duration
-	cpu      time.Duration // used by processes; 0 if Slurm does not measure it
-	tres     string        // the allocation, as cpu=1,mem=2G,gres/gpu=1
-	measured bool          // from the accounting
+	cpu      time.Duration // CPU time of its processes; 0 if Slurm does not measure it
+	tres     string        // the allocation, such as cpu=1,mem=2G,gres/gpu=1
+	measured bool          // it comes from the accounting
 }
 
-// phases are those of Slurm's states. COMPLETING has ended, but its nodes are not free yet.
+// phases maps Slurm's states to phases. A COMPLETING job has ended, but its nodes are not free yet.
 var phases = map[string]bridge.Phase{
 	"PENDING": bridge.Pending, "CONFIGURING": bridge.Pending, "REQUEUED": bridge.Pending, "REQUEUE_FED": bridge.Pending,
 	"REQUEUE_HOLD": bridge.Pending, "RESV_DEL_HOLD": bridge.Pending, "SPECIAL_EXIT": bridge.Pending,
@@ -39,7 +39,7 @@ var phases = map[string]bridge.Phase{
 	"CANCELLED": bridge.Cancelled, "REVOKED": bridge.Cancelled,
 }
 
-// causes are what states of failure mean, in words.
+// causes explains states of failure in words.
 var causes = map[string]string{
 	"TIMEOUT": "it ran into its time limit", "NODE_FAIL": "a node of it failed", "BOOT_FAIL": "its node did not boot",
 	"OUT_OF_MEMORY": "it needed more memory than it had asked for", "DEADLINE": "it could not end before its deadline",
@@ -48,10 +48,10 @@ var causes = map[string]string{
 
 func (r *record) phase() bridge.Phase { return phases[r.state] }
 
-// over tells whether it has ended.
+// over reports whether the job has ended.
 func (r *record) over() bool { return r.phase() >= bridge.Succeeded }
 
-// status is the record for a bridge.
+// status returns the record as a bridge.Status.
 func (r *record) status() bridge.Status {
 	s := bridge.Status{Phase: r.phase(), ID: r.id, Says: r.state, Began: r.began, Ended: r.ended}
 	if r.reason != "" && r.reason != "None" {
@@ -61,7 +61,7 @@ func (r *record) status() bridge.Status {
 		s.Ended = time.Time{}
 	}
 	if s.Phase == bridge.Pending {
-		s.Began = time.Time{} // when Slurm expects it to start
+		s.Began = time.Time{} // Slurm gives the expected start
 		return s
 	}
 	if r.over() && !r.began.IsZero() {
@@ -87,7 +87,7 @@ func (r *record) status() bridge.Status {
 	return s
 }
 
-// used is its use. Where Slurm does not measure processor time, the allocation counts.
+// used returns the use of the job. If Slurm does not measure CPU time, the allocation counts.
 func (r *record) used() *frontback.Use {
 	u := &frontback.Use{Seconds: r.elapsed.Seconds(), CPUSeconds: r.cpu.Seconds(), Resources: resources(r.tres)}
 	u.Processes = max(1, u.Resources["cpu"])
@@ -97,7 +97,7 @@ func (r *record) used() *frontback.Use {
 	return u
 }
 
-// resources reads the allocation, with our names of resources.
+// resources reads the allocation, and translates the names of resources.
 func resources(tres string) map[string]float64 {
 	all := map[string]float64{}
 	for item := range strings.SplitSeq(tres, ",") {
@@ -106,7 +106,7 @@ func resources(tres string) map[string]float64 {
 		if size, bad := units.ParseSize(text); err != nil && bad == nil {
 			n, err = float64(size), nil
 		} else if name == "mem" {
-			n *= 1 << 20 // without a unit it is megabytes
+			n *= 1 << 20 // megabytes if it has no unit
 		}
 		if err != nil || name == "billing" || name == "energy" {
 			continue
@@ -135,7 +135,7 @@ func clock(text string) time.Duration {
 	return time.Duration((whole*86400 + seconds) * float64(time.Second))
 }
 
-// instant reads seconds since 1970; other texts are no instant.
+// instant reads seconds since 1970; for any other text it returns the zero time.
 func instant(text string) time.Time {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n <= 0 {

@@ -14,11 +14,11 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// request is a submission in Slurm's words, whichever way it is sent.
+// request is a submission in the terms of Slurm, for the commands and for REST.
 type request struct {
 	name, comment           string
 	priority                int64
-	uid, gid                string // whom it runs as; "" is whoever submits it
+	uid, gid                string // as whom the job runs; "": the user of the bridge
 	account, partition, qos string
 
 	script []byte
@@ -36,13 +36,13 @@ type request struct {
 	minutes     int64 // 0: no limit of its own
 }
 
-// Priorities that Slurm takes: 0 holds a job, and the largest numbers mean something else.
+// Priorities that Slurm takes: 0 holds a job, and the largest numbers have other meanings.
 const (
 	lowest  = 1
 	highest = 4_294_901_759
 )
 
-// comment is what squeue shows beside the marker that is the job's name in Slurm.
+// comment returns the text that squeue shows beside the marker, which is the job's name in Slurm.
 func comment(j *queue.Job) string {
 	printable := strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -53,7 +53,7 @@ func comment(j *queue.Job) string {
 	return fmt.Sprintf("fairlead job %d %s", j.ID, printable)
 }
 
-// size says what the job needs.
+// size sets the resources that the job needs.
 func (r *request) size(j *queue.Job) error {
 	cpus := max(1, j.Request["cpu"])
 	r.tasks, r.cpus = 1, cpus
@@ -84,8 +84,8 @@ func (r *request) size(j *queue.Job) error {
 	return nil
 }
 
-// environment is what the job finds: what an agent would give it, so that a script need not
-// know where it runs.
+// environment returns the environment of the job: the variables that an agent would set, so that a script
+// need not know where it runs.
 func environment(s *bridge.Submission, j *queue.Job, home string) []string {
 	env := environ.User(j.User, home)
 	maps.Copy(env, s.Variables())
@@ -96,8 +96,8 @@ func environment(s *bridge.Submission, j *queue.Job, home string) []string {
 	return environ.List(env)
 }
 
-// fileName fills in what a name of an output file says of the job: %j is its id here, not
-// Slurm's. Tasks of an array whose name does not tell them apart get their numbers at the end.
+// fileName expands the name of an output file: %j is the id of the job in Fairlead, not in Slurm. If the job
+// has an array and the pattern has no %a, fileName appends the task's number, except to devices.
 func fileName(pattern string, s *bridge.Submission) string {
 	if pattern == "" {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestOptions: a job in the words of sbatch.
+// TestOptions checks the options of sbatch for a job.
 func TestOptions(t *testing.T) {
 	q := with(t, &fake{})
 	q.options.Account, q.options.Partition = "{top}", "gpu"
@@ -42,7 +42,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestNotForSlurm: what Slurm could not run as it is meant is refused for good.
+// TestNotForSlurm checks that the bridge refuses jobs for good that Slurm could not run as they are meant.
 func TestNotForSlurm(t *testing.T) {
 	for _, test := range []struct {
 		as   string
@@ -66,7 +66,7 @@ func TestNotForSlurm(t *testing.T) {
 			t.Errorf("%+v: got %v, want %q", test.job, err, test.want)
 		}
 	}
-	// Of a level the job is not to blame.
+	// A wrong level is no fault of the job.
 	q := with(t, &fake{})
 	if _, err := q.request(
 		&bridge.Submission{Priority: 0, Job: &queue.Job{User: "root", Argv: []string{"true"}}}); err == nil ||
@@ -75,7 +75,7 @@ func TestNotForSlurm(t *testing.T) {
 	}
 }
 
-// TestMask: no line of a user's script is an option for sbatch.
+// TestMask checks that no line of a user's script is an option for sbatch.
 func TestMask(t *testing.T) {
 	in := "#!/bin/sh\n#SBATCH --uid=0\n\n  # a comment\n#PBS -q x\n#BSUB -q\n# end\necho\n#SBATCH late\n"
 	want := "#!/bin/sh\n##SBATCH --uid=0\n\n  # a comment\n##PBS -q x\n##BSUB -q\n# end\necho\n#SBATCH late\n"
@@ -87,7 +87,7 @@ func TestMask(t *testing.T) {
 	}
 }
 
-// TestDescribe: which precondition is broken, and what to do.
+// TestDescribe checks that Describe names the broken preconditions and the remedies.
 func TestDescribe(t *testing.T) {
 	ok := config{
 		"ClusterName": "c", "SlurmUser": "slurm(64030)", "PriorityType": "priority/multifactor", "PriorityWeightAge": "1000",
@@ -98,7 +98,7 @@ func TestDescribe(t *testing.T) {
 		slurm  fake
 		change map[string]string
 		other  *disobedience
-		want   []string // in what was found; none: nothing is
+		want   []string // in the findings; empty: no findings
 	}{
 		{"root", fake{}, nil, nil, nil},
 		{"SlurmUser", fake{as: "slurm"}, nil, nil, nil},
@@ -134,7 +134,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// TestAbsent: a partition and an account that are not there are found before a job is sent.
+// TestAbsent checks that missing partitions and accounts are found before a job is sent.
 func TestAbsent(t *testing.T) {
 	with := func(partition, account, storage string, silent bool) string {
 		q := with(t, &fake{silent: silent})

@@ -15,14 +15,13 @@ import (
 	"strings"
 )
 
-// rest speaks to a slurmrestd.
+// rest talks to a slurmrestd.
 type rest struct {
 	o      REST
 	client *http.Client
 }
 
-// restVersion is the version of the interface that this was tested with, which Slurm 22.05 to
-// 23.11 have.
+// restVersion is the version of the interface that this code was tested with. Slurm 22.05 to 23.11 have it.
 const restVersion = "v0.0.38"
 
 var restVersions = regexp.MustCompile(`^v\d+\.\d+\.\d+$`)
@@ -45,7 +44,7 @@ func openREST(o REST) (*rest, error) {
 			" lifespan=SECONDS")
 	}
 	o.URL = strings.TrimSuffix(o.URL, "/")
-	// slurmrestd takes one call at a time on a connection, and drops idle ones.
+	// slurmrestd takes one call at a time on a connection, and closes idle connections.
 	return &rest{o, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4}}}, nil
 }
 
@@ -60,11 +59,11 @@ type problem struct {
 	Description string `json:"description"`
 }
 
-// nothingFound is the number of an error that is none: no job is like that.
+// nothingFound is the number of an error that means only that no job matches.
 const nothingFound = 9003
 
-// call sends a request to a part of slurmrestd and reads the answer into what into points at, which
-// may be nil. What slurmctld or slurmdbd said is a failure.
+// call sends a request to a part of slurmrestd and decodes the answer into into, unless into is nil. It
+// returns the errors of slurmctld and slurmdbd as a failure.
 func (d *rest) call(ctx context.Context, method, part, path string, query url.Values, body, into any) error {
 	var in io.Reader
 	if body != nil {
@@ -103,7 +102,7 @@ func (d *rest) call(ctx context.Context, method, part, path string, query url.Va
 	return read(answer.StatusCode, text, into)
 }
 
-// unanswered is the failure of a call without an answer.
+// unanswered returns the failure of a call without an answer.
 func unanswered(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) && op.Op == "dial" {
@@ -112,11 +111,11 @@ func unanswered(err error) error {
 	return &failure{"slurmrestd", "", err}
 }
 
-// read reads an answer.
+// read decodes an answer.
 func read(status int, text []byte, into any) error {
 	var common struct {
 		Errors []problem `json:"errors"`
-		ID     number    `json:"job_id"` // with one, what stands in errors are remarks
+		ID     number    `json:"job_id"` // if it is set, errors contains only remarks
 	}
 	err := json.Unmarshal(text, &common)
 	switch {
@@ -143,8 +142,8 @@ func read(status int, text []byte, into any) error {
 	return json.Unmarshal(text, into)
 }
 
-// number is a JSON number, as it is or, in later versions, as {"set": true, "number": 1}.
-// What is not set is 0.
+// number is a JSON number: a plain one or, in later versions, {"set": true, "number": 1}. A number that is
+// not set is 0.
 type number float64
 
 func (n *number) UnmarshalJSON(text []byte) error {
@@ -160,7 +159,7 @@ func (n *number) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*float64)(n)) // null changes nothing
 }
 
-// word is a JSON string, as it is or, in later versions, as the first of a list.
+// word is a JSON string: a plain one or, in later versions, the first of a list.
 type word string
 
 func (w *word) UnmarshalJSON(text []byte) error {

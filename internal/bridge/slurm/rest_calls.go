@@ -166,7 +166,7 @@ func (j *accountedJob) record() record {
 	return r
 }
 
-// cancel ends one job after the other: there is no call for several.
+// cancel ends one job after the other: slurmrestd has no call for several.
 func (d *rest) cancel(ctx context.Context, ids []string) error {
 	for _, id := range ids {
 		err := d.call(ctx, http.MethodDelete, "slurm", "job/"+id, nil, nil, nil)
@@ -197,7 +197,7 @@ func (d *rest) backlog(ctx context.Context) (int, error) {
 	return int(*answer.Statistics.Size), nil
 }
 
-// configuration is empty but for the answer itself: slurmrestd does not tell more.
+// configuration checks that slurmctld answers, and returns no values: slurmrestd does not report any.
 func (d *rest) configuration(ctx context.Context) (*config, error) {
 	return &config{}, d.call(ctx, http.MethodGet, "slurm", "ping", nil, nil, nil)
 }
@@ -217,8 +217,8 @@ func (d *rest) rank(ctx context.Context) (string, error) {
 	return string(answer.Users[0].Level), nil
 }
 
-// has asks for the one that is named. What is not there is an error of some versions of slurmrestd,
-// and an empty list of others.
+// has asks for the named partition or account. If it is missing, some versions of slurmrestd answer with an
+// error, and others with an empty list.
 func (d *rest) has(ctx context.Context, what, name string) (bool, error) {
 	part := "slurm"
 	if what == account {
@@ -233,6 +233,6 @@ func (d *rest) has(ctx context.Context, what, name string) (bool, error) {
 		return false, nil
 	}
 	return slices.ContainsFunc(append(answer.Partitions, answer.Accounts...), func(x struct{ Name string }) bool {
-		return x.Name == name || what == account && strings.EqualFold(x.Name, name) // slurmdbd keeps small letters
+		return x.Name == name || what == account && strings.EqualFold(x.Name, name) // slurmdbd uses lower case
 	}), err
 }

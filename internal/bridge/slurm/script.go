@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// script is what a job has Slurm run, and its arguments.
+// script returns the script that Slurm runs for a job, and its arguments.
 func script(j *queue.Job) ([]byte, []string) {
 	if !j.Script {
 		return []byte(command), j.Argv
@@ -24,16 +24,16 @@ func script(j *queue.Job) ([]byte, []string) {
 	return mask(text), args
 }
 
-// command is the script that runs its arguments.
+// command is a script that runs its arguments.
 const command = "#!/bin/sh\nexec \"$@\"\n"
 
-// directives are the beginnings of lines that sbatch takes for options.
+// directives are the beginnings of lines that sbatch reads as options.
 var directives = []string{"#SBATCH", "#PBS", "#BSUB"}
 
-// mask makes comments of what sbatch would read as options, before the first command. What
-// they ask for was translated when the job was submitted. Read again, they could do what the job's user
-// may not: sbatch runs with the rights of the bridge, and there are options to read files and
-// to run as somebody else.
+// mask turns lines before the first command that sbatch would read as options into comments. Their requests
+// were translated when the job was submitted. As options they could do things that the user may not do:
+// sbatch runs with the rights of the bridge, and has options that read files and that run a job as another
+// user.
 func mask(text []byte) []byte {
 	var out bytes.Buffer
 	rest := text
@@ -58,8 +58,8 @@ func mask(text []byte) []byte {
 	return out.Bytes()
 }
 
-// withArguments is the script of a request with its arguments in it: slurmrestd 22.05 crashes
-// when it is given arguments.
+// withArguments returns the script of a request with its arguments in it: slurmrestd 22.05 crashes when it
+// gets arguments.
 func withArguments(r *request) []byte {
 	if len(r.args) == 0 {
 		return r.script
@@ -71,7 +71,7 @@ func withArguments(r *request) []byte {
 	if bytes.Equal(r.script, []byte(command)) {
 		return []byte("#!/bin/sh\nexec" + words.String() + "\n")
 	}
-	// No line of the script is the name of this one.
+	// The name of the request is unique, so no line of the script equals this end mark.
 	end := "end-of-" + r.name
 	return fmt.Appendf(nil, "#!/bin/sh\nf=$(mktemp) || exit 126\ncat >\"$f\" <<'%s'\n%s\n%s\n"+
 		"chmod 700 \"$f\"\n\"$f\"%s\nr=$?\nrm -f \"$f\"\nexit $r\n", end, r.script, end, words.String())

@@ -1,10 +1,9 @@
-// Package slurm lets a bridge put jobs into Slurm, with its own commands or by slurmrestd.
+// Package slurm lets a bridge submit jobs to Slurm, by its commands or by slurmrestd.
 //
-// A priority that is set directly does not age in Slurm, and front and back rely
-// on that; only operators, administrators, SlurmUser and root may set one. Each
-// submission has its marker as its name, so that it is found in the queue and in the
-// accounting. Numbers of jobs alone would not do: a slurmctld that lost its state gives them
-// again.
+// A priority that is set directly does not age in Slurm, and front and back rely on that. Only operators,
+// administrators, SlurmUser and root may set one. The name of each submission is its marker, so that the
+// bridge finds it in the queue and in the accounting. The numbers of jobs are not enough: a slurmctld that
+// lost its state gives them again.
 package slurm
 
 import (
@@ -16,32 +15,32 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge"
 )
 
-// Options describe a Slurm and how jobs go into it.
+// Options describes a Slurm and the way to submit jobs to it.
 type Options struct {
 	// Conf is its slurm.conf. Default: where Slurm's commands look for it.
 	Conf string
-	// Path is where its commands are looked for. Default: that of the bridge.
+	// Path is the search path for its commands. Default: the PATH of the bridge.
 	Path string
-	// REST is slurmrestd, in place of the commands.
+	// REST is a slurmrestd to use instead of the commands.
 	REST *REST
 
-	// Account, Partition, QOS and Output are given to each job. In them {user} is the job's
-	// user, {pool} its pool, {leaf} the last and {top} the first part of that. Default: what
-	// Slurm takes by itself.
+	// Account, Partition, QOS and Output are options of each job. In them {user} stands for the job's user,
+	// {pool} for its pool, {leaf} for the last and {top} for the first name in the path of the pool. Default:
+	// Slurm's own defaults.
 	Account, Partition, QOS, Output string
 
-	// AnyUser lets jobs of whatever user run as the user of the bridge, which otherwise only
-	// those of that user do. A bridge that runs as root submits each job as its user.
+	// AnyUser lets the jobs of all users run as the user of the bridge; without it only the jobs of this user
+	// run. A bridge that runs as root submits each job as its user.
 	AnyUser   bool
 	AllowRoot bool // jobs of root may run
 
 	Logger *slog.Logger
 }
 
-// REST is a slurmrestd.
+// REST describes a slurmrestd.
 type REST struct {
 	URL     string
-	User    string // whose token it is, and as whom jobs run
+	User    string // the user of the token, as whom jobs run
 	Token   func() (string, error)
 	Version string // of its interface. Default: v0.0.38
 }
@@ -53,44 +52,43 @@ type QS struct {
 	door    door
 
 	mu sync.Mutex
-	// config is what the configuration said last; nil: it was not read yet.
+	// config is the last configuration that was read; nil: none yet.
 	config *config
 	read   time.Time
-	// asked are priorities that were asked for and have not been seen yet, other one that
-	// was not obeyed.
+	// asked holds requested priorities that Slurm has not shown yet; other is one that it did not obey.
 	asked map[string]int64
 	other *disobedience
 }
 
 var _ bridge.QS = (*QS)(nil)
 
-// door is a way to speak to a Slurm.
+// door is a way to talk to a Slurm.
 type door interface {
 	// submit returns the number of the job.
 	submit(ctx context.Context, r *request) (string, error)
-	// queue has the records of slurmctld about jobs with these names. It still knows jobs that ended
-	// a while ago.
+	// queue returns the records of slurmctld about jobs with these names. slurmctld keeps a job for a while
+	// after its end.
 	queue(ctx context.Context, names []string) ([]record, error)
-	// accounting is what slurmdbd knows of jobs with these numbers, or these names, that
-	// were there since an instant.
+	// accounting returns the records of slurmdbd about jobs with these numbers, or these names, that existed
+	// since an instant.
 	accounting(ctx context.Context, ids, names []string, since time.Time) ([]record, error)
 	cancel(ctx context.Context, ids []string) error
-	// backlog is how much slurmctld has to tell slurmdbd yet.
+	// backlog returns how many messages slurmctld still has for slurmdbd.
 	backlog(ctx context.Context) (int, error)
 	configuration(ctx context.Context) (*config, error)
-	// rank is the administrative level of whom we are: None, Operator or Administrator.
+	// rank returns our administrative level: None, Operator or Administrator.
 	rank(ctx context.Context) (string, error)
-	// has tells whether there is a partition, or an account.
+	// has reports whether Slurm has a partition, or an account.
 	has(ctx context.Context, what, name string) (bool, error)
-	// runsAs is the user as whom jobs run, "" if each runs as its own.
+	// runsAs returns the user as whom all jobs run, or "" if each runs as its own user.
 	runsAs() string
 	close()
 }
 
-// Changed is nil: Slurm does not tell.
+// Changed returns nil: Slurm does not signal changes.
 func (q *QS) Changed() <-chan struct{} { return nil }
 
-// Forget drops nothing: Slurm keeps its accounting for its own purposes.
+// Forget drops only what the bridge stores of the entries: Slurm keeps its accounting for its own purposes.
 func (q *QS) Forget(ctx context.Context, all []bridge.Entry) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -106,7 +104,7 @@ func (q *QS) Close() error {
 	return nil
 }
 
-// disobedience is a priority that was not obeyed.
+// disobedience is a priority that Slurm did not obey.
 type disobedience struct {
 	asked, got int64
 	id         string

@@ -14,14 +14,14 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// fake is a Slurm that says what a test wants.
+// fake is a Slurm that gives the answers that a test wants.
 type fake struct {
 	queued, kept []record
 	accountErr   error
 	behind       int
 	conf         config
 	as, level    string
-	silent       bool  // about partitions and accounts
+	silent       bool  // it does not answer about partitions and accounts
 	answer       error // to a submission
 	sent         []string
 	cancelled    []string
@@ -67,7 +67,7 @@ func with(t *testing.T, f *fake) *QS {
 	return q
 }
 
-// TestPhases puts together what slurmctld and slurmdbd say of one entry, m, of the job 7.
+// TestPhases checks how Look combines the answers of slurmctld and slurmdbd about one entry, m, of job 7.
 func TestPhases(t *testing.T) {
 	now := time.Now()
 	at := func(seconds int) time.Time { return now.Add(time.Duration(seconds) * time.Second) }
@@ -80,7 +80,7 @@ func TestPhases(t *testing.T) {
 		return r
 	}
 	nameless := kept("COMPLETED", -20, -1)
-	nameless.name = "" // slurmdbd learns it last
+	nameless.name = "" // slurmdbd learns the name last
 	other := live("RUNNING", -20, 0)
 	other.name = "somebody-else"
 	down := errors.New("no connection")
@@ -136,7 +136,7 @@ func TestPhases(t *testing.T) {
 	}
 }
 
-// TestStates: what Slurm's states are to a bridge.
+// TestStates checks how Slurm's states become phases of a bridge.
 func TestStates(t *testing.T) {
 	began, ended := time.Unix(1000, 0), time.Unix(1010, 0)
 	for _, test := range []struct {
@@ -167,7 +167,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// TestUsed: what sacct tells of a job that has ended.
+// TestUsed checks how a line of sacct about a job that has ended becomes its use.
 func TestUsed(t *testing.T) {
 	line := "12|m|CANCELLED by 1000|0:15|100|110|200|90|1-02:03:04.5|" +
 		"billing=4,cpu=4,gres/gpu:a100=2,gres/gpu=2,license/matlab=1,mem=2G,node=1|None"
@@ -191,7 +191,7 @@ func TestUsed(t *testing.T) {
 	}
 }
 
-// TestCancel: only what has our marker and is not over is cancelled.
+// TestCancel checks that Cancel ends only jobs that have our marker and are not over.
 func TestCancel(t *testing.T) {
 	f := &fake{
 		queued: []record{
@@ -209,7 +209,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestTwins: of two jobs with one marker one goes, unless both have started.
+// TestTwins checks that one of two jobs with the same marker is removed, unless both have started.
 func TestTwins(t *testing.T) {
 	for _, test := range []struct {
 		states  string // of the jobs 9, 10 and 11
@@ -235,7 +235,7 @@ func TestTwins(t *testing.T) {
 	}
 }
 
-// TestAnswers: what sbatch says tells whether a job may be there.
+// TestAnswers checks whether the messages of sbatch say that Slurm may have the job.
 func TestAnswers(t *testing.T) {
 	ended := errors.New("exit status 1")
 	for _, test := range []struct {
@@ -264,7 +264,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestNobodyAnswers: the jobs after one that did not arrive are not tried, and keep their order.
+// TestNobodyAnswers checks that the bridge does not send the jobs after one that did not arrive, so that they
+// keep their order.
 func TestNobodyAnswers(t *testing.T) {
 	f := &fake{answer: errAway}
 	q := with(t, f)

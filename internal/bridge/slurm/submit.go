@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge"
 )
 
-// Submit submits one job after the other: of jobs with one priority Slurm takes first that
-// with the smallest number.
+// Submit submits one job after the other: among jobs of one priority Slurm starts the one with the smallest
+// number first.
 func (q *QS) Submit(ctx context.Context, all []bridge.Submission) ([]bridge.Receipt, error) {
 	receipts := make([]bridge.Receipt, len(all))
 	var away error
@@ -21,7 +21,7 @@ func (q *QS) Submit(ctx context.Context, all []bridge.Submission) ([]bridge.Rece
 		if away == nil {
 			away = ctx.Err()
 		}
-		if away != nil { // the others would have to wait as long for the same answer
+		if away != nil { // each of the others would wait as long for the same answer
 			receipts[i].Err = fmt.Errorf("not sent: %w", away)
 			continue
 		}
@@ -40,8 +40,8 @@ func (q *QS) Submit(ctx context.Context, all []bridge.Submission) ([]bridge.Rece
 	return receipts, nil
 }
 
-// request translates a submission. What Slurm could never run as it is meant wraps
-// fairlead.ErrInvalid.
+// request translates a submission. If Slurm could never run the job as it is meant, the error wraps
+// queue.ErrInvalid.
 func (q *QS) request(s *bridge.Submission) (*request, error) {
 	j := s.Job
 	switch {
@@ -71,7 +71,7 @@ func (q *QS) request(s *bridge.Submission) (*request, error) {
 	return r, nil
 }
 
-// person says as whom a job runs, and where that user is at home.
+// person sets as whom the job runs, and returns the home directory of this user.
 func (q *QS) person(r *request, name string) (home string, err error) {
 	if as := q.door.runsAs(); as != "" {
 		if name != as && !q.options.AnyUser {
@@ -88,7 +88,7 @@ func (q *QS) person(r *request, name string) (home string, err error) {
 		return "", invalid("this bridge runs nothing as root; submit as another user, or start it with --allow-root yes")
 	}
 	if q.door.runsAs() == "" {
-		// Without the group Slurm would take that of the bridge: root's.
+		// Without a group, Slurm would use the group of the bridge: root's.
 		r.uid, r.gid = u.Uid, u.Gid
 	}
 	return cmp.Or(u.HomeDir, "/"), nil
