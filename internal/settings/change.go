@@ -22,17 +22,18 @@ func (k *Keeper) Set(ctx context.Context, by Actor, r api.SettingsRequest) (*api
 	defer k.mu.Unlock()
 	over, c := slices.Clone(k.over), k.now
 	var paths []string
-	for _, v := range r.Settings {
+	for i, v := range r.Settings {
 		clean, err := config.CleanPath(v.Path)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", err, queue.ErrInvalid)
 		}
 		s, err := c.Item(config.Setting{Path: clean, Value: strings.TrimSpace(v.Value)})
-		if err == nil { // the next setting may need this one
-			over = over.with(entry{s, by.Who, time.Now().Round(0)})
-			c, err = k.file.With(over.plain(), true)
+		if err != nil {
+			return nil, wrong(err)
 		}
-		if last := len(r.Settings) - 1; err != nil && v == r.Settings[last] {
+		over = over.with(entry{s, by.Who, time.Now().Round(0)})
+		c, err = k.file.With(over.plain(), true) // the next setting may need this one
+		if err != nil && i == len(r.Settings)-1 {
 			return nil, wrong(err)
 		}
 		if err != nil { // several settings may only be valid together

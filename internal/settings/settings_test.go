@@ -137,6 +137,11 @@ func TestAllOrNothing(t *testing.T) {
 	if _, err := set(t, k, "half_life=1d", "pools.c0.load=-3"); !errors.Is(err, queue.ErrInvalid) {
 		t.Errorf("a wrong one: %v", err)
 	}
+	for _, wrong := range [][]string{{"placement.9={pool: c0}", "half_life=1d"}, {"half_life=1d", "placement.9={pool: c0}"}} {
+		if _, err := set(t, k, wrong...); !errors.Is(err, queue.ErrInvalid) {
+			t.Errorf("%q: %v", wrong, err)
+		}
+	}
 	l.refuse = errors.New("too many priorities")
 	if _, err := set(t, k, "half_life=1d"); err == nil {
 		t.Error("the loop refused, and it was taken")
