@@ -146,10 +146,10 @@ func (g *fold) add(j *api.Job, unit string) {
 
 // foldLink returns the address of the jobs of one line: one more word in the filter, not folded.
 func foldLink(r *Request, word, value string) string {
-	if value == "" || strings.ContainsAny(value, " \t\n") {
+	if value == "" {
 		return ""
 	}
-	text := strings.TrimSpace(r.Word("q") + " " + word + ":" + value)
+	text := strings.TrimSpace(r.Word("q") + " " + word + ":" + filterValue(value))
 	q := *r
 	q.Query = map[string][]string{}
 	for k, v := range r.Query {
