@@ -12,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/beanstalkd/go-beanstalk"
+
+	"github.com/fairlead/fairlead/internal/await"
 	"github.com/fairlead/fairlead/internal/daemon"
 )
 
@@ -85,3 +88,20 @@ func (b *Beanstalkd) Start(t testing.TB) {
 
 // Kill ends it like a failure.
 func (b *Beanstalkd) Kill() { b.server.Signal(syscall.SIGKILL, time.Minute) }
+
+// Drain makes it refuse new jobs until it is started again, and waits until it does.
+func (b *Beanstalkd) Drain(t testing.TB) {
+	t.Helper()
+	if err := b.server.Send(syscall.SIGUSR1); err != nil {
+		t.Fatal("beanstalkd: ", err)
+	}
+	c, err := beanstalk.Dial("tcp", b.Address)
+	if err != nil {
+		t.Fatal("beanstalkd: ", err)
+	}
+	defer c.Close()
+	await.True(t, "beanstalkd refuses new jobs", func() bool {
+		stats, err := c.Stats()
+		return err == nil && stats["draining"] == "true"
+	})
+}

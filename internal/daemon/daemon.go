@@ -54,6 +54,9 @@ func (d *Daemon) Alive() bool {
 	}
 }
 
+// Send sends a signal after which the daemon goes on.
+func (d *Daemon) Send(s syscall.Signal) error { return d.cmd.Process.Signal(s) }
+
 // Signal sends a signal and waits for the end. What does not end in time is killed.
 func (d *Daemon) Signal(s syscall.Signal, within time.Duration) {
 	d.cmd.Process.Signal(s)

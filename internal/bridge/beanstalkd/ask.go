@@ -30,9 +30,11 @@ func (q *Queue) ask(ctx context.Context) (*link, error) {
 	// Read reports again that another process has read, or this one before a restart.
 	reports := beanstalk.NewTube(l.Conn, q.options.tube("reports"))
 	if _, err := reports.Kick(1 << 30); l.check(err) != nil {
+		l.close()
 		return nil, fmt.Errorf("read reports again: %w", strange(q.options.Address, err))
 	}
 	if err := q.leftNotices(l); err != nil {
+		l.close()
 		return nil, fmt.Errorf("list tubes: %w", err)
 	}
 	q.asking = l

@@ -81,3 +81,21 @@ func TestRealCheckLeavesNothing(t *testing.T) {
 		t.Errorf("with a binlog, and a tube that is there: %q, %v", d.Notes, err)
 	}
 }
+
+// TestRealRefusedSession checks that the bridge closes a connection on which the server refuses to open a session.
+// Otherwise each try would leave one that counts as a session of another bridge.
+func TestRealRefusedSession(t *testing.T) {
+	server := brokertest.NewForgetfulBeanstalkd(t)
+	server.Drain(t)
+	q := open(t, server.Address)
+	for range 3 {
+		if _, err := q.Submit(t.Context(), []bridge.Submission{worktest.Job(1)}); err == nil || !strings.Contains(err.Error(), "draining") {
+			t.Errorf("submitted while the server drains: %v", err)
+		}
+	}
+	c := client(t, server)
+	await.True(t, "no connection watches the tube of the session", func() bool {
+		tubes, err := c.ListTubes()
+		return err == nil && !slices.Contains(tubes, "jobs.session")
+	})
+}

@@ -47,6 +47,7 @@ func (q *Queue) open(ctx context.Context) (*session, error) {
 	}
 	s := &session{link: l, work: beanstalk.NewTube(l.Conn, q.options.Tube)}
 	if err := q.mark(s); err != nil {
+		l.close() // else it still counts as the session
 		return nil, err
 	}
 	q.session = s
