@@ -4,6 +4,7 @@ import (
 	"crypto"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -60,7 +61,7 @@ func ReadSecret(path string) (string, error) {
 		return "", fmt.Errorf("%s has the mode %#o: others could read or write the key; "+
 			"if nobody has, change it with chmod 600", path, is.Mode().Perm())
 	}
-	text, err := os.ReadFile(path)
+	text, err := io.ReadAll(f)
 	return string(text), err
 }
 
