@@ -91,7 +91,7 @@ func waitsSheet(doc *api.PastReport) *sheet {
 	wait := func(v float64) sheetCell { return valueCell(v, plot.Duration(v)) } // as the picture writes it
 	for i := range doc.Rows {
 		if r := &doc.Rows[i]; r.Started > 0 {
-			s.add(r, countCell(r.Started), wait(r.MeanWait), wait(r.HalfWait), wait(r.MaxWait), wait(r.Longest))
+			s.add(r, countCell(r.Started), wait(r.MeanWait), wait(r.P50Wait), wait(r.P95Wait), wait(r.MaxWait))
 		}
 	}
 	s.figures = append(s.figures, s.bars("Waits before the first start", "Median and 95th percentile of the tasks.", plot.Seconds, 1, s.names+2, s.names+3))

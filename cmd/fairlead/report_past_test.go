@@ -29,7 +29,7 @@ func quarter() *api.PastReport {
 		m := months[k]
 		for i, pool := range []string{"physics", "biology", `=cmd|' /C calc'!A1<script>alert(1)</script>` + "\x1b[31m"} {
 			r := account.Row{Month: m, Pool: pool, Jobs: int64(had[i]), Succeeded: int64(had[i]) * 3, Failed: int64(i), UnitSeconds: had[i] * 3600, CPUSeconds: had[i] * 3000}
-			r.Started, r.MeanWait, r.HalfWait, r.MaxWait, r.Longest = int64(had[i])*3, 700, 240, 1800*float64(i+1), 86400
+			r.Started, r.MeanWait, r.P50Wait, r.P95Wait, r.MaxWait = int64(had[i])*3, 700, 240, 1800*float64(i+1), 86400
 			if share := []float64{0.6, 0.4}; i < 2 { // nobody knows what the third had
 				r.Share, r.ShareNow = &share[i], k == 0
 			}
@@ -102,7 +102,7 @@ func TestWhoHadNothingCounts(t *testing.T) {
 func TestWaitsAreRoundedOnce(t *testing.T) {
 	t.Parallel()
 	doc := quarter()
-	doc.By, doc.Rows = []string{"pool"}, []account.Row{{Pool: "physics", Started: 3, MeanWait: 100, HalfWait: 475.6, MaxWait: 484.7, Longest: 3599.8}}
+	doc.By, doc.Rows = []string{"pool"}, []account.Row{{Pool: "physics", Started: 3, MeanWait: 100, P50Wait: 475.6, P95Wait: 484.7, MaxWait: 3599.8}}
 	s := waitsSheet(doc)
 	var html bytes.Buffer
 	if err := s.html(&html, doc); err != nil {

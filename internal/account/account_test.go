@@ -73,16 +73,16 @@ func TestRead(t *testing.T) {
 	}{
 		{"month and pool", []string{"month", "pool"}, []Row{
 			{Month: "2026-03", Pool: "physics", Jobs: 2, Failed: 1, UnitSeconds: 4*10*h + 3*h, Started: 1, MeanWait: 2 * h,
-				HalfWait: 2 * h, MaxWait: 2 * h, Longest: 2 * h},
+				P50Wait: 2 * h, P95Wait: 2 * h, MaxWait: 2 * h},
 			{Month: "2026-04", Pool: "biology", Jobs: 2, Succeeded: 1, Cancelled: 1, UnitSeconds: h + 2*h + h, Started: 2,
-				MeanWait: 2 * h, HalfWait: h, MaxWait: 3 * h, Longest: 3 * h},
+				MeanWait: 2 * h, P50Wait: h, P95Wait: 3 * h, MaxWait: 3 * h},
 			{Month: "2026-04", Pool: "physics", Jobs: 1, Succeeded: 1, UnitSeconds: 4 * 5 * h, CPUSeconds: h},
 		}},
 		{"kind", []string{"kind"}, []Row{
-			{Jobs: 3, Succeeded: 1, Failed: 1, Cancelled: 1, UnitSeconds: 7 * h, Started: 2, MeanWait: 2 * h, HalfWait: h,
-				MaxWait: 3 * h, Longest: 3 * h},
+			{Jobs: 3, Succeeded: 1, Failed: 1, Cancelled: 1, UnitSeconds: 7 * h, Started: 2, MeanWait: 2 * h, P50Wait: h,
+				P95Wait: 3 * h, MaxWait: 3 * h},
 			{Kind: "mpi", Jobs: 1, Succeeded: 1, UnitSeconds: 60 * h, CPUSeconds: h, Started: 1, MeanWait: 2 * h,
-				HalfWait: 2 * h, MaxWait: 2 * h, Longest: 2 * h},
+				P50Wait: 2 * h, P95Wait: 2 * h, MaxWait: 2 * h},
 		}},
 	} {
 		ask.By = c.by

@@ -23,9 +23,9 @@ type Row struct {
 
 	Started  int64   `json:"started" doc:"Tasks that started for the first time; those of jobs that waited for other jobs are left out"`
 	MeanWait float64 `json:"mean_wait_seconds" doc:"From when they might have started"`
-	HalfWait float64 `json:"p50_wait_seconds" doc:"Median of waits"`
-	MaxWait  float64 `json:"p95_wait_seconds" doc:"95th percentile of waits"`
-	Longest  float64 `json:"max_wait_seconds"`
+	P50Wait  float64 `json:"p50_wait_seconds" doc:"Median of waits"`
+	P95Wait  float64 `json:"p95_wait_seconds" doc:"95th percentile of waits"`
+	MaxWait  float64 `json:"max_wait_seconds"`
 
 	// Share is the share of the pool, if it was requested and is known.
 	Share    *float64 `json:"share,omitempty" doc:"Of the whole, as it was in force then: the mean, each moment weighed with what all had"`
@@ -64,7 +64,7 @@ func (x *sum) close() Row {
 	}
 	at := func(part float64) float64 { return float64(x.waits[min(n-1, max(0, int(part*float64(n)+0.999999)-1))]) }
 	x.Started, x.MeanWait = int64(n), total/float64(n)
-	x.HalfWait, x.MaxWait, x.Longest = at(0.5), at(0.95), float64(x.waits[n-1])
+	x.P50Wait, x.P95Wait, x.MaxWait = at(0.5), at(0.95), float64(x.waits[n-1])
 	return x.Row
 }
 

@@ -43,8 +43,8 @@ func TestReadWaits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r := rows[0]; r.Started != w.Started || r.HalfWait != w.HalfWait || r.MaxWait != w.MaxWait ||
-			r.Longest != w.Longest || r.MeanWait != w.MeanWait {
+		if r := rows[0]; r.Started != w.Started || r.P50Wait != w.P50Wait || r.P95Wait != w.P95Wait ||
+			r.MaxWait != w.MaxWait || r.MeanWait != w.MeanWait {
 			t.Errorf("at most %d, since %v:\ngot  %+v\nwant %+v", most, w.Since, w.Row, r)
 		}
 		ask.By = []string{"kind"}
@@ -54,7 +54,7 @@ func TestReadWaits(t *testing.T) {
 		}
 		for _, k := range w.Kinds {
 			if i := slices.IndexFunc(kinds, func(r Row) bool { return r.Kind == k.Kind }); i < 0 ||
-				kinds[i].Started != k.Started || kinds[i].MaxWait != k.MaxWait {
+				kinds[i].Started != k.Started || kinds[i].P95Wait != k.P95Wait {
 				t.Errorf("at most %d: kind %q: %+v", most, k.Kind, k)
 			}
 		}

@@ -207,8 +207,8 @@ func recomputeUsers(t *testing.T, all []ran, from, until time.Time, got api.Past
 		}
 		rank := func(q float64) float64 { return w[int(math.Ceil(q*float64(len(w))))-1] }
 		for what, x := range map[string][2]float64{
-			"mean": {r.MeanWait, sum / float64(len(w))}, "half": {r.HalfWait, rank(0.5)}, "19 of 20": {r.MaxWait,
-				rank(0.95)}, "longest": {r.Longest, w[len(w)-1]},
+			"mean": {r.MeanWait, sum / float64(len(w))}, "half": {r.P50Wait, rank(0.5)}, "19 of 20": {r.P95Wait,
+				rank(0.95)}, "longest": {r.MaxWait, w[len(w)-1]},
 		} {
 			if math.Abs(x[0]-x[1]) > 1 {
 				t.Errorf("%s of %s is %v, recomputed %v", what, r.User, x[0], x[1])

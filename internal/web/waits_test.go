@@ -83,7 +83,7 @@ func TestWaitsAreThoseOfTheReport(t *testing.T) {
 	for by, names := range map[string][]string{"pool": {"physics/curie", "biology/epi"}, "user": {"ann", "bob"}} {
 		for _, name := range names {
 			r := report(by)[name]
-			want := []float64{float64(r.Started), r.HalfWait, r.MaxWait, r.Longest}
+			want := []float64{float64(r.Started), r.P50Wait, r.P95Wait, r.MaxWait}
 			var got []float64
 			var bars float64
 			path := "/pool?" + by + "=" + name
