@@ -17,12 +17,6 @@ type Runner struct{}
 // Process does not occur on this system.
 type Process struct{}
 
-// Survivor does not occur on this system.
-type Survivor struct {
-	PID  int
-	Mark string
-}
-
 // NewRunner returns an error.
 func NewRunner() (*Runner, error) { return nil, errSystem }
 
@@ -40,9 +34,6 @@ func (*Process) Stop(string, queue.State) {}
 
 // Kill does nothing.
 func (*Process) Kill(string, queue.State) {}
-
-// Survivors returns an error.
-func Survivors(string) ([]Survivor, error) { return nil, errSystem }
 
 // KillSurvivors returns an error.
 func KillSurvivors(string) (int, error) { return 0, errSystem }
