@@ -51,7 +51,7 @@ func TestMeasures(t *testing.T) {
 		t.Errorf("parts %v within %v", parts, lasted)
 	}
 	s.measured[small[0]][0].began = false
-	if began, mark := s.began(small[0]); began != 1 || mark(0.5) != "" && mark(1) != ">" {
-		t.Errorf("%d began, %q, %q", began, mark(0.5), mark(1))
+	if began, mark := s.began(small[0]); began != 1 || mark(0.4) != "" || mark(0.5) != ">" || mark(1) != ">" {
+		t.Errorf("%d began, %q, %q, %q", began, mark(0.4), mark(0.5), mark(1))
 	}
 }

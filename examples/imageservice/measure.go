@@ -76,7 +76,7 @@ func (s *scene) began(tenant string) (began int, atLeast func(q float64) string)
 		}
 	}
 	return began, func(q float64) string {
-		if began < all && q*float64(all) > float64(began)-0.5 {
+		if began < all && quantileAt(q, all) >= began {
 			return ">"
 		}
 		return ""
@@ -154,5 +154,8 @@ func of(q float64, sorted []time.Duration) time.Duration {
 	if len(sorted) == 0 {
 		return 0
 	}
-	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))].Round(100 * time.Microsecond)
+	return sorted[quantileAt(q, len(sorted))].Round(100 * time.Microsecond)
 }
+
+// quantileAt returns the index of a quantile among n sorted values.
+func quantileAt(q float64, n int) int { return min(n-1, int(q*float64(n))) }
