@@ -91,6 +91,7 @@ func (a *Act) do(ctx context.Context, src Source, r *Request) (err error) {
 	if err != nil {
 		return err
 	}
+	a.Notes = out.Notes
 	for i := range a.Jobs {
 		if a.Jobs[i].Error = out.Results[i]; out.Results[i] == nil {
 			a.Did = append(a.Did, a.Jobs[i].ID)

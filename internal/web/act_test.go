@@ -149,6 +149,15 @@ func (l *lab) priority(id int64) string {
 	return r.Job.Priority
 }
 
+// TestCancelNamesDependents checks that the page names the jobs that are cancelled with others.
+func TestCancelNamesDependents(t *testing.T) {
+	l := newLab(t, cluster)
+	first := l.submit("ann", api.Spec{Held: true})
+	next := l.submit("ann", api.Spec{After: []api.After{{Job: first, On: "ok"}}})
+	_, text := l.post("/act", url.Values{"verb": {"cancel"}, "job": {fmt.Sprint(first)}})
+	shows(t, text, "Cancel: done", fmt.Sprintf("job %d is cancelled too, because it depends on what was cancelled", next))
+}
+
 // TestCancelIsUnderWay checks that the page does not count tasks that wait behind a bridge as running, and
 // does not call a cancel done before the running tasks have stopped.
 func TestCancelIsUnderWay(t *testing.T) {

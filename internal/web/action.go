@@ -33,7 +33,8 @@ type Act struct {
 	// their errors.
 	Done    bool
 	Did     []int64
-	Ending  int // tasks of these that must stop first, or are being taken back
+	Ending  int      // tasks of these that must stop first, or are being taken back
+	Notes   []string // what the action does besides, or does not reach
 	Boosted *api.BoostResponse
 	Paused  *api.PauseResponse
 	Back    string
