@@ -68,7 +68,7 @@ func TestCampaignMachines(t *testing.T) {
 				log.nodes[s.name] = maps.Clone(s.has)
 				log.nodes[s.name]["mem"] <<= 30 // GiB
 			}
-			hold := max(blocked, 6*time.Since(began)) // a machine that takes longer to start agents is slower in everything
+			hold := max(blocked, 6*time.Since(began)) // starting agents shows how slow the machine is
 			l.block(hold)
 			began = time.Now()
 			l.submitMix(rand.New(rand.NewPCG(1, 3)))
