@@ -35,7 +35,7 @@ func newTestLoop(t *testing.T) (*server.Server, *engine.Loop) {
 	t.Helper()
 	store := memory.New("cpu")
 	shares := allocation.Default()
-	shares.Sched.Root.Pools = []share.Pool{{Name: "physics", Weight: 1}} // some metrics exist only for pools below the root
+	shares.Sched.Root.Pools = []share.Pool{{Name: "physics", Weight: 1}} // some metrics need a pool below the root
 	loop, err := engine.NewLoop(t.Context(), store, engine.LoopOptions{Shares: shares})
 	if err != nil {
 		t.Fatal(err)
