@@ -21,7 +21,7 @@ import (
 // advised finds commands in a text. A colon before a command says that it is a command and no prose.
 var (
 	advised = regexp.MustCompile(`(: |^|[^a-z/._-])fairlead ([a-z][^;\n·()]*)`)
-	// placeholder matches what stands for a job number in a command.
+	// placeholder matches a stand-in for a job number in a command.
 	placeholder = regexp.MustCompile(`JOB|%(\[\d\])?[ds]`)
 	aFlag       = regexp.MustCompile(`^--?[a-zA-Z][a-z-]*`)
 )
@@ -107,7 +107,8 @@ func TestWrongAdvice(t *testing.T) {
 	}
 }
 
-// wrongAdvice says what is wrong with a command. Text that may be prose is checked for flags only.
+// wrongAdvice describes the mistake in a command, or returns "". In text that may be prose it checks flags
+// only.
 func wrongAdvice(root *cobra.Command, text string, told bool) string {
 	c := root
 	words := strings.Fields(text)

@@ -26,8 +26,8 @@ type bridgedQS struct {
 	// kind and flags are those of fairlead bridge KIND.
 	kind  string
 	flags []string
-	// crash ends the queueing system like a power failure, but without the loss of what it acknowledged, and
-	// starts it again. It may return before the system answers.
+	// crash ends the queueing system abruptly and starts it again. Entries that it acknowledged must survive
+	// that. It may return before the system answers.
 	crash func()
 	// reruns says that the queueing system may run an entry again under the same marker, if the entry ran
 	// during a crash. Such runs are counted, and are no fault of the bridge.
@@ -228,7 +228,7 @@ func (c *bridgeRun) spec(what string, rng *rand.Rand) api.Spec {
 	return spec
 }
 
-// trail is the file to which jobs append what they do.
+// trail is the file to which jobs append their begins and ends.
 func (c *bridgeRun) trail() string { return cmp.Or(c.qs.trail, filepath.Join(c.dir, "trail")) }
 
 // settle waits until all jobs have ended. It gives up if none ends for a while.

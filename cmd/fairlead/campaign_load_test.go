@@ -41,7 +41,7 @@ func (l *load) begin(seed uint64, sockets []string, names ...string) {
 	})
 }
 
-// end stops the users after they have finished what they began.
+// end tells the users to stop, and waits until they have.
 func (l *load) end() {
 	close(l.stop)
 	l.users.Wait()

@@ -220,8 +220,8 @@ func TestImpostor(t *testing.T) {
 	}
 }
 
-// TestImpostorOnPort checks that no program of ours connects to a port, whoever listens there, not even if
-// there is no socket.
+// TestImpostorOnPort checks that no program of ours connects to a port, not even if there is no socket:
+// nothing proves which user listens on a port.
 func TestImpostorOnPort(t *testing.T) {
 	needRoot(t)
 	t.Parallel()

@@ -69,7 +69,8 @@ func intrudePorts(args []string) {
 	}
 }
 
-// impersonate listens in place of a server: unix PATH, or tcp ADDRESS. It prints its input.
+// impersonate listens in place of a server: unix PATH, or tcp ADDRESS. It prints its input, and answers each
+// request with an empty document.
 func impersonate(args []string) {
 	l := must(net.Listen(args[0], args[1]))
 	if args[0] == "unix" {

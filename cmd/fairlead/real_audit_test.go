@@ -26,7 +26,7 @@ func (d *deaf) Helper()                   {}
 func (d *deaf) Error(args ...any)         { d.said = append(d.said, fmt.Sprint(args...)) }
 func (d *deaf) Errorf(f string, a ...any) { d.said = append(d.said, fmt.Sprintf(f, a...)) }
 
-// small is a small run without faults: three jobs, the second of which ran twice because its agent was lost.
+// small is a small run without faults, of three jobs. The second job ran twice because its agent was lost.
 type small struct {
 	*testing.T
 	store auditedStore

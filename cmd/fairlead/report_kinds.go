@@ -53,7 +53,7 @@ func partOf(of, all float64) float64 {
 	return of / all
 }
 
-// ofAll names the whole of which parts are shown.
+// ofAll names the total to which parts refer.
 func ofAll(doc *api.PastReport) string {
 	if slices.Contains(doc.By, "month") {
 		return "of all in the month"

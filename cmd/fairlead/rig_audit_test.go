@@ -155,7 +155,7 @@ func (a *audit) mismatch(format string, args ...any) {
 	a.t.Errorf(format, args...)
 }
 
-// readJobs compares the jobs in the database with those that the clients know.
+// readJobs compares the jobs in the database with the records of the clients.
 func (a *audit) readJobs() {
 	jobs, err := a.store.Jobs(a.t.Context(), queue.Query{})
 	if err != nil {

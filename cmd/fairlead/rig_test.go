@@ -123,7 +123,8 @@ func (r *rig) serve() {
 	}
 }
 
-// answers waits until the server answers, and returns false if it ends before.
+// answers waits until the server answers. It returns false if the server ends before, or does not answer in
+// time.
 func (r *rig) answers(p *proc) bool {
 	return await.Within(deadline, func() bool {
 		return p.ended() || r.direct.Call(context.Background(), http.MethodGet, "/healthz", nil, nil) == nil

@@ -21,8 +21,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// wire stands between a server and everybody else. It reports what it sees to the witness, and cuts
-// connections at random: before a request arrives, or before its answer does.
+// wire stands between a server and everybody else. It shows all messages to the witness, and cuts connections
+// at random: before a request arrives, or before its answer does.
 type wire struct {
 	*witness
 	socket string

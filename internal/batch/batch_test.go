@@ -89,8 +89,8 @@ func TestWeights(t *testing.T) {
 	})
 }
 
-// TestClose checks that Close answers every call: it refuses those that wait or come later, and running ones
-// get their answers.
+// TestClose checks that Close answers every call: it refuses waiting and later calls, and running ones get
+// their answers.
 func TestClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		closed := errors.New("closed")

@@ -30,7 +30,7 @@ func TestOneAtATime(t *testing.T) {
 	again.Release()
 }
 
-// TestStrangeFiles checks that Take neither follows nor writes into something else in the place of a lock
+// TestStrangeFiles checks that Take neither follows nor writes into another kind of file in place of the lock
 // file.
 func TestStrangeFiles(t *testing.T) {
 	for name, put := range map[string]func(precious, path string) error{

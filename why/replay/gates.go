@@ -120,7 +120,7 @@ func (r *replay) lacking(i int) *pool {
 	return nil
 }
 
-// helps reports whether a task of the job uses a resource of which a pool is below its minimum.
+// helps reports whether a task of the job uses a resource that a pool still lacks for its minimum.
 func (j *job) helps(p *pool) bool {
 	if p == nil {
 		return false
