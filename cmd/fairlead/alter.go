@@ -23,7 +23,7 @@ type alteration struct {
 	verb     string
 	past     string // the participle, such as "cancelled"
 	undo     string // the command that undoes it, with %s for the jobs
-	state    string // the state in which it leaves jobs, by which the undo command selects them; empty if there is none
+	state    string // in which it leaves jobs; the undo command selects them by it; empty if there is none
 	states   []string
 	priority string
 	qos      string

@@ -26,7 +26,7 @@ import (
 // tries to begin a line of its own.
 const evil = "\x1b[2J\x1b]0;owned\x07\u009b31m\u202eFORGED\r\nFORGED\b\u2028FORGED\x7f\u200b\U000e0041"
 
-// known lists the fields of documents by which programs recognize their content.
+// known lists the fields that tell programs which document they have.
 var known = []string{"state", "verdict", "code", "policy", "result", "formula", "data", "plan", "by", "order", "first"}
 
 // spoil appends evil to each string of a document that may be user input. The server's own error messages may

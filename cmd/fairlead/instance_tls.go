@@ -35,7 +35,7 @@ func openAuthority(c config.TLS, log *slog.Logger) (*ca.Keeper, error) {
 // defaultAuthority returns the default file of the cluster's key.
 func defaultAuthority() string { return filepath.Join(stateDir("", ""), "authority.pem") }
 
-// hostsHere returns the names and addresses by which other machines may reach this one.
+// hostsHere returns the names and addresses of this machine for other machines.
 func hostsHere(named []string) []string {
 	hosts := append(slices.Clone(named), hostname())
 	all, err := net.InterfaceAddrs()

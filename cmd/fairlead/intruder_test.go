@@ -199,8 +199,8 @@ func shared(t *testing.T) string {
 // copies is the directory of programs, if a test has made it.
 var copies string
 
-// programs copies this test binary to a directory where every user may run it, under the names by which it
-// acts as another program.
+// programs copies this test binary to a directory where every user may run it. The name of each copy makes
+// the binary act as another program.
 var programs = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "fl-programs-")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/internal/plot"
 )
 
-// newSheet returns a sheet whose first columns are those by which rows are grouped.
+// newSheet returns a sheet that begins with the columns that group its rows.
 func newSheet(title string, doc *api.PastReport, columns ...sheetColumn) *sheet {
 	s := &sheet{title: title}
 	for _, by := range account.Dimensions {

@@ -44,7 +44,7 @@ type witness struct {
 	wrong                 []string          // descriptions of faults
 	twoHolders, completed int               // how often: two valid holders; two completions
 	renewals, ends        int               // renewals granted, and ends accepted, by servers
-	stale, refused        int               // writes of attempts that were over; those that were refused
+	stale, refused        int               // writes of attempts that were over, and how many of these were refused
 }
 
 func newWitness() *witness {

@@ -1,6 +1,6 @@
 // Package environ defines the environment variables that describe a task to its processes, whether an agent
-// starts it or a queueing system behind a bridge. It also defines the variables by which a job instructs its
-// agent or bridge.
+// starts it or a queueing system behind a bridge. It also defines the variables with which a job instructs
+// its agent or bridge.
 package environ
 
 import (

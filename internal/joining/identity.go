@@ -30,7 +30,7 @@ const (
 	tokenFile = "token"    // the id of the join token that was used
 )
 
-// Identity is the key and certificate by which a node identifies itself to the server.
+// Identity holds the key and the certificate of a node, which prove its name to the server.
 type Identity struct {
 	dir     string
 	address string

@@ -20,8 +20,8 @@ func There(core *sched.Scheduler, path string) (there, divides bool) {
 	return there, there && core.View(id).Divides()
 }
 
-// Naming returns the rights by which a job names a pool, with the existing pools; by is nil for the program
-// itself. See [allocation.Naming].
+// Naming returns the authority for the pool names of jobs: the principal, nil for the program itself, and the
+// existing pools. See [allocation.Naming].
 func Naming(core *sched.Scheduler, by *access.Principal) allocation.Naming {
 	return allocation.Naming{By: by, Tree: func(path string) (there, divides bool) { return There(core, path) }}
 }

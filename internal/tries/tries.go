@@ -1,5 +1,5 @@
-// Package tries has the errors by which a handler says whether its task is tried again, and when. It does not
-// depend on the packages that run handlers.
+// Package tries has the errors with which a handler says whether its task is tried again, and when. It does
+// not depend on the packages that run handlers.
 package tries
 
 import (
