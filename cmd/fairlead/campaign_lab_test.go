@@ -55,8 +55,8 @@ func (l *lab) status() *api.ConfigStatus {
 	return s
 }
 
-// feed keeps jobs of all users waiting. It returns a function that waits until at least least jobs were
-// submitted, and ends this.
+// feed keeps jobs of all users waiting. It returns a function that ends this, but not before least jobs were
+// submitted.
 func (l *lab) feed(users map[string]string, work []string, least int64) (end func()) {
 	var wg sync.WaitGroup
 	var ending atomic.Bool

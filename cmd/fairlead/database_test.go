@@ -68,7 +68,8 @@ func (p *onPostgres) serve() (out *background, stop func()) {
 	}
 }
 
-// starting agents shows how slow the machine is
+// TestServeOnPostgres runs a server on PostgreSQL: jobs run, submitted jobs are there after a restart, and a
+// second server knows the jobs and nodes of the first.
 func TestServeOnPostgres(t *testing.T) {
 	program, err := os.Executable()
 	if err != nil {

@@ -68,7 +68,7 @@ type block struct {
 	text string
 }
 
-// starting agents shows how slow the machine is
+// blocksOf returns the fenced blocks of a page, and the page without them.
 func blocksOf(text string) (blocks []block, rest string) {
 	var prose strings.Builder
 	var in *block

@@ -220,8 +220,8 @@ func (x *instance) retain(ctx context.Context, kept time.Duration) error {
 	}
 }
 
-// listen opens the socket and the addresses. The server needs its socket; it gets a port that is in use
-// later.
+// listen opens the socket and the addresses. The server needs its socket; if a port is in use, the server
+// gets it later.
 func (x *instance) listen(o instanceOptions) error {
 	l, err := socket.Listen(o.socket)
 	if err != nil {

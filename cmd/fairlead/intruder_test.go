@@ -23,7 +23,7 @@ import (
 // strangerUID is the user "nobody", who does the forbidden things in tests.
 const strangerUID = 65534
 
-// intruder is a separate program for tests: it does the attacks that a user of the machine may try.
+// intruder is a separate program for tests: it tries attacks that are open to every user of the machine.
 func intruder() {
 	what, args := os.Args[1], os.Args[2:]
 	do := map[string]func([]string){"ports": intrudePorts, "impostor": impersonate, "hold": holdConnections}[what]

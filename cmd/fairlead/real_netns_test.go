@@ -58,7 +58,7 @@ func (f far) inside(c *exec.Cmd) *exec.Cmd {
 	return exec.Command("ip", append([]string{"netns", "exec", f.name}, c.Args...)...)
 }
 
-// TestRealMachineElsewhere has an agent in another network join over TLS and run tasks. A short cut of the
+// TestRealMachineElsewhere has an agent in another network join over TLS and run tasks. A short outage of the
 // link ends no task. After the node is revoked, its task runs elsewhere.
 func TestRealMachineElsewhere(t *testing.T) {
 	f := newFar(t)

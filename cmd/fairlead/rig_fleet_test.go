@@ -119,7 +119,7 @@ func (f *fleet) tend(all bool) {
 // upTo returns a random duration below d.
 func (f *fleet) upTo(d time.Duration) time.Duration { return time.Duration(f.rng.Int64N(int64(d))) }
 
-// fault injures a healthy server, agent, or the database. It returns false if it finds none.
+// fault injures a healthy server or agent, or the database. It returns false if it finds none.
 func (f *fleet) fault() bool {
 	f.t.Helper()
 	for range 50 {
