@@ -18,16 +18,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// advised finds commands in a text; told are those that a colon comes before, which are no prose.
+// advised finds commands in a text. A colon before a command says that it is a command and no prose.
 var (
 	advised = regexp.MustCompile(`(: |^|[^a-z/._-])fairlead ([a-z][^;\n·()]*)`)
-	// placeholder is what stands for a number of a job in a command.
+	// placeholder matches a stand-in for a job number in a command.
 	placeholder = regexp.MustCompile(`JOB|%(\[\d\])?[ds]`)
 	aFlag       = regexp.MustCompile(`^--?[a-zA-Z][a-z-]*`)
 )
 
-// TestAdvisedCommands: each command that the program names in a text is one, and has the flags that
-// stand there.
+// TestAdvisedCommands checks every command that a text of the program names: the command and its flags must
+// exist.
 func TestAdvisedCommands(t *testing.T) {
 	root := newRoot(&app{})
 	count := 0
@@ -70,8 +70,8 @@ func TestAdvisedCommands(t *testing.T) {
 	}
 }
 
-// refused says why a command is refused before it asks a server, which it does if words are missing in it
-// as well as if it has those of another one. Only those are tried that do nothing without a server.
+// refused returns the reason if the program refuses a command before it asks a server, because words are
+// missing or belong to another command. It tries only commands that do nothing without a server.
 func refused(t *testing.T, text string, told bool) string {
 	t.Helper()
 	for _, end := range []string{", ", ": ", "    "} {
@@ -80,7 +80,7 @@ func refused(t *testing.T, text string, told bool) string {
 	words := strings.Fields(placeholder.ReplaceAllString(text, "1"))
 	known := []string{"alter", "release", "hold", "requeue", "cancel", "uncancel", "resume", "drain", "logs", "explain"}
 	if !told || len(words) < 2 || !slices.Contains(known, words[0]) || strings.HasSuffix(text, " ") || strings.HasSuffix(text, "%s") {
-		return "" // its end may be elsewhere
+		return "" // the rest of the command may be in another literal
 	}
 	words[len(words)-1] = strings.TrimRight(words[len(words)-1], ":.`")
 	root := newRoot(&app{in: strings.NewReader(""), out: io.Discard, errs: io.Discard})
@@ -91,7 +91,7 @@ func refused(t *testing.T, text string, told bool) string {
 	return ""
 }
 
-// TestWrongAdvice: what the test above finds.
+// TestWrongAdvice checks that the test above finds wrong commands.
 func TestWrongAdvice(t *testing.T) {
 	root := newRoot(&app{})
 	if got := refused(t, "alter JOB --pool POOL", true); got != "either jobs by number or a selection with -u, -A, -k, -t, not both" && !strings.Contains(got, "--priority is missing") {
@@ -107,7 +107,8 @@ func TestWrongAdvice(t *testing.T) {
 	}
 }
 
-// wrongAdvice says what is wrong with a command; where it may be prose only flags are.
+// wrongAdvice describes the mistake in a command, or returns "". In text that may be prose it checks flags
+// only.
 func wrongAdvice(root *cobra.Command, text string, told bool) string {
 	c := root
 	words := strings.Fields(text)

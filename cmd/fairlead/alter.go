@@ -21,17 +21,17 @@ type alteration struct {
 	*app
 	selection
 	verb     string
-	past     string // "cancelled"
-	undo     string // how to undo it, with %s for the jobs
-	state    string // in which it leaves jobs, and which the command that undoes it takes; empty if there is none
+	past     string // the participle, such as "cancelled"
+	undo     string // the command that undoes it, with %s for the jobs
+	state    string // in which it leaves jobs; the undo command selects them by it; empty if there is none
 	states   []string
 	priority string
 	qos      string
 	nice     int
 	pool     string
-	raise    api.AlterRequest // with the fields of the priority set
+	raise    api.AlterRequest // has the fields of the priority set
 	cause    string
-	dry      bool // say what would change in the order, and change nothing
+	dry      bool // show how the order of starts would change, and change nothing
 	yes      bool
 	json     bool
 }
@@ -160,7 +160,7 @@ func (x *alteration) run(c *cobra.Command, args []string) error {
 	})
 }
 
-// eachOnce are the jobs in their order, each of them once.
+// eachOnce returns the jobs in their order, without duplicates.
 func eachOnce(ids []int64) (out []int64) {
 	known := map[int64]bool{}
 	for _, id := range ids {
@@ -172,7 +172,7 @@ func eachOnce(ids []int64) (out []int64) {
 	return out
 }
 
-// choose lists the victims of a selection, and asks.
+// choose returns the jobs of a selection. It lists them and asks for confirmation.
 func (x *alteration) choose(ctx context.Context, client *api.Client) ([]int64, error) {
 	v, err := x.selection.values()
 	if err != nil {
@@ -211,7 +211,7 @@ func (x *alteration) choose(ctx context.Context, client *api.Client) ([]int64, e
 	return ids, nil
 }
 
-// these names the jobs of a list above.
+// these refers to the n jobs of the list above.
 func these(n int) string {
 	if n == 1 {
 		return "this job"
@@ -230,7 +230,7 @@ func (x *alteration) victims(jobs []api.Job) {
 	}
 }
 
-// maxAlter is how many jobs go into one request.
+// maxAlter limits the number of jobs in one request.
 const maxAlter = 50_000
 
 func (x *alteration) apply(ctx context.Context, client *api.Client, ids []int64) error {
@@ -268,10 +268,10 @@ func (x *alteration) apply(ctx context.Context, client *api.Client, ids []int64)
 	return nil
 }
 
-// shown is how many lines of a kind are printed.
+// shown limits how many lines of one kind are printed.
 const shown = 10
 
-// note says what the change does not reach.
+// note prints the server's notes, which name parts of the jobs that the change does not reach.
 func (x *alteration) note(notes []string) {
 	for i, n := range notes {
 		if i == shown {
@@ -306,11 +306,12 @@ func (x *alteration) report(good, bad []string) {
 	}
 }
 
-// maxUndo is up to how many jobs that were chosen the command names that undoes it.
+// maxUndo limits how many selected jobs the undo command names.
 const maxUndo = 1000
 
-// undoing is the command that undoes it. It names all the jobs, so that it can be followed. Of very many that were
-// chosen it chooses again, where those are told from others by the state in which they were left.
+// undoing returns the command that undoes the change. It names all jobs, so that it can be run as it is. For
+// more than maxUndo selected jobs it selects them again, by the state in which the change left them if there
+// is one.
 func (x *alteration) undoing(good []string) string {
 	if len(good) <= maxUndo || x.selection.empty() || x.state == "" {
 		return "undo: " + fmt.Sprintf(x.undo, strings.Join(good, " "))
@@ -318,7 +319,7 @@ func (x *alteration) undoing(good []string) string {
 	return fmt.Sprintf("undo, also of those that were %s before: "+x.undo, x.state, x.selection.whose()+"-t "+x.state)
 }
 
-// reorder says how the order of starts would change.
+// reorder prints how the order of starts would change.
 func (x *alteration) reorder(ctx context.Context, client *api.Client, ids []int64) error {
 	if len(ids) > maxReorder {
 		return usagef("--dry-run: at most %d jobs at once, not %d", maxReorder, len(ids))
@@ -359,7 +360,7 @@ func (x *alteration) reorder(ctx context.Context, client *api.Client, ids []int6
 	return nil
 }
 
-// flagsAgain is what to say to do it: the jobs as they were chosen, and what they are to have.
+// flagsAgain returns the arguments that make the change: the jobs as the user chose them, and the new values.
 func (x *alteration) flagsAgain(ids []int64) string {
 	parts := x.selection.again()
 	if x.selection.empty() {
@@ -379,10 +380,10 @@ func (x *alteration) flagsAgain(ids []int64) string {
 	return strings.Join(parts, " ")
 }
 
-// maxReorder is about how many jobs can be asked at once.
+// maxReorder limits the number of jobs in one --dry-run.
 const maxReorder = 10_000
 
-// places says from where to where a job would move.
+// places writes the place of a job before and after the change.
 func places(before, after int64) string {
 	name := func(place int64) string {
 		if place == 0 {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestUndoNamesAll: the command that undoes a change names all the jobs, or chooses them again where that is possible.
+// TestUndoNamesAll checks that the undo command names all jobs, or selects them again where that is possible.
 func TestUndoNamesAll(t *testing.T) {
 	many := strings.Fields(strings.Repeat("7 ", maxUndo+1))
 	named := strings.Join(many, " ")

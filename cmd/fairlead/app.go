@@ -19,16 +19,16 @@ import (
 	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// version is that of the program; a release sets it.
+// version is the version of the program; a release sets it.
 var version = "0.1.0-dev"
 
-// app is shared by all subcommands. The writers out and errs drop the control characters that a
-// terminal would obey; plain.Raw is for text that has to come unchanged.
+// app is shared by all subcommands. The writers out and errs drop control characters that a terminal would
+// obey; plain.Raw is for text that must not change.
 type app struct {
 	in         io.Reader
 	out, errs  io.Writer
-	server     string // path of its socket
-	serverUser string // as whom it may run, besides root and the user of this process
+	server     string // path of the server's socket
+	serverUser string // user that may run the server, besides root and the user of this process
 }
 
 // printJSON prints v as JSON.
@@ -44,7 +44,7 @@ func (a *app) printJSON(v any) error {
 	return err
 }
 
-// show prints what the server answered: as JSON if asked to, and else by f.
+// show prints the answer of the server: as JSON on request, otherwise with f.
 func show[T any](a *app, asJSON bool, f func(*T) error) func(*T, error) error {
 	return func(answer *T, err error) error {
 		switch {
@@ -57,7 +57,7 @@ func show[T any](a *app, asJSON bool, f func(*T) error) func(*T, error) error {
 	}
 }
 
-// document is where a file is printed that somebody may keep: as it is, but for a terminal.
+// document returns the writer for a file that a user may keep: unchanged, except on a terminal.
 func (a *app) document() io.Writer {
 	if a.terminal() {
 		return a.out
@@ -65,7 +65,7 @@ func (a *app) document() io.Writer {
 	return plain.Raw(a.out)
 }
 
-// listing are the flags of the commands that print a table.
+// listing holds the flags of the commands that print a table.
 type listing struct {
 	json     bool
 	noHeader bool
@@ -82,7 +82,7 @@ func (l *listing) flags(c *cobra.Command) {
 	f.Lookup("watch").NoOptDefVal = "2s"
 }
 
-// print prints a table as the flags say.
+// print prints a table according to the flags.
 func (a *app) print(l *listing, t *table.Table) error {
 	t.Header = !l.noHeader
 	if len(l.columns) > 0 {
@@ -93,7 +93,7 @@ func (a *app) print(l *listing, t *table.Table) error {
 	return t.Print(a.out)
 }
 
-// repeat calls f once, or as often as --watch says.
+// repeat calls f once, or again and again at the interval of --watch.
 func (a *app) repeat(ctx context.Context, l *listing, f func() error) error {
 	for {
 		if l.watch > 0 && a.terminal() {
@@ -108,19 +108,19 @@ func (a *app) repeat(ctx context.Context, l *listing, f func() error) error {
 	}
 }
 
-// terminal reports whether a person looks at the output.
+// terminal reports whether the output is a terminal.
 func (a *app) terminal() bool {
 	f, ok := plain.Raw(a.out).(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// interactive reports whether a person can be asked.
+// interactive reports whether the program can ask a person.
 func (a *app) interactive() bool {
 	f, ok := a.in.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd())) && a.terminal()
 }
 
-// confirm asks a question, if there is somebody to ask.
+// confirm asks a question and reports whether the answer is yes.
 func (a *app) confirm(question string) (yes bool) {
 	fmt.Fprintf(a.out, "%s [y/N] ", question)
 	var answer string
@@ -128,7 +128,7 @@ func (a *app) confirm(question string) (yes bool) {
 	return strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
 }
 
-// jobID reads 1042 or 1042_7; number is -1 without a task.
+// jobID parses 1042 or 1042_7; number is -1 without a task.
 func jobID(text string) (id int64, number int, err error) {
 	job, task, array := strings.Cut(text, "_")
 	id, err = strconv.ParseInt(job, 10, 64)
@@ -142,7 +142,7 @@ func jobID(text string) (id int64, number int, err error) {
 	return id, number, nil
 }
 
-// jobIDs reads several jobs.
+// jobIDs parses several jobs.
 func jobIDs(args []string) ([]int64, error) {
 	var ids []int64
 	for _, arg := range args {

@@ -198,8 +198,8 @@ func (b *benchCmd) choose(all []part) ([]part, error) {
 	return chosen, nil
 }
 
-// processes measures processes that do nothing, from submission to end through a
-// server and an agent with SQLite.
+// processes measures processes that do nothing, from submission to end, through a server and an agent with
+// SQLite.
 func (b *benchCmd) processes(ctx context.Context, dir string, n int) (bench.Result, error) {
 	x, client, stop, err := b.quietServer(ctx, filepath.Join(dir, "processes"), config.Default())
 	if err != nil {
@@ -267,8 +267,8 @@ func (b *benchCmd) quietServer(ctx context.Context, dir string, c *config.Config
 	}
 }
 
-// whyAmong measures the time of why among a number of waiting jobs, through a server: without an
-// estimate, with one when the timetable has been made, and the first, for which it has not.
+// whyAmong measures the time of why among many waiting jobs, through a server: without an estimate, and with
+// one; each for the first answer, before the timetable exists, and for later ones.
 func (b *benchCmd) whyAmong(ctx context.Context, dir, policy string, waiting int) ([]bench.Result, error) {
 	c := config.Default()
 	c.Shares.Sched.Root.Policy, c.Shares.Sched.Backfill = policy, sched.EASY
@@ -317,8 +317,8 @@ func (b *benchCmd) whyAmong(ctx context.Context, dir, policy string, waiting int
 	return out, nil
 }
 
-// askWhy asks about jobs in all places, and returns what half of the answers took at most, and
-// how many in a hundred told when the job starts.
+// askWhy asks why about random jobs. It returns the median time of an answer, and the percentage of answers
+// with a bound on the start.
 func (b *benchCmd) askWhy(ctx context.Context, client *api.Client, ids []int64, o explain.WhyOptions, times int, rng *rand.Rand) (time.Duration, int, error) {
 	var took []time.Duration
 	told := 0
@@ -336,10 +336,10 @@ func (b *benchCmd) askWhy(ctx context.Context, client *api.Client, ids []int64, 
 	return took[len(took)/2], 100 * told / times, nil
 }
 
-// questions is how often each is asked; the reported time is their median.
+// questions is how often each question is asked; the reported time is the median.
 const questions = 41
 
-// manyWait submits n jobs of a hundred pools, of several sizes and time limits.
+// manyWait submits n jobs of several sizes and time limits to a hundred pools.
 func manyWait(ctx context.Context, client *api.Client, n int, rng *rand.Rand) (ids []int64, err error) {
 	limits := []float64{60, 120, 240, 600, 1800}
 	const size = 2000

@@ -107,7 +107,7 @@ func (s *boost) begun(out *api.BoostResponse) error {
 	return nil
 }
 
-// changed says what a boost did.
+// changed prints the change of weight and share.
 func (s *boost) changed(out *api.BoostResponse) {
 	fmt.Fprintf(s.out, "weight %s -> %s, share %s -> %s\n", why.Short(out.Weight.Old), why.Short(out.Weight.New), percent(out.Share.Old), percent(out.Share.New))
 	if out.Weight.New == 0 {
@@ -160,7 +160,7 @@ func (s *boost) table(doc *api.Boosts) error {
 	return s.print(&s.listing, t)
 }
 
-// boosted writes what a pool received in hours, as short as a column of a table takes.
+// boosted writes received service in hours, short enough for a column.
 func boosted(seconds float64) string {
 	if h := seconds / 3600; h >= 0.01 || h == 0 {
 		return why.Short(h) + "h"

@@ -24,16 +24,16 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// bridgeKind is a kind of queueing system to which there are bridges.
+// bridgeKind is a kind of queueing system that has a bridge.
 type bridgeKind struct {
-	name, system string // of the command and the node; and in answers
-	long         string // its particulars, for --help
+	name, system string // name of the command and of the node; name of the system in answers
+	long         string // details for --help
 	example      string
 	options      []config.BridgeOption // flags, and fields of options in the file
-	// levels are the priorities of n levels, from the back up. Nil: 0, 1, 2, ...
+	// levels returns the priorities of n levels, beginning with the back. Nil: 0, 1, 2, ...
 	levels func(n int) []int64
-	// open makes the adapter; get is the value of an option.
-	// It tells away when the queueing system does not answer.
+	// open creates the adapter; get returns the value of an option. The adapter reports to away when the
+	// queueing system does not answer.
 	open func(ctx context.Context, get func(name string) string, log *slog.Logger, away *wait.Outage) (bridge.QS, error)
 }
 
@@ -52,19 +52,20 @@ type bridgeCmd struct {
 	check, json, takeOver  bool
 }
 
-// completeWords lets a shell complete the value of a flag.
+// completeWords makes a shell complete the value of a flag with these words.
 func completeWords(c *cobra.Command, flag string, words ...string) {
 	if err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic("fairlead: " + err.Error())
 	}
 }
 
-// option adds the flag of an option. What is given goes before the file.
+// option adds the flag of an option. The flag overrides the file.
 func (b *bridgeCmd) option(f *pflag.FlagSet, o config.BridgeOption) {
 	f.Func(o.Name, usageText(o.Doc)+defaultText(o.Default), func(text string) error { b.values[o.Name] = text; return nil })
 }
 
-// usageText is the description of an option as that of a flag. A word such as URL stays as it is.
+// usageText makes the help of a flag from the description of an option. A first word such as URL keeps its
+// case.
 func usageText(doc string) string {
 	if len(doc) > 1 && unicode.IsLower(rune(doc[1])) {
 		doc = strings.ToLower(doc[:1]) + doc[1:]
@@ -79,7 +80,7 @@ func defaultText(text string) string {
 	return fmt.Sprintf(" (default: %s)", text)
 }
 
-// get is the value of an option: of its flag, of the file, or the default.
+// get returns a function that gives the value of an option: from its flag, from the file, or the default.
 func (b *bridgeCmd) get(file *config.Bridge) (func(name string) string, error) {
 	values := map[string]string{}
 	for _, o := range b.kind.options {
@@ -91,7 +92,7 @@ func (b *bridgeCmd) get(file *config.Bridge) (func(name string) string, error) {
 	return func(name string) string { return values[name] }, nil
 }
 
-// settings reads the file and puts the flags over it.
+// settings reads the file and applies the flags over it.
 func (b *bridgeCmd) settings(c *cobra.Command) (*config.Bridge, error) {
 	var s *config.Bridge
 	var err error
@@ -116,19 +117,19 @@ func (b *bridgeCmd) settings(c *cobra.Command) (*config.Bridge, error) {
 	return s, nil
 }
 
-// distinct is the value of a flag in which each name may have one value only.
+// distinct is the value of a flag in which each name may occur once.
 type distinct struct {
 	pflag.Value
 	seen map[string]bool
 }
 
-// once makes names that come twice in a flag an error, where the last would count.
+// once refuses names that occur twice in a flag; without it the last value would count.
 func once(f *pflag.FlagSet, flag string) {
 	x := f.Lookup(flag)
 	x.Value = &distinct{x.Value, map[string]bool{}}
 }
 
-// Set takes a value, which may hold several names.
+// Set adds a value, which may hold several names.
 func (d *distinct) Set(text string) error {
 	for pair := range strings.SplitSeq(text, ",") {
 		name, _, _ := strings.Cut(pair, "=")
@@ -140,10 +141,10 @@ func (d *distinct) Set(text string) error {
 	return d.Value.Set(text)
 }
 
-// overriding is what the flags say, nil if they say nothing. It is read as the file would be, so that
-// it is checked alike.
+// overriding returns the settings of the flags, nil if there are none. It parses them as a file, so that the
+// same checks apply.
 func (b *bridgeCmd) overriding(c *cobra.Command) (*config.Bridge, error) {
-	var lines, flags []string // of what would be a file, and whence they come
+	var lines, flags []string // the lines of that file, and the flag of each line
 	say := func(flag, format string, args ...any) {
 		if c.Flags().Changed(strings.Fields(flag)[0]) {
 			lines, flags = append(lines, fmt.Sprintf(format, args...)), append(flags, flag)
@@ -178,7 +179,7 @@ func quotedWords(words []string) string {
 	return strings.Join(all, ", ")
 }
 
-// flags checks the flags that concern neither groups nor the queueing system.
+// flags checks the flags, except those of groups and of the queueing system.
 func (b *bridgeCmd) flags() (*slog.Logger, error) {
 	log, err := b.logTo(b.logLevel, b.logFormat)
 	if err != nil {
@@ -197,7 +198,7 @@ func (b *bridgeCmd) flags() (*slog.Logger, error) {
 	return log, nil
 }
 
-// carry runs the bridge until it is told to end.
+// carry runs the bridge until ctx is done.
 func (b *bridgeCmd) carry(ctx context.Context, o bridge.Options) error {
 	o.Joined = func() {
 		how := "jobs are fed just in time"

@@ -16,17 +16,17 @@ import (
 	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// amqpVariable holds the address of RabbitMQ, which has a password in it: others can read
+// amqpVariable names the variable that holds the address of RabbitMQ with its password: other users can read
 // the flags of a process, but not its environment.
 const amqpVariable = "FAIRLEAD_AMQP_URL"
 
 const (
 	beanstalkdAddress = "127.0.0.1:11300"
 	amqpAddress       = "amqp://guest:guest@127.0.0.1:5672/"
-	brokerQueue       = "fairlead" // name of the tube or queue
+	brokerQueue       = "fairlead" // default name of the tube or queue
 )
 
-// beanstalkdBridge is a bridge to beanstalkd.
+// beanstalkdBridge is the bridge to beanstalkd.
 var beanstalkdBridge = bridgeKind{
 	name: "beanstalkd", system: "beanstalkd",
 	long: `Put fair share in front of beanstalkd (1.12 or newer). Jobs go into one tube, which serves
@@ -61,7 +61,7 @@ them again.`,
 	},
 }
 
-// rabbitBridge is a bridge to RabbitMQ.
+// rabbitBridge is the bridge to RabbitMQ.
 var rabbitBridge = bridgeKind{
 	name: "rabbitmq", system: "RabbitMQ",
 	long: `Put fair share in front of RabbitMQ. Jobs go into one durable priority queue, which serves
@@ -88,7 +88,7 @@ The address can be in ` + amqpVariable + `, where other users cannot read its pa
 	},
 }
 
-// flagged adds the name of a flag to the error of its value; nil stays nil.
+// flagged adds the name of a flag to the error of its value. Nil stays nil.
 func flagged(name string, err error) error {
 	if err == nil {
 		return nil
@@ -98,5 +98,5 @@ func flagged(name string, err error) error {
 
 func amqpURL(given string) string { return cmp.Or(given, os.Getenv(amqpVariable), amqpAddress) }
 
-// brokers are the kinds whose jobs fairlead bridge worker runs.
+// brokers names the kinds whose jobs fairlead bridge worker runs.
 func brokers() string { return fmt.Sprintf("%s or %s", beanstalkdBridge.name, rabbitBridge.name) }

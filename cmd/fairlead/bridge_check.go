@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// feeds says where jobs go: by groups, or all to one level.
+// feeds sets where jobs go: to levels by their groups, or all to one level.
 func (b *bridgeCmd) feeds(o *bridge.Options, s *config.Bridge) error {
 	levels := s.Levels
 	if n := 2 + len(s.Above); len(levels) == 0 && b.kind.levels != nil {
@@ -35,7 +35,7 @@ func (b *bridgeCmd) feeds(o *bridge.Options, s *config.Bridge) error {
 	return nil
 }
 
-// bridgeGroups are the groups of a file, or of flags.
+// bridgeGroups builds the groups from the settings of the file and the flags.
 func bridgeGroups(s *config.Bridge, levels []int64) (*bridge.Groups, error) {
 	if len(s.Groups)+len(s.Above) == 0 {
 		return nil, usagef("there are no groups: name them with --group physics=50,biology=30 or in a file, or choose --feed just-in-time")
@@ -61,7 +61,7 @@ func bridgeGroups(s *config.Bridge, levels []int64) (*bridge.Groups, error) {
 	return g, nil
 }
 
-// described asks the queueing system about itself.
+// described asks the queueing system for its properties, and returns them with the doubts that they raise.
 func described(ctx context.Context, o *bridge.Options) (frontback.Queue, []frontback.Doubt, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -75,8 +75,8 @@ func described(ctx context.Context, o *bridge.Options) (frontback.Queue, []front
 	return q, o.Groups.Doubts(q), nil
 }
 
-// warn says what breaks the fractions. A queueing system that does not answer yet is no
-// reason not to start.
+// warn prints doubts that the groups receive their fractions. A queueing system that does not answer yet does
+// not keep the bridge from starting.
 func (b *bridgeCmd) warn(ctx context.Context, o *bridge.Options) error {
 	_, doubts, err := described(ctx, o)
 	if ctx.Err() != nil {
@@ -91,11 +91,10 @@ func (b *bridgeCmd) warn(ctx context.Context, o *bridge.Options) error {
 	return nil
 }
 
-// checked says what the queueing system does with priorities, and whether that is what the
-// groups need.
+// checked prints how the queueing system handles priorities, and whether that suits the groups.
 func (b *bridgeCmd) checked(ctx context.Context, o *bridge.Options) error {
 	q, doubts, err := described(ctx, o)
-	if errors.Is(err, api.ErrUnreachable) { // what to do about it is another thing than for the own server
+	if errors.Is(err, api.ErrUnreachable) { // the advice differs from that for fairlead's own server
 		fmt.Fprintln(b.errs, "fairlead:", err)
 		return exit(api.ExitUnreachable)
 	} else if err != nil {
@@ -148,7 +147,7 @@ func (b *bridgeCmd) checked(ctx context.Context, o *bridge.Options) error {
 	return err
 }
 
-// verifyBridged recomputes where tasks went in another queueing system.
+// verifyBridged recomputes the decisions of bridges about tasks.
 func verifyBridged(all []why.Bridged) []why.Check {
 	var checks []why.Check
 	for _, b := range all {

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// queueBridge is a bridge to another queue of fairlead.
+// queueBridge is the bridge to another queue of fairlead.
 var queueBridge = bridgeKind{
 	name: "queue", system: "the other queue",
 	long: `Put fair share in front of another queue of fairlead. Jobs are submitted to its server, into

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// slurmBridge is a bridge to Slurm.
+// slurmBridge is the bridge to Slurm.
 var slurmBridge = bridgeKind{
 	name: "slurm", system: "Slurm",
 	long: `Put fair share in front of Slurm. The bridge submits jobs with sbatch, or through slurmrestd,
@@ -40,7 +40,7 @@ docs/how-to/put-it-in-front-of-slurm.md describes the setup and how jobs are tra
 	levels: func(n int) []int64 {
 		var all []int64
 		for i := range n {
-			all = append(all, int64(i+1)*1000) // 0 would hold a job
+			all = append(all, int64(i+1)*1000) // priority 0 would hold a job
 		}
 		return all
 	},
@@ -69,7 +69,7 @@ func openSlurm(_ context.Context, get func(string) string, log *slog.Logger, _ *
 	return q, nil
 }
 
-// slurmToken gives the token for slurmrestd, which may be renewed at any time.
+// slurmToken returns a function that reads the token for slurmrestd, as the token may be renewed at any time.
 func slurmToken(file string) func() (string, error) {
 	return func() (string, error) {
 		if file != "" {

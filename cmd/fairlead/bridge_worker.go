@@ -19,7 +19,7 @@ import (
 	"github.com/fairlead/fairlead/internal/socket"
 )
 
-// brokerWorker are the flags of a worker of a message queue.
+// brokerWorker holds the flags of a worker of a message queue.
 type brokerWorker struct {
 	*app
 	to, queue, name, dir string
@@ -116,8 +116,9 @@ func (w *brokerWorker) run(ctx context.Context, kind string) error {
 	})
 }
 
-// checkAnyUser refuses to run the jobs of all users as one who may do everything, or may at the server
-// of this machine.
+// checkAnyUser refuses --any-user to a worker that runs as root without --allow-root. It also refuses it to a
+// worker that runs as the user of this machine's server if others can connect to that server: this user may
+// do everything there.
 func (w *brokerWorker) checkAnyUser(uid int) error {
 	if !w.any {
 		return nil
@@ -139,7 +140,7 @@ func (w *brokerWorker) checkAnyUser(uid int) error {
 	return nil
 }
 
-// until works until the end, or a second signal.
+// until runs work until it returns. After ctx is done, a second signal ends the wait.
 func (w *brokerWorker) until(ctx context.Context, work func(context.Context)) error {
 	ended := make(chan error, 1)
 	go func() {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestWorkerOfAllUsers: a worker does not run everybody's jobs as root without being told twice, nor as
-// the user of a server to which others can connect.
+// TestWorkerOfAllUsers checks that a worker refuses to run everybody's jobs as root without --allow-root, or
+// as the user of a server to which others can connect.
 func TestWorkerOfAllUsers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", path)

@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// bridgeKinds are all kinds.
+// bridgeKinds lists all kinds of bridges.
 var bridgeKinds = []bridgeKind{queueBridge, slurmBridge, beanstalkdBridge, rabbitBridge}
 
 func bridgeCommand(a *app) *cobra.Command {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestCampaignAgentKilled kills an agent. Its tasks run again on another node no later than 20 seconds after their
-// leases.
+// TestCampaignAgentKilled kills an agent. Its tasks must run again on another node at most 20 seconds after
+// their leases end.
 func TestCampaignAgentKilled(t *testing.T) {
 	const lease, late = 3 * time.Second, 20 * time.Second
 	took := killAgent(t, lease)

@@ -10,11 +10,10 @@ import (
 	"time"
 )
 
-// trailOf is what one job wrote down: by the marker of each submission, how often it began
-// and came to its end.
+// trailOf is the trail of one job: for the marker of each submission, how often the job began and ended.
 type trailOf map[string]*struct{ began, ended int }
 
-// readTrail reads what the jobs wrote down.
+// readTrail reads the file that the jobs wrote.
 func (c *bridgeRun) readTrail() map[int64]trailOf {
 	c.t.Helper()
 	text, err := os.ReadFile(c.trail())
@@ -45,9 +44,9 @@ func (c *bridgeRun) readTrail() map[int64]trailOf {
 	return all
 }
 
-// audit compares what the jobs wrote down with what was asked for. Lost: a job that the
-// server took never ran, or has another end than it should. Submitted twice: a job ran under
-// more markers than it had tries; run twice: more often than it was submitted.
+// audit compares the trail of the jobs with the submissions. Lost: a job that the server acknowledged never
+// ran, or has a wrong end. Submitted twice: a job ran under more markers than it had attempts. Run twice: a
+// job ran under one marker more than once.
 func (c *bridgeRun) audit() {
 	c.t.Helper()
 	trail := c.readTrail()
@@ -82,7 +81,7 @@ func (c *bridgeRun) audit() {
 			c.t.Errorf("job %d, which %s, ran under %d markers: %v\n%s", id, what, len(of), of, c.said(id))
 		}
 		if len(of) == 0 && j.Job.State == "failed" && c.qs.failed != nil && c.qs.failed(j.Job.Cause) {
-			gaveUp++ // the queueing system says that it did not begin it
+			gaveUp++ // the queueing system says that it did not start the job
 			continue
 		}
 		if j.Job.State != want || want == "succeeded" && (len(of) != tries || ends < tries) {
@@ -104,8 +103,8 @@ func (c *bridgeRun) audit() {
 	}
 }
 
-// unanswered counts submissions that a bridge was killed in: of each the next one says what
-// became of it.
+// unanswered counts the submissions during which a bridge was killed. The next bridge logs of each whether it
+// had arrived.
 func (c *bridgeRun) unanswered() (found, unsent int) {
 	c.t.Helper()
 	log, err := os.ReadFile(c.bridge.log)
@@ -115,7 +114,7 @@ func (c *bridgeRun) unanswered() (found, unsent int) {
 	return bytes.Count(log, []byte("found a submission whose reply was lost")), bytes.Count(log, []byte("a submission did not arrive"))
 }
 
-// said is what the server has of the history of a job.
+// said returns the server's history of a job.
 func (c *bridgeRun) said(id int64) string {
 	h, err := c.direct.Jobs.History(c.t.Context(), id, -1)
 	if err != nil {

@@ -9,25 +9,24 @@ import (
 	"github.com/fairlead/fairlead/internal/brokertest"
 )
 
-// TestCampaignBridgeBeanstalkd kills the bridge to a real beanstalkd, that, and the server, at random
-// instants. It
-// keeps its files (-n): otherwise it may forget what it acknowledged.
+// TestCampaignBridgeBeanstalkd kills the bridge to a real beanstalkd, beanstalkd, and the server, at random
+// instants. This beanstalkd does not compact its files (-n): otherwise it may lose jobs that it acknowledged.
 func TestCampaignBridgeBeanstalkd(t *testing.T) {
 	b := brokertest.NewKeepingBeanstalkd(t)
 	brokerChaos(t, "beanstalkd", b.Address, func() { b.Kill(); b.Start(t) })
 }
 
-// TestCampaignBridgeRabbitMQ does so with a real RabbitMQ.
+// TestCampaignBridgeRabbitMQ does the same with a real RabbitMQ.
 func TestCampaignBridgeRabbitMQ(t *testing.T) {
 	b := brokertest.NewRabbitMQ(t)
 	brokerChaos(t, "rabbitmq", b.URL, func() { b.Kill(); b.Start(t) })
 }
 
-// brokerLease is longer than a broker or a bridge is away.
+// brokerLease is longer than any outage of a broker or a bridge.
 const brokerLease = time.Minute
 
-// brokerChaos has a worker, which nobody kills. What it was running when the broker died
-// that gives out again.
+// brokerChaos runs the campaign with a worker that nobody kills. If the broker dies, it hands out again the
+// jobs that the worker was running.
 func brokerChaos(t *testing.T, kind, to string, crash func()) {
 	t.Helper()
 	r := newRig(t, brokerLease)

@@ -13,9 +13,9 @@ import (
 	"github.com/fairlead/fairlead/internal/slurmtest"
 )
 
-// TestCampaignBridgeSlurm kills the bridge to a real Slurm and the server, and restarts slurmctld, at
-// random instants. That is ended in an orderly way: killed, it forgets what it acknowledged
-// some seconds before, and what it forgets cannot but be submitted again.
+// TestCampaignBridgeSlurm kills the bridge to a real Slurm and the server, and restarts slurmctld, at random
+// instants. It ends slurmctld in an orderly way: a killed slurmctld forgets the jobs that it acknowledged in
+// the last seconds, and the bridge has to submit those again.
 func TestCampaignBridgeSlurm(t *testing.T) {
 	s := slurmtest.Start(t, slurmtest.Options{Nodes: 2, CPUs: 8, Conf: map[string]string{"MessageTimeout": "2"}})
 	flags := []string{"--conf", s.Conf, "--output", "/dev/null"}
@@ -31,8 +31,8 @@ func TestCampaignBridgeSlurm(t *testing.T) {
 	bridgeChaos(t, bridgedQS{
 		kind: "slurm", flags: flags, pause: 700 * time.Millisecond, user: who, trail: filepath.Join(s.Dir(t, "work"), "trail"),
 		crash: func() { s.Restart(t, slurmtest.Controller) },
-		// A slurmctld that ends between the choice of a node and the message to it takes the job to
-		// run until the node registers again: by itself, that takes half an hour.
+		// A slurmctld that ends after it chose a node and before its message reaches the node believes that
+		// the job runs until the node registers again, which takes half an hour by itself.
 		mend: func() {
 			for _, node := range s.Nodes() {
 				s.Restart(t, node)

@@ -19,37 +19,37 @@ import (
 
 var bridgeKills = flag.Int("bridge-kills", 20, "how often a TestCampaignBridgeXyz kills the bridge; a quarter as often each the queueing system is restarted and the server killed")
 
-// bridgedQS is a queueing system that the chaos of bridges hurts. The test of another one is
-// a function TestCampaignBridgeXyz that starts it and calls [bridgeChaos], in a file of its own
-// (named chaos_bridge_*_test.go); scripts/test and make chaos-bridge find it by its name.
+// bridgedQS is a queueing system for the chaos tests of bridges. The test of another system is a function
+// TestCampaignBridgeXyz that starts it and calls [bridgeChaos], in a file of its own (named
+// campaign_bridge_*_test.go); scripts/campaign finds it by its name.
 type bridgedQS struct {
 	// kind and flags are those of fairlead bridge KIND.
 	kind  string
 	flags []string
-	// crash ends the queueing system, as a power failure would if it then has still what it
-	// acknowledged, and starts it again. It may return before that answers.
+	// crash ends the queueing system abruptly and starts it again. Entries that it acknowledged must survive
+	// that. It may return before the system answers.
 	crash func()
-	// reruns: an entry that ran when the queueing system crashed may be run again, by the
-	// queueing system itself, under the same marker. That is counted, and no mistake of the bridge.
+	// reruns says that the queueing system may run an entry again under the same marker, if the entry ran
+	// during a crash. Such runs are counted, and are no fault of the bridge.
 	reruns bool
-	// failed reports whether a cause says that the queueing system failed a job for reasons of
-	// its own, as when it does not reach a node in time. A few that never ran are no mistake of
-	// the bridge; nil: there are none.
+	// failed reports whether a cause says that the queueing system failed a job for its own reasons, for
+	// example because it did not reach a node in time. A few such jobs that never ran are no fault of the
+	// bridge. Nil: there are none.
 	failed func(cause string) bool
-	// mend does what an administrator does for entries that the queueing system lost track of when
-	// it crashed: it takes them to run, and has never begun them; nil: it loses track of none.
+	// mend does what an administrator does for entries that the queueing system lost track of in a crash: the
+	// system believes that they run, but never began them. Nil: it loses track of none.
 	mend func()
-	// left is how many entries wait or run there; nil: nobody knows.
+	// left returns how many entries wait or run there. Nil: unknown.
 	left func() int
-	// shown is what it says of itself, for a run that failed; nil: nothing.
+	// shown returns the system's own report, for a run that failed. Nil: nothing.
 	shown func() string
 	// pause is the mean time between two kills; default 250ms.
 	pause time.Duration
-	// user is whose the jobs are, and trail the file in which they write; default: those of the test.
+	// user owns the jobs, and trail is the file in which they write; default: those of the test.
 	user, trail string
 }
 
-// TestCampaignBridgeQueue kills the bridge to another queue of fairlead, that queue's server, and the
+// TestCampaignBridgeQueue kills the bridge to another queue of fairlead, the server of that queue, and the
 // server, at random instants.
 func TestCampaignBridgeQueue(t *testing.T) {
 	other := newRig(t, 20*time.Second)
@@ -72,9 +72,9 @@ func TestCampaignBridgeQueue(t *testing.T) {
 	})
 }
 
-// bridgeChaos lets users submit jobs while the bridge, the queueing system behind it and the
-// server are killed at random instants, and then reads what the jobs themselves wrote down:
-// each ran, and each was submitted once.
+// bridgeChaos lets users submit jobs while it kills the bridge, the queueing system behind it and the server
+// at random instants. Then it checks in the files that the jobs wrote that each job ran, and was submitted
+// once.
 func bridgeChaos(t *testing.T, qs bridgedQS) {
 	t.Helper()
 	seed := *chaosSeed
@@ -104,7 +104,7 @@ type bridgeRun struct {
 	rng    *rand.Rand
 	began  time.Time
 	bridge *proc
-	jobs   map[int64]string // what each does: ends, fails once, or is cancelled
+	jobs   map[int64]string // what each job does: ends, fails once, or is cancelled
 	kills  map[string]int
 }
 
@@ -113,18 +113,18 @@ func (c *bridgeRun) startBridge() {
 		"--group", "physics=60,biology=40", "--above", "daq", "--log", "info"}, c.qs.flags...)
 	c.bridge = c.start("bridge", args...)
 	c.mu.Lock()
-	c.agents["bridge"] = c.bridge // is ended with the others
+	c.agents["bridge"] = c.bridge // so that it is ended with the others
 	c.mu.Unlock()
 }
 
-// What is hurt.
+// The victims of faults.
 const (
 	theBridge = "bridge"
 	theQS     = "queueing system"
 	theServer = "server"
 )
 
-// victims are whom it hits, in a random order.
+// victims returns the victims in a random order.
 func (c *bridgeRun) victims() []string {
 	all := slices.Repeat([]string{theBridge}, *bridgeKills)
 	all = append(all, slices.Repeat([]string{theQS, theServer}, (*bridgeKills+3)/4)...)
@@ -132,8 +132,8 @@ func (c *bridgeRun) victims() []string {
 	return all
 }
 
-// fault ends one of the three after a moment, and starts it again, the bridge sometimes only
-// after another moment.
+// fault ends one of the three after a moment and starts it again; the bridge starts after another short
+// pause.
 func (c *bridgeRun) fault(victim string) {
 	c.t.Helper()
 	time.Sleep(time.Duration(c.rng.ExpFloat64() * float64(cmp.Or(c.qs.pause, 250*time.Millisecond))))
@@ -154,12 +154,12 @@ func (c *bridgeRun) fault(victim string) {
 	}
 }
 
-// mostOpen is how many jobs users have at a time, so that all have ended soon after the last kill,
-// however slow the queueing system and the machine are.
+// mostOpen limits the open jobs of the users, so that all end soon after the last kill, however slow the
+// queueing system and the machine are.
 const mostOpen = 500
 
-// submitAll submits jobs until it is told to stop. A key makes sure that one whose answer was
-// lost is one job.
+// submitAll submits jobs until stop is closed. A key makes sure that a job whose answer was lost is submitted
+// once.
 func (c *bridgeRun) submitAll(stop <-chan struct{}, rng *rand.Rand) {
 	client := dial(c.t, c.socket)
 	client.As = c.qs.user
@@ -208,7 +208,7 @@ func (c *bridgeRun) submitAll(stop <-chan struct{}, rng *rand.Rand) {
 	}
 }
 
-// spec is a job that writes down that it began (b) and that it came to its end (e).
+// spec returns a job that writes down its begin (b) and its end (e).
 func (c *bridgeRun) spec(what string, rng *rand.Rand) api.Spec {
 	note := func(what string) string {
 		return fmt.Sprintf("echo %s $FAIRLEAD_JOB $FAIRLEAD_MARKER >> %s", what, c.trail())
@@ -217,7 +217,8 @@ func (c *bridgeRun) spec(what string, rng *rand.Rand) api.Spec {
 	spec := api.Spec{Pool: []string{"physics", "biology", "daq"}[rng.IntN(3)], Dir: "/", LimitSeconds: 600}
 	switch what {
 	case "fails once":
-		// Until it was submitted once more: one that the queueing system runs again fails again.
+		// The job fails until it was submitted once more: if the queueing system runs it again, it fails
+		// again.
 		script += fmt.Sprintf("; grep \"^b $FAIRLEAD_JOB \" %s | grep -qv $FAIRLEAD_MARKER", c.trail())
 		spec.Retries, spec.BackoffSeconds = 3, 0.01
 	case "is cancelled":
@@ -227,10 +228,10 @@ func (c *bridgeRun) spec(what string, rng *rand.Rand) api.Spec {
 	return spec
 }
 
-// trail is the file in which jobs write down what they do; nothing is ever changed in it.
+// trail is the file to which jobs append their begins and ends.
 func (c *bridgeRun) trail() string { return cmp.Or(c.qs.trail, filepath.Join(c.dir, "trail")) }
 
-// settle waits until all jobs have ended. It gives up when none does for a while.
+// settle waits until all jobs have ended. It gives up if none ends for a while.
 func (c *bridgeRun) settle() {
 	c.t.Helper()
 	if !c.answers(c.server) {
@@ -250,7 +251,7 @@ func (c *bridgeRun) settle() {
 			if c.qs.mend != nil && !mended {
 				c.t.Logf("%d jobs are left, and none has ended for %v: the queueing system is mended", left, mostWait)
 				c.qs.mend()
-				mended, patience = true, 4*mostWait // Slurm lets what it requeues wait for two minutes
+				mended, patience = true, 4*mostWait // Slurm lets requeued jobs wait for two minutes
 				continue
 			}
 			if c.qs.shown != nil {
@@ -266,7 +267,7 @@ func (c *bridgeRun) settle() {
 	}
 }
 
-// parameters are parameters, name after value.
+// parameters builds query parameters from pairs of name and value.
 func parameters(pairs ...string) map[string][]string {
 	v := map[string][]string{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -275,7 +276,7 @@ func parameters(pairs ...string) map[string][]string {
 	return v
 }
 
-// splitLines are the words of each line of a text.
+// splitLines returns the words of each line of a text.
 func splitLines(text string) [][]string {
 	var out [][]string
 	for line := range strings.Lines(text) {

@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// got are the lines of a demonstration that say what a user got, and waited those that say how
-// long the same jobs waited in both halves.
+// got matches the lines of a demonstration with the share that a user got; waited matches those with the
+// waits of the same jobs in both halves.
 var (
 	got    = regexp.MustCompile(`(?m)^ +(alice|bob|carol) +[█·]+ +([0-9.]+)%$`)
 	waited = regexp.MustCompile(`(?m)^ +(alice|bob|carol) +(\d+) jobs +fifo (\S+) +fair (\S+)$`)
 )
 
-// TestCampaignDemo runs the demonstration as it is run without flags, with real processes:
-// who asks for little waits for the flood under FIFO, and hardly under fair share.
+// TestCampaignDemo runs the demonstration without flags, with real processes. Users who ask for little wait
+// behind the flood under FIFO, and hardly wait under fair share.
 func TestCampaignDemo(t *testing.T) {
 	var out, errs bytes.Buffer
 	if code := run([]string{"demo"}, strings.NewReader(""), &out, &errs); code != 0 {

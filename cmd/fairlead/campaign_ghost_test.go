@@ -12,9 +12,9 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// ghost reports, in the name of agents that are well, ends of attempts that are over, and
-// renews them: as a packet that was on its way for long, or an agent that slept. Each of these
-// has to be refused. What becomes of them is seen by the witness, like everything else.
+// ghost sends late reports in the name of healthy agents: it reports ends of attempts that are over, and
+// renews them, like a packet that was long on its way or an agent that slept. The server has to refuse each
+// of them. The witness sees the answers, like everything else.
 type ghost struct {
 	fleet   *fleet
 	rng     *rand.Rand
@@ -29,7 +29,7 @@ func newGhost(f *fleet, seed uint64) *ghost {
 	return g
 }
 
-// run haunts until it is stopped.
+// run haunts until stopped returns true.
 func (g *ghost) run(stopped func() bool) {
 	for !stopped() {
 		g.haunt()
@@ -54,10 +54,10 @@ func (g *ghost) haunt() {
 			report.Finished = append(report.Finished, api.Finished{Ref: ref, State: string(queue.Succeeded)})
 		}
 	}
-	g.clients[site].Report(ctx, name, report) // the answer, if there is one, is seen by the wire
+	g.clients[site].Report(ctx, name, report) // the wire sees the answer, if there is one
 }
 
-// over returns the session of an agent, and some attempts, mostly late ones, that are over.
+// over returns the session of an agent and some attempts that are over, mostly late ones.
 func (w *witness) over(agent string, rng *rand.Rand) (session string, refs []queue.Ref) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

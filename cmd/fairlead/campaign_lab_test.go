@@ -29,8 +29,8 @@ func (l *lab) edit(configured string) {
 	})
 }
 
-// spoil writes a file that must be refused, for the given reason, which holds line and
-// column. What was in force stays so.
+// spoil writes a file that the server must refuse, with the given reason, which includes line and column. The
+// configuration in force must stay.
 func (l *lab) spoil(configured, reason string) {
 	l.t.Helper()
 	before := l.status()
@@ -55,8 +55,8 @@ func (l *lab) status() *api.ConfigStatus {
 	return s
 }
 
-// feed keeps work of all users waiting until it is told to end, which it does when at least
-// so many jobs were submitted. It returns what tells it, and waits for that.
+// feed keeps jobs of all users waiting. It returns a function that ends this, but not before least jobs were
+// submitted.
 func (l *lab) feed(users map[string]string, work []string, least int64) (end func()) {
 	var wg sync.WaitGroup
 	var ending atomic.Bool
@@ -71,7 +71,7 @@ func (l *lab) feed(users map[string]string, work []string, least int64) (end fun
 			for n := 0; !(ending.Load() && l.sent.Load() >= least) && l.t.Context().Err() == nil; time.Sleep(50 * time.Millisecond) {
 				waits, err := waitingIn(client, users[user])
 				if err != nil || waits > enough {
-					continue // the server is being started again, or there is work
+					continue // the server is starting again, or enough jobs wait
 				}
 				var r api.SubmitRequest
 				for range enough {
@@ -88,7 +88,7 @@ func (l *lab) feed(users map[string]string, work []string, least int64) (end fun
 	}
 }
 
-// enough jobs wait in a pool to keep it busy until the next look.
+// enough is how many waiting jobs keep a pool busy until the next check.
 const enough = 60
 
 func waitingIn(client *api.Client, pool string) (int64, error) {
@@ -104,8 +104,8 @@ func waitingIn(client *api.Client, pool string) (int64, error) {
 	return 0, nil
 }
 
-// spec is a job that notes in the ledger that it began and that it came to its end, and
-// packs something in between.
+// spec returns a job that writes its begin and its end into the ledger, and compresses or hashes data in
+// between.
 func (l *lab) spec(user string, n int, work string) api.Spec {
 	book := l.ledger()
 	return api.Spec{
@@ -115,7 +115,7 @@ func (l *lab) spec(user string, n int, work string) api.Spec {
 	}
 }
 
-// submit submits until it is acknowledged: with keys, no job is there twice.
+// submit repeats a request until the server acknowledges it: the keys prevent duplicates.
 func (l *lab) submit(client *api.Client, r api.SubmitRequest) {
 	if len(r.Jobs) == 0 {
 		return
@@ -135,8 +135,7 @@ func (l *lab) submit(client *api.Client, r api.SubmitRequest) {
 	}
 }
 
-// askSome asks some waiting jobs of each pool why, and recomputes each answer from what it
-// prints.
+// askSome asks why for one waiting job of each pool, and recomputes each answer from its evidence.
 func (l *lab) askSome() (asked int) {
 	l.t.Helper()
 	seen := map[string]bool{}
@@ -149,7 +148,7 @@ func (l *lab) askSome() (asked int) {
 			l.t.Fatal(err)
 		}
 		if a.Evidence == nil {
-			continue // it has started meanwhile
+			continue // the job has started meanwhile
 		}
 		seen[j.Pool] = true
 		asked++

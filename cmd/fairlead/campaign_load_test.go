@@ -13,8 +13,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// begin starts the users, and one who only looks at the queue. They speak to all servers that
-// are named by their sockets.
+// begin starts the users, and a watcher of the queue's length. They use all servers, given by their sockets.
 func (l *load) begin(seed uint64, sockets []string, names ...string) {
 	t := l.record.t
 	for i, name := range names {
@@ -42,7 +41,7 @@ func (l *load) begin(seed uint64, sockets []string, names ...string) {
 	})
 }
 
-// end lets the users finish what they have begun.
+// end tells the users to stop, and waits until they have.
 func (l *load) end() {
 	close(l.stop)
 	l.users.Wait()
@@ -57,19 +56,18 @@ func (l *load) stopped() bool {
 	}
 }
 
-// submitter submits jobs, one request after the other, and tries again until each has been
-// acknowledged.
+// submitter submits jobs, one request after the other, and repeats each until the server has acknowledged it.
 type submitter struct {
 	*load
 	name    string
-	clients []*api.Client // of the servers, any of which will do
+	clients []*api.Client // one per server; any of them will do
 	rng     *rand.Rand
 	n       int
-	done    []*order // acknowledged
-	cancel  []int64  // to be cancelled
+	done    []*order // acknowledged orders
+	cancel  []int64  // jobs to cancel
 }
 
-// client is that of a server.
+// client returns the client of a random server.
 func (u *submitter) client() *api.Client { return u.clients[u.rng.IntN(len(u.clients))] }
 
 func (u *submitter) run() {
@@ -77,13 +75,13 @@ func (u *submitter) run() {
 		switch {
 		case len(u.cancel) > 0 && u.rng.IntN(3) == 0:
 			u.cancelOne()
-		case len(u.done) > 0 && u.rng.IntN(15) == 0: // as if the answer had been lost
+		case len(u.done) > 0 && u.rng.IntN(15) == 0: // submit again, as if the answer had been lost
 			u.submit(u.done[u.rng.IntN(len(u.done))])
 		case u.backlog.Load() > mostBacklog:
 			time.Sleep(10 * time.Millisecond)
 		default:
 			orders := []*order{u.order()}
-			for u.rng.IntN(4) == 0 { // several in one request
+			for u.rng.IntN(4) == 0 { // several jobs in one request
 				orders = append(orders, u.order())
 			}
 			u.submit(orders...)
@@ -95,7 +93,7 @@ func (u *submitter) run() {
 	}
 }
 
-// patient tries until it succeeds.
+// patient repeats f until it succeeds.
 func (u *submitter) patient(what string, f func(context.Context) error) {
 	for end := time.Now().Add(mostWait); ; time.Sleep(time.Duration(5+u.rng.IntN(15)) * time.Millisecond) {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -140,8 +138,8 @@ func (u *submitter) submit(orders ...*order) {
 	}
 }
 
-// cancelOne cancels a job. That it has ended already can only mean that an earlier
-// answer was lost, as such jobs do not end by themselves.
+// cancelOne cancels a job. If the job has ended already, an earlier answer was lost: such jobs do not end by
+// themselves.
 func (u *submitter) cancelOne() {
 	id := u.cancel[0]
 	u.cancel = u.cancel[1:]
@@ -163,7 +161,7 @@ func (u *submitter) idOf(o *order) int64 {
 	return u.record.ids[o.spec.Key]
 }
 
-// order thinks of a job.
+// order makes up a job.
 func (u *submitter) order() *order {
 	u.n++
 	o := &order{want: queue.Succeeded, noted: true}

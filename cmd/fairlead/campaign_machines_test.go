@@ -19,7 +19,7 @@ import (
 	"github.com/fairlead/fairlead/internal/explain"
 )
 
-// shapes are eight machines of eight kinds, as their agents claim to be.
+// shapes lists eight machines of eight kinds, as their agents claim to be.
 var shapes = []struct {
 	name  string
 	has   cluster.Amounts
@@ -35,7 +35,7 @@ var shapes = []struct {
 	{"n8", cluster.Amounts{"cpu": 2, "mem": 4}, nil},
 }
 
-// onOrder lets jobs go in the order in which they came, so that nobody new goes ahead.
+// onOrder starts jobs in the order of submission, so that no new job goes ahead.
 const onOrder = `policy: fifo
 backfill: %s
 licenses: {matlab: 3, ansys: 2}
@@ -43,20 +43,19 @@ licenses: {matlab: 3, ansys: 2}
 
 const (
 	machineJobs = 70
-	// blocked is the least time limit of the tasks that hold every node until all is submitted,
-	// and everybody has been told by when he starts.
+	// blocked is the shortest time limit of the tasks that hold every node until all jobs are submitted and
+	// the test has asked for all bounds.
 	blocked = 20 * time.Second
-	// lateness is by how much a process may begin or end late.
+	// lateness is how late a process may begin or end.
 	lateness = 700 * time.Millisecond
 )
 
-// TestCampaignMachines has five users run gangs, arrays, and jobs with GPUs, memory, constraints and
-// licenses on eight machines of different shapes, backfilled. The log is then replayed: nothing was
-// ever taken twice, no job for which room was kept was held up by one that went ahead, and
-// everybody had started by the time that was said when the job was submitted. EASY keeps room for
-// the first job alone: what it says to the others is not a promise if tasks end early, and only
-// counted. On a busy machine a task may run over its limit, and nothing that was promised before then
-// holds. What is checked here has to be found in the same log once it is spoiled.
+// TestCampaignMachines has five users run gangs, arrays, and jobs with GPUs, memory, constraints and licenses
+// on eight machines of different shapes, with backfilling. Then it replays the log: nothing was ever taken
+// twice, no backfilled job delayed a planned start, and every job started by the bound that was computed
+// after the submissions. EASY plans the start of the first job alone: its bounds for the others are no
+// promises if tasks end early, so the test only counts them. On a busy machine a task may run over its limit,
+// which voids all earlier promises. Finally the test spoils the log and checks that it finds each fault.
 func TestCampaignMachines(t *testing.T) {
 	for _, backfill := range []string{"easy", "conservative"} {
 		t.Run(backfill, func(t *testing.T) {
@@ -69,7 +68,7 @@ func TestCampaignMachines(t *testing.T) {
 				log.nodes[s.name] = maps.Clone(s.has)
 				log.nodes[s.name]["mem"] <<= 30 // GiB
 			}
-			hold := max(blocked, 6*time.Since(began)) // the machine is the slower, the longer it takes to start agents
+			hold := max(blocked, 6*time.Since(began)) // starting agents shows how slow the machine is
 			l.block(hold)
 			began = time.Now()
 			l.submitMix(rand.New(rand.NewPCG(1, 3)))
@@ -97,7 +96,7 @@ func TestCampaignMachines(t *testing.T) {
 	}
 }
 
-// estimates takes the bounds that were not kept for what they are, and counts them.
+// estimates removes the bounds that did not hold, and counts them.
 func (l *machineLog) estimates(t *testing.T) {
 	t.Helper()
 	before := len(l.promises)
@@ -112,7 +111,7 @@ func (l *machineLog) estimates(t *testing.T) {
 	}
 }
 
-// offer starts an agent that claims to have something.
+// offer starts an agent that claims to have these resources.
 func (l *lab) offer(name string, flags ...string) {
 	l.t.Helper()
 	l.start(name, append([]string{"work", "--server", l.socket, "--name", name, "--label", "node=" + name, "--dir", filepath.Join(l.dir, "agent-"+name), "--any-user"}, flags...)...)
@@ -136,7 +135,7 @@ func (l *lab) one(user string, s api.Spec, length time.Duration) int64 {
 	return r.Jobs[0].ID
 }
 
-// block takes all processors of all nodes until some seconds before a time limit.
+// block occupies all processors of all nodes until three seconds before a time limit.
 func (l *lab) block(limit time.Duration) {
 	l.t.Helper()
 	for _, s := range shapes {
@@ -158,7 +157,7 @@ func (l *lab) submitMix(rng *rand.Rand) {
 	}
 }
 
-// mixedSpec is a job of one of the kinds, in turn.
+// mixedSpec returns a job of one of the kinds, in turn.
 func mixedSpec(rng *rand.Rand, i int) api.Spec {
 	n := func(from, to int) int64 { return int64(from + rng.IntN(to-from+1)) }
 	switch i % 7 {
@@ -178,7 +177,7 @@ func mixedSpec(rng *rand.Rand, i int) api.Spec {
 	return api.Spec{Gang: 2, Spread: true, Constraint: "rack=b", Request: map[string]int64{"cpu": n(1, 4), "mem": n(1, 8) << 30}, Licenses: map[string]int64{"matlab": 1}}
 }
 
-// bounds asks by when each job starts that waits.
+// bounds asks for the latest start of each waiting job.
 func (l *lab) bounds() (all []promise) {
 	l.t.Helper()
 	for _, j := range list(l.t, l.client, "waiting") {
@@ -195,11 +194,10 @@ func (l *lab) bounds() (all []promise) {
 	return all
 }
 
-// watchRoom notes the room that is kept for jobs until nothing waits any more, and waits until
-// nothing runs.
+// watchRoom records planned starts until nothing waits any more, and waits until nothing runs.
 func (l *lab) watchRoom() (all []promise) {
 	l.t.Helper()
-	const looked = 12 // at most so many jobs are looked at, the next ones
+	const looked = 12 // how many of the next jobs it asks about
 	for end := time.Now().Add(5 * time.Minute); ; {
 		waiting := list(l.t, l.client, "waiting")
 		if len(waiting) == 0 && len(list(l.t, l.client, "running")) == 0 {
@@ -225,8 +223,7 @@ func (l *lab) watchRoom() (all []promise) {
 	}
 }
 
-// machineRuns are all tasks, as the server has them in its history. Every task ran once, to its
-// end.
+// machineRuns returns all tasks from the server's history. Every task ran once, to its end.
 func (l *lab) machineRuns() (all []machineRun) {
 	l.t.Helper()
 	jobs, err := l.client.Jobs.List(l.t.Context(), url.Values{"limit": {"1000"}})
@@ -255,7 +252,7 @@ func (l *lab) machineRuns() (all []machineRun) {
 	return all
 }
 
-// report says what the log holds: a check of little says little.
+// report prints how much the log holds, and fails if that is too little for a check.
 func (l *machineLog) report(t *testing.T, backfill string) {
 	t.Helper()
 	first := slices.MinFunc(l.runs, func(a, b machineRun) int { return a.start.Compare(b.start) })

@@ -17,8 +17,8 @@ import (
 	"github.com/fairlead/fairlead/store/sqlite"
 )
 
-// mixed is a tree with classes by load on top, pools with deficits and a minimum below,
-// and users by fairtree at the bottom.
+// mixed is a tree with the policy load at the top, pools with deficits and a minimum below, and users under
+// fairtree at the bottom.
 const mixed = `policy: load
 half_life: 5s
 task_time: 1s
@@ -50,16 +50,16 @@ placement:
 
 const (
 	mixedSlots = 20   // on two nodes
-	mixedJobs  = 5000 // at least, in all
-	mixedPhase = 230  // tasks that end in a phase
+	mixedJobs  = 5000 // the least number of jobs
+	mixedPhase = 230  // how many tasks end in a phase
 )
 
-// loads are what the classes prod, research and batch are entitled to, in percent.
+// loads holds the entitlements of the classes prod, research and batch, in percent.
 type loads [3]float64
 
 var classes = [3]string{"prod", "research", "batch"}
 
-// physEqual is the change from which on phys has the weight of epi, and not twice that.
+// physEqual is the change that gives phys the weight of epi instead of twice that weight.
 const physEqual = "set: phys weight 1"
 
 // phase is a time in which one configuration was in force and all users had work.
@@ -68,13 +68,12 @@ type phase struct {
 	want     loads
 	from, to time.Time
 	shares   map[string]views.PoolView // at its end
-	first    bool                      // too few tasks of each user have ended in it to judge what users got
+	first    bool                      // too few tasks of each user have ended in it to judge the shares of users
 }
 
-// TestCampaignMixed runs 5,000 processes through a tree that mixes policies, while weights are
-// changed over the interface, the file is edited, rightly and wrongly, and nodes and the
-// server go and come back. Every job must run once, and what the classes receive must
-// follow each change.
+// TestCampaignMixed runs 5,000 processes through a tree that mixes policies. Meanwhile it changes weights
+// through the interface, edits the file, rightly and wrongly, and stops and starts nodes and the server.
+// Every job must run once, and the usage of the classes must follow each change.
 func TestCampaignMixed(t *testing.T) {
 	l := newLab(t, mixed)
 	l.serve()
@@ -90,8 +89,8 @@ func TestCampaignMixed(t *testing.T) {
 		all := l.pools()
 		return !slices.ContainsFunc(slices.Collect(maps.Values(users)), func(pool string) bool { return all[pool].Waiting == 0 })
 	})
-	// Nobody has a start on the others: who had the machine alone for a moment would have
-	// it held against them for seconds.
+	// No user gets a head start: usage from a moment alone on the machine would count against the user for
+	// seconds.
 	l.work("n1", mixedSlots/2)
 	l.work("n2", mixedSlots/2)
 	for _, c := range mixedChanges(l) {
@@ -131,8 +130,7 @@ func TestCampaignMixed(t *testing.T) {
 	judgeDeficits(t, jobs, marked, phases[len(phases)-1].to, 1)
 }
 
-// change is something that is done while jobs run, and what the classes are entitled to
-// from then on.
+// change is an action while jobs run, and the entitlements of the classes after it.
 type change struct {
 	name string
 	do   func()
@@ -169,7 +167,7 @@ func mixedChanges(l *lab) []change {
 	}
 }
 
-// set puts settings over the file, as fairlead config set does.
+// set overrides settings of the file, as fairlead config set does.
 func (l *lab) set(settings ...string) {
 	l.t.Helper()
 	if err := l.trySet(settings...); err != nil {
@@ -218,7 +216,7 @@ func (l *lab) boost(pool string, factor float64) {
 	}
 }
 
-// unboost ends the boosts that are in force.
+// unboost ends the boosts in force.
 func (l *lab) unboost() {
 	l.t.Helper()
 	all, err := l.client.Pools.Boosts(l.t.Context())
@@ -232,7 +230,7 @@ func (l *lab) unboost() {
 	}
 }
 
-// pools are the pools by their paths.
+// pools returns the pools by their paths.
 func (l *lab) pools() map[string]views.PoolView {
 	l.t.Helper()
 	s, err := l.client.Pools.Shares(l.t.Context(), "")
@@ -246,7 +244,7 @@ func (l *lab) pools() map[string]views.PoolView {
 	return all
 }
 
-// nothingLost goes through the database of the server, which has ended.
+// nothingLost checks the database of the server, which has ended.
 func (l *lab) nothingLost() {
 	l.t.Helper()
 	store, err := sqlite.Open(l.t.Context(), l.db(), sqlite.Options{})
@@ -254,7 +252,7 @@ func (l *lab) nothingLost() {
 		l.t.Fatal(err)
 	}
 	defer store.Close()
-	ran := map[int64][2]int{} // how often it began, and came to its end
+	ran := map[int64][2]int{} // how often each job began, and how often it ended
 	for _, e := range l.ledger().read(l.t) {
 		n := ran[e.job]
 		n[strings.Index("be", e.what)]++
@@ -280,8 +278,8 @@ func (l *lab) nothingLost() {
 			again++
 		}
 	}
-	// A server that is killed between writing a lease down and telling the agent of it
-	// leaves an attempt that never began.
+	// A server that is killed after it stored a lease and before it told the agent leaves an attempt that
+	// never began.
 	l.t.Logf("%d tasks were leased more than once, and ran once", again)
 	if again > mixedSlots {
 		l.t.Errorf("%d tasks were leased again, and there are %d slots", again, mixedSlots)
@@ -289,7 +287,7 @@ func (l *lab) nothingLost() {
 	checkCounters(l.t, store, queue.Query{})
 }
 
-// received is what each pool received in a time, in slot-seconds; the root is "".
+// received returns the service of each pool between two instants, in slot-seconds; the root is "".
 func received(jobs []api.Job, from, to time.Time) map[string]float64 {
 	got := map[string]float64{}
 	for _, j := range jobs {
@@ -302,8 +300,8 @@ func received(jobs []api.Job, from, to time.Time) map[string]float64 {
 	return got
 }
 
-// idle are the users who had no work at the end of the phase: shares show only among those
-// who want more.
+// idle returns the users who had no work at the end of the phase: shares apply only among users who want
+// more.
 func (p *phase) idle(users map[string]string) (out []string) {
 	for _, user := range slices.Sorted(maps.Keys(users)) {
 		if p.shares[users[user]].Waiting == 0 {
@@ -313,9 +311,9 @@ func (p *phase) idle(users map[string]string) (out []string) {
 	return out
 }
 
-// judge compares what the pools received in a phase with what they were entitled to, from
-// the moment on at which the tasks that ran when it began had ended: before, nothing can
-// show. The bounds are wide, as a machine that does something else starts tasks late.
+// judge compares the usage of the pools in a phase with their entitlements. It counts from the moment when
+// all tasks that ran at the beginning of the phase have ended: the change cannot show before. The bounds are
+// wide, as a busy machine starts tasks late.
 func (p *phase) judge(t *testing.T, jobs []api.Job) {
 	t.Helper()
 	settled := p.from
@@ -349,8 +347,8 @@ func (p *phase) judge(t *testing.T, jobs []api.Job) {
 	t.Logf("%45s %s", "", line)
 }
 
-// judgeDeficits compares what phys received with what epi did; what env has beyond its
-// minimum changes nothing between them.
+// judgeDeficits compares the usage of phys and epi. The usage of env beyond its minimum changes nothing
+// between them.
 func judgeDeficits(t *testing.T, jobs []api.Job, from, to time.Time, want float64) {
 	t.Helper()
 	got := received(jobs, from, to)

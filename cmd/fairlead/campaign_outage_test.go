@@ -17,8 +17,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestCampaignOutage takes the server, and then its database, away for ten leases. What ran goes on, in its first
-// attempt.
+// TestCampaignOutage takes the server, and then its database, away for ten leases. The running task must
+// continue in its first attempt.
 func TestCampaignOutage(t *testing.T) {
 	const lease = 2 * time.Second
 	outage := func() { time.Sleep(10 * lease) }
@@ -67,7 +67,7 @@ func TestCampaignOutage(t *testing.T) {
 	})
 }
 
-// outlasts runs a task during an outage, and lets it end after that.
+// outlasts runs a task during an outage, and lets it end afterwards.
 func outlasts(t *testing.T, r *rig, outage func()) {
 	t.Helper()
 	r.serve()

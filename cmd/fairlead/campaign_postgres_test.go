@@ -15,10 +15,10 @@ import (
 
 var chaosServers = flag.Int("servers", 4, "how many servers TestCampaignPostgres has")
 
-// TestCampaignPostgres has several servers on one PostgreSQL, each with agents of its own.
-// Users submit to any of them. Servers and agents are killed and suspended, the database is
-// stopped and started, requests and answers are lost. Afterwards it asks: was anything
-// lost, done twice, or counted wrongly, and was what came too late refused?
+// TestCampaignPostgres runs several servers on one PostgreSQL, each with its own agents. Users submit to any
+// of them. The test kills and suspends servers and agents, stops and starts the database, and loses requests
+// and answers. Afterwards it checks that nothing was lost, done twice or counted wrongly, and that every late
+// report was refused.
 func TestCampaignPostgres(t *testing.T) {
 	seed := *chaosSeed
 	if seed == 0 {
@@ -63,8 +63,7 @@ func TestCampaignPostgres(t *testing.T) {
 	}
 }
 
-// settle brings the load to its end: what was sent is acknowledged, and what was
-// acknowledged ends.
+// settle ends the load: every sent request is acknowledged, and every acknowledged job ends.
 func (f *fleet) settle(l *load) {
 	f.t.Helper()
 	for i, r := range f.sites {
@@ -85,7 +84,7 @@ func (f *fleet) settle(l *load) {
 	}
 }
 
-// audit asks the servers what they count, ends them, and goes through the database.
+// audit asks the servers for their counts, ends them, and checks the database.
 func (f *fleet) audit(l *load) *audit {
 	f.t.Helper()
 	a := newAudit(f.t, l, f.seen)

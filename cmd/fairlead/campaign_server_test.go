@@ -1,7 +1,7 @@
 //go:build campaign
 
-// The chaos suite hurts real processes and checks afterwards that what was promised
-// was kept: make campaign ONLY=chaos-server. What each number of its report means is said in audit.
+// The chaos suite kills real processes and checks afterwards that every promise was kept: make campaign
+// ONLY=chaos-server. The comments of audit explain each number of its report.
 
 package main
 
@@ -23,16 +23,17 @@ var (
 	chaosSeed  = flag.Uint64("seed", 0, "of TestCampaignServer, to repeat a run; 0: a new one")
 )
 
-// mostWait is the time within which anything happens that a campaign expects, though servers and agents are killed.
+// mostWait is the longest wait of a campaign for anything that it expects, although servers and agents are
+// killed.
 const mostWait = time.Minute
 
-// leastRate is how many jobs have to be acknowledged in a second while the server is
-// up. With fewer there is too little to be lost, and the run says nothing.
+// leastRate is how many jobs a second must be acknowledged while the server is up. With fewer there is too
+// little to lose, and the run proves nothing.
 const leastRate = 5
 
-// TestCampaignServer kills the server again and again while users submit jobs and agents
-// run them, and loses requests and answers on their way. Afterwards it asks: was
-// anything lost, done twice, or counted wrongly?
+// TestCampaignServer kills the server again and again while users submit jobs and agents run them, and loses
+// requests and answers on their way. Afterwards it checks that nothing was lost, done twice or counted
+// wrongly.
 func TestCampaignServer(t *testing.T) {
 	seed := *chaosSeed
 	if seed == 0 {
@@ -67,12 +68,12 @@ type chaos struct {
 	load  *load
 	rng   *rand.Rand
 	kills int
-	up    time.Duration // of the server, between its first answer and its end
-	wrong int           // counters that differed from a recount
+	up    time.Duration // how long the server was up, from its first answer to its end
+	wrong int           // number of counters that differed from a recount
 }
 
-// fault lets the server work for a moment, kills it, looks at what it left, and starts
-// it again. Now and then it does not even come to answer.
+// fault lets the server work for a moment, kills it, checks its database, and starts it again. Sometimes it
+// kills the server before the first answer.
 func (c *chaos) fault() {
 	c.t.Helper()
 	began := time.Now()
@@ -94,9 +95,9 @@ func (c *chaos) fault() {
 	c.startServer()
 }
 
-// recount looks at a copy of what a killed server left: what was acknowledged since the
-// last time is there, and counters agree with the jobs. It is a copy because opening
-// the file would repair it before the server has to.
+// recount checks a copy of a killed server's database: the jobs acknowledged since the last recount are
+// there, and the counters agree with the jobs. It uses a copy because opening the file would repair it before
+// the server has to.
 func (c *chaos) recount() {
 	c.t.Helper()
 	fresh := c.load.record.takeFresh()
@@ -132,8 +133,7 @@ func (c *chaos) recount() {
 	c.wrong += checkCounters(c.t, store, open)
 }
 
-// settle brings the load to its end: what was sent is acknowledged, and what was
-// acknowledged ends.
+// settle ends the load: every sent request is acknowledged, and every acknowledged job ends.
 func (c *chaos) settle() {
 	c.t.Helper()
 	if !c.answers(c.server) {
@@ -159,7 +159,7 @@ func (c *chaos) settle() {
 	}
 }
 
-// audit asks the server what it counts, ends it, and goes through its database.
+// audit asks the server for its counts, ends it, and checks its database.
 func (c *chaos) audit() *audit {
 	c.t.Helper()
 	a := newAudit(c.t, c.load, c.wire.witness)

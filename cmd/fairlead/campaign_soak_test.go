@@ -40,24 +40,23 @@ type soak struct {
 	late stalls
 }
 
-// presence is when a server with its agents was there.
+// presence is a time in which a server with its agents was there.
 type presence struct {
 	site     int
-	from, to time.Time // to is zero while it is
+	from, to time.Time // to is zero while it is there
 }
 
-// How long tasks run, and the pause between two submissions of a tenant. Two servers have ten
-// processors: four tenants ask for less than three.
+// soakRun is how long tasks run, and soakPause is the mean pause between two submissions of a tenant. Two
+// servers have ten processors: four tenants use fewer than three.
 const (
 	soakRun   = 200 * time.Millisecond
 	soakPause = 300 * time.Millisecond
 )
 
-// TestCampaignSoak lets servers with their agents join and leave one PostgreSQL every few
-// seconds, half of them by being killed, while four tenants submit as much as each other. What
-// those servers that stay can do is always more than what is asked for, so every job, and
-// every job again whose server was killed, has to start within a lease and a second, but for
-// the time that the queue before it takes.
+// TestCampaignSoak lets servers with their agents join and leave one PostgreSQL every few seconds; half of
+// the leaving ones are killed. Four tenants submit equally much. The servers that stay can always do more
+// than the tenants ask for. So every job must start within a lease and a second after its submission, or
+// after its server left, plus the time for the queue before it.
 func TestCampaignSoak(t *testing.T) {
 	seed := *chaosSeed
 	if seed == 0 {
@@ -93,7 +92,7 @@ func TestCampaignSoak(t *testing.T) {
 	s.judge()
 }
 
-// tenant submits until it is stopped.
+// tenant submits jobs until stop is closed.
 func (s *soak) tenant(name string, rng *rand.Rand) {
 	client := engine.NewClient(s.store, allocation.Default())
 	for {
@@ -113,7 +112,7 @@ func (s *soak) tenant(name string, rng *rand.Rand) {
 	}
 }
 
-// change lets a server join or leave, as long as two stay.
+// change lets a server join or leave, so that at least two stay.
 func (s *soak) change() {
 	s.t.Helper()
 	site, stay := s.rng.IntN(len(s.sites)), 0
@@ -162,20 +161,20 @@ func (s *soak) leave(site int) {
 	r.stop(r.server)
 }
 
-// waiting is one time that a task waited.
+// waiting is one wait of a task.
 type waiting struct {
 	job      int64
 	attempt  int
 	from, to time.Time
-	why      string // what it waited for at first
+	why      string // why the wait began
 	drain    time.Duration
-	late     time.Duration // by which the machine itself was late meanwhile
+	late     time.Duration // how late the machine itself was meanwhile
 }
 
 func (w waiting) length() time.Duration { return w.to.Sub(w.from) }
 
-// waits are those of all jobs: from its submission until an attempt is handed out, and from the
-// moment when its server left until the next is.
+// waits returns the waits of all jobs: from submission to the first attempt, and from the moment when the
+// server of an attempt left to the next attempt.
 func (s *soak) waits() (all []waiting) {
 	s.t.Helper()
 	jobs, err := s.store.Jobs(s.t.Context(), queue.Query{})
@@ -206,7 +205,8 @@ func (s *soak) waits() (all []waiting) {
 	return all
 }
 
-// drain is how long those servers that stayed take for what waited when a task began to wait.
+// drain returns how long the servers that stayed take for the tasks that waited already when a task began to
+// wait.
 func (s *soak) drain(all []waiting, w *waiting) time.Duration {
 	before := 0
 	for _, o := range all {
@@ -239,7 +239,7 @@ func (s *soak) judge() {
 		if w.why != "submitted" {
 			again++
 		}
-		// What the machine was late by it was late by at each of the few steps from one to the other.
+		// The machine may be late by w.late at each of the few steps of a start.
 		if most := s.lease + time.Second + w.drain + 4*w.late; w.length() > most {
 			s.t.Errorf("nothing explains %s", s.text(w))
 		}
@@ -254,7 +254,7 @@ func (s *soak) text(w waiting) string {
 		w.length().Round(time.Millisecond), w.why, w.drain.Round(time.Millisecond), w.late.Round(time.Millisecond))
 }
 
-// stalls are by how much a process of this machine is late that wants to go on at an instant.
+// stalls records how late this machine resumes a process that sleeps until an instant.
 type stalls struct {
 	mu   sync.Mutex
 	seen []struct {
@@ -281,7 +281,7 @@ func (l *stalls) watch(stop <-chan struct{}) {
 	}
 }
 
-// within is the most of a time.
+// within returns the largest stall between two instants, or in the second after.
 func (l *stalls) within(from, to time.Time) (most time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -17,17 +17,17 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// Shares are compared over windows of at least the length window, windows of which fit side by
-// side into the time in which all have work. At as many moments every waiting job is asked why.
+// The test compares shares over windows of at least the length window; windows of them fit side by side into
+// the time in which all have work. It asks why for every waiting job at moments instants.
 const (
 	windows = 6
 	window  = 10 * time.Second
 	moments = 10
 )
 
-// TestCampaignWork lets three users of the machine compress and hash the sources of Go,
-// submitted as scripts with #SBATCH lines, and compares what they receive with their
-// weights. At random moments it asks every waiting job why, and recomputes the answer.
+// TestCampaignWork lets three users of the machine compress and hash the sources of Go, submitted as scripts
+// with #SBATCH lines, and compares their usage with their weights. At random moments it asks why for every
+// waiting job, and recomputes the answer.
 func TestCampaignWork(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("to run jobs as three users it has to be root")
@@ -36,12 +36,12 @@ func TestCampaignWork(t *testing.T) {
 	letPass(t, dir)
 	all := people(t)
 	for _, p := range all {
-		p.jobs *= 25 * max(1, runtime.NumCPU()/2) // enough for a minute or so
+		p.jobs *= 25 * max(1, runtime.NumCPU()/2) // enough for about a minute
 	}
 	packages := copySources(t, filepath.Join(dir, "src"), ".")
 	client := serveReal(t, dir, all)
-	// Nothing begins before everything is submitted: on a busy machine the first user could
-	// else be done before the last one has submitted.
+	// Nothing starts before everything is submitted: otherwise, on a busy machine, the first user could be
+	// done before the last one has submitted.
 	drainAll(t, client, true)
 	submitAll(t, dir, client.Address, all, packages)
 	drainAll(t, client, false)
@@ -60,7 +60,7 @@ func TestCampaignWork(t *testing.T) {
 	compareShares(t, client, all, backlogged)
 }
 
-// allHadWork is until when something of every user waited.
+// allHadWork returns the end of the time in which every user had waiting jobs.
 func allHadWork(jobs []api.Job) time.Time {
 	last := map[string]time.Time{}
 	for _, j := range jobs {
@@ -71,9 +71,9 @@ func allHadWork(jobs []api.Job) time.Time {
 	return slices.MinFunc(slices.Collect(maps.Values(last)), time.Time.Compare)
 }
 
-// compareShares compares what users received in every window, moved by a tenth of it each
-// time, with their weights. On a busy machine each job takes longer; the windows are then
-// longer, too, and hold as many jobs.
+// compareShares compares the usage in every window with the weights; the next window begins a tenth of a
+// window later. On a busy machine jobs take longer; the windows are then longer too, and hold equally many
+// jobs.
 func compareShares(t *testing.T, client *api.Client, all []*person, from time.Time) {
 	jobs := list(t, client, "succeeded", "failed", "cancelled")
 	weights, worst := 0.0, 0.0
@@ -108,7 +108,7 @@ func compareShares(t *testing.T, client *api.Client, all []*person, from time.Ti
 	}
 }
 
-// parts are the parts of all time in slots that each user had from one instant to another.
+// parts returns the part of all slot time that each user had between two instants.
 func parts(jobs []api.Job, from, to time.Time) map[string]float64 {
 	got, total := map[string]float64{}, 0.0
 	for _, j := range jobs {

@@ -73,7 +73,8 @@ resources of its nodes. The exit status is 2 if there are errors, and 0 for warn
 	return c
 }
 
-// beyond is what a configuration promises beyond what the nodes have, if there is a server to ask.
+// beyond returns a warning for each resource that a configuration promises beyond the nodes' resources, if a
+// server answers.
 func beyond(ctx context.Context, a *app, name string, cfg *config.Config) (out config.Problems) {
 	c, err := a.client()
 	if err != nil {

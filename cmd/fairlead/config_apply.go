@@ -60,7 +60,7 @@ first. Settings made with config set still override the file; undo them with con
 	return c
 }
 
-// planApplied says what changed, and how to undo it.
+// planApplied prints the changes, and how to undo them.
 func (a *app) planApplied(out *api.ApplyResponse) error {
 	printDifferences(a.out, out.Changes)
 	fmt.Fprintf(a.out, "in force since %s (version %s), written to %s as number %d\n", out.Since.Local().Format("15:04:05"), out.New, out.File, out.Number)

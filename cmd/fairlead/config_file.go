@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// loadConfig reads a configuration for use; warnings are printed.
+// loadConfig reads a configuration for use, and prints its warnings.
 func loadConfig(a *app, file string) (*config.Config, error) {
 	cfg, err := config.Load(file)
 	var problems config.Problems

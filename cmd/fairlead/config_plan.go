@@ -59,7 +59,7 @@ The exit status is 4 if there are differences, and 0 if there are none.`,
 	return c
 }
 
-// changesExit is the exit status that tells of differences.
+// changesExit returns the exit status for differences, if there are any.
 func changesExit(d *api.ConfigDiff, err error) error {
 	if err == nil && len(d.Changes) > 0 {
 		return exit(api.ExitChanges)
@@ -84,8 +84,8 @@ func diffFiles(a *app, old, new string) (*api.ConfigDiff, error) {
 	return d, nil
 }
 
-// withFile hands a configuration to the server. What is wrong with it is told here, with
-// its lines, as config check does.
+// withFile passes a configuration to the server. It prints errors of the file itself, with their lines, as
+// config check does.
 func withFile(a *app, name string, f func(*api.Client, api.ConfigFile) error) error {
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -101,7 +101,7 @@ func withFile(a *app, name string, f func(*api.Client, api.ConfigFile) error) er
 	})
 }
 
-// printDiff prints differences, one to a line.
+// printDiff prints differences, one per line.
 func printDiff(a *app, d *api.ConfigDiff, name string) {
 	if len(d.Changes) == 0 {
 		fmt.Fprintf(a.out, "no differences: %s is the configuration in force (version %s)\n", name, d.New)
@@ -219,7 +219,7 @@ func printPlan(a *app, p *api.ConfigPlan, name string, back time.Duration) error
 	return nil
 }
 
-// printPools prints the pools that the plan means something for.
+// printPools prints the pools that the plan changes, and the number of the others.
 func printPools(out io.Writer, p *api.ConfigPlan) error {
 	t := table.New(table.Column{Name: "POOL"}, table.Column{Name: "WEIGHT"}, table.Column{Name: "SHARE OF ALL"}, table.Column{Name: "FAIR NOW"},
 		table.Column{Name: "RUN", Right: true}, table.Column{Name: "AT ONCE"})
@@ -251,7 +251,7 @@ func printPools(out io.Writer, p *api.ConfigPlan) error {
 	return nil
 }
 
-// printReplay prints what would have been.
+// printReplay prints the result of the replay.
 func printReplay(out io.Writer, r *api.PlanReplay) error {
 	fmt.Fprintf(out, "\nthe last %s again, %s on %d %s:\n", span(time.Duration(r.Seconds*float64(time.Second))), count(r.Tasks, "task", "tasks"), r.Units, r.Unit)
 	t := table.New(table.Column{Name: "POOL"}, table.Column{Name: "TASKS", Right: true}, table.Column{Name: "MEDIAN WAIT"}, table.Column{Name: "95% WAIT"}, table.Column{Name: "USED"})
@@ -294,7 +294,7 @@ func atOnce(x *api.PoolPlan) string {
 	return dash(strings.Join(parts, ", "))
 }
 
-// orderText says which pools go next, and what becomes of that.
+// orderText writes which pools start next, before and after the change.
 func orderText(p *api.ConfigPlan) string {
 	if p.Unranked {
 		return "known when it is in force: jobs get their priorities then"

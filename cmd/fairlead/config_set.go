@@ -86,7 +86,7 @@ func configUnsetCommand(a *app) *cobra.Command {
 	return c
 }
 
-// settingsChanged lists the changes, and says how to undo them.
+// settingsChanged prints the changes, and how to undo them.
 func (a *app) settingsChanged(out *api.SettingsResponse) error {
 	var back, unset []string
 	for _, x := range out.Changes {

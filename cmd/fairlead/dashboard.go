@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// dashboardCommand prints an address that opens the dashboard as the user of the command.
+// dashboardCommand prints an address that opens the dashboard as the calling user.
 func dashboardCommand(a *app) *cobra.Command {
 	var signOut, admin bool
 	c := &cobra.Command{

@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead/fairlead/internal/pgtest"
 )
 
-// onPostgres is a directory in which the program runs, and a database.
+// onPostgres is a directory for the program and a database.
 type onPostgres struct {
 	t            *testing.T
 	dir, program string
@@ -28,7 +28,7 @@ func (p *onPostgres) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run runs a command that succeeds.
+// run runs a command that must succeed.
 func (p *onPostgres) run(args ...string) string {
 	p.t.Helper()
 	out, err := p.command(args...).CombinedOutput()
@@ -38,7 +38,7 @@ func (p *onPostgres) run(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// serve starts a server and returns what it says.
+// serve starts a server and returns its output.
 func (p *onPostgres) serve() (out *background, stop func()) {
 	p.t.Helper()
 	cmd := p.command("serve", "--dev", "--db", p.url, "--socket", filepath.Join(p.dir, "s"), "--listen", "none")
@@ -68,15 +68,15 @@ func (p *onPostgres) serve() (out *background, stop func()) {
 	}
 }
 
-// TestServeOnPostgres runs a server on PostgreSQL: jobs run, what was submitted is there
-// after a restart, and a second server knows of the first one's jobs and nodes.
+// TestServeOnPostgres runs a server on PostgreSQL: jobs run, submitted jobs are there after a restart, and a
+// second server knows the jobs and nodes of the first.
 func TestServeOnPostgres(t *testing.T) {
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := &onPostgres{t: t, dir: t.TempDir(), url: pgtest.Own(t) + "&schema=jobs"}
-	p.program = filepath.Join(p.dir, "fairlead") // by this name the test is the program
+	p.program = filepath.Join(p.dir, "fairlead") // under this name the test binary is the program
 	if err := os.Symlink(program, p.program); err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestServeOnPostgres(t *testing.T) {
 	}
 }
 
-// second runs another server on the same schema, which is asked about a job of the first.
+// second runs another server on the same schema and asks it about a job of the first.
 func (p *onPostgres) second(held string) {
 	p.t.Helper()
 	socket := filepath.Join(p.dir, "t")

@@ -50,7 +50,7 @@ scheduler.`,
 	return c
 }
 
-// phases are the policies that are shown, one after the other.
+// phases lists the policies of the demonstration, in order.
 var phases = []struct{ policy, title string }{
 	{"fifo", "FIFO: in order of submission"},
 	{"fair", "fair share: equal weights, the same jobs"},
@@ -96,7 +96,7 @@ func (d *demoCmd) next() {
 	fmt.Fprintln(d.out, "next:  fairlead serve --dev    then, in another terminal:    fairlead submit -- echo hello")
 }
 
-// barWidth is how many characters stand for everything.
+// barWidth is the width of a bar for everything, in characters.
 const barWidth = 48
 
 func bar(fraction float64) string {
@@ -104,7 +104,7 @@ func bar(fraction float64) string {
 	return strings.Repeat("█", min(max(n, 0), barWidth)) + strings.Repeat("·", barWidth-min(max(n, 0), barWidth))
 }
 
-// waits compares how long the same jobs waited.
+// waits compares the waits of the same jobs under both policies.
 func (d *demoCmd) waits(all [][]demo.Run) {
 	fmt.Fprintln(d.out, "mean wait of the jobs that both halves have started:")
 	for _, w := range demo.Compare(all...) {
@@ -114,7 +114,7 @@ func (d *demoCmd) waits(all [][]demo.Run) {
 	fmt.Fprintln(d.out)
 }
 
-// summary prints what each user got while all had work.
+// summary prints the share that each user got while all had work.
 func (d *demoCmd) summary(s demo.Summary) {
 	for _, u := range s.Users {
 		fmt.Fprintf(d.out, "      %-6s %s %5.1f%%\n", u.User, bar(u.Got), 100*u.Got)
@@ -147,7 +147,7 @@ func (d *demoCmd) run(ctx context.Context) error {
 	return nil
 }
 
-// phase runs the work under one policy, on a server and an agent of its own.
+// phase runs the work under one policy, on its own server and agent.
 func (d *demoCmd) phase(ctx context.Context, i int) ([]demo.Run, error) {
 	dir, remove, err := tempDir("", "fairlead-demo-")
 	if err != nil {
@@ -200,7 +200,7 @@ func (d *demoCmd) startAgent(ctx context.Context, socket, dir string, o instance
 	}
 }
 
-// show submits the work, follows it, and sums it up.
+// show submits the work, follows it, and prints its summary.
 func (d *demoCmd) show(ctx context.Context, x *instance, i int) ([]demo.Run, error) {
 	last := map[string]int64{}
 	number := 0
@@ -245,8 +245,7 @@ func (d *demoCmd) show(ctx context.Context, x *instance, i int) ([]demo.Run, err
 	return runs, nil
 }
 
-// explain asks why while the second user's jobs wait, and returns a function that
-// prints the answer.
+// explain asks why while the second user's jobs wait, and returns a function that prints the answer.
 func (d *demoCmd) explain(ctx context.Context, x *instance, last map[string]int64) func() {
 	job := last[demo.Asks[1].User]
 	c, units, err := explain.New(x.loop).Versus(ctx, job, demo.Asks[0].User)
@@ -258,7 +257,7 @@ func (d *demoCmd) explain(ctx context.Context, x *instance, last map[string]int6
 	}
 }
 
-// follow draws the running tasks until done returns true, or for a time at most.
+// follow draws the running tasks until done returns true, but no longer than most.
 func (d *demoCmd) follow(ctx context.Context, x *instance, done func() bool, most time.Duration) error {
 	for end := time.Now().Add(most); time.Now().Before(end) && !done(); {
 		d.draw(x)
@@ -273,7 +272,7 @@ func (d *demoCmd) follow(ctx context.Context, x *instance, done func() bool, mos
 	return nil
 }
 
-// draw draws a bar of the slots that each user has at this moment.
+// draw draws a bar of each user's slots.
 func (d *demoCmd) draw(x *instance) {
 	if !d.terminal() {
 		return

@@ -10,7 +10,7 @@ import (
 
 var systemdUnits = []string{"fairlead-server.service", "fairlead-agent.service", "fairlead-node.service"}
 
-// TestUnitsOnPage: the pages show the units as they are deployed.
+// TestUnitsOnPage checks that the pages show the units as they are deployed.
 func TestUnitsOnPage(t *testing.T) {
 	t.Parallel()
 	blocks, _ := blocksOf(readPage(t, "docs/how-to/lab.md"))
@@ -27,8 +27,8 @@ func TestUnitsOnPage(t *testing.T) {
 	}
 }
 
-// TestUnitsAreValid lets systemd read the units, with programs that are there, and say how much
-// the server could do to the machine.
+// TestUnitsAreValid has systemd verify the units, with existing programs, and rate how much the server could
+// do to the machine.
 func TestUnitsAreValid(t *testing.T) {
 	t.Parallel()
 	analyze, err := exec.LookPath("systemd-analyze")
@@ -53,7 +53,7 @@ func TestUnitsAreValid(t *testing.T) {
 			t.Errorf("%s: %v", unit, err)
 		}
 	}
-	// The scale is from 0, nothing, to 100, everything.
+	// The scale goes from 0, nothing, to 100, everything.
 	out, err := exec.Command(analyze, "security", "--offline=yes", "--no-pager", "--threshold=30", filepath.Join(dir, systemdUnits[0])).CombinedOutput()
 	if err != nil && strings.Contains(string(out), "Overall exposure level") {
 		t.Errorf("the server may do more than it needs: %v\n%s", err, out)

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// deployed is a file of deploy/.
+// deployed returns the text of a file in deploy/.
 func deployed(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(rootDir, "deploy", name))
@@ -21,7 +21,7 @@ func deployed(t *testing.T, name string) string {
 	return string(text)
 }
 
-// dashboardQueries are the queries of the dashboard, with values for its variables.
+// dashboardQueries returns the queries of the dashboard, with values for its variables.
 func dashboardQueries(t *testing.T) []string {
 	t.Helper()
 	var board struct {
@@ -62,8 +62,7 @@ func dashboardQueries(t *testing.T) []string {
 	return queries
 }
 
-// TestDeployedMetrics: every metric that the dashboard and the alerts name is one that the server
-// tells, with its labels.
+// TestDeployedMetrics checks that the server has every metric that the dashboard and the alerts name.
 func TestDeployedMetrics(t *testing.T) {
 	t.Parallel()
 	known := map[string]bool{}
@@ -89,8 +88,8 @@ func TestDeployedMetrics(t *testing.T) {
 	}
 }
 
-// TestDeployedRules lets promtool check the configuration, the alerts with their tests, and the
-// queries of the dashboard.
+// TestDeployedRules has promtool check the configuration, the alerts with their tests, and the queries of the
+// dashboard.
 func TestDeployedRules(t *testing.T) {
 	t.Parallel()
 	promtool, err := exec.LookPath("promtool")
@@ -115,7 +114,8 @@ func TestDeployedRules(t *testing.T) {
 	}
 }
 
-// TestDeployedUnitsFit: the agent and the commands trust the user as whom the server's unit runs it.
+// TestDeployedUnitsFit checks that the agent and the commands trust the user of the server's unit, and that
+// all use the same socket.
 func TestDeployedUnitsFit(t *testing.T) {
 	t.Parallel()
 	find := func(what, text, expression string) string {

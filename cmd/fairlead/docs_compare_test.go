@@ -15,22 +15,21 @@ import (
 )
 
 const (
-	// comparePagePath is the page that says what one learns of two traces.
+	// comparePagePath is the page that compares policies on two traces.
 	comparePagePath = "docs/explanation/comparing-policies.md"
-	// comparePictures is where its pictures are.
+	// comparePictures is the folder of its pictures.
 	comparePictures = rootDir + "/docs/explanation/comparing-policies"
 )
 
-// sharedTraces are logs of real machines, used where they are there: in the folder that
-// FAIRLEAD_TRACES names, or beside the repository.
+// sharedTraces is the folder of logs of real machines, used if it exists: FAIRLEAD_TRACES, or a folder beside
+// the repository.
 var sharedTraces = cmp.Or(os.Getenv("FAIRLEAD_TRACES"), rootDir+"/../shared/traces")
 
-// comparedInDocs are the policies of the page.
+// comparedInDocs lists the policies of the page.
 var comparedInDocs = []string{"fifo", "easy", "conservative", "fairtree+easy", "fair+easy", "deficit+easy", "lottery+easy"}
 
-// TestDocsComparingPolicies replays the traces of the page and compares its tables and its
-// pictures; -update writes them anew. What the page says in words has then to be
-// read again: it names figures of both.
+// TestDocsComparingPolicies replays the traces of the page and compares its tables and pictures; -update
+// writes them anew. Then read the prose of the page again: it quotes numbers of both.
 func TestDocsComparingPolicies(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -75,7 +74,7 @@ func compared(t *testing.T, s *simCompareCmd, file string) *sim.Comparison {
 	return c
 }
 
-// docPictures are those of the page: what all runs have, and what one of them shows best.
+// docPictures returns the pictures of the page: some of all runs, and some of single runs.
 func docPictures(t *testing.T, name string, c *sim.Comparison) map[string]plot.Figure {
 	t.Helper()
 	const width = 860
@@ -109,7 +108,7 @@ func docPictures(t *testing.T, name string, c *sim.Comparison) map[string]plot.F
 	return pictures
 }
 
-// checkPicture compares a picture of the page, or writes it.
+// checkPicture compares a picture of the page, or writes it with -update.
 func checkPicture(t *testing.T, file, svg string) {
 	t.Helper()
 	if *update {
@@ -123,7 +122,7 @@ func checkPicture(t *testing.T, file, svg string) {
 	}
 }
 
-// checkTable compares a table of the page, or writes it.
+// checkTable compares a table of the page, or writes it with -update.
 func checkTable(t *testing.T, name, table string) {
 	t.Helper()
 	text := readPage(t, comparePagePath)

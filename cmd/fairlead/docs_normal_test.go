@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The documentation is about ann on the machine lab1. What is special about the place
-// where a session runs is replaced by theirs.
+// canonical replaces the names of the machine where a session runs by those of the documentation: ann on the
+// machine lab1.
 
 func (s *session) canonical(out string) []string {
 	user := regexp.QuoteMeta(s.user)
@@ -19,7 +19,7 @@ func (s *session) canonical(out string) []string {
 		{`login\?code=\S+`, "login?code=LrVdJ2yWq0Jc..."},
 		{`FAIRLEAD_SERVER=\S+ `, ""},
 		{`\b` + regexp.QuoteMeta(s.host) + `\b`, "lab1"},
-		// The name of a user may be a word of the text, such as root.
+		// The user's name may be a word of the text, such as root.
 		{`queued in ` + user + ` \(`, "queued in ann ("},
 		{`\(user ` + user + `\)`, "(user ann)"},
 		{`\(` + user + `([,)])`, "(ann$1"},
@@ -30,7 +30,7 @@ func (s *session) canonical(out string) []string {
 		{`\binto ` + user + `\b`, "into ann"},
 		{`\byou are ` + user + `\b`, "you are ann"},
 		{`: ` + user + ` has (\d)`, ": ann has $1"},
-		{`(?m)^(\S+ +\d+ +\d+ +\d+ +\d+ +)` + user + ` (\d)`, "${1}ann $2"}, // who holds a license
+		{`(?m)^(\S+ +\d+ +\d+ +\d+ +\d+ +)` + user + ` (\d)`, "${1}ann $2"}, // holder of a license
 		{`"(user|requestor|pool)":("|\s*") ?` + user + `"`, `"$1":${2}ann"`},
 		{`(?m)^(\s*\*?\d\S*\s+)` + user + `(\s+)` + user + `(\s)`, "${1}ann${2}ann$3"},
 		{`(?m)^(\s*\*?\d\S*\s+)` + user + `(\s)`, "${1}ann$2"},
@@ -45,8 +45,8 @@ func (s *session) canonical(out string) []string {
 	return lines
 }
 
-// varies is what is different each time: instants and spans, sizes, versions, and the
-// numbers that follow from them.
+// varies replaces the parts of output that differ each time: instants and spans, sizes, versions, and numbers
+// that follow from them.
 var varies = []struct {
 	what *regexp.Regexp
 	by   string
@@ -79,21 +79,20 @@ var varies = []struct {
 	{regexp.MustCompile(`up to \d+`), "up to N"},
 	{regexp.MustCompile(`SPAN +(\d+|SIG[A-Z]+) +SPAN +(SIZE|0) `), "SPAN $1 SPAN SIZE "}, // ran, exit, cpu, memory
 	{regexp.MustCompile(`"(cpu_seconds|max_rss_bytes)":\s*[\d.e-]+`), `"$1": N`},
-	{regexp.MustCompile(`(\S) +`), "$1 "}, // widths of columns
+	{regexp.MustCompile(`(\S) +`), "$1 "}, // column widths
 	{regexp.MustCompile(`^ +([^ ^])`), "$1"},
 	{regexp.MustCompile(` +$`), ""},
 }
 
-// soon are the second lines of submit, which tell how far the job has come or what it
-// waits for, and place is what it says at the end of the first: both depend on how fast
-// the agent is.
+// soon matches the second line of submit, about the progress of the job or the reason of its wait. place
+// matches the end of the first line, and leaving a state of an agent. All depend on how fast the agent is.
 var (
 	soon    = regexp.MustCompile(`^[a-z].*\(fairlead why \d+\)$`)
 	place   = regexp.MustCompile(`^(job \d+ queued in .*): (it is next|number \d+ of \d+)(; starts by WHEN (?:if all run as long as they may and nobody new goes ahead|as room is kept for it|as planned in the order of now; later if the claims of others grow) \(in SPAN\))?$`)
 	leaving = regexp.MustCompile(`^(ending; again|draining for)`)
 )
 
-// normal is output without what is different each time.
+// normal returns output without the parts that differ each time.
 func normal(lines []string) []string {
 	var out []string
 	for _, line := range lines {
@@ -111,8 +110,7 @@ func normal(lines []string) []string {
 	return out
 }
 
-// matches compares what a page says with what was printed. A line of three dots stands
-// for any lines.
+// matches compares the output on a page with real output. A line of three dots stands for any lines.
 func matches(want, got []string) bool { return matchLines(normal(want), normal(got)) }
 
 func matchLines(want, got []string) bool {

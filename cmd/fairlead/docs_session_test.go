@@ -22,13 +22,13 @@ import (
 	"github.com/fairlead/fairlead/internal/terminal"
 )
 
-// pace makes a session with -update as slow as a person is, so that the numbers in its
-// output are those of a real one, and writes all of the output anew.
+// pace is the pause before each command of a session with -update, as a person would pause: then the numbers
+// in the output are realistic. With pace the test writes all output anew.
 var pace = flag.Duration("pace", 0, "with -update: pause before each command of a session in the documentation")
 
-// TestDocsSessions runs the sessions of the documentation and compares what comes with
-// what the pages say, as far as it is the same each time. The blocks of a page that are
-// marked console are one session, in a directory and with a server of its own.
+// TestDocsSessions runs the sessions of the documentation and compares the output with the pages, except for
+// parts that differ each time. The console blocks of a page are one session, with its own directory and
+// server.
 func TestDocsSessions(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -45,15 +45,15 @@ func TestDocsSessions(t *testing.T) {
 	}
 }
 
-// session is what a page does.
+// session is the session of a page.
 type session struct {
 	t           *testing.T
 	page        string
 	dir, socket string
 	host, user  string
-	port        string // in the place of nodesPort
+	port        string // replaces nodesPort
 	server      *background
-	works       map[string]*background // by the name of their node, "" without one
+	works       map[string]*background // by node name, "" without one
 }
 
 func newSession(t *testing.T, page string) *session {
@@ -62,7 +62,7 @@ func newSession(t *testing.T, page string) *session {
 		t.Fatal(err)
 	}
 	s := &session{t: t, page: page, dir: filepath.Join(dir, "home"), socket: filepath.Join(dir, "s"), host: hostname(), user: "nobody", works: map[string]*background{}}
-	// Others have to reach the scripts of their jobs.
+	// Other users have to reach the scripts of their jobs.
 	for _, err := range []error{os.Chmod(dir, 0o755), os.Mkdir(s.dir, 0o755)} {
 		if err != nil {
 			t.Fatal(err)
@@ -136,7 +136,7 @@ func promptsOf(b block) []prompt {
 	return all
 }
 
-// follow runs one command, checks its output, and returns what the page should show.
+// follow runs one command, checks its output, and returns the lines that the page should show.
 func (s *session) follow(c prompt) []string {
 	time.Sleep(*pace)
 	got := s.output(c)
@@ -150,8 +150,8 @@ func (s *session) follow(c prompt) []string {
 	return append(slices.Clone(c.as), got...)
 }
 
-// lookLong is how long a command that only looks is repeated until the page is right: jobs begin and end when they
-// do. With -update, a page that is to be changed is never right.
+// lookLong is how long a read-only command is repeated until its output matches the page: the times of jobs
+// vary. With -update, a changed page never matches.
 func lookLong() time.Duration {
 	if *update {
 		return 8 * time.Second
@@ -187,7 +187,7 @@ func (s *session) run(text string) string {
 // nodesPort is the port for other machines on the pages.
 const nodesPort = ":7448"
 
-// here puts a free port into the place of the one of the pages.
+// here replaces the port of the pages by a free one.
 func (s *session) here(text string) string { return strings.ReplaceAll(text, nodesPort, s.port) }
 
 func (s *session) env() []string {
@@ -204,7 +204,7 @@ func (s *session) stopWorks() {
 
 var workName = regexp.MustCompile(`--name (\S+)`)
 
-// begin starts a server, or an agent, in place of the one before, or of the one of the same name.
+// begin starts a server or an agent. It stops the previous server, or the previous agent of the same name.
 func (s *session) begin(kind string, c prompt) []string {
 	name := ""
 	if m := workName.FindStringSubmatch(c.text); m != nil {
@@ -221,7 +221,7 @@ func (s *session) begin(kind string, c prompt) []string {
 		}
 	}
 	if kind == "fairlead work" && os.Getuid() == 0 {
-		c.text += " --allow-root" // a reader is somebody else
+		c.text += " --allow-root" // the reader is not root
 	}
 	old.stop()
 	b := &background{ended: make(chan struct{})}
@@ -249,7 +249,7 @@ func (s *session) begin(kind string, c prompt) []string {
 	return got
 }
 
-// background is a process that goes on while others run.
+// background is a process that runs while others run.
 type background struct {
 	cmd   *exec.Cmd
 	ended chan struct{}
@@ -258,8 +258,8 @@ type background struct {
 	out bytes.Buffer
 }
 
-// onTerminal gives a process a terminal to print on, as readers of the pages have one. The caller calls the function
-// that it returns when the process has started.
+// onTerminal gives a process a terminal for its output, as readers of the pages have one. The caller calls
+// the returned function when the process has started.
 func (b *background) onTerminal(t *testing.T) (started func()) {
 	t.Helper()
 	person, program, err := terminal.Open(200, 50)
@@ -288,7 +288,7 @@ func (b *background) String() string {
 	return b.out.String()
 }
 
-// stop ends it as Ctrl-C does, twice, and then without asking.
+// stop ends the process like two presses of Ctrl-C, and then with SIGKILL.
 func (b *background) stop() {
 	if b == nil {
 		return

@@ -16,13 +16,13 @@ import (
 	"github.com/fairlead/fairlead/internal/script"
 )
 
-// The tests of this file hold the documentation to what it says about itself: links
-// lead somewhere, configurations can be read, and Go code is that of an example.
+// The tests of this file check the documentation: links have targets, configurations are valid, and Go code
+// is that of an example.
 
-// rootDir is the root of the repository, seen from here.
+// rootDir is the root of the repository, relative to this package.
 const rootDir = "../.."
 
-// docPages are the pages of the documentation, relative to the root.
+// docPages returns the pages of the documentation, relative to the root.
 func docPages(t *testing.T) []string {
 	t.Helper()
 	var pages []string
@@ -63,12 +63,12 @@ func writePage(t *testing.T, page, text string) {
 // block is a fenced block of a page.
 type block struct {
 	line int    // of the first line inside, from 1
-	lang string // what stands behind the fence
+	lang string // the text after the fence
 	note string // the comment <!-- note --> on the line before
 	text string
 }
 
-// blocksOf are the fenced blocks of a page, and the page without them.
+// blocksOf returns the fenced blocks of a page, and the page without them.
 func blocksOf(text string) (blocks []block, rest string) {
 	var prose strings.Builder
 	var in *block
@@ -131,7 +131,7 @@ func checkLink(t *testing.T, page, link string) string {
 	return ""
 }
 
-// anchors are the names of a page's headings, as GitHub makes them.
+// anchors returns the names of a page's headings, as GitHub makes them.
 func anchors(text string) map[string]bool {
 	_, prose := blocksOf(text)
 	names := map[string]bool{}
@@ -154,9 +154,8 @@ func anchors(text string) map[string]bool {
 	return names
 }
 
-// TestDocsConfigurations reads every YAML block as a configuration, unless the note
-// before it says that it is something else: <!-- yaml of client.yaml -->, or the file of a
-// bridge: <!-- yaml of a bridge to queue -->.
+// TestDocsConfigurations parses every YAML block as a configuration, unless the note before it says
+// otherwise: <!-- yaml of client.yaml -->, or the file of a bridge: <!-- yaml of a bridge to queue -->.
 func TestDocsConfigurations(t *testing.T) {
 	t.Parallel()
 	for _, page := range docPages(t) {
@@ -180,7 +179,7 @@ func TestDocsConfigurations(t *testing.T) {
 	}
 }
 
-// bridgeOptions are the options of a kind of bridge.
+// bridgeOptions returns the options of a kind of bridge.
 func bridgeOptions(t *testing.T, name string) []config.BridgeOption {
 	t.Helper()
 	for _, k := range bridgeKinds {
@@ -192,9 +191,9 @@ func bridgeOptions(t *testing.T, name string) []config.BridgeOption {
 	return nil
 }
 
-// TestDocsQuoteExamples compares Go code with the example that it quotes, and writes it
-// with -update. The note before it names the example: <!-- example: ExampleLoop -->. What is
-// a file of a tutorial is built by another test.
+// TestDocsQuoteExamples compares Go code with the example that it quotes, and writes it with -update. The
+// note before it names the example: <!-- example: ExampleLoop -->. Another test builds the files of
+// tutorials.
 func TestDocsQuoteExamples(t *testing.T) {
 	t.Parallel()
 	examples := exampleBodies(t)
@@ -219,8 +218,8 @@ func TestDocsQuoteExamples(t *testing.T) {
 	}
 }
 
-// exampleBodies are the examples of the root package and of the stores: the bodies of their
-// functions, and whole files by their names.
+// exampleBodies returns the examples of the root package and of the stores: the bodies of their functions,
+// and whole files, by name.
 func exampleBodies(t *testing.T) map[string]string {
 	files, err := filepath.Glob(filepath.Join(rootDir, "example_*_test.go"))
 	if err != nil || len(files) == 0 {
@@ -248,11 +247,10 @@ func exampleBodies(t *testing.T) map[string]string {
 	return bodies
 }
 
-// directive is a row of a table that says what a line of a script does.
+// directive matches a row of a table that says what a line of a script does.
 var directive = regexp.MustCompile("(?m)^\\| `(#(?:SBATCH|PBS|FL) [^`]+)` \\| (.+?) \\|")
 
-// TestDocsDirectives compares the tables of directives with what the program makes of
-// them.
+// TestDocsDirectives compares the tables of directives with the flags that the program makes of them.
 func TestDocsDirectives(t *testing.T) {
 	t.Parallel()
 	const page = "docs/how-to/move-from-slurm.md"
@@ -289,8 +287,7 @@ func TestDocsDirectives(t *testing.T) {
 	}
 }
 
-// TestDocsVariables wants every variable that the program reads, or that a task finds, on
-// a page.
+// TestDocsVariables checks that a page names every variable that the program reads or a task gets.
 func TestDocsVariables(t *testing.T) {
 	t.Parallel()
 	pages := readPage(t, "docs/reference/files.md") + readPage(t, "docs/how-to/move-from-slurm.md")

@@ -15,18 +15,18 @@ import (
 	"github.com/fairlead/fairlead/internal/pgtest"
 )
 
-// lesson follows the tutorial for Go programs: its files are written as they come, and its
-// commands run in a folder that was empty.
+// lesson follows the tutorial for Go programs: it writes the files in order, and runs the commands in a
+// folder that was empty.
 type lesson struct {
 	t        *testing.T
 	dir      string
 	env      []string
-	services map[string]*background // by their address, as the page has it
-	ports    map[string]string      // of the page, by those that were free here
+	services map[string]*background // by their address on the page
+	ports    map[string]string      // free ports, by the ports of the page
 	database string
 }
 
-// TestDocsGoTutorial builds and runs what docs/fair-background-jobs.md has its reader write.
+// TestDocsGoTutorial builds and runs the program that docs/fair-background-jobs.md has its reader write.
 func TestDocsGoTutorial(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds the program of each chapter")
@@ -37,7 +37,7 @@ func TestDocsGoTutorial(t *testing.T) {
 		t.Skip("there is no curl here")
 	}
 	l := &lesson{t: t, dir: t.TempDir(), services: map[string]*background{}, ports: map[string]string{}, database: pgtest.Own(t)}
-	// All that it needs has been fetched for this module, and is verified by its go.sum.
+	// All modules were fetched for this module, and its go.sum verifies them.
 	l.env = append(os.Environ(), "GOFLAGS=-mod=mod -trimpath", "GOSUMDB=off", "GOWORK=off")
 	t.Cleanup(l.stop)
 	blocks, _ := blocksOf(readPage(t, page))
@@ -60,7 +60,7 @@ func (l *lesson) write(name, text string) {
 	}
 }
 
-// stop ends the services, as Ctrl-C does.
+// stop ends the services like Ctrl-C.
 func (l *lesson) stop() {
 	for address, s := range l.services {
 		s.stop()
@@ -73,7 +73,7 @@ var (
 	listens  = regexp.MustCompile(`-listen (\S+)`)
 )
 
-// follow does what one prompt says, and returns what is printed.
+// follow runs one prompt and returns its output.
 func (l *lesson) follow(c prompt) []string {
 	text := pagePort.ReplaceAllStringFunc(c.text, l.port)
 	switch {
@@ -98,7 +98,7 @@ func (l *lesson) follow(c prompt) []string {
 	return got
 }
 
-// port is a port that is free here, in place of one of the page.
+// port returns a free port for one of the page.
 func (l *lesson) port(page string) string {
 	if l.ports[page] == "" {
 		x, err := net.Listen("tcp", "localhost:0")
@@ -111,7 +111,7 @@ func (l *lesson) port(page string) string {
 	return l.ports[page]
 }
 
-// require has the folder use the source that is tested.
+// require makes the folder use the source under test.
 func (l *lesson) require() {
 	root, err := filepath.Abs(rootDir)
 	if err != nil {
@@ -129,8 +129,7 @@ func (l *lesson) require() {
 	}
 }
 
-// begin starts the service of the folder, in place of the one at the same address, and returns
-// what it says.
+// begin starts the service of the folder in place of the one at the same address, and returns its output.
 func (l *lesson) begin(flags string, want []string) []string {
 	address := "localhost:8080"
 	if m := listens.FindStringSubmatch(flags); m != nil {
@@ -174,14 +173,14 @@ func (l *lesson) read(name string) string {
 	return string(text)
 }
 
-// lines are those that were printed, with the ports of the page.
+// lines returns the lines of output, with the ports of the page.
 func (l *lesson) lines(out string) []string {
 	for page, here := range l.ports {
 		out = strings.ReplaceAll(out, here, page)
 	}
 	out = strings.TrimRight(out, "\n")
 	if out == "" || strings.HasPrefix(out, "go: ") && !strings.Contains(out, "creating") {
-		return nil // what the go command says of modules
+		return nil // messages of the go command about modules
 	}
 	return strings.Split(out, "\n")
 }
@@ -191,8 +190,8 @@ var (
 	customers = regexp.MustCompile(`\b(acme|bolt)\b`)
 )
 
-// sameForm compares what is printed but for its numbers, and for whose turn it was: that
-// depends on who submitted first. The counts of customers have to agree.
+// sameForm compares output without its numbers, and without the order of customers, which depends on who
+// submitted first. The counts of customers have to agree.
 func sameForm(want, got []string) bool {
 	form := func(lines []string, mix bool) (out []string) {
 		for _, line := range lines {

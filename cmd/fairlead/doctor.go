@@ -70,7 +70,7 @@ func printChecks(out io.Writer, checks []api.HealthCheck, quiet bool) error {
 	return t.Print(out)
 }
 
-// diagnose looks at the way to the server, at the server, and at this machine.
+// diagnose checks the connection to the server, the server, and this machine.
 func diagnose(ctx context.Context, a *app) []api.HealthCheck {
 	checks := []api.HealthCheck{}
 	client, err := a.client()
@@ -101,7 +101,7 @@ func failedCheck(name, text, next string) api.HealthCheck {
 	return api.HealthCheck{Name: name, Result: api.ResultFail, Text: text, Next: next}
 }
 
-// judged is a check of a number that warns from warn on, and has failed from fail on.
+// judged returns a check of a number that warns from warn on, and fails from fail on.
 func judged(name, text string, value float64, unit string, warn, fail float64, next string) api.HealthCheck {
 	c := api.HealthCheck{Name: name, Result: api.ResultOK, Text: text, Value: &value, Unit: unit, WarnAt: &warn, FailAt: &fail}
 	if value >= warn {
@@ -137,7 +137,7 @@ func serverChecks(st *api.ServerStatus, address string, took time.Duration) []ap
 	return checks
 }
 
-// metricsCheck looks whether the metrics can be had.
+// metricsCheck checks that the metrics can be read.
 func metricsCheck(ctx context.Context, client *api.Client) api.HealthCheck {
 	const next = "see the server's log"
 	began := time.Now()
@@ -160,7 +160,7 @@ func metricsCheck(ctx context.Context, client *api.Client) api.HealthCheck {
 	return judged("metrics", fmt.Sprintf("%d series in %s", series, span(took)), took.Seconds(), "s", 2, 10, "Prometheus gives up after 10 s: see what else the machine is doing")
 }
 
-// machineChecks look at what an agent or a server needs on this machine.
+// machineChecks checks how many open files this machine allows.
 func machineChecks() []api.HealthCheck {
 	var limit syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 )
 
-// exit is an error that only sets the exit status: what there is to say was said.
+// exit is an error that only sets the exit status; the message was printed already.
 type exit int
 
 func (e exit) Error() string { return fmt.Sprint("exit status ", int(e)) }

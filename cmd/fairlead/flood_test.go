@@ -17,7 +17,7 @@ import (
 
 const otherUID = 1 // the user "daemon", who does nothing wrong
 
-// held reads what an intruder says of the connections that it holds.
+// held parses an intruder's report about the connections that it holds.
 func (a *actor) held() map[string]int {
 	a.t.Helper()
 	out := map[string]int{}
@@ -27,8 +27,8 @@ func (a *actor) held() map[string]int {
 	return out
 }
 
-// serves checks that a server still serves administrators, their agents, others at the socket, and
-// a browser with a session.
+// serves checks that a server still serves administrators, their agents, other users at the socket, and a
+// browser with a session.
 func serves(t *testing.T, when, socket, address, cookie string) {
 	t.Helper()
 	home := t.TempDir()
@@ -63,8 +63,8 @@ func serves(t *testing.T, when, socket, address, cookie string) {
 	}
 }
 
-// TestConnectionFlood: one user opens thousands of connections, on the socket and on the address,
-// and keeps them. Others do not notice.
+// TestConnectionFlood has one user open thousands of connections, on the socket and on the address, and keep
+// them. Others must not notice.
 func TestConnectionFlood(t *testing.T) {
 	needRoot(t)
 	t.Parallel()
@@ -99,7 +99,7 @@ func TestConnectionFlood(t *testing.T) {
 	}
 }
 
-// TestFewFiles: a server that may open few files keeps some for administrators and for itself.
+// TestFewFiles checks that a server that may open few files keeps some for administrators and for itself.
 func TestFewFiles(t *testing.T) {
 	needRoot(t)
 	t.Parallel()
@@ -135,7 +135,7 @@ func TestFewFiles(t *testing.T) {
 	}
 }
 
-// TestStreamFlood: one user follows the events as often as may be. Others can follow them, too.
+// TestStreamFlood has one user open many streams of events. Others must still get theirs.
 func TestStreamFlood(t *testing.T) {
 	needRoot(t)
 	t.Parallel()

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// What the commands write most often.
+// Short names for the formats that the commands use most often.
 var (
 	span     = words.Span
 	seconds  = words.Seconds
@@ -21,7 +21,7 @@ var (
 	dash     = words.Dash
 )
 
-// command writes what a job runs, in one line.
+// command writes the command of a job in one line.
 func command(j *api.Job) string {
 	if len(j.Argv) == 0 {
 		return "handler " + j.Kind
@@ -32,7 +32,7 @@ func command(j *api.Job) string {
 // hours writes slot-seconds as hours.
 func hours(slotSeconds float64) string { return fmt.Sprintf("%.2f", slotSeconds/3600) }
 
-// count writes a number with its words.
+// count writes a number with its noun.
 func count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

@@ -7,10 +7,10 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// maxGPUs bounds how many are named at once, so that their sum can be counted.
+// maxGPUs limits one number of GPUs, so that sums do not overflow.
 const maxGPUs = 1 << 40
 
-// addGPUs adds GPUs as they are written for agents and jobs: 2, or a100:2.
+// addGPUs adds GPUs in the notation for agents and jobs: 2, or a100:2.
 func addGPUs(to map[string]int64, gpus []string) error {
 	for _, text := range gpus {
 		resource, count := "gpu", text
@@ -21,7 +21,7 @@ func addGPUs(to map[string]int64, gpus []string) error {
 		if err != nil || n < 0 || n > maxGPUs || share.CheckResource(resource) != nil {
 			return usagef("--gpus: %q is not a number of GPUs, such as 2, or a100:2 for two of a type", text)
 		}
-		to[resource] += n // none is something else than nothing: shares may be counted in GPUs
+		to[resource] += n // also sets 0, which differs from none: shares may be counted in GPUs
 	}
 	return nil
 }

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestUnknownCommand: what is no command is refused, also by help, and only near names are suggested.
+// TestUnknownCommand checks that unknown commands are refused, also by help, and that only similar names are
+// suggested.
 func TestUnknownCommand(t *testing.T) {
 	for text, want := range map[string]string{
 		"foo": `unknown command "foo"`, "help foo": `unknown command "foo"`, "qeueu": `unknown command "qeueu" - did you mean queue?`,
@@ -25,7 +26,7 @@ func TestUnknownCommand(t *testing.T) {
 	}
 }
 
-// TestWhyOfNothing: an empty name, as of a variable of the shell that is not set, is refused.
+// TestWhyOfNothing checks that an empty name is refused, such as that of an unset shell variable.
 func TestWhyOfNothing(t *testing.T) {
 	root := newRoot(&app{in: strings.NewReader(""), out: io.Discard, errs: io.Discard})
 	root.SetArgs([]string{"why", ""})
@@ -34,7 +35,7 @@ func TestWhyOfNothing(t *testing.T) {
 	}
 }
 
-// TestNumberOfJobs: one job is no "1 jobs".
+// TestNumberOfJobs checks that the program does not write "1 jobs".
 func TestNumberOfJobs(t *testing.T) {
 	if one, two := these(1), these(2); one != "this job" || two != "these 2 jobs" {
 		t.Errorf("%q, %q", one, two)

@@ -106,7 +106,7 @@ func firstLine(text string) string {
 	return line
 }
 
-// one tells everything about one job: its events and its tasks.
+// one prints the events and the tasks of one job.
 func (h *history) one(ctx context.Context, client *api.Client) error {
 	events, err := client.Jobs.History(ctx, h.job, -1)
 	if err != nil {
@@ -134,8 +134,7 @@ func (h *history) one(ctx context.Context, client *api.Client) error {
 	return t.Print(h.out)
 }
 
-// listStops lists the tasks that were stopped so that others got their room, with what
-// that cost and what it was for.
+// listStops lists the tasks that were preempted, with the lost work and the reason.
 func (h *history) listStops(ctx context.Context, client *api.Client) error {
 	since, err := units.ParsePast(h.since, time.Now())
 	if err != nil {

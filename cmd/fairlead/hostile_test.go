@@ -22,15 +22,15 @@ import (
 	"github.com/fairlead/fairlead/internal/terminal"
 )
 
-// evil is what somebody may put behind a name: it clears a screen, sets its title, turns text
-// around, and tries to begin a line of its own.
+// evil is text that somebody may append to a name: it clears a screen, sets its title, reverses text, and
+// tries to begin a line of its own.
 const evil = "\x1b[2J\x1b]0;owned\x07\u009b31m\u202eFORGED\r\nFORGED\b\u2028FORGED\x7f\u200b\U000e0041"
 
-// known are the parts of documents by which programs know what they have before them.
+// known lists the fields that tell programs which document they have.
 var known = []string{"state", "verdict", "code", "policy", "result", "formula", "data", "plan", "by", "order", "first"}
 
-// spoil puts evil behind each string of a document that may be the word of somebody. What the
-// server itself says of a mistake may have several lines, and gets no end of one.
+// spoil appends evil to each string of a document that may be user input. The server's own error messages may
+// have several lines, so they get evil without line ends.
 func spoil(v any, key string) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -63,7 +63,7 @@ func spoil(v any, key string) any {
 	return v
 }
 
-// spoiled is a server that answers what another one does, in evil words.
+// spoiled starts a proxy that appends evil to the answers of another server, and returns its socket.
 func spoiled(t *testing.T, socket string) string {
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) { r.Out.URL.Scheme, r.Out.URL.Host = "http", "fairlead" },
@@ -97,14 +97,14 @@ func spoiled(t *testing.T, socket string) string {
 	return path
 }
 
-// obeyed are characters that a terminal obeys, or shows others differently for.
+// obeyed reports whether a terminal obeys a character, or shows other characters differently because of it.
 func obeyed(r rune) bool {
 	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029')
 }
 
 var forged = regexp.MustCompile(`(?m)^\W*FORGED`)
 
-// hostileCommands are the commands that print what others chose, USER being who calls them.
+// hostileCommands lists the commands that print user input; USER is the caller.
 var hostileCommands = []string{
 	"queue", "queue -l", "queue --all -l", "queue --start", "why 1", "why 2", "why 3", "why USER",
 	"why 3 --vs 4", "why 4 --history", "why 3 --what-if cpus=1", "why 3 --verify", "why no/such/pool", "why node NODE",
@@ -117,11 +117,11 @@ var hostileCommands = []string{
 	"config set policy fair", "explain share.behind", "logs 1", "logs --all 1", "logs --tail 1 1",
 }
 
-// filed are commands that print a file, or output, which goes as it is into another file.
+// filed matches the commands that print a file or output unchanged, for another file.
 var filed = regexp.MustCompile(`^(config show|logs (--\S+ )*(1 )?1)$`)
 
-// TestHostileWords: what others chose as names, notes and reasons, and what a server says of
-// them, does nothing to a terminal in any command, and adds no line. In JSON all of it is there.
+// TestHostileWords checks that names, notes and reasons of users, and messages of a server, cannot control a
+// terminal in any command, nor add lines. JSON contains all of them.
 func TestHostileWords(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs all commands, one after another")
@@ -142,7 +142,7 @@ func TestHostileWords(t *testing.T) {
 			if strings.Contains(seen, "unknown") || strings.Contains(seen, "panic:") {
 				t.Errorf("this is no command:\n%s", seen)
 			}
-			if filed.MatchString(line) { // its lines are somebody's, and a bar of progress goes back
+			if filed.MatchString(line) { // the lines are user output, and a progress bar goes back
 				seen = strings.NewReplacer("FORGED", "", "\r", "").Replace(seen)
 			} else {
 				harmless(t, s.piped(address, line))
@@ -168,7 +168,7 @@ func TestHostileWords(t *testing.T) {
 	}
 }
 
-// harmless complains about what a terminal would obey, and about lines that are somebody's.
+// harmless fails for characters that a terminal would obey, and for forged lines.
 func harmless(t *testing.T, out string) {
 	t.Helper()
 	if i := strings.IndexFunc(out, obeyed); i >= 0 {
@@ -186,7 +186,8 @@ func (s *session) piped(address, line string) string {
 	return string(out)
 }
 
-// onTerminal is what a command sends to a terminal, without colours and what the kernel adds.
+// onTerminal returns the output of a command on a terminal, without colors and without additions of the
+// kernel.
 func (s *session) onTerminal(t *testing.T, address, line string) string {
 	person, program, err := terminal.Open(100, 30)
 	if err != nil {
@@ -200,7 +201,7 @@ func (s *session) onTerminal(t *testing.T, address, line string) string {
 		t.Fatal(err)
 	}
 	program.Close()
-	out, _ := io.ReadAll(person) // until nobody has the other end
+	out, _ := io.ReadAll(person) // until the other end is closed
 	x.Wait()
 	return strings.ReplaceAll(colours.ReplaceAllString(string(out), ""), "\r\n", "\n")
 }

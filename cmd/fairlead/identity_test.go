@@ -24,7 +24,7 @@ import (
 	"github.com/fairlead/fairlead/remote"
 )
 
-// intrusion is an intruder that gives up a port each time it is told to.
+// intrusion is an intruder that gives up a port at each command.
 type intrusion struct {
 	t     *testing.T
 	in    io.WriteCloser
@@ -66,7 +66,7 @@ func (i *intrusion) line() string {
 	return i.lines.Text()
 }
 
-// port has it send its request, and returns from which port.
+// port makes the intruder send its request, and returns the port that it used.
 func (i *intrusion) port() int {
 	i.t.Helper()
 	fmt.Fprintln(i.in, "go")
@@ -78,7 +78,7 @@ func (i *intrusion) port() int {
 	return port
 }
 
-// sessionCookie begins a session, as the browser of this user does.
+// sessionCookie signs this user in, as a browser does, and returns the cookie.
 func sessionCookie(t *testing.T, client *api.Client) string {
 	t.Helper()
 	link, err := client.SignIn(t.Context(), api.SignInRequest{Admin: true})
@@ -97,9 +97,9 @@ func sessionCookie(t *testing.T, client *api.Client) string {
 	return resp.Cookies()[0].Name + "=" + resp.Cookies()[0].Value
 }
 
-// TestPortIsNoIdentity: a user sends requests and gives up the port of each at once, so that an
-// administrator's connection gets it while the server looks at the request. No request is done
-// under another name than the sender's, and the administrators' are done under theirs.
+// TestPortIsNoIdentity has a user send requests and give up the port of each at once, so that an
+// administrator's connection gets the port while the server handles the request. The server must not carry
+// out a request under a name other than the sender's, and must carry out the administrator's requests.
 func TestPortIsNoIdentity(t *testing.T) {
 	needRoot(t)
 	t.Parallel()
@@ -160,7 +160,7 @@ func takePort(t *testing.T, port int, address string) net.Conn {
 	return nil
 }
 
-// said is the output of a command and its exit status.
+// said returns the output of a command and its exit status.
 func said(cmd *exec.Cmd) (string, int) {
 	out, err := cmd.CombinedOutput()
 	status := 0
@@ -172,8 +172,8 @@ func said(cmd *exec.Cmd) (string, int) {
 	return string(out), status
 }
 
-// TestImpostor: a user listens in the place of a server. Commands, agents, bridges and programs of
-// others send nothing there, and name the user.
+// TestImpostor has a user listen in place of a server. Other users' commands, agents, bridges and programs
+// send nothing there, and name that user.
 func TestImpostor(t *testing.T) {
 	needRoot(t)
 	t.Parallel()
@@ -220,8 +220,8 @@ func TestImpostor(t *testing.T) {
 	}
 }
 
-// TestImpostorOnPort: no program of ours speaks to a port, whoever listens there, and none does so
-// because there is no socket.
+// TestImpostorOnPort checks that no program of ours connects to a port, not even if there is no socket:
+// nothing proves which user listens on a port.
 func TestImpostorOnPort(t *testing.T) {
 	needRoot(t)
 	t.Parallel()
@@ -249,7 +249,7 @@ func TestImpostorOnPort(t *testing.T) {
 	if got := impostor.out.String(); strings.Contains(got, "connection") {
 		t.Errorf("the impostor was asked:\n%s", got)
 	}
-	// This user has no server, and the machine's may have none either.
+	// This user has no server, and the machine may have none either.
 	if _, err := os.Stat(systemSocket); err != nil {
 		out, status := said(as(t, strangerUID, dir, "fairlead", "queue"))
 		if status != api.ExitUnreachable || !strings.Contains(out, "there is no "+systemSocket) {
@@ -258,7 +258,7 @@ func TestImpostorOnPort(t *testing.T) {
 	}
 }
 
-// TestServerUser: a server of another user is one if its user was named.
+// TestServerUser checks that clients trust the server of another user only if that user was named.
 func TestServerUser(t *testing.T) {
 	needRoot(t)
 	t.Parallel()
@@ -307,8 +307,8 @@ func TestServerUser(t *testing.T) {
 	}
 }
 
-// TestEverybodyReachesTheSocket: each user of the machine is known on the socket of a server as it
-// comes, and only a group is let in if the configuration says so.
+// TestEverybodyReachesTheSocket checks that a server identifies each user of the machine on its socket by
+// default, and admits only a group if the configuration says so.
 func TestEverybodyReachesTheSocket(t *testing.T) {
 	needRoot(t)
 	t.Parallel()
@@ -332,8 +332,8 @@ func TestEverybodyReachesTheSocket(t *testing.T) {
 	}
 }
 
-// TestHostileTemporaryDirectory: somebody has made the directory in which this user's server would
-// put its socket. The server does not use it, and commands do not look into it.
+// TestHostileTemporaryDirectory checks a directory for this user's socket that somebody else made: the server
+// does not use it, and commands do not connect there.
 func TestHostileTemporaryDirectory(t *testing.T) {
 	needRoot(t)
 	t.Parallel()

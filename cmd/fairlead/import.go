@@ -18,7 +18,7 @@ import (
 	"github.com/fairlead/fairlead/policy"
 )
 
-// importing are the flags of config import.
+// importing holds the flags of config import.
 type importing struct {
 	from, output string
 	capacity     map[string]string
@@ -53,7 +53,7 @@ in its canonical form, with all defaults. It needs no server.`,
 	return c
 }
 
-// imported is what config import prints as JSON.
+// imported is the JSON output of config import.
 type imported struct {
 	Version  int             `json:"version"`
 	File     string          `json:"file"`
@@ -76,7 +76,7 @@ func importFile(a *app, i *importing, file string) error {
 	if err != nil {
 		return err
 	}
-	name := file // of the checked text; problems name its lines
+	name := file // name of the checked text, for problems with line numbers
 	if i.output != "" {
 		name = i.output
 	} else if r.From != foreign.Fairlead {
@@ -108,8 +108,7 @@ func importFile(a *app, i *importing, file string) error {
 	return nil
 }
 
-// readSource reads the file to import, but no more than is needed to see that it is too
-// large.
+// readSource reads the file to import, but only one byte more than the maximum size.
 func readSource(a *app, file string) ([]byte, error) {
 	in := a.in
 	if file != "-" {
@@ -153,8 +152,8 @@ func (i *importing) read(file string, text []byte) (*foreign.Result, error) {
 	return r, nil
 }
 
-// features are what configurations may use. They are found by trying, so that an import
-// never writes what the same program would refuse to read.
+// features returns the features that configurations may use. It finds some by trying, so that an import never
+// writes a configuration that the same program would refuse.
 func features() foreign.Features {
 	can := foreign.Features{Policies: map[string]bool{}}
 	for _, name := range policy.Names() {
@@ -169,7 +168,7 @@ func features() foreign.Features {
 	return can
 }
 
-// writeNew writes a file that is not there yet.
+// writeNew writes a file that does not exist yet.
 func writeNew(name string, text []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {

@@ -27,10 +27,10 @@ import (
 	"github.com/fairlead/fairlead/store/sqlite"
 )
 
-// instance is a server that runs in this process, wired from its parts.
+// instance is a server that runs in this process, with all its parts.
 type instance struct {
 	store   jobStore
-	place   string // where the jobs are
+	place   string // the place of the database, for people
 	loop    *engine.Loop
 	server  *server.Server
 	log     *slog.Logger
@@ -42,17 +42,17 @@ type instance struct {
 	revoked chan struct{} // another server has revoked a node
 	listens []net.Listener
 
-	addresses []listening // as they came out
-	outside   []listening // those for other machines
+	addresses []listening // the actual addresses
+	outside   []listening // the addresses for other machines
 }
 
-// listening is an address on which the server listens, or wants to.
+// listening is an address on which the server listens or tries to listen.
 type listening struct {
 	address string
-	missing error // says why it does not yet
+	missing error // why it does not listen yet
 }
 
-// instanceOptions say how to wire it.
+// instanceOptions configures an instance.
 type instanceOptions struct {
 	config     *config.Config
 	configFile string // watched, if there is one
@@ -66,8 +66,8 @@ type instanceOptions struct {
 	log        *slog.Logger
 }
 
-// newInstance opens the store, makes the loop and the server, and listens. It is
-// closed by stop, also after a failure of its own, which comes on failed.
+// newInstance opens the store, creates the loop and the server, and listens. The caller has to call stop,
+// also after a failure that arrives on failed.
 func newInstance(ctx context.Context, o instanceOptions) (*instance, error) {
 	x := &instance{
 		log: o.log, failed: make(chan error, 4), changed: make(chan struct{}, 1), revoked: make(chan struct{}, 1),
@@ -135,11 +135,11 @@ func (x *instance) open(ctx context.Context, o instanceOptions) (err error) {
 	return nil
 }
 
-// serverName tells the server from others on the same store: what it listens on it has for
-// itself, also when it is started again.
+// serverName distinguishes the server from others on the same store: its socket is its own, also after a
+// restart.
 func serverName(o instanceOptions) string { return hostname() + ":" + serverAddress(o) }
 
-// serverAddress is where it is reached.
+// serverAddress returns the path of the server's socket.
 func serverAddress(o instanceOptions) string {
 	path, err := filepath.Abs(o.socket.Path)
 	if err != nil {
@@ -148,7 +148,7 @@ func serverAddress(o instanceOptions) string {
 	return path
 }
 
-// settingsChanged hears which settings another server has changed.
+// settingsChanged gets the keys of settings that another server has changed.
 func (x *instance) settingsChanged(keys []string) {
 	if slices.ContainsFunc(keys, settings.Ours) {
 		wait.Wake(x.changed)
@@ -158,7 +158,7 @@ func (x *instance) settingsChanged(keys []string) {
 	}
 }
 
-// follow takes over the configuration that another server has put into force.
+// follow applies configurations that another server has applied.
 func (x *instance) follow(ctx context.Context) error {
 	for {
 		select {
@@ -186,8 +186,7 @@ func (x *instance) goes(f func() error) {
 	})
 }
 
-// watch puts each good version of the file into force; a bad one leaves the last good
-// one there.
+// watch applies each valid version of the file; after an invalid one the last valid version stays in force.
 func (x *instance) watch(ctx context.Context, o instanceOptions) error {
 	return o.config.Watch(ctx, o.configFile, o.reload, func(c *config.Config) {
 		if err := x.config.Reload(ctx, c); err != nil {
@@ -203,7 +202,7 @@ func (x *instance) watch(ctx context.Context, o instanceOptions) error {
 	})
 }
 
-// retain removes what ended long ago.
+// retain removes jobs that ended long ago.
 func (x *instance) retain(ctx context.Context, kept time.Duration) error {
 	if kept == 0 {
 		return nil
@@ -221,8 +220,8 @@ func (x *instance) retain(ctx context.Context, kept time.Duration) error {
 	}
 }
 
-// listen makes the socket and listens on the addresses. The server needs its socket; ports that others have it gets
-// later.
+// listen opens the socket and the addresses. The server needs its socket; if a port is in use, the server
+// gets it later.
 func (x *instance) listen(o instanceOptions) error {
 	l, err := socket.Listen(o.socket)
 	if err != nil {
@@ -256,7 +255,7 @@ func (x *instance) listenOutside(addresses []string) error {
 	return nil
 }
 
-// dropRevoked ends what nodes have here that another server has revoked.
+// dropRevoked ends the connections of nodes that another server has revoked.
 func (x *instance) dropRevoked(ctx context.Context) error {
 	for {
 		select {
@@ -270,8 +269,7 @@ func (x *instance) dropRevoked(ctx context.Context) error {
 	}
 }
 
-// checkLoopback refuses to listen where other machines could connect: what passes there is not
-// encrypted.
+// checkLoopback refuses addresses to which other machines could connect: the traffic there is not encrypted.
 func checkLoopback(address string) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -289,7 +287,7 @@ func (x *instance) stop() error {
 	x.cancel()
 	x.servers.Wait()
 	for _, l := range x.listens {
-		l.Close() // the server has closed them, if it came so far
+		l.Close() // the server has closed it already, if it started
 	}
 	if x.store == nil {
 		return nil
@@ -297,23 +295,23 @@ func (x *instance) stop() error {
 	return x.store.Close()
 }
 
-// jobStore is what a server needs of its store.
+// jobStore is the store of a server.
 type jobStore interface {
 	queue.Store
 	settings.Store
-	// Forget removes what ended before an instant.
+	// Forget removes jobs that ended before an instant.
 	Forget(ctx context.Context, before time.Time) (int, error)
 }
 
-// isURL reports whether jobs are kept in a database server, not in a file.
+// isURL reports whether a database server holds the jobs, instead of a file.
 func isURL(database string) bool {
 	return strings.HasPrefix(database, "postgres://") || strings.HasPrefix(database, "postgresql://")
 }
 
-// keywords are those of a connection string of libpq (PostgreSQL, 34.1.1.1), such as "host=db dbname=jobs".
+// keywords matches a connection string of libpq (PostgreSQL, 34.1.1.1), such as "host=db dbname=jobs".
 var keywords = regexp.MustCompile(`(?i)^\s*(host|hostaddr|port|dbname|user|password|service|sslmode)\s*=`)
 
-// openStore opens the database of a server, and says in the options where it is.
+// openStore opens the database of a server, and sets its place in the options.
 func openStore(ctx context.Context, o instanceOptions) (jobStore, instanceOptions, error) {
 	unit := o.config.Shares.Sched.Unit
 	if keywords.MatchString(o.database) {
@@ -335,5 +333,5 @@ func openStore(ctx context.Context, o instanceOptions) (jobStore, instanceOption
 	return s, o, nil
 }
 
-// defaultAddress is where a development server has its dashboard unless told otherwise.
+// defaultAddress is the default address of the dashboard of a development server.
 const defaultAddress = "127.0.0.1:7447"

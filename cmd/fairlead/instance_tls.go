@@ -16,13 +16,14 @@ import (
 	"github.com/fairlead/fairlead/internal/ca"
 )
 
-// openAuthority opens the key of the cluster if the server serves other machines. Without the key it does not start.
+// openAuthority opens the key of the cluster if the server serves other machines. Without the key the server
+// does not start.
 func openAuthority(c config.TLS, log *slog.Logger) (*ca.Keeper, error) {
 	if len(c.Listen) == 0 {
 		return nil, nil
 	}
 	path := cmp.Or(c.Authority, defaultAuthority())
-	// The name is that of the machine: the certificate shows it to everybody.
+	// The certificate shows the name of the machine to everybody.
 	k, err := ca.Open(path, hostname(), func() []string { return hostsHere(c.Names) }, time.Now, log)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("agents on other machines are to be served, and the key of the cluster is missing; "+
@@ -31,10 +32,10 @@ func openAuthority(c config.TLS, log *slog.Logger) (*ca.Keeper, error) {
 	return k, err
 }
 
-// defaultAuthority is where the key of the cluster is unless the configuration says otherwise.
+// defaultAuthority returns the default file of the cluster's key.
 func defaultAuthority() string { return filepath.Join(stateDir("", ""), "authority.pem") }
 
-// hostsHere are the names and addresses under which other machines may reach this one.
+// hostsHere returns the names and addresses of this machine for other machines.
 func hostsHere(named []string) []string {
 	hosts := append(slices.Clone(named), hostname())
 	all, err := net.InterfaceAddrs()
@@ -49,7 +50,7 @@ func hostsHere(named []string) []string {
 	return hosts
 }
 
-// clusterName is a name for a new cluster.
+// clusterName returns a name for a new cluster.
 func clusterName() string {
 	name := hostname()
 	if ca.CheckName(name) != nil {
@@ -58,5 +59,5 @@ func clusterName() string {
 	return name
 }
 
-// authorityDir makes the directory of the key of the cluster.
+// authorityDir creates the directory for the key of the cluster.
 func authorityDir(path string) error { return os.MkdirAll(filepath.Dir(path), 0o711) }

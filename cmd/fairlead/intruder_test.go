@@ -20,10 +20,10 @@ import (
 	"github.com/fairlead/fairlead/internal/await"
 )
 
-// strangerUID is the user "nobody", as whom tests do what no user should get away with.
+// strangerUID is the user "nobody", who does the forbidden things in tests.
 const strangerUID = 65534
 
-// intruder is a program of its own for tests: it does what a user of the machine may try.
+// intruder is a separate program for tests: it tries attacks that are open to every user of the machine.
 func intruder() {
 	what, args := os.Args[1], os.Args[2:]
 	do := map[string]func([]string){"ports": intrudePorts, "impostor": impersonate, "hold": holdConnections}[what]
@@ -34,7 +34,7 @@ func intruder() {
 	do(args)
 }
 
-// must ends the intruder if something went wrong.
+// must ends the intruder on an error.
 func must[T any](v T, err error) T {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "intruder:", err)
@@ -43,9 +43,9 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// intrudePorts sends a request from a port that is free for somebody else at once: ADDRESS FILE
-// SOCKETS. It first opens that many sockets of its own, which makes each look at the list of all
-// sockets slow. It prints the port of each try before the request, and goes on when a line comes in.
+// intrudePorts sends requests from ports that others can use right afterwards: ADDRESS FILE SOCKETS. It first
+// opens SOCKETS sockets of its own, which makes every search in the list of all sockets slow. For each input
+// line it sends one request and prints the port.
 func intrudePorts(args []string) {
 	address, request := args[0], must(os.ReadFile(args[1]))
 	own := must(net.Listen("tcp", "127.0.0.1:0"))
@@ -69,7 +69,8 @@ func intrudePorts(args []string) {
 	}
 }
 
-// impersonate listens in the place of a server: unix PATH, or tcp ADDRESS. It prints what comes in.
+// impersonate listens in place of a server: unix PATH, or tcp ADDRESS. It prints its input, and answers each
+// request with an empty document.
 func impersonate(args []string) {
 	l := must(net.Listen(args[0], args[1]))
 	if args[0] == "unix" {
@@ -101,16 +102,16 @@ func impersonate(args []string) {
 	}
 }
 
-// stay is a request that leaves its connection open for longer than silence does: servers end connections on which
-// nobody asks.
+// stay is a request that keeps its connection open: servers close connections without a request.
 const stay = `GET /healthz HTTP/1.1\r\nHost: fairlead\r\n\r\n`
 
-// stayEvery is how often it is sent: servers keep connections for minutes on which somebody has asked before.
+// stayEvery is the interval between these requests: servers keep connections with earlier requests for
+// minutes.
 const stayEvery = 20 * time.Second
 
-// holdConnections opens connections, asks on each, and keeps them: unix|tcp ADDRESS NUMBER [REQUEST]. It prints how
-// many the server has answered, by the status, and how many it refused, and ends when its input does. Without a request
-// of its own it asks now and then for as long as it lives, and those that are answered are open.
+// holdConnections opens connections, sends a request on each, and keeps them: unix|tcp ADDRESS NUMBER
+// [REQUEST]. It prints how many the server answered, by status, and how many it refused, and ends at the end
+// of its input. Without REQUEST it sends stay at intervals, and counts answered connections as open.
 func holdConnections(args []string) {
 	request := stay
 	if len(args) > 3 {
@@ -148,7 +149,8 @@ func holdConnections(args []string) {
 	runtime.KeepAlive(kept)
 }
 
-// answersOn counts the statuses with which connections are answered, and those that are closed without one.
+// answersOn counts the statuses of the answers on connections, and the connections that are closed without
+// one.
 func answersOn(kept []net.Conn) map[string]int {
 	var mu sync.Mutex
 	answers := map[string]int{}
@@ -172,7 +174,7 @@ func answersOn(kept []net.Conn) map[string]int {
 	return answers
 }
 
-// needRoot skips a test that has to become somebody else.
+// needRoot skips a test that has to run commands as other users.
 func needRoot(t *testing.T) {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -180,7 +182,7 @@ func needRoot(t *testing.T) {
 	}
 }
 
-// shared is a directory in which all users may look, and which is removed at the end.
+// shared returns a directory that all users may read. It is removed after the test.
 func shared(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "fl-")
@@ -197,8 +199,8 @@ func shared(t *testing.T) string {
 // copies is the directory of programs, if a test has made it.
 var copies string
 
-// programs are copies of this test binary under the names by which it is other programs, where
-// every user may run them.
+// programs copies this test binary to a directory where every user may run it. The name of each copy makes
+// the binary act as another program.
 var programs = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "fl-programs-")
 	if err != nil {
@@ -221,10 +223,10 @@ var programs = sync.OnceValues(func() (string, error) {
 	return dir, os.Chmod(dir, 0o755)
 })
 
-// tests are all tests, with what is to be removed after them.
+// tests runs all tests and then cleans up.
 type tests struct{ *testing.M }
 
-// Run runs them.
+// Run runs the tests and removes the directory of programs.
 func (t tests) Run() int {
 	defer func() {
 		if copies != "" {
@@ -242,7 +244,7 @@ type actor struct {
 	out *background
 }
 
-// as prepares a program that runs as a user, with an environment of its own.
+// as prepares a program that runs as a user, with its own environment.
 func as(t *testing.T, uid int, dir, name string, args ...string) *exec.Cmd {
 	t.Helper()
 	at, err := programs()
@@ -258,7 +260,7 @@ func as(t *testing.T, uid int, dir, name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// start starts a prepared program and ends it with the test.
+// start starts a prepared program, which ends with the test.
 func start(t *testing.T, cmd *exec.Cmd) *actor {
 	t.Helper()
 	a := &actor{t: t, cmd: cmd, out: &background{}}
@@ -274,7 +276,7 @@ func start(t *testing.T, cmd *exec.Cmd) *actor {
 	return a
 }
 
-// end ends it, if it has not ended.
+// end ends the process, if it still runs.
 func (a *actor) end() {
 	if a.cmd.ProcessState != nil {
 		return
@@ -286,7 +288,7 @@ func (a *actor) end() {
 	a.cmd.Wait()
 }
 
-// says waits until it has printed a text, and returns all that it has printed.
+// says waits until the process has printed a text, and returns its whole output.
 func (a *actor) says(text string) string {
 	a.t.Helper()
 	out := ""

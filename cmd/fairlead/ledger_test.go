@@ -12,11 +12,10 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// ledger is the file in which tasks note that they began (b) and that they came to
-// their end (e), with their attempt.
+// ledger is the file in which tasks write that they began (b) and ended (e), with their attempt.
 type ledger struct{ file string }
 
-// ledgerEntry is one line of it.
+// ledgerEntry is one line of a ledger.
 type ledgerEntry struct {
 	what   string
 	job    int64
@@ -24,7 +23,7 @@ type ledgerEntry struct {
 	try    int
 }
 
-// note is a shell command that writes a line. Lines so short are not torn.
+// note returns a shell command that appends a line. Lines as short as these are written as a whole.
 func (l ledger) note(what string) string {
 	return fmt.Sprintf("echo %s $FAIRLEAD_JOB $FAIRLEAD_NUMBER $FAIRLEAD_ATTEMPT >>%s", what, l.file)
 }
@@ -46,7 +45,7 @@ func (l ledger) read(t testing.TB) []ledgerEntry {
 	return out
 }
 
-// count counts the lines that say what happened in the attempts with the number.
+// count counts the lines of one kind from attempts with this number.
 func (l ledger) count(t *testing.T, what string, try int) (n int) {
 	t.Helper()
 	for _, e := range l.read(t) {
@@ -57,8 +56,8 @@ func (l ledger) count(t *testing.T, what string, try int) (n int) {
 	return n
 }
 
-// checkCounters compares the counters of a store with its jobs, and those of the jobs
-// that match with their tasks. It returns how many differ.
+// checkCounters compares the counters of a store with its jobs, and the counters of the jobs that match q
+// with their tasks. It returns how many differ.
 func checkCounters(t testing.TB, store interface {
 	queue.Store
 	queue.Accountant
@@ -86,7 +85,7 @@ func checkCounters(t testing.TB, store interface {
 		for _, k := range tasks {
 			n[k.State]++
 		}
-		if j.Cancel { // what never started was cancelled without a row of its own
+		if j.Cancel { // tasks that never started were cancelled without a row of their own
 			n[queue.Cancelled], n[queue.Waiting] = n[queue.Cancelled]+n[queue.Waiting], 0
 		}
 		if n[queue.Waiting] != j.Waiting || n[queue.Running] != j.Running || n[queue.Succeeded] != j.Succeeded ||

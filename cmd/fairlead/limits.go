@@ -62,7 +62,7 @@ func printLimits(a *app, l *listing, doc *api.Limits) error {
 	return a.print(l, t)
 }
 
-// holders says who holds most of a license.
+// holders writes the largest holders of a license.
 func holders(all []why.Holder) string {
 	var parts []string
 	for _, h := range all {

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/internal/engine"
 )
 
-// logTo makes the logger of the flags --log and --log-format.
+// logTo returns the logger for the flags --log and --log-format.
 func (a *app) logTo(level, format string) (*slog.Logger, error) {
 	l, err := logLevel(level)
 	if err != nil {
@@ -20,7 +20,7 @@ func (a *app) logTo(level, format string) (*slog.Logger, error) {
 	return a.logger(l, format), nil
 }
 
-// logger writes logs for people or for programs.
+// logger returns a logger that writes text or JSON.
 func (a *app) logger(level slog.Level, format string) *slog.Logger {
 	o := &slog.HandlerOptions{Level: level}
 	if strings.EqualFold(format, "json") {
@@ -29,7 +29,7 @@ func (a *app) logger(level slog.Level, format string) *slog.Logger {
 	return slog.New(slog.NewTextHandler(a.errs, o))
 }
 
-// logLevel reads --log. slog itself would take info+3 as well.
+// logLevel parses --log. slog itself would also accept info+3.
 func logLevel(text string) (slog.Level, error) {
 	switch strings.ToLower(text) {
 	case "debug":
@@ -61,7 +61,7 @@ func checkDrain(d time.Duration) error {
 	return nil
 }
 
-// checkNode checks --name: of a node, or of a worker.
+// checkNode checks --name of a node or a worker.
 func checkNode(name, what string) error {
 	if err := engine.CheckNode(name); err != nil {
 		return usagef("--name: this cannot be the name of a %s: %v", what, err)

@@ -70,8 +70,8 @@ can control the terminal like a program that runs in it.`,
 	return c
 }
 
-// allLogs prints the output of the last attempt of each task, line by line after the task's
-// number and node.
+// allLogs prints the output of the last attempt of each task; each line begins with the task's number and
+// node.
 func allLogs(ctx context.Context, a *app, client *api.Client, id int64, stderr, raw bool, tail int) error {
 	r, err := client.Jobs.Get(ctx, id)
 	if err != nil {
@@ -97,7 +97,7 @@ func allLogs(ctx context.Context, a *app, client *api.Client, id int64, stderr, 
 	return nil
 }
 
-// taskIndex finds the index of a task by its number in the array.
+// taskIndex returns the index of a task by its number in the array.
 func taskIndex(ctx context.Context, client *api.Client, id int64, number int) (int, error) {
 	r, err := client.Jobs.Get(ctx, id)
 	if err != nil {
@@ -111,11 +111,11 @@ func taskIndex(ctx context.Context, client *api.Client, id int64, number int) (i
 	return 0, usagef("task %d of job %d has not started, or there is none", number, id)
 }
 
-// logPart is how much output is asked for at once.
+// logPart is how much output one request asks for.
 const logPart = 256 << 10
 
-// printLog prints output: as it is for a program, and for a terminal its text and colours, as
-// nobody knows what else a job, or what it reads, would do to one.
+// printLog prints output: unchanged for a program, and only text and colors for a terminal, as a job or its
+// input could send any control sequence.
 func printLog(ctx context.Context, a *app, client *api.Client, id int64, q url.Values, tail int, follow, raw bool) error {
 	if raw || !a.terminal() {
 		return copyLog(ctx, a, plain.Raw(a.out), client, id, q, tail, follow)
@@ -124,8 +124,8 @@ func printLog(ctx context.Context, a *app, client *api.Client, id int64, q url.V
 	return errors.Join(copyLog(ctx, a, out, client, id, q, tail, follow), out.Close())
 }
 
-// copyLog copies output, all of it or the last lines only: the present output, or until the
-// job ends.
+// copyLog copies output, all of it or only the last lines: the present output, or with follow until the job
+// ends.
 func copyLog(ctx context.Context, a *app, out io.Writer, client *api.Client, id int64, q url.Values, tail int, follow bool) error {
 	offset, told := int64(0), false
 	if tail > 0 {

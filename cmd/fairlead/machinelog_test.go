@@ -12,14 +12,14 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// machineLog is what ran where on a cluster, and what was promised to whom meanwhile. It is
-// replayed to find out whether everything was as it has to be.
+// machineLog records the tasks on a cluster and the promises to jobs. A replay checks that everything was
+// right.
 type machineLog struct {
-	nodes    map[string]cluster.Amounts // what each has, types of resources included
+	nodes    map[string]cluster.Amounts // resources of each node, types included
 	licenses map[string]int64
 	runs     []machineRun
 	promises []promise
-	late     time.Duration // by which a process may be late on a machine that is busy
+	late     time.Duration // how late a process may be on a busy machine
 }
 
 // machineRun is one task from its start to its end.
@@ -34,8 +34,8 @@ type machineRun struct {
 	start, end time.Time
 }
 
-// promise says by when a job starts: a bound, which holds whatever happens as long as nobody
-// new goes ahead, or room that is kept, which no job takes that keeps its limit.
+// promise is the latest start of a job: either a bound, which holds as long as no new job goes ahead, or a
+// planned start, which no job may delay that keeps its time limit.
 type promise struct {
 	job  int
 	room bool
@@ -43,7 +43,7 @@ type promise struct {
 	by   time.Time
 }
 
-// violations says in words what was not as it has to be, each kind of thing once for each job.
+// violations describes everything that was wrong, adjacent duplicates once.
 func (l *machineLog) violations() []string {
 	var out []string
 	for _, check := range []func() []string{l.overfull, l.torn, l.overrun, l.broken} {
@@ -52,7 +52,7 @@ func (l *machineLog) violations() []string {
 	return slices.Compact(out)
 }
 
-// overfull replays starts and ends, and looks at each start for what there is too little of.
+// overfull replays starts and ends, and finds resources and licenses that are exceeded at a start.
 func (l *machineLog) overfull() (out []string) {
 	runs := slices.SortedStableFunc(slices.Values(l.runs), func(a, b machineRun) int { return a.start.Compare(b.start) })
 	for i, r := range runs {
@@ -84,7 +84,7 @@ func (l *machineLog) overfull() (out []string) {
 	return out
 }
 
-// asked is a request with all that it implies.
+// asked returns a request with everything that it implies.
 func asked(a cluster.Amounts) cluster.Amounts {
 	all := cluster.Amounts{}
 	maps.Copy(all, cluster.WithTypes(a))
@@ -92,7 +92,7 @@ func asked(a cluster.Amounts) cluster.Amounts {
 	return all
 }
 
-// byJob are the runs of each job, in the order of the jobs.
+// byJob returns the runs of each job, and the jobs in order.
 func (l *machineLog) byJob() (ids []int, runs map[int][]machineRun) {
 	runs = map[int][]machineRun{}
 	for _, r := range l.runs {
@@ -101,7 +101,7 @@ func (l *machineLog) byJob() (ids []int, runs map[int][]machineRun) {
 	return slices.Sorted(maps.Keys(runs)), runs
 }
 
-// torn finds gangs that did not start all at once, or not on nodes of their own.
+// torn finds gangs that did not start at one moment, or not on separate nodes if they had to.
 func (l *machineLog) torn() (out []string) {
 	ids, runs := l.byJob()
 	for _, id := range ids {
@@ -122,7 +122,7 @@ func (l *machineLog) torn() (out []string) {
 	return out
 }
 
-// overrun finds tasks that ran for longer than they may.
+// overrun finds tasks that ran longer than their limit.
 func (l *machineLog) overrun() (out []string) {
 	for _, r := range l.runs {
 		if ran := r.end.Sub(r.start); r.limit > 0 && ran > r.limit+l.late {
@@ -132,8 +132,8 @@ func (l *machineLog) overrun() (out []string) {
 	return out
 }
 
-// broken finds promises that were not kept. A bound has to be; room may come late if that was
-// the fault of tasks only that ran for longer than they said.
+// broken finds broken promises. Bounds must hold; a planned start may be late if only tasks that exceeded
+// their limits delayed it.
 func (l *machineLog) broken() (out []string) {
 	_, runs := l.byJob()
 	for _, p := range l.promises {
@@ -152,9 +152,9 @@ func (l *machineLog) broken() (out []string) {
 	return out
 }
 
-// setAside leaves out the promises that nobody had to keep, and says how many they are: between the
-// promise and the start a task ran over its limit, or so nearly that the scheduler may have heard of
-// its end after it. The plan gives such a task more time, and others may use it.
+// setAside removes void promises, and returns their number: between the promise and the start a task exceeded
+// its limit, or came so near to it that the scheduler may have learned of its end too late. The plan then
+// gives this task more time, and others may use it.
 func (l *machineLog) setAside() int {
 	_, runs := l.byJob()
 	before := len(l.promises)
@@ -168,8 +168,8 @@ func (l *machineLog) setAside() int {
 	return before - len(l.promises)
 }
 
-// thief is a job that went ahead of one for which room was kept, kept its limit, and still ran
-// when the room should have been there; 0 if there is none.
+// thief returns a job that started ahead of a job with a planned start, kept its limit, and still ran at that
+// planned start; 0 if there is none.
 func (l *machineLog) thief(p promise, started time.Time) int {
 	for _, r := range l.runs {
 		if r.job > p.job && r.start.After(p.at) && r.start.Before(started) && r.end.After(p.by) && r.end.Sub(r.start) <= r.limit {
@@ -179,8 +179,8 @@ func (l *machineLog) thief(p promise, started time.Time) int {
 	return 0
 }
 
-// wellRun is a log without a fault: of two nodes, with a gang, GPUs, a license, and a job that
-// goes ahead of one for which room is kept.
+// wellRun returns a log without faults: two nodes, a gang, GPUs, a license, and a job that is backfilled
+// before a planned start.
 func wellRun() *machineLog {
 	began := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	at := func(s int) time.Time { return began.Add(time.Duration(s) * time.Second) }
@@ -193,7 +193,7 @@ func wellRun() *machineLog {
 		runs: []machineRun{
 			run(1, 0, "n1", 3, 0, 9, 10), run(2, 0, "n2", 4, 0, 19, 20),
 			run(3, 0, "n1", 4, 9, 15, 10), run(3, 1, "n2", 4, 9, 15, 10), // a gang
-			run(4, 0, "n1", 1, 1, 8, 8), // went ahead
+			run(4, 0, "n1", 1, 1, 8, 8), // backfilled
 			run(5, 0, "n2", 1, 15, 20, 9), run(6, 0, "n2", 1, 20, 25, 9),
 		},
 		promises: []promise{{3, true, at(1), at(10)}, {5, false, at(1), at(20)}},
@@ -211,8 +211,8 @@ func wellRun() *machineLog {
 	return l
 }
 
-// faults are ways to spoil a log of which at least one thing can then be found. Each returns
-// what is to be found, or "" if the log has nothing of that kind.
+// faults are ways to spoil a log so that at least one violation can be found. Each returns a text of the
+// expected violation, or "" if the log has nothing of that kind.
 var faults = map[string]func(*machineLog) string{
 	"a processor too many": func(l *machineLog) string {
 		r := l.runs[0]
@@ -289,7 +289,7 @@ func (l *machineLog) again(of func(*machineRun) bool, f func(*machineRun) string
 	return text
 }
 
-// breach has the job of the first promise of a kind start a quarter of an hour after it should.
+// breach makes the job of the first promise of a kind start a quarter of an hour late.
 func (l *machineLog) breach(room bool, f func(*promise, time.Time) string) string {
 	i := slices.IndexFunc(l.promises, func(p promise) bool { return p.room == room })
 	if i < 0 {
@@ -311,7 +311,7 @@ func (l *machineLog) clone() *machineLog {
 	return &c
 }
 
-// findsFaults spoils a log in every way and looks whether that is found.
+// findsFaults spoils a log in every way and checks that each fault is found.
 func findsFaults(t *testing.T, l *machineLog) {
 	t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(faults)) {
@@ -328,7 +328,7 @@ func findsFaults(t *testing.T, l *machineLog) {
 	}
 }
 
-// TestMachineLog: nothing is found in a log without a fault, and every fault is found.
+// TestMachineLog checks that a log without faults has no violations, and that every fault is found.
 func TestMachineLog(t *testing.T) {
 	t.Parallel()
 	l := wellRun()
@@ -338,8 +338,8 @@ func TestMachineLog(t *testing.T) {
 	findsFaults(t, l)
 }
 
-// TestMachineLogOverLimit: a task that runs over its limit voids the promises that were made before
-// then and were not yet kept, and no others.
+// TestMachineLogOverLimit checks that a task that exceeds its limit voids the promises that were made before
+// and not yet kept, and no others.
 func TestMachineLogOverLimit(t *testing.T) {
 	t.Parallel()
 	l := wellRun()

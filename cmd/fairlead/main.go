@@ -1,7 +1,7 @@
 // Command fairlead shares machines or workers fairly between users, and says why.
 //
-// It is one binary: the server, the agent, the client, the simulator of single steps
-// and the demonstration. Each subcommand has a file of its own; this one wires them.
+// One binary contains the server, the agent, the client, the simulator of single steps and the demonstration.
+// Each subcommand has its own file; this file wires them.
 package main
 
 import (
@@ -41,7 +41,7 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 	root.SetErr(safeErrs)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
-		err = safe.Err() // whoever reads on got less than there was
+		err = safe.Err() // the reader got less than the whole output
 	}
 	if err == nil {
 		return 0
@@ -49,19 +49,19 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 	return report(ctx, cmd, err, safeErrs)
 }
 
-// report prints an error and returns the exit status that goes with it.
+// report prints an error and returns its exit status.
 func report(ctx context.Context, cmd *cobra.Command, err error, errs io.Writer) int {
 	var status exit
 	if errors.As(err, &status) {
 		return int(status)
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		return 130 // interrupted, as shells say it
+		return 130 // interrupted, by the convention of shells
 	}
 	var usage usageError
 	if errors.As(err, &usage) {
 		fmt.Fprintln(errs, "fairlead:", err)
-	} else { // what a server told of instants
+	} else { // the server's text may hold instants
 		fmt.Fprintln(errs, "fairlead:", instant.ByClock(err.Error(), time.Now()))
 	}
 	switch {
@@ -99,7 +99,7 @@ func newRoot(a *app) *cobra.Command {
 	root.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	root.SetVersionTemplate("fairlead {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		// Which function of Go found a number wrong is of no use to anybody.
+		// Users do not care which function of Go rejected a number.
 		return usageError{errors.New(parsing.ReplaceAllString(err.Error(), ""))}
 	})
 	root.PersistentFlags().StringVar(&a.server, "server", os.Getenv("FAIRLEAD_SERVER"), "path of the server's socket")
@@ -125,7 +125,7 @@ func newRoot(a *app) *cobra.Command {
 	return root
 }
 
-// helpCommand prints the help of a command; unlike that of the library it refuses unknown commands.
+// helpCommand prints the help of a command; unlike the library's it refuses unknown commands.
 func helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [command]",
@@ -161,7 +161,7 @@ func knownCommand(root *cobra.Command, args []string) error {
 	}
 	root.SuggestionsMinimumDistance = 2
 	if len(args[0]) <= 3 {
-		root.SuggestionsMinimumDistance = 1 // of three letters two others make any word
+		root.SuggestionsMinimumDistance = 1 // with three letters, two changes can make any word
 	}
 	if near := root.SuggestionsFor(args[0]); len(near) > 0 {
 		return usagef("unknown command %q - did you mean %s?", args[0], strings.Join(near, " or "))
@@ -169,7 +169,7 @@ func knownCommand(root *cobra.Command, args []string) error {
 	return usagef("unknown command %q", args[0])
 }
 
-// wrapArgs makes a wrong number of arguments a mistake of use.
+// wrapArgs turns a wrong number of arguments into a usage error.
 func wrapArgs(c *cobra.Command) {
 	if check := c.Args; check != nil {
 		c.Args = func(cmd *cobra.Command, args []string) error {
@@ -184,7 +184,7 @@ func wrapArgs(c *cobra.Command) {
 	}
 }
 
-// build names the commit that the program was built from, if it is known.
+// build returns the commit from which the program was built, if it is known.
 func build() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

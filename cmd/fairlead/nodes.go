@@ -52,7 +52,7 @@ func nodesCommand(a *app) *cobra.Command {
 	return c
 }
 
-// nodeTables prints nodes, and the tasks on them.
+// nodeTables prints nodes, or the tasks on them.
 type nodeTables struct {
 	*app
 	listing *listing

@@ -86,7 +86,7 @@ func (s *pause) begun(out *api.PauseResponse) error {
 	return nil
 }
 
-// pauseEnds says until when a pause lasts.
+// pauseEnds writes when a pause ends.
 func pauseEnds(p *engine.Pause, now time.Time) string {
 	if p.Until.IsZero() {
 		return "until it is resumed"
@@ -138,7 +138,7 @@ same name, say --node or --pool.`,
 	return c
 }
 
-// resume resumes what a name names: a node, or a pool that is paused.
+// resume resumes the node or the paused pool with this name.
 func resume(ctx context.Context, a *app, client *api.Client, name string, pool, node bool) error {
 	surely := pool || node
 	if !surely {
@@ -163,7 +163,7 @@ func resume(ctx context.Context, a *app, client *api.Client, name string, pool, 
 	return nil
 }
 
-// paused reports whether a name is that of a pool that is paused, and not of a node.
+// paused reports whether the name is that of a paused pool. A node of the same name is an error.
 func paused(ctx context.Context, client *api.Client, name string) (bool, error) {
 	nodes, err := client.Nodes.List(ctx)
 	if err != nil {

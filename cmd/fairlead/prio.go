@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// prio lists the priorities of jobs, term by term.
+// prio prints the priorities of jobs, term by term.
 type prio struct {
 	*app
 	listing

@@ -18,7 +18,7 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// selection are the flags of commands that choose jobs.
+// selection holds the flags of commands that select jobs.
 type selection struct {
 	user, pool, kind string
 	states           []string
@@ -32,7 +32,7 @@ func (s *selection) flags(c *cobra.Command) {
 	f.StringSliceVarP(&s.states, "state", "t", nil, "jobs in these states: held, blocked, waiting, queued, running, succeeded, failed, cancelled (or their first letters)")
 }
 
-// whose are the flags of the selection, but for the states, each with a space after it.
+// whose returns the flags of the selection except the states, each with a space after it.
 func (s *selection) whose() string {
 	flags := ""
 	for _, f := range [][2]string{{"-u", s.user}, {"-A", s.pool}, {"-k", s.kind}} {
@@ -43,7 +43,7 @@ func (s *selection) whose() string {
 	return flags
 }
 
-// values are the selection as parameters of the interface.
+// values returns the selection as query parameters of the API.
 func (s *selection) values() (url.Values, error) {
 	v := url.Values{}
 	for name, value := range map[string]string{"user": s.user, "pool": s.pool, "kind": s.kind} {
@@ -61,7 +61,7 @@ func (s *selection) values() (url.Values, error) {
 	return v, nil
 }
 
-// of are the values for the jobs that the arguments name, or for all if they name none.
+// of returns the parameters for the selected jobs, limited to the jobs in args if there are any.
 func (s *selection) of(args []string) (url.Values, error) {
 	v, err := s.values()
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *selection) of(args []string) (url.Values, error) {
 	return v, err
 }
 
-// again are the flags that make the selection once more.
+// again returns the flags that repeat the selection.
 func (s *selection) again() (flags []string) {
 	for _, f := range []struct{ name, value string }{{"-u", s.user}, {"-A", s.pool}, {"-k", s.kind}, {"-t", strings.Join(s.states, ",")}} {
 		if f.value != "" {
@@ -88,7 +88,7 @@ func (s *selection) empty() bool {
 	return s.user == "" && s.pool == "" && s.kind == "" && len(s.states) == 0
 }
 
-// openStates are those of jobs that have not ended.
+// openStates are the states of jobs that have not ended.
 var openStates = []string{"held", "blocked", "waiting", "queued", "running"}
 
 func stateName(text string) (string, error) {
@@ -161,7 +161,7 @@ func (q *queueList) show(ctx context.Context, client *api.Client, args []string)
 	}
 	if q.start && len(q.states) == 0 {
 		v["state"] = []string{"waiting"}
-		v.Set("next", "true") // an array with running tasks is there, too
+		v.Set("next", "true") // includes arrays with running tasks
 	}
 	v.Set("rank", "true")
 	v.Set("start", "true")
@@ -192,7 +192,7 @@ func (q *queueList) show(ctx context.Context, client *api.Client, args []string)
 	return nil
 }
 
-// headline sums the system up in one line.
+// headline prints a summary of the cluster in one line.
 func (q *queueList) headline(list *api.JobList) {
 	s := list.Summary
 	last := "never"
@@ -204,8 +204,7 @@ func (q *queueList) headline(list *api.JobList) {
 		list.At.Local().Format("15:04:05 MST"), s.Waiting, s.Running, used, s.Capacity[s.Unit], s.Unit, last)
 }
 
-// sortStarts keeps the waiting jobs, in the order of their starts; jobs with unknown starts
-// come last.
+// sortStarts keeps only the waiting jobs and sorts them by start; jobs with unknown starts come last.
 func sortStarts(list *api.JobList) {
 	list.Jobs = slices.DeleteFunc(list.Jobs, func(j api.Job) bool { return j.Waiting == 0 })
 	words.SortQueue(list.Jobs)
@@ -258,12 +257,12 @@ func (q *queueList) row(j *api.Job, list *api.JobList, me string) []any {
 	return row
 }
 
-// sortStable sorts jobs without changing the order of equals.
+// sortStable sorts jobs and keeps the order of equal ones.
 func sortStable(jobs []api.Job, less func(a, b *api.Job) bool) {
 	sort.SliceStable(jobs, func(i, j int) bool { return less(&jobs[i], &jobs[j]) })
 }
 
-// points is the priority of a job under the policy multifactor.
+// points writes the priority of a job under the policy multifactor.
 func points(j *api.Job) string {
 	if j.Points == nil {
 		return "-"

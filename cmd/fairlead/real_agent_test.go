@@ -16,11 +16,12 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestRealAgentKilled kills an agent: its tasks end with it, run again on the other node as soon as their leases are over,
-// and complete once. What a task left behind is killed when the agent is back.
+// TestRealAgentKilled kills an agent: its tasks end with it, run again on the other node as soon as their
+// leases are over, and complete once. Processes that a task left behind are killed when the agent is back.
 func TestRealAgentKilled(t *testing.T) { killAgent(t, 3*time.Second) }
 
-// killAgent is the test with a lease. It returns the time from the death of the agent until its tasks ran again.
+// killAgent is this test with a given lease. It returns the time from the death of the agent until its tasks
+// ran again.
 func killAgent(t *testing.T, lease time.Duration) time.Duration {
 	t.Helper()
 	const tasks = 4
@@ -37,8 +38,8 @@ func killAgent(t *testing.T, lease time.Duration) time.Duration {
 	})
 	r.until("all tasks run", func() bool { return l.count(t, "b", 1) == tasks })
 	r.work("b", tasks)
-	// The server hears of the agent until its end, long after it last renewed the leases.
-	// That must not make it hand the tasks to the dead agent again.
+	// The server hears of the agent until its death, long after the agent last renewed the leases. Even so,
+	// the server must not hand the tasks to the dead agent again.
 	before := r.wire.renewed()
 	r.until("the leases are renewed", func() bool { return r.wire.renewed() > before })
 	for end := time.Now().Add(lease / 4); time.Now().Before(end); {
@@ -65,8 +66,8 @@ func killAgent(t *testing.T, lease time.Duration) time.Duration {
 	return took
 }
 
-// succeedOnce checks that the server accepted one end of each task of a job, a success of attempt 2. Its answers
-// come by the wire, a moment after the job has ended.
+// succeedOnce checks that the server accepted one end of each task of a job, a success of attempt 2. The wire
+// sees the server's answers a moment after the job has ended.
 func (r *rig) succeedOnce(id int64, tasks int) {
 	r.t.Helper()
 	for i := range tasks {
@@ -77,8 +78,8 @@ func (r *rig) succeedOnce(id int64, tasks int) {
 	}
 }
 
-// ranTwice checks that each task of a job lost its first attempt, and succeeded with
-// its second on the given node.
+// ranTwice checks that each task of a job lost its first attempt, and succeeded in its second on the given
+// node.
 func (r *rig) ranTwice(j *api.JobResponse, tasks int, node string) {
 	r.t.Helper()
 	if j.Job.Succeeded != tasks || len(j.Tasks) != tasks {
@@ -91,8 +92,7 @@ func (r *rig) ranTwice(j *api.JobResponse, tasks int, node string) {
 	}
 }
 
-// accounts checks that the wire saw nothing wrong, and that the server's counters agree
-// with its jobs.
+// accounts checks that the wire saw no fault, and that the server's counters agree with its jobs.
 func (r *rig) accounts() {
 	r.t.Helper()
 	for _, text := range r.wire.wrong {
@@ -102,9 +102,8 @@ func (r *rig) accounts() {
 	a.askServer(r.direct)
 }
 
-// TestRealAgentStopped suspends an agent for longer than its leases last. Its tasks run
-// elsewhere; when it goes on, the server refuses what it reports about them, and it
-// kills the one that still runs.
+// TestRealAgentStopped suspends an agent for longer than its leases last. Its tasks run elsewhere. When the
+// agent continues, the server refuses its reports about them, and the agent kills the one that still runs.
 func TestRealAgentStopped(t *testing.T) {
 	const lease = 2 * time.Second
 	r := newRig(t, lease)
@@ -112,7 +111,7 @@ func TestRealAgentStopped(t *testing.T) {
 	r.serve()
 	a := r.work("a", 2)
 	pids, gate := filepath.Join(r.dir, "pids"), filepath.Join(r.dir, "gate")
-	// Task 0 comes to its end while its agent is suspended, task 1 does not.
+	// Task 0 ends while its agent is suspended, task 1 does not.
 	first := fmt.Sprintf("echo $$ 0 >>%s; %s; until [ $FAIRLEAD_NUMBER = 0 -a -e %s ]; do sleep 0.02; done; %s",
 		pids, l.note("b"), gate, l.note("e"))
 	again := l.note("b") + "; " + l.note("e")
@@ -137,7 +136,7 @@ func TestRealAgentStopped(t *testing.T) {
 	r.until("the agent kills the task that it lost", func() bool { return !anyLives(shells) })
 	for i := range 2 {
 		ref := queue.Ref{JobID: id, Task: i, Attempt: 1}
-		// An agent that finds that it is late gives the task back instead.
+		// An agent that notices its delay gives the task back instead.
 		r.until("the late end is answered", func() bool {
 			return r.wire.refusal(ref) != "" || r.wire.accepted(id, i)[1] != "" || i == 1 && r.wire.givenBack(id, i) > 0
 		})
@@ -146,9 +145,9 @@ func TestRealAgentStopped(t *testing.T) {
 		}
 	}
 	r.succeedOnce(id, 2)
-	r.ranTwice(r.job(id), 2, "b") // nothing has changed that
+	r.ranTwice(r.job(id), 2, "b") // the late reports have changed nothing
 
-	// It takes work again: both nodes are needed for these.
+	// The agent takes work again: these tasks need both nodes.
 	id = r.submit(api.Spec{Array: "0-3", Argv: []string{"sh", "-c", "sleep 0.5"}})
 	nodes := map[string]int{}
 	for _, k := range r.finished(id).Tasks {

@@ -16,7 +16,7 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// deaf is a test that only notes that it failed.
+// deaf is a test that records its errors and does not fail.
 type deaf struct {
 	testing.TB
 	said []string
@@ -26,8 +26,7 @@ func (d *deaf) Helper()                   {}
 func (d *deaf) Error(args ...any)         { d.said = append(d.said, fmt.Sprint(args...)) }
 func (d *deaf) Errorf(f string, a ...any) { d.said = append(d.said, fmt.Sprintf(f, a...)) }
 
-// small is a small run in which everything was as it has to be: three jobs, of which the
-// second ran twice because its agent was lost.
+// small is a small run without faults, of three jobs. The second job ran twice because its agent was lost.
 type small struct {
 	*testing.T
 	store auditedStore
@@ -54,7 +53,7 @@ func newSmall(t *testing.T, quiet testing.TB) *small {
 	return s
 }
 
-// acknowledge notes that a client sent a job, and what it heard.
+// acknowledge records that a client sent a job, and the acknowledged id.
 func (s *small) acknowledge(key string, id int64) {
 	o := &order{want: queue.Succeeded, noted: true}
 	o.spec.Key = key
@@ -71,7 +70,7 @@ func (s *small) submit(key string) int64 {
 	return subs[0].ID
 }
 
-// begin leases a task, which writes to the ledger that it began.
+// begin leases a task, which writes its begin to the ledger.
 func (s *small) begin(id int64) queue.Ref {
 	s.Helper()
 	grants, err := s.store.Lease(s.Context(), "a", []queue.Want{{Job: id}}, time.Hour)
@@ -106,12 +105,12 @@ func (s *small) note(what string, r queue.Ref) {
 	fmt.Fprintln(f, what, r.JobID, r.Task, r.Attempt)
 }
 
-// handOut lets the witness see that an attempt is handed out.
+// handOut shows the witness that an attempt is handed out.
 func (s *small) handOut(r queue.Ref) {
 	s.seen.seeLeases("/v1/agents/a/poll", s.text(api.PollResponse{Start: []api.Lease{{Ref: r}}}))
 }
 
-// report lets it see that an end is reported, and accepted or refused.
+// report shows the witness that an end is reported, and accepted or refused.
 func (s *small) report(r queue.Ref, refused string) {
 	seen := s.seen.seeReport(s.text(api.ReportRequest{Finished: []api.Finished{{Ref: r, State: string(queue.Succeeded)}}}))
 	s.seen.seeAnswer(seen, s.text(api.ReportResponse{Finished: []*api.Error{s.refusal(refused)}}))
@@ -145,11 +144,11 @@ func (m miscounted) Recount(context.Context) (map[string]queue.Counters, error) 
 	return map[string]queue.Counters{"ann": {Waiting: 1}}, nil
 }
 
-// doctored are logs of a small run in which something is not as it was.
+// doctored lists changes to the logs of a small run.
 var doctored = map[string]struct {
 	doctor func(*small)
 	differ func(*tally) // how the tally differs from that of a good run
-	good   bool         // nothing is to be said about it
+	good   bool         // the audit must find nothing
 }{
 	"nothing": {func(*small) {}, func(*tally) {}, true},
 	"a stale attempt is refused": {
@@ -202,8 +201,8 @@ var doctored = map[string]struct {
 	},
 }
 
-// TestRealAudit doctors the logs of a small run: whatever the audits of the other tests
-// are there to find, they find.
+// TestRealAudit doctors the logs of a small run and checks that the audits of the other tests find every
+// fault.
 func TestRealAudit(t *testing.T) {
 	for name, c := range doctored {
 		t.Run(name, func(t *testing.T) {

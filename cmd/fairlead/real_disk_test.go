@@ -19,10 +19,9 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestRealFullDisk fills the disk of the database up. Submissions are refused, with a
-// reason that can be understood; everything else goes on: reading, cancelling, and the
-// ends of what runs. When there is room again, so do submissions, and all that was ever
-// acknowledged is there and ends.
+// TestRealFullDisk fills the disk of the database. The server refuses submissions with a clear reason;
+// everything else continues: reads, cancellations, and the ends of running tasks. When there is space again,
+// submissions continue too, and every job that was ever acknowledged is there and ends.
 func TestRealFullDisk(t *testing.T) {
 	r := newRig(t, 5*time.Second)
 	d := &disk{rig: r, dir: mountSmall(t, 16<<20), acked: map[string]int64{}, refused: map[string]bool{}}
@@ -31,7 +30,7 @@ func TestRealFullDisk(t *testing.T) {
 	r.serve()
 	r.work("n1", 4)
 	d.must("runs", api.Spec{Array: "0-3", Argv: []string{"sh", "-c", "until [ -e " + gate + " ]; do sleep 0.05; done"}})
-	// The others wait behind them: a job of one task goes before a further task of an array.
+	// The other jobs wait behind these tasks: a job of one task goes before a further task of an array.
 	r.until("four tasks run", func() bool { return r.job(d.acked["runs"]).Job.Running == 4 })
 	d.must("cancelled", api.Spec{Argv: []string{"true"}})
 	for i := range 20 {
@@ -43,7 +42,7 @@ func TestRealFullDisk(t *testing.T) {
 	if _, err := r.direct.Jobs.Alter(t.Context(), api.AlterRequest{Verb: "cancel", Jobs: []int64{d.acked["cancelled"]}}); err != nil {
 		t.Errorf("on a full disk nothing can be cancelled: %v", err)
 	}
-	d.untilFull("second") // what was kept in reserve is not for submissions
+	d.untilFull("second") // the reserved space is not for submissions
 	if err := os.WriteFile(gate, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +53,7 @@ func TestRealFullDisk(t *testing.T) {
 		t.Fatal("the server ended on a full disk")
 	}
 	r.server.kill()
-	r.serve() // also without any room
+	r.serve() // must work without any space
 	d.untilFull("third")
 	d.checkJobs()
 
@@ -96,8 +95,7 @@ func mountSmall(t *testing.T, size int) string {
 	return dir
 }
 
-// disk is a rig whose database is on a small disk, and what became of each key that was
-// submitted.
+// disk is a rig whose database is on a small disk, with the answer to each submitted key.
 type disk struct {
 	*rig
 	dir     string
@@ -129,7 +127,7 @@ func (d *disk) must(key string, spec api.Spec) {
 	}
 }
 
-// fill takes all room that is left.
+// fill takes all space that is left.
 func (d *disk) fill() (file string) {
 	d.t.Helper()
 	file = filepath.Join(d.dir, "filler")
@@ -147,8 +145,8 @@ func (d *disk) fill() (file string) {
 	}
 }
 
-// untilFull submits jobs that take much room until they are refused, and then some
-// more. Each refusal says why.
+// untilFull submits large jobs until they are refused, and then some more. Each refusal must name the full
+// disk.
 func (d *disk) untilFull(name string) {
 	d.t.Helper()
 	spec := api.Spec{Argv: []string{"true"}, Env: map[string]string{"X": strings.Repeat("x", 60_000)}}
@@ -170,7 +168,7 @@ func (d *disk) untilFull(name string) {
 	d.t.Logf("%s: %d submissions accepted before the first was refused", name, accepted)
 }
 
-// checkJobs compares the server's jobs with what was acknowledged and what was refused.
+// checkJobs compares the server's jobs with the acknowledged and the refused ones.
 func (d *disk) checkJobs() {
 	d.t.Helper()
 	list, err := d.direct.Jobs.List(d.t.Context(), url.Values{"limit": {"10000"}})

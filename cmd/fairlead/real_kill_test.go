@@ -15,12 +15,12 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// patientLease is longer than any restart takes: no task is lost because the machine is busy.
+// patientLease is longer than any restart: no task is lost because the machine is busy.
 const patientLease = 10 * time.Minute
 
-// TestRealServerKilled kills a server with -9 the instant after it acknowledged jobs and a cancellation,
-// while tasks run. Nothing of that is lost: a key that is sent again is the same job, what ran goes on
-// in its first attempt, and every job ends as it has to.
+// TestRealServerKilled kills a server with -9 right after it acknowledged jobs and a cancellation, while
+// tasks run. Nothing of that is lost: a key that is sent again is the same job, running tasks continue in
+// their first attempt, and every job ends in the right state.
 func TestRealServerKilled(t *testing.T) {
 	r := newRig(t, patientLease)
 	l, gate := r.ledger(), filepath.Join(r.dir, "gate")
@@ -62,7 +62,7 @@ func TestRealServerKilled(t *testing.T) {
 	r.accounts()
 }
 
-// ranOnce checks that so many tasks wrote to the ledger that they began and ended, each once.
+// ranOnce checks that this number of tasks wrote their begin and their end to the ledger, each once.
 func ranOnce(t *testing.T, l ledger, tasks int) {
 	t.Helper()
 	times := map[string]int{}
@@ -79,8 +79,8 @@ func ranOnce(t *testing.T, l ledger, tasks int) {
 	}
 }
 
-// TestRealServersTakeOver has two servers on a PostgreSQL. One is killed with -9, together with its
-// agents, while all tasks run there. The other runs them again when their leases are over.
+// TestRealServersTakeOver runs two servers on one PostgreSQL. It kills one with -9, together with its agents,
+// while all tasks run there. The other runs the tasks again when their leases are over.
 func TestRealServersTakeOver(t *testing.T) {
 	f := newFleet(t, 2, 3*time.Second, 1)
 	doomed, other := f.sites[0], f.sites[1]
@@ -112,8 +112,9 @@ func TestRealServersTakeOver(t *testing.T) {
 	}
 }
 
-// TestRealBridgeKilled kills a bridge with -9 while jobs that it passed on run and wait, and starts it
-// again after all of them have ended. Each job was passed on once, ran once, and its end is heard of.
+// TestRealBridgeKilled kills a bridge with -9 while jobs that it passed on run and wait, and starts it again
+// after all of them have ended. Each job must be passed on once and run once, and the server must learn of
+// its end.
 func TestRealBridgeKilled(t *testing.T) {
 	behind := newRig(t, patientLease)
 	behind.serve()
@@ -124,7 +125,7 @@ func TestRealBridgeKilled(t *testing.T) {
 	bridge := func() *proc {
 		p := r.start("bridge", "bridge", "queue", "--server", r.socket, "--to", behind.socket,
 			"--dir", filepath.Join(r.dir, "bridge"), "--group", "physics=60,biology=40")
-		r.agents["bridge"] = p // is ended with the others
+		r.agents["bridge"] = p // so that it is ended with the others
 		return p
 	}
 	first := bridge()

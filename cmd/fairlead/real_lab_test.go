@@ -15,16 +15,16 @@ import (
 	"github.com/fairlead/fairlead/internal/await"
 )
 
-// lab is a cluster of one machine: a server and agents, each a process of its own, a
-// configuration file, and users who have work all the time.
+// lab is a cluster on one machine: a server and agents, each in its own process, a configuration file, and
+// users who always have work.
 type lab struct {
 	t      *testing.T
 	dir    string
 	file   string // the configuration
 	socket string // its path has to be short
 	client *api.Client
-	procs  map[string]*exec.Cmd // the server, and agents by their names
-	sent   atomic.Int64         // jobs that were acknowledged
+	procs  map[string]*exec.Cmd // the server, and agents by name
+	sent   atomic.Int64         // number of acknowledged jobs
 }
 
 func newLab(t *testing.T, configured string) *lab {
@@ -82,15 +82,14 @@ func (l *lab) serve() {
 	l.until("the server answers", func() bool { return l.client.Call(l.t.Context(), http.MethodGet, "/healthz", nil, nil) == nil })
 }
 
-// work starts an agent, which runs the jobs of all users as its own, and waits until it
-// has joined.
+// work starts an agent that runs the jobs of all users as its own user, and waits until it has joined.
 func (l *lab) work(name string, cpus int) {
 	l.t.Helper()
 	l.start(name, "work", "--server", l.socket, "--name", name, "--cpus", fmt.Sprint(cpus), "--dir", filepath.Join(l.dir, "agent-"+name), "--any-user")
 	l.until(name+" joins", func() bool { return l.node(name) == "up" })
 }
 
-// node is the state of a node.
+// node returns the state of a node.
 func (l *lab) node(name string) string {
 	nodes, err := l.client.Nodes.List(l.t.Context())
 	if err != nil {
@@ -110,7 +109,7 @@ func (l *lab) kill(name string) {
 	l.procs[name].Wait()
 }
 
-// stop asks a process to end, as its administrator would.
+// stop interrupts a process, as its administrator would, and waits for its end.
 func (l *lab) stop(name string) {
 	l.t.Helper()
 	l.procs[name].Process.Signal(os.Interrupt)
@@ -121,7 +120,7 @@ func (l *lab) stop(name string) {
 	delete(l.procs, name)
 }
 
-// until waits for something to become true.
+// until waits for a condition.
 func (l *lab) until(what string, f func() bool) {
 	l.t.Helper()
 	await.Until(l.t, what+"; the server said", func() (any, bool) { return tail(l.log("server"), 1500), f() })

@@ -15,7 +15,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// far is a network of its own, as another machine has: it reaches this one by one address, and nothing else.
+// far is a separate network, like that of another machine: it reaches this machine by one address, and
+// nothing else.
 type far struct {
 	name, link, address string
 }
@@ -52,13 +53,13 @@ func (f far) ip(t *testing.T, args ...string) {
 	}
 }
 
-// inside makes a command one of the other network.
+// inside makes a command run in the other network.
 func (f far) inside(c *exec.Cmd) *exec.Cmd {
 	return exec.Command("ip", append([]string{"netns", "exec", f.name}, c.Args...)...)
 }
 
-// TestRealMachineElsewhere: an agent in another network joins over TLS, and runs tasks there. The link is cut for a
-// while and nothing ends; the node is revoked, and its tasks run elsewhere.
+// TestRealMachineElsewhere has an agent in another network join over TLS and run tasks. A short outage of the
+// link ends no task. After the node is revoked, its task runs elsewhere.
 func TestRealMachineElsewhere(t *testing.T) {
 	f := newFar(t)
 	authority := filepath.Join(t.TempDir(), "authority.pem")
@@ -123,7 +124,7 @@ func (l *lab) run(name string, c *exec.Cmd) {
 	l.procs[name] = c
 }
 
-// match waits until the log of a process has a text, and returns its first group, or all of it.
+// match waits until the log of a process matches a pattern, and returns the last group, or the whole match.
 func (l *lab) match(name, pattern string) (found string) {
 	l.t.Helper()
 	re := regexp.MustCompile(pattern)

@@ -20,11 +20,10 @@ import (
 	"github.com/fairlead/fairlead/internal/slurmtest"
 )
 
-// TestRealSlurm imports the accounts of a Slurm, puts the usage that sshare shows into a
-// state, and compares what step makes of it with sshare: the shares of all associations, and
-// the order of the users. The Slurm is that of the SLURM_CONF in the environment, if there is
-// one, otherwise one of the test's own. Slurm's Fairshare=parent has no counterpart, and a user
-// in several partitions has only one pool: a cluster with either is skipped.
+// TestRealSlurm imports the accounts of a Slurm, writes the usage of sshare into a state, and compares the
+// result of step with sshare: the shares of all associations, and the order of the users. It uses the Slurm
+// of SLURM_CONF in the environment, if that is set, otherwise its own. Slurm's Fairshare=parent has no
+// counterpart, and a user in several partitions has only one pool: a cluster with either is skipped.
 func TestRealSlurm(t *testing.T) {
 	slurm := useSlurm(t)
 	cluster := slurm("scontrol", "show", "config")
@@ -85,8 +84,7 @@ func TestRealSlurm(t *testing.T) {
 	t.Logf("%d associations, %d of them users: shares and order are those of Slurm", len(all), users)
 }
 
-// asProgram has tied accounts ranked as Slurm's program does, and not as its
-// documentation says.
+// asProgram ranks tied accounts as Slurm's program does, not as its documentation says.
 func asProgram(t *testing.T, file string) {
 	t.Helper()
 	f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
@@ -99,7 +97,7 @@ func asProgram(t *testing.T, file string) {
 	}
 }
 
-// useSlurm returns what runs the commands of the Slurm that is to be compared with.
+// useSlurm returns a function that runs the commands of the Slurm to compare with.
 func useSlurm(t *testing.T) func(name string, args ...string) string {
 	t.Helper()
 	if os.Getenv("SLURM_CONF") == "" {
@@ -117,7 +115,7 @@ func useSlurm(t *testing.T) func(name string, args ...string) string {
 	}
 }
 
-// usedSlurm is a Slurm with a tree of accounts, of which some users have used something.
+// usedSlurm starts a Slurm with a tree of accounts and usage of some users.
 func usedSlurm(t *testing.T) *slurmtest.Slurm {
 	t.Helper()
 	s := slurmtest.Start(t, slurmtest.Options{})
@@ -136,11 +134,11 @@ func usedSlurm(t *testing.T) *slurmtest.Slurm {
 type association struct {
 	path            string
 	user            bool
-	share           float64 // of the whole
+	share           float64 // of the cluster
 	used, fairshare float64
 }
 
-// readShares reads what sshare prints: accounts are indented by their depth.
+// readShares parses the output of sshare, in which accounts are indented by their depth.
 func readShares(t *testing.T, text string) []association {
 	t.Helper()
 	var all []association
@@ -172,7 +170,7 @@ func readShares(t *testing.T, text string) []association {
 	return all
 }
 
-// writeState writes a state in which every user waits for one task.
+// writeState writes a state in which every user has one waiting task.
 func writeState(t *testing.T, name string, all []association) {
 	t.Helper()
 	pools := map[string]any{}

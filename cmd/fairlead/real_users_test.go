@@ -29,20 +29,20 @@ import (
 	"github.com/fairlead/fairlead/why/replay"
 )
 
-// person is a user of the machine with what it has to do.
+// person is a user of the machine with work to do.
 type person struct {
 	name   string
 	weight float64
 	jobs   int
-	work   string // what a job does with the text on its standard input
+	work   string // what a job does with its standard input
 	uid    uint32
 	gid    uint32
 }
 
-// slots is what the machine offers.
+// slots is the number of processors that the server's agent offers.
 const slots = 8
 
-// people are users that every Debian has. Their work takes very different times.
+// people returns users that every Debian has. Their jobs take very different times.
 func people(t *testing.T) []*person {
 	all := []*person{
 		{name: "daemon", weight: 3, jobs: 18, work: "xz -6 | sha256sum"},
@@ -61,9 +61,9 @@ func people(t *testing.T) []*person {
 	return all
 }
 
-// TestRealUsers lets three users of the machine compress sources of Go, submitted as scripts with
-// #SBATCH lines. While all of them wait, every job is asked why, and the answer is recomputed.
-// Each job runs as its user and succeeds.
+// TestRealUsers lets three users of the machine compress sources of Go, submitted as scripts with #SBATCH
+// lines. While all jobs wait, it asks why for every job and recomputes the answer. Each job must run as its
+// user and succeed.
 func TestRealUsers(t *testing.T) {
 	if os.Getuid() != 0 {
 		daemons.Skip(t, "only root can run jobs as three users")
@@ -124,8 +124,8 @@ func letPass(t *testing.T, dir string) {
 	}
 }
 
-// copySources copies folders of the sources of Go to where every user can read them, and returns
-// the directories that hold some.
+// copySources copies folders of the sources of Go to a place that every user can read, and returns the
+// directories with Go files.
 func copySources(t *testing.T, to string, folders ...string) (packages []string) {
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
@@ -185,7 +185,7 @@ func serveReal(t *testing.T, dir string, all []*person) *api.Client {
 	return client
 }
 
-// program is a run of fairlead.
+// program returns a command that runs fairlead.
 func program(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	binary, err := realBinary()
@@ -195,7 +195,7 @@ func program(t *testing.T, args ...string) *exec.Cmd {
 	return exec.Command(binary, args...)
 }
 
-// realBinary builds the program where every user may run it.
+// realBinary builds the program in a place where every user may run it.
 var realBinary = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "fairlead-real-")
 	if err != nil {
@@ -208,11 +208,10 @@ var realBinary = sync.OnceValues(func() (string, error) {
 	return binary, os.Chmod(dir, 0o755)
 })
 
-// submitAll submits the jobs of all users at once, each user its own one after the
-// other.
+// submitAll submits the jobs of all users at the same time, those of each user one after the other.
 func submitAll(t *testing.T, dir, address string, all []*person, packages []string) {
 	var wg sync.WaitGroup
-	as := filepath.Join(dir, "as") // has a file for each user, in which their jobs note as whom they run
+	as := filepath.Join(dir, "as") // has a file for each user, to which the user's jobs write the user that they run as
 	if err := os.Mkdir(as, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +261,7 @@ func list(t *testing.T, client *api.Client, states ...string) []api.Job {
 	return l.Jobs
 }
 
-// askAll asks every waiting job why, and recomputes each answer from what it prints.
+// askAll asks why for every waiting job, and recomputes each answer from its evidence.
 func askAll(t *testing.T, client *api.Client) (asked, wrong int) {
 	for _, j := range list(t, client, "waiting") {
 		a, err := client.Jobs.Why(context.Background(), j.ID, explain.WhyOptions{Evidence: true})
@@ -270,7 +269,7 @@ func askAll(t *testing.T, client *api.Client) (asked, wrong int) {
 			t.Fatal(err)
 		}
 		if a.Evidence == nil {
-			continue // it has started meanwhile
+			continue // the job has started meanwhile
 		}
 		asked++
 		for _, c := range replay.Verify(a, policy.Rule) {
@@ -287,7 +286,7 @@ func askAll(t *testing.T, client *api.Client) (asked, wrong int) {
 
 // untilIdle waits until nothing waits or runs.
 func untilIdle(t *testing.T, client *api.Client) {
-	for left := math.MaxInt; left > 0; { // as long as jobs end, it is no hang
+	for left := math.MaxInt; left > 0; { // as long as jobs end, the server does not hang
 		before := left
 		await.Until(t, "a job ends", func() (any, bool) {
 			left = len(list(t, client, "waiting", "running"))

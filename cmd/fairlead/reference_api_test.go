@@ -23,19 +23,19 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// newTestServer is a server with nothing in it.
+// newTestServer returns a server without jobs and nodes.
 func newTestServer(t *testing.T) *server.Server {
 	t.Helper()
 	s, _ := newTestLoop(t)
 	return s
 }
 
-// newTestLoop is it with its loop, which does not run.
+// newTestLoop returns such a server with its loop, which does not run.
 func newTestLoop(t *testing.T) (*server.Server, *engine.Loop) {
 	t.Helper()
 	store := memory.New("cpu")
 	shares := allocation.Default()
-	shares.Sched.Root.Pools = []share.Pool{{Name: "physics", Weight: 1}} // some metrics are of pools below the root
+	shares.Sched.Root.Pools = []share.Pool{{Name: "physics", Weight: 1}} // some metrics need a pool below the root
 	loop, err := engine.NewLoop(t.Context(), store, engine.LoopOptions{Shares: shares})
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ type idler struct{}
 func (idler) Start([]*queue.Lease)     {}
 func (idler) Stop([]queue.Ref, string) {}
 
-// newBusyServer is a server on which a task has started, as some metrics are of those.
+// newBusyServer returns a server on which a task has started, as some metrics need one.
 func newBusyServer(t *testing.T, ctx context.Context) *server.Server {
 	t.Helper()
 	s, loop := newTestLoop(t)
@@ -77,7 +77,7 @@ func newBusyServer(t *testing.T, ctx context.Context) *server.Server {
 	return s
 }
 
-// openAPI is the document of the interface, in lines.
+// openAPI returns the OpenAPI document, indented.
 func openAPI(t *testing.T) string {
 	t.Helper()
 	text, err := newTestServer(t).OpenAPI()
@@ -91,7 +91,7 @@ func openAPI(t *testing.T) string {
 	return out.String() + "\n"
 }
 
-// openDocument is what of the document is shown in a table.
+// openDocument is the part of the document that the tables show.
 type openDocument struct {
 	Paths map[string]map[string]struct {
 		Summary    string
@@ -114,7 +114,7 @@ type openDocument struct {
 	}
 }
 
-// routesText are tables of the routes, and of what each takes.
+// routesText returns tables of the routes and their parameters.
 func routesText(t *testing.T, text string) string {
 	t.Helper()
 	var doc openDocument
@@ -154,7 +154,7 @@ func routesText(t *testing.T, text string) string {
 	return b.String()
 }
 
-// metricsText is a table of the server's own metrics, as it tells them.
+// metricsText returns a table of the server's own metrics, from its answer.
 func metricsText(t *testing.T) string {
 	t.Helper()
 	socket := filepath.Join(t.TempDir(), "s")
@@ -170,7 +170,7 @@ func metricsText(t *testing.T) string {
 		return new(net.Dialer).DialContext(ctx, "unix", socket)
 	}}}
 	var text []byte
-	for range 2 { // the first request is counted in the second
+	for range 2 { // the second answer counts the first request
 		resp, err := client.Get("http://fairlead/metrics")
 		if err != nil {
 			t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// commandsText describes every command: what it is for, how it is called, its flags.
+// commandsText describes every command: its purpose, its call, its flags.
 func commandsText() string {
 	root := newRoot(&app{in: strings.NewReader(""), out: io.Discard, errs: io.Discard})
 	root.InitDefaultCompletionCmd()
@@ -28,7 +28,7 @@ func commandsText() string {
 	return b.String()
 }
 
-// commandList is a table of the commands by group.
+// commandList writes a table of the commands by group.
 func commandList(b *strings.Builder, root *cobra.Command) {
 	b.WriteString(mdRow("", "command", "what it does") + "|---|---|---|\n")
 	for _, g := range root.Groups() {
@@ -73,7 +73,7 @@ func commandText(b *strings.Builder, c *cobra.Command, level int) {
 	}
 }
 
-// longText keeps what is indented as it is.
+// longText keeps indented parts unchanged, as blocks.
 func longText(text string) string {
 	var b strings.Builder
 	for part := range strings.SplitSeq(text, "\n\n") {
@@ -94,12 +94,12 @@ func unindent(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// ofTheMachine are the defaults that depend on where the program runs.
+// ofTheMachine replaces defaults that depend on the machine.
 var ofTheMachine = map[string]string{
 	"work --name": "name of the host", "work --cpus": "all", "serve --cpus": "all", "fairlead --server": "see [files](files.md#which-server)",
 }
 
-// elsewhere are texts of flags with paths that depend on who runs the program.
+// elsewhere replaces paths in the texts of flags that depend on the user.
 var elsewhere = strings.NewReplacer(
 	"default: "+defaultSocket(), "default: see [sockets](files.md#sockets)",
 	"default: "+defaultAgentDir("NAME"), "default: see [directories](files.md#directories)",

@@ -14,9 +14,8 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// TestReferenceStates lets jobs live at random in the store of reference, notes which
-// state followed which after what, and compares that with the diagrams in the
-// documentation.
+// TestReferenceStates makes random changes to jobs in the reference store, records which event led from which
+// state to which, and compares that with the diagrams in the documentation.
 func TestReferenceStates(t *testing.T) {
 	t.Parallel()
 	seen := map[string]transitions{"jobs": {}, "tasks": {}}
@@ -31,7 +30,7 @@ func TestReferenceStates(t *testing.T) {
 	}
 }
 
-// transitions are the events that led from one state to another.
+// transitions maps pairs of states to the events that led from the first to the second.
 type transitions map[[2]string]map[string]bool
 
 func (x transitions) add(from, to, event string) {
@@ -67,7 +66,7 @@ func stateNames() []string {
 	return names
 }
 
-// life is the life of one job, and of one that it may depend on.
+// life is the life of one job, and of another that it may depend on.
 type life struct {
 	t      *testing.T
 	ctx    context.Context
@@ -100,7 +99,7 @@ func newLife(t *testing.T, seed uint64, seen map[string]transitions) *life {
 	return l
 }
 
-// look notes what has changed.
+// look records the changes of states since the last look.
 func (l *life) look(event string) {
 	jobs, err := l.store.Jobs(l.ctx, queue.Query{IDs: []int64{l.id}})
 	if err != nil {
@@ -128,7 +127,7 @@ func (l *life) look(event string) {
 	l.tasks = now
 }
 
-// step does one thing to the job, or to the one that it depends on.
+// step does one random thing to the job, or to the one that it depends on.
 func (l *life) step() {
 	verbs := []queue.Verb{queue.VerbCancel, queue.VerbHold, queue.VerbRelease, queue.VerbRequeue, queue.VerbUncancel}
 	switch n := l.rng.IntN(12); {
@@ -174,7 +173,7 @@ func (l *life) beginThere() {
 	}
 }
 
-// progress says that an attempt waits behind a bridge, or has begun there.
+// progress reports that an attempt waits behind a bridge (began is zero), or has begun there.
 func (l *life) progress(ref queue.Ref, began time.Time) {
 	errs, err := l.store.Progress(l.ctx, []queue.Progress{{Ref: ref, Began: began}})
 	if err != nil || errs[0] != nil {
@@ -182,8 +181,7 @@ func (l *life) progress(ref queue.Ref, began time.Time) {
 	}
 }
 
-// end ends an attempt in one of the ways in which that can happen. A task that is to be
-// stopped is stopped.
+// end ends an attempt in one of the possible ways. A task that has to stop is stopped.
 func (l *life) end() {
 	ref := l.leases[0]
 	l.leases = l.leases[1:]

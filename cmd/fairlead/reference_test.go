@@ -17,9 +17,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// TestReference compares the parts of the documentation that follow from the code with
-// the code, and writes them with -update. Such a part stands between two comments, in a
-// page whose rest is written by hand.
+// TestReference compares generated parts of the documentation with the code, and writes them with -update.
+// Such a part stands between two comments, in a page whose rest is written by hand.
 func TestReference(t *testing.T) {
 	t.Setenv("FAIRLEAD_SERVER", "")
 	t.Setenv("FAIRLEAD_POOL", "")
@@ -36,7 +35,7 @@ func TestReference(t *testing.T) {
 	region(t, "docs/reference/metrics.md", "metrics", metricsText(t))
 }
 
-// region compares the part of a page that has a name, or writes it.
+// region compares a named part of a page, or writes it with -update.
 func region(t *testing.T, page, name, want string) {
 	t.Helper()
 	text := readPage(t, page)
@@ -55,7 +54,7 @@ func region(t *testing.T, page, name, want string) {
 	}
 }
 
-// whole is region for a file that is generated as a whole.
+// whole is region for a generated file.
 func whole(t *testing.T, page, want string) {
 	t.Helper()
 	got, err := os.ReadFile(filepath.Join(rootDir, page))
@@ -78,7 +77,7 @@ func firstDifference(got, want string) string {
 	return "there is too much at its end"
 }
 
-// mdRow is a row of a table in Markdown.
+// mdRow returns a row of a table in Markdown.
 func mdRow(cells ...string) string {
 	for i, c := range cells {
 		cells[i] = strings.ReplaceAll(strings.ReplaceAll(c, "|", `\|`), "\n", " ")
@@ -114,15 +113,15 @@ func commandsIn(text string) string {
 	})
 }
 
-// sentinels are the errors that package queue promises, with who meets them where.
+// sentinels holds all errors that package queue promises.
 var sentinels = map[string]error{
 	"ErrNotFound": queue.ErrNotFound, "ErrStaleAttempt": queue.ErrStaleAttempt, "ErrInvalid": queue.ErrInvalid,
 	"ErrState": queue.ErrState, "ErrFull": queue.ErrFull, "ErrBehind": queue.ErrBehind, "ErrClosed": queue.ErrClosed,
 	"ErrForbidden": queue.ErrForbidden, "ErrLimit": queue.ErrLimit, "ErrBusy": queue.ErrBusy, "ErrKeyUsed": queue.ErrKeyUsed, "ErrTaken": queue.ErrTaken, "ErrUnavailable": queue.ErrUnavailable,
 }
 
-// errorsText is the table that ties errors to codes and statuses. The errors are read
-// from their source, so that none is left out.
+// errorsText returns the table of errors, codes and statuses. It reads the errors from their source, so that
+// it misses none.
 func errorsText(t *testing.T) string {
 	f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(rootDir, "queue", "errors.go"), nil, parser.ParseComments)
 	if err != nil {
@@ -149,7 +148,7 @@ func errorsText(t *testing.T) string {
 	return b.String()
 }
 
-// meaningOf makes a sentence of an error's comment: "ErrX says that ...".
+// meaningOf makes a sentence from an error's comment: "ErrX says that ...".
 func meaningOf(name, doc string) string {
 	text := strings.TrimPrefix(strings.Join(strings.Fields(doc), " "), name+" says that ")
 	text = regexp.MustCompile(`\[([A-Za-z.]+)\]`).ReplaceAllString(text, "`$1`")

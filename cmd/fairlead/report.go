@@ -28,7 +28,7 @@ JSON, or as one self-contained HTML page with charts.`,
 	return c
 }
 
-// fairnessReport is that of the live account, or of the past.
+// fairnessReport is the report on fairness, from the live numbers or from past jobs.
 type fairnessReport struct {
 	pastReport
 	window string
@@ -78,7 +78,7 @@ mean of its shares over time, weighted by the use of the cluster.`,
 	return c
 }
 
-// ofThePast reports whether a flag asks for the jobs that are kept.
+// ofThePast reports whether a flag asks for past jobs.
 func (r *fairnessReport) ofThePast(c *cobra.Command) bool {
 	return slices.ContainsFunc([]string{"since", "until", "by", "depth", "format", "out"}, c.Flags().Changed)
 }
@@ -133,7 +133,7 @@ func (r *fairnessReport) table(doc *api.Shares) error {
 	return nil
 }
 
-// span is the stretch of the past that is asked for.
+// span returns the numbers of a pool in the requested window.
 func (r *fairnessReport) span(p *views.PoolView) views.FairnessSpan {
 	if r.window == "hour" {
 		return p.Fairness.Hour

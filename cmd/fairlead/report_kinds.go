@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/internal/plot"
 )
 
-// newSheet is a sheet whose first columns are the ones that group its rows.
+// newSheet returns a sheet that begins with the columns that group its rows.
 func newSheet(title string, doc *api.PastReport, columns ...sheetColumn) *sheet {
 	s := &sheet{title: title}
 	for _, by := range account.Dimensions {
@@ -37,7 +37,7 @@ func (s *sheet) add(r *account.Row, cells ...sheetCell) {
 	s.rows = append(s.rows, append(row, cells...))
 }
 
-// totals are the units' time of each month, or of all if there are no months.
+// totals returns the unit-seconds of each month, or of all rows if there are no months.
 func totals(doc *api.PastReport) map[string]float64 {
 	all := map[string]float64{}
 	for _, r := range doc.Rows {
@@ -53,7 +53,7 @@ func partOf(of, all float64) float64 {
 	return of / all
 }
 
-// ofAll says what parts are of.
+// ofAll names the total to which parts refer.
 func ofAll(doc *api.PastReport) string {
 	if slices.Contains(doc.By, "month") {
 		return "of all in the month"
@@ -88,7 +88,7 @@ func waitsSheet(doc *api.PastReport) *sheet {
 		sheetColumn{"median", "p50_wait_seconds", "median wait"},
 		sheetColumn{"p95", "p95_wait_seconds", "95th percentile of waits"},
 		sheetColumn{"longest", "max_wait_seconds", ""})
-	wait := func(v float64) sheetCell { return valueCell(v, plot.Duration(v)) } // as the picture writes it
+	wait := func(v float64) sheetCell { return valueCell(v, plot.Duration(v)) } // in the format of the pictures
 	for i := range doc.Rows {
 		if r := &doc.Rows[i]; r.Started > 0 {
 			s.add(r, countCell(r.Started), wait(r.MeanWait), wait(r.P50Wait), wait(r.P95Wait), wait(r.MaxWait))
@@ -102,15 +102,15 @@ func waitsSheet(doc *api.PastReport) *sheet {
 type fairPast struct {
 	Month       string   `json:"month,omitempty"`
 	Pool        string   `json:"pool"`
-	Share       *float64 `json:"share"`               // nil: not known
-	ShareNow    bool     `json:"share_now,omitempty"` // it is the one in force now
+	Share       *float64 `json:"share"`               // nil: unknown
+	ShareNow    bool     `json:"share_now,omitempty"` // share is the one in force now
 	Due         float64  `json:"due_unit_seconds"`
 	UnitSeconds float64  `json:"unit_seconds"`
 	Part        float64  `json:"part"`
 	Points      float64  `json:"points"`
 }
 
-// fairOf are the rows, and Jain's index of what pools had over their shares, by month.
+// fairOf returns the rows, and by month Jain's index of the usage of pools divided by their shares.
 func fairOf(doc *api.PastReport) (rows []fairPast, months []string, jains map[string]float64) {
 	all := totals(doc)
 	ratios := map[string][]float64{}
@@ -136,7 +136,7 @@ func fairOf(doc *api.PastReport) (rows []fairPast, months []string, jains map[st
 	return rows, months, jains
 }
 
-// fairnessSheet compares what pools had with the shares that were in force.
+// fairnessSheet compares the usage of pools with the shares that were in force.
 func fairnessSheet(doc *api.PastReport) *sheet {
 	s := newSheet("Shares and usage", doc,
 		sheetColumn{"share", "share", "of the cluster, as it was in force then"},
@@ -147,7 +147,7 @@ func fairnessSheet(doc *api.PastReport) *sheet {
 	var now []string
 	for i := range rows {
 		f := &rows[i]
-		share, due, points := wordCell("-"), wordCell("-"), wordCell("-") // it came by, and is not there any more
+		share, due, points := wordCell("-"), wordCell("-"), wordCell("-") // the pool existed for a time only
 		if f.Share != nil {
 			share, due, points = valueCell(*f.Share, percent(*f.Share)), valueCell(f.Due, hours(f.Due)), valueCell(f.Points, fmt.Sprintf("%+.1f", f.Points))
 		}
@@ -174,7 +174,7 @@ func fairnessSheet(doc *api.PastReport) *sheet {
 	return s
 }
 
-// namesOf names a few of many pools.
+// namesOf names the first of many pools.
 func namesOf(pools []string) string {
 	const most = 10
 	text := plain.Line(strings.Join(pools[:min(most, len(pools))], ", "))
@@ -184,7 +184,7 @@ func namesOf(pools []string) string {
 	return text
 }
 
-// jainOf is Jain's index: 1 if all are alike.
+// jainOf returns Jain's index: 1 if all values are equal.
 func jainOf(x []float64) float64 {
 	var sum, squares float64
 	for _, v := range x {

@@ -17,13 +17,13 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// pastReport are the flags of the reports on jobs of the past.
+// pastReport holds the flags of the reports on past jobs.
 type pastReport struct {
 	*app
 	listing
 	since, until, format, out string
 	by                        []string
-	shares                    bool // also the shares that pools had
+	shares                    bool // also ask for the shares that pools had
 	depth                     int
 }
 
@@ -67,7 +67,7 @@ out.`,
 	}, waitsSheet)
 }
 
-// pastCommand completes a command that shows the past.
+// pastCommand completes a command for a report on past jobs.
 func pastCommand(a *app, c *cobra.Command, make sheetOf) *cobra.Command {
 	r := &pastReport{app: a}
 	c.Args = cobra.NoArgs
@@ -82,7 +82,7 @@ func pastCommand(a *app, c *cobra.Command, make sheetOf) *cobra.Command {
 
 var reportFormats = []string{"table", "csv", "json", "html"}
 
-// query is what the flags ask for.
+// query returns the request that the flags make.
 func (r *pastReport) query(now time.Time) (q api.PastQuery, err error) {
 	if !slices.Contains(reportFormats, r.format) {
 		return q, usagef("--format: %q is not known; known: %s", r.format, strings.Join(reportFormats, ", "))
@@ -107,8 +107,8 @@ func (r *pastReport) query(now time.Time) (q api.PastQuery, err error) {
 	return q, nil
 }
 
-// zoneName is the time zone of this machine, as the server may know it: the name of the file
-// that /etc/localtime is, or what TZ says.
+// zoneName returns the time zone of this machine by a name that the server may know: TZ, or the file to which
+// /etc/localtime points.
 func zoneName() string {
 	name := os.Getenv("TZ")
 	if target, err := os.Readlink("/etc/localtime"); name == "" && err == nil {
@@ -137,7 +137,7 @@ func (r *pastReport) show(ctx context.Context, client *api.Client, command strin
 	return writeWhole(r.out, func(w io.Writer) error { return r.write(w, doc, s) })
 }
 
-// stamp is an instant as a flag takes it.
+// stamp writes an instant in the format of flags.
 func stamp(t time.Time) string { return t.Local().Format("2006-01-02T15:04:05") }
 
 func (r *pastReport) write(w io.Writer, doc *api.PastReport, s *sheet) error {

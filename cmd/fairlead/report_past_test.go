@@ -17,10 +17,10 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// reportPage is where a page is written for people to look at.
+// reportPage is a directory for pages that people can look at.
 var reportPage = flag.String("report-page", "", "write the pages of the reports into this directory")
 
-// quarter is a report on three months and three pools, one of whose names is an attack.
+// quarter returns a report on three months and three pools, one with a malicious name.
 func quarter() *api.PastReport {
 	day := func(m time.Month) time.Time { return time.Date(2026, m, 1, 0, 0, 0, 0, time.UTC) }
 	doc := &api.PastReport{Version: 1, At: day(4), Since: day(1), Until: day(4), Unit: "cpu", By: []string{"month", "pool"}}
@@ -29,8 +29,13 @@ func quarter() *api.PastReport {
 		m := months[k]
 		for i, pool := range []string{"physics", "biology", `=cmd|' /C calc'!A1<script>alert(1)</script>` + "\x1b[31m"} {
 			r := account.Row{Month: m, Pool: pool, Jobs: int64(had[i]), Succeeded: int64(had[i]) * 3, Failed: int64(i), UnitSeconds: had[i] * 3600, CPUSeconds: had[i] * 3000}
+<<<<<<< HEAD
 			r.Started, r.MeanWait, r.P50Wait, r.P95Wait, r.MaxWait = int64(had[i])*3, 700, 240, 1800*float64(i+1), 86400
 			if share := []float64{0.6, 0.4}; i < 2 { // nobody knows what the third had
+=======
+			r.Started, r.MeanWait, r.HalfWait, r.MaxWait, r.Longest = int64(had[i])*3, 700, 240, 1800*float64(i+1), 86400
+			if share := []float64{0.6, 0.4}; i < 2 { // the share of the third pool is unknown
+>>>>>>> english-c
 				r.Share, r.ShareNow = &share[i], k == 0
 			}
 			doc.Rows = append(doc.Rows, r)
@@ -39,7 +44,8 @@ func quarter() *api.PastReport {
 	return doc
 }
 
-// TestPastReports: each report has its numbers in all forms, and no name does anything.
+// TestPastReports checks that each report has its numbers in all formats, and that malicious names are
+// harmless.
 func TestPastReports(t *testing.T) {
 	t.Parallel()
 	doc := quarter()
@@ -77,7 +83,7 @@ func TestPastReports(t *testing.T) {
 	}
 }
 
-// TestWhoHadNothingCounts: a pool that had nothing is listed, and makes Jain's index worse.
+// TestWhoHadNothingCounts checks that a pool without usage is listed, and lowers Jain's index.
 func TestWhoHadNothingCounts(t *testing.T) {
 	t.Parallel()
 	doc := quarter()
@@ -89,7 +95,7 @@ func TestWhoHadNothingCounts(t *testing.T) {
 	if p := rows[2]; p.Due != 2700 || p.Part != 0 || p.Points != -25 {
 		t.Errorf("physics: %+v", p)
 	}
-	if got := jains[""]; math.Abs(got-2.0/3) > 1e-9 { // two of three had alike
+	if got := jains[""]; math.Abs(got-2.0/3) > 1e-9 { // two of three have equal ratios
 		t.Errorf("Jain's index is %v", got)
 	}
 	var csv bytes.Buffer
@@ -98,7 +104,7 @@ func TestWhoHadNothingCounts(t *testing.T) {
 	}
 }
 
-// TestWaitsAreRoundedOnce: a picture writes a wait as the table does.
+// TestWaitsAreRoundedOnce checks that pictures write a wait as tables do.
 func TestWaitsAreRoundedOnce(t *testing.T) {
 	t.Parallel()
 	doc := quarter()
@@ -120,7 +126,7 @@ func TestWaitsAreRoundedOnce(t *testing.T) {
 	}
 }
 
-// TestPastReportOfServer: the numbers of a server's jobs, through the interface.
+// TestPastReportOfServer checks the numbers of a server's jobs, through the API.
 func TestPastReportOfServer(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancel(t.Context())

@@ -19,22 +19,23 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// sheet is a report, however it is written.
+// sheet is a report, independent of its format.
 type sheet struct {
 	title   string
 	notes   []string
-	names   int // of the columns that name the row
+	names   int // number of columns that name the row
 	columns []sheetColumn
 	rows    [][]sheetCell
 	figures []func(width float64) plot.Figure
-	json    func(doc *api.PastReport) any // nil: the document as it is
+	json    func(doc *api.PastReport) any // nil: the document unchanged
 	command string
 }
 
-// sheetColumn is a column for people, with its name for programs.
+// sheetColumn is a column with a name for people, and a key for programs.
 type sheetColumn struct{ name, key, help string }
 
-// sheetCell is a word, or a number as people read it with its exact value. A word may be another one for programs.
+// sheetCell is a word, or a number with its text for people and its exact value. Programs may get another
+// word.
 type sheetCell struct {
 	text  string
 	value *float64
@@ -98,14 +99,14 @@ func (s *sheet) csv(out io.Writer, header bool) error {
 	return w.Error()
 }
 
-// html writes a page that stands alone, as that of the simulator does.
+// html writes a self-contained page, like that of the simulator.
 func (s *sheet) html(w io.Writer, doc *api.PastReport) error {
 	const when = "2 January 2006, 15:04"
 	d := simreport.Document{Title: s.title, Command: s.command}
 	d.Notes = append(d.Notes, fmt.Sprintf("From %s to %s, by %s; shares are counted in %s.", doc.Since.Local().Format(when), doc.Until.Local().Format(when), strings.Join(doc.By, " and "), doc.Unit))
 	d.Notes = append(d.Notes, s.notes...)
 	sheet := simreport.Sheet{}
-	// The first column of a page names the row: it has all names.
+	// The first column of a page joins all columns that name the row.
 	names := []string{}
 	for _, c := range s.columns[:s.names] {
 		names = append(names, c.name)
@@ -129,7 +130,7 @@ func (s *sheet) html(w io.Writer, doc *api.PastReport) error {
 	return d.HTML(w)
 }
 
-// rowName is a row in words.
+// rowName returns the name of a row.
 func (s *sheet) rowName(row []sheetCell) string {
 	var parts []string
 	for _, c := range row[:s.names] {
@@ -138,7 +139,7 @@ func (s *sheet) rowName(row []sheetCell) string {
 	return strings.Join(parts, " · ")
 }
 
-// shortName is a row where there is little room: the month without the year if all are of one.
+// shortName returns a short name of a row: the month without the year if all rows are of one year.
 func (s *sheet) shortName(row []sheetCell) string {
 	if s.columns[0].key != "month" || len(row[0].text) < 5 {
 		return s.rowName(row)
@@ -157,10 +158,10 @@ func (s *sheet) shortName(row []sheetCell) string {
 	return strings.ReplaceAll(s.rowName(short), " · ", " ")
 }
 
-// maxGroups is how many rows a picture shows.
+// maxGroups limits the rows in a picture.
 const maxGroups = 24
 
-// bars is a picture of some of the columns.
+// bars returns a picture of some of the columns.
 func (s *sheet) bars(title, note string, unit plot.Unit, scale float64, columns ...int) func(width float64) plot.Figure {
 	return func(width float64) plot.Figure {
 		f := plot.Bars{Title: title, Note: note, Unit: unit, Width: width}
@@ -173,7 +174,7 @@ func (s *sheet) bars(title, note string, unit plot.Unit, scale float64, columns 
 				g.Name = s.shortName(row)
 			}
 			for _, i := range columns {
-				v := math.NaN() // not known: there is no bar
+				v := math.NaN() // unknown: no bar
 				if row[i].value != nil {
 					v = *row[i].value * scale
 				}

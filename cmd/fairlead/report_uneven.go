@@ -9,18 +9,18 @@ import (
 	"github.com/fairlead/fairlead/internal/views"
 )
 
-// unevenBelow is the index of Jain below which the report says whose shares make it so small.
+// unevenBelow is Jain's index below which the report explains the index.
 const unevenBelow = 0.9
 
-// maxUneven bounds the pools whose index is explained, so that the table stays in sight.
+// maxUneven limits how many indexes are explained, so that the table stays in view.
 const maxUneven = 5
 
-// uneven explains small indexes. Span is the stretch of the past that is asked for.
+// uneven explains small indexes. Field span returns the numbers of the requested window.
 type uneven struct {
 	span func(*views.PoolView) views.FairnessSpan
 }
 
-// explain says for pools with a small index which of their child pools received most and least of their due.
+// explain names, for each pool with a small index, the child pools that received most and least of their due.
 func (r uneven) explain(w io.Writer, doc *api.Shares) {
 	told := 0
 	for i := range doc.Pools {
@@ -38,7 +38,7 @@ func (r uneven) explain(w io.Writer, doc *api.Shares) {
 	}
 }
 
-// extremes are the child pools of a pool that received most and least of their due.
+// extremes returns the child pools of a pool that received most and least of their due.
 func (r uneven) extremes(pools []views.PoolView, of int) (most, least *views.PoolView) {
 	for k := of + 1; k < len(pools) && pools[k].Depth > pools[of].Depth; k++ {
 		kid := &pools[k]
@@ -55,7 +55,7 @@ func (r uneven) extremes(pools []views.PoolView, of int) (most, least *views.Poo
 	return most, least
 }
 
-// ratio is the part of its due that a pool received. Above 1 it received the parts of others.
+// ratio returns the part of its due that a pool received. Above 1 it received parts of others.
 func (r uneven) ratio(p *views.PoolView) float64 {
 	return r.span(p).Received / r.span(p).Ideal
 }

@@ -120,7 +120,7 @@ func (s *reserve) run(c *cobra.Command, client *api.Client, args []string) error
 	if was, err := client.Nodes.Reservations(ctx); err == nil {
 		for i := range was.Reservations {
 			if x := &was.Reservations[i]; x.Name == args[0] {
-				undo = again(x) // it is changed, so that it is there afterwards as well
+				undo = again(x) // undo restores the reservation as it was before the change
 			}
 		}
 	}
@@ -151,7 +151,7 @@ func (s *reserve) run(c *cobra.Command, client *api.Client, args []string) error
 	return nil
 }
 
-// nameless is a flag that says something of one reservation; "" if only the list is asked for.
+// nameless returns a flag that applies to one reservation; "" if only the list is requested.
 func (s *reserve) nameless(c *cobra.Command) (name string) {
 	list := &cobra.Command{}
 	new(listing).flags(list)
@@ -163,14 +163,13 @@ func (s *reserve) nameless(c *cobra.Command) (name string) {
 	return name
 }
 
-// reserveFlags are the flags for the fields of a request, with what to say at the end of an error
-// about one.
+// reserveFlags maps fields of a request to flags, each with a text for the end of an error.
 var reserveFlags = map[string]struct{ flag, next string }{
 	"start": {"start", ""}, "duration": {"duration", ""}, "nodes": {"nodes", "; see fairlead nodes"}, "constraint": {"constraint", ""},
 	"pool": {"pool", " (--pool, --user, --maint)"}, "maintenance": {"maint", " (--pool, --user)"},
 }
 
-// ofFlag names the flag where the server named the field of a request.
+// ofFlag replaces the field of a request in the server's error by the flag.
 func ofFlag(err error) error {
 	field, text, _ := strings.Cut(err.Error(), ": ")
 	if f, known := reserveFlags[field]; known && errors.Is(err, queue.ErrInvalid) {
@@ -179,7 +178,7 @@ func ofFlag(err error) error {
 	return err
 }
 
-// asked is what the flags ask for.
+// asked returns the request that the flags make.
 func (s *reserve) asked(now time.Time) (*api.ReserveRequest, error) {
 	r := &api.ReserveRequest{
 		Maintenance: s.maintenance, Pools: s.pools, Users: s.users, Reason: s.reason, Force: s.force, DryRun: s.dry, Constraint: s.constraint, Request: queue.Amounts{},
@@ -217,7 +216,7 @@ func (s *reserve) asked(now time.Time) (*api.ReserveRequest, error) {
 	return r, nil
 }
 
-// size reads what chosen nodes have to have.
+// size parses the resources that chosen nodes must have.
 func (s *reserve) size(to queue.Amounts) error {
 	if s.cpus > 0 {
 		to["cpu"] = int64(s.cpus)
@@ -232,7 +231,7 @@ func (s *reserve) size(to queue.Amounts) error {
 	return addGPUs(to, s.gpus)
 }
 
-// begins says when a reservation begins, and how far that is.
+// begins writes when a reservation begins, and how long it is until then.
 func begins(r *engine.Reservation, now time.Time) string {
 	text := instant.Clock(r.From, now)
 	if r.From.After(now) {
@@ -241,13 +240,13 @@ func begins(r *engine.Reservation, now time.Time) string {
 	return text
 }
 
-// again is the command that makes a reservation as it is.
+// again returns the command that makes this reservation.
 func again(x *engine.Reservation) string {
 	return fmt.Sprintf("fairlead reserve %s --nodes %s --start %s --duration %s%s", x.Name, strings.Join(x.Nodes, ","),
 		x.From.Local().Format("2006-01-02T15:04:05"), units.FormatDuration(x.Until.Sub(x.From).Round(time.Second)), whoFlags(x))
 }
 
-// whoFlags are the flags that say who may use a reservation.
+// whoFlags returns the flags for the users of a reservation.
 func whoFlags(r *engine.Reservation) string {
 	text := ""
 	if r.Maintenance {
@@ -288,7 +287,7 @@ func (s *reserve) ended(out *api.ReserveResponse) error {
 	return nil
 }
 
-// tryEnd says what would end, and which jobs ask for it.
+// tryEnd prints which reservation would end, and which jobs ask for it.
 func (s *reserve) tryEnd(ctx context.Context, client *api.Client, name string) error {
 	all, err := client.Nodes.Reservations(ctx)
 	if err != nil {

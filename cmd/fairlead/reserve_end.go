@@ -11,14 +11,14 @@ import (
 	"github.com/fairlead/fairlead/internal/engine"
 )
 
-// ending is a reservation that would end, and the jobs that ask for it.
+// ending is the JSON of a reservation that would end, with the jobs that ask for it.
 type ending struct {
 	Version     int                `json:"version"`
 	Reservation engine.Reservation `json:"reservation"`
 	Jobs        []int64            `json:"jobs"`
 }
 
-// asking are the jobs that have not ended and ask for a reservation.
+// asking returns the jobs that have not ended and ask for a reservation.
 func asking(ctx context.Context, client *api.Client, name string) ([]int64, error) {
 	ids := []int64{}
 	v := url.Values{"state": openStates, "limit": {"10000"}}

@@ -15,22 +15,22 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// tally is the line at the end of a run, in the manner of Jepsen's total-queue.
+// tally is the summary of a run, in the manner of Jepsen's total-queue.
 type tally struct {
-	faults map[string]int // by their kinds
+	faults map[string]int // by kind
 
 	submitted  int // keys that were sent
-	acked      int // of these, those whose id came back
-	ok         int // of these, those that ended as they had to
-	aside      int // of these, those that were set aside because their agents were lost too often
-	lost       int // acknowledged and not there, or not ended
+	acked      int // of these, keys whose id came back
+	ok         int // of these, jobs that ended in the right state
+	aside      int // of these, jobs set aside because their agents were lost too often
+	lost       int // acknowledged jobs that are missing or have not ended
 	unexpected int // jobs whose key nobody sent
-	duplicates int // runs of tasks beyond the first and those after a failure
-	explained  int // of these, those after a lease that was lost or given back, as a new attempt
+	duplicates int // runs of tasks beyond the first run and the runs after failures
+	explained  int // of these, new attempts after a lease that was lost or given back
 	twice      int // tasks with two accepted completions, keys with two ids, ids with two keys
 	holders    int // attempts that were valid while a later one was
 	stale      int // writes of attempts that were over
-	refused    int // of these, those that were refused
+	refused    int // of these, refused writes
 	counters   int // counters that differ from a recount
 }
 
@@ -47,14 +47,14 @@ func (r tally) String() string {
 		r.duplicates, r.explained, r.twice, r.holders, r.refused, r.stale, r.counters)
 }
 
-// auditedStore is what an audit reads.
+// auditedStore is a store that an audit can read.
 type auditedStore interface {
 	queue.Store
 	queue.Accountant
 }
 
-// audit is what is known at the end: by the clients, by the witness, by the tasks
-// themselves, and by the database.
+// audit combines the final knowledge of the clients, of the witness, of the tasks themselves, and of the
+// database.
 type audit struct {
 	tally
 	t      testing.TB
@@ -63,7 +63,7 @@ type audit struct {
 	store  auditedStore
 	jobs   map[int64]*queue.Job
 	tries  map[ledgerTask][]int // attempts that began, by the ledger
-	ended  map[ledgerTask][]int // and came to their end
+	ended  map[ledgerTask][]int // attempts that ended, by the ledger
 }
 
 type ledgerTask struct {
@@ -71,7 +71,7 @@ type ledgerTask struct {
 	number int
 }
 
-// newAudit begins an audit with what clients and wires saw.
+// newAudit begins an audit with the records of clients and wires.
 func newAudit(t testing.TB, l *load, seen *witness) *audit {
 	a := &audit{t: t, record: l.record, seen: seen, jobs: map[int64]*queue.Job{}}
 	a.submitted, a.acked = len(l.record.sent), len(l.record.ids)
@@ -80,7 +80,7 @@ func newAudit(t testing.TB, l *load, seen *witness) *audit {
 	return a
 }
 
-// read goes through the ledger and the database. No task runs any more.
+// read reads the ledger and the database. No task runs any more.
 func (a *audit) read(store auditedStore, l ledger) {
 	a.t.Helper()
 	a.tries, a.ended = map[ledgerTask][]int{}, map[ledgerTask][]int{}
@@ -97,7 +97,7 @@ func (a *audit) read(store auditedStore, l ledger) {
 	a.counters += checkCounters(a.t, store, queue.Query{})
 }
 
-// judge fails the test for what must not be.
+// judge fails the test for every broken promise.
 func (a *audit) judge() {
 	for _, text := range a.seen.wrong {
 		a.t.Error(text)
@@ -116,8 +116,8 @@ func (a *audit) judge() {
 	}
 }
 
-// askServer compares what the server counts when nothing waits or runs any more, and
-// returns what it believes that each pool has received.
+// askServer checks the server's counts when nothing waits or runs any more, and returns the usage of each
+// pool by the server's account.
 func (a *audit) askServer(c *api.Client) map[string]float64 {
 	a.t.Helper()
 	ctx := a.t.Context()
@@ -155,7 +155,7 @@ func (a *audit) mismatch(format string, args ...any) {
 	a.t.Errorf(format, args...)
 }
 
-// readJobs compares the jobs in the database with those that the clients know.
+// readJobs compares the jobs in the database with the records of the clients.
 func (a *audit) readJobs() {
 	jobs, err := a.store.Jobs(a.t.Context(), queue.Query{})
 	if err != nil {
@@ -187,7 +187,7 @@ func (a *audit) readJobs() {
 	}
 }
 
-// checkJob reports whether a job ended as it had to, and so did its tasks.
+// checkJob reports whether a job and its tasks ended in the right state.
 func (a *audit) checkJob(j *queue.Job, o *order) bool {
 	tasks, err := a.store.Tasks(a.t.Context(), j.ID)
 	if err != nil {
@@ -206,7 +206,7 @@ func (a *audit) checkJob(j *queue.Job, o *order) bool {
 		all += a.reruns(&tasks[i])
 	}
 	for i := range tasks {
-		explained := all // of a gang all run again
+		explained := all // all tasks of a gang run again together
 		if j.Gang < 2 {
 			explained = a.reruns(&tasks[i])
 		}
@@ -215,19 +215,19 @@ func (a *audit) checkJob(j *queue.Job, o *order) bool {
 	return good
 }
 
-// setAside reports whether a task of a job failed because its agents were lost too often, as
-// happens to one or the other when agents are killed all the time.
+// setAside reports whether a task of a job failed because its agents were lost too often; with constant kills
+// of agents this happens to a few.
 func setAside(tasks []queue.Task) bool {
 	return slices.ContainsFunc(tasks, func(k queue.Task) bool {
 		return k.State == queue.Failed && k.Losses > 0 && k.Outcome.Cause == fmt.Sprintf("its agents were lost, or could not begin it, %d times", k.Losses)
 	})
 }
 
-// reruns is how often a task may have run again without having failed.
+// reruns returns how often a task may have run again without a failure.
 func (a *audit) reruns(k *queue.Task) int { return k.Losses + a.seen.givenBack(k.Job, k.Index) }
 
-// checkRuns compares a task with what it wrote to the ledger itself. It may have run so and so
-// often without having failed.
+// checkRuns compares a task with its lines in the ledger. The task may have run again reruns times without a
+// failure.
 func (a *audit) checkRuns(j *queue.Job, k *queue.Task, o *order, reruns int) bool {
 	name := ledgerTask{j.ID, k.Number}
 	tries, good := a.tries[name], true
@@ -253,8 +253,8 @@ func (a *audit) checkRuns(j *queue.Job, k *queue.Task, o *order, reruns int) boo
 	return good
 }
 
-// checkServed recounts what the pools received, as far as the jobs still say it: each
-// attempt that ended was charged once, and for its length.
+// checkServed recounts the service of the pools from the jobs: each attempt that ended was charged once, and
+// for its length.
 func (a *audit) checkServed(served map[string]float64) {
 	a.t.Helper()
 	usage, err := a.store.Usage(a.t.Context())
@@ -282,7 +282,7 @@ func (a *audit) checkServed(served map[string]float64) {
 			if last {
 				s.least += tasks[i].Ended.Sub(tasks[i].Started).Seconds()
 			}
-			if n > 0 { // earlier attempts lay between the job's start and the last one
+			if n > 0 { // earlier attempts lie between the job's start and the last attempt
 				s.most += tasks[i].Ended.Sub(j.Started).Seconds()
 			}
 		}
@@ -296,8 +296,8 @@ func (a *audit) checkServed(served map[string]float64) {
 		if got.Total < s.least-rounding || got.Total > s.most+rounding {
 			a.mismatch("pool %s was charged %v slot-seconds; its tasks had from %v to %v", pool, got.Total, s.least, s.most)
 		}
-		// The loop adds up by itself since it started, and by its own clock: each attempt is
-		// longer by what it took to write its begin and its end.
+		// The loop has its own sum since its start, by its own clock: each attempt is longer by the time of
+		// writing its begin and its end.
 		const writing = 0.05
 		if diff := math.Abs(served[pool] - got.Used); diff > 0.05*got.Used+writing*float64(got.Ended)+0.1 {
 			a.mismatch("pool %s: the server says %v used, its database %v", pool, served[pool], got.Used)
@@ -305,9 +305,8 @@ func (a *audit) checkServed(served map[string]float64) {
 	}
 }
 
-// charged is for how many attempts of a task its pool was charged, and whether the last
-// attempt is among them. Attempts that were given back are not charged: what says so is
-// that a task ended as cancelled without a word about how.
+// charged returns how many attempts of a task its pool was charged for, and whether the last attempt is one
+// of them. Attempts that were given back are not charged: such a task ended as cancelled without a cause.
 func charged(k *queue.Task) (n int64, last bool) {
 	n = int64(k.Losses + k.Fails)
 	switch k.Outcome.State {
@@ -323,11 +322,10 @@ func charged(k *queue.Task) (n int64, last bool) {
 	return n, false
 }
 
-// lostCause is how the end of a task is described that was cancelled and whose agent
-// then was lost; its loss has been counted.
+// lostCause is the cause of a cancelled task whose agent then was lost; its loss is counted already.
 const lostCause = "cancelled; its agent was lost"
 
-// open is the query for jobs that have not ended.
+// open returns the query for jobs that have not ended.
 func open() url.Values {
 	return url.Values{"state": {"held", "blocked", "waiting", "queued", "running"}, "limit": {"100"}}
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/fairlead/fairlead/internal/pgtest"
 )
 
-// fleet is several servers on one database, each with agents of its own. What happens to it
-// is done by one goroutine: injuries, and what makes them good again when their time comes.
+// fleet is several servers on one database, each with its own agents. One goroutine does all injuries, and
+// heals them when their time comes.
 type fleet struct {
 	t        *testing.T
 	lease    time.Duration
@@ -33,17 +33,17 @@ type fleet struct {
 	wrong    int // counters that differed from a recount
 
 	mu   sync.Mutex
-	hurt map[string]bool // what is not as it should be, by its name
+	hurt map[string]bool // names of injured parts
 }
 
-// heal is what makes an injury good again.
+// heal undoes an injury.
 type heal struct {
 	at   time.Time
 	name string
 	f    func()
 }
 
-// processors are what the two agents of a server offer.
+// processors holds the processors of the two agents of a server.
 var processors = []int{3, 2}
 
 func newFleet(t *testing.T, servers int, lease time.Duration, seed uint64) *fleet {
@@ -86,7 +86,7 @@ func (f *fleet) sockets() (all []string) {
 	return all
 }
 
-// injure notes that something is hurt until f makes it good.
+// injure records an injury, which good will undo after pause.
 func (f *fleet) injure(kind, name string, pause time.Duration, good func()) {
 	f.faults[kind]++
 	f.mu.Lock()
@@ -101,7 +101,7 @@ func (f *fleet) isHurt(name string) bool {
 	return f.hurt[name]
 }
 
-// tend makes good what is due, or everything.
+// tend undoes the injuries that are due, or all.
 func (f *fleet) tend(all bool) {
 	f.t.Helper()
 	f.heals = slices.DeleteFunc(f.heals, func(h heal) bool {
@@ -116,11 +116,10 @@ func (f *fleet) tend(all bool) {
 	})
 }
 
-// upTo is a random time.
+// upTo returns a random duration below d.
 func (f *fleet) upTo(d time.Duration) time.Duration { return time.Duration(f.rng.Int64N(int64(d))) }
 
-// fault hurts something that is whole: a server, an agent, or the database. It reports false
-// if it found nothing.
+// fault injures a healthy server or agent, or the database. It returns false if it finds none.
 func (f *fleet) fault() bool {
 	f.t.Helper()
 	for range 50 {
@@ -165,7 +164,7 @@ func (f *fleet) stopDatabase() {
 	})
 }
 
-// check fails if a server has ended by itself.
+// check fails if a server or an agent has ended by itself.
 func (f *fleet) check() {
 	f.t.Helper()
 	for i, r := range f.sites {
@@ -180,8 +179,8 @@ func (f *fleet) check() {
 	}
 }
 
-// recountText compares, in one snapshot, what is kept of each pool with its jobs, these with
-// their tasks, and what runs with the leases.
+// recountText compares, in one snapshot, the counters of each pool with its jobs, the jobs with their tasks,
+// and the running tasks with the leases.
 const recountText = `WITH kept AS (
 		SELECT pool, sum(waiting) AS waiting, sum(running) AS running
 		FROM (SELECT id AS pool, waiting, running FROM fairlead.pool UNION ALL
@@ -202,7 +201,7 @@ const recountText = `WITH kept AS (
 	SELECT format('job %s: %s of its tasks run, it says %s', id, t.running, j.running)
 	FROM fairlead.job AS j JOIN tasks AS t ON t.job = j.id WHERE t.running <> coalesce(j.running, 0)`
 
-// recount counts what the database keeps, while it is at work.
+// recount checks the counters in the database while it is in use.
 func (f *fleet) recount() {
 	f.t.Helper()
 	for _, text := range f.ask(recountText) {
@@ -211,7 +210,7 @@ func (f *fleet) recount() {
 	}
 }
 
-// ask asks the database for lines of text.
+// ask runs a query and returns its lines of text.
 func (f *fleet) ask(query string, args ...any) (lines []string) {
 	f.t.Helper()
 	ctx, cancel := context.WithTimeout(f.t.Context(), deadline)

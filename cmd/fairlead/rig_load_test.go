@@ -11,26 +11,25 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// order is a job that a client sent, and how it has to end.
+// order is a job that a client sent, and the state in which it has to end.
 type order struct {
 	spec   api.Spec
 	want   queue.State
 	noted  bool // its tasks write to the ledger
-	cancel bool // by the client, as soon as it is acknowledged
+	cancel bool // the client cancels it as soon as it is acknowledged
 }
 
-// record is what the clients know: what they sent and what was acknowledged. The server
-// is judged by it.
+// record holds the clients' knowledge: sent and acknowledged jobs. The audit judges the server by it.
 type record struct {
 	t testing.TB
 
 	mu         sync.Mutex
 	sent       map[string]*order // by key
-	ids        map[string]int64  // that were acknowledged, by key
+	ids        map[string]int64  // acknowledged ids, by key
 	keys       map[int64]string
-	fresh      []int64 // acknowledged since they were last taken
-	duplicates int     // a key that got two ids
-	reused     int     // an id that two keys got
+	fresh      []int64 // acknowledged since the last takeFresh
+	duplicates int     // keys that got two ids
+	reused     int     // ids that two keys got
 }
 
 func (r *record) send(o *order) {
@@ -39,7 +38,7 @@ func (r *record) send(o *order) {
 	r.sent[o.spec.Key] = o
 }
 
-// acknowledged notes the answer to a key, which has to be the same each time.
+// acknowledged records the answer to a key, which has to be the same each time.
 func (r *record) acknowledged(key string, id int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -58,14 +57,14 @@ func (r *record) acknowledged(key string, id int64) {
 	r.fresh = append(r.fresh, id)
 }
 
-// count is how many jobs have been acknowledged.
+// count returns how many jobs have been acknowledged.
 func (r *record) count() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.ids)
 }
 
-// takeFresh returns what was acknowledged since it was last called.
+// takeFresh returns the jobs acknowledged since its last call.
 func (r *record) takeFresh() []int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -78,13 +77,13 @@ func (r *record) takeFresh() []int64 {
 type load struct {
 	record  *record
 	ledger  ledger
-	gangs   bool         // there are gangs among the jobs
-	backlog atomic.Int64 // tasks that wait or run, as the server said last
+	gangs   bool         // some jobs are gangs
+	backlog atomic.Int64 // waiting and running tasks, by the server's last answer
 	stop    chan struct{}
 	users   sync.WaitGroup
 }
 
-// most tasks may wait, so that the end is not far away when the submissions stop.
+// mostBacklog limits the waiting and running tasks, so that all end soon after the last submission.
 const mostBacklog = 300
 
 func newLoad(t testing.TB, l ledger) *load {

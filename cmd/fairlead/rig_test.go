@@ -22,8 +22,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// rig is a server with agents, each a process of its own, and what lies between them:
-// agents and clients reach the server through the wire, which sees what is said.
+// rig is a server with agents, each in its own process. Agents and clients reach the server through the wire,
+// which sees all messages.
 type rig struct {
 	t      *testing.T
 	dir    string // for everything but the sockets, whose paths have to be short
@@ -31,7 +31,7 @@ type rig struct {
 	db     string
 	lease  time.Duration
 	wire   *wire
-	direct *api.Client // past the wire
+	direct *api.Client // bypasses the wire
 
 	mu     sync.Mutex
 	server *proc
@@ -43,7 +43,7 @@ func newRig(t *testing.T, lease time.Duration) *rig {
 	return newRigWith(t, lease, newWitness())
 }
 
-// newRigWith is newRig for one of several servers, which have the same witness.
+// newRigWith is newRig for one of several servers, which share a witness.
 func newRigWith(t *testing.T, lease time.Duration, seen *witness) *rig {
 	t.Helper()
 	short, err := os.MkdirTemp("", "fl")
@@ -73,7 +73,7 @@ func dial(t testing.TB, socket string) *api.Client {
 	return c
 }
 
-// end kills what is left. What the programs said is shown if the test failed.
+// end kills the remaining processes. It prints their output if the test failed.
 func (r *rig) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -123,15 +123,15 @@ func (r *rig) serve() {
 	}
 }
 
-// answers waits until the server answers, and reports false if it ends before.
+// answers waits until the server answers. It returns false if the server ends before, or does not answer in
+// time.
 func (r *rig) answers(p *proc) bool {
 	return await.Within(deadline, func() bool {
 		return p.ended() || r.direct.Call(context.Background(), http.MethodGet, "/healthz", nil, nil) == nil
 	}) && !p.ended()
 }
 
-// work starts an agent, whose tasks are those of all users, and waits until it has
-// joined.
+// work starts an agent that runs the tasks of all users, and waits until it has joined.
 func (r *rig) work(name string, cpus int) *proc {
 	r.t.Helper()
 	joined := func() int {
@@ -155,16 +155,16 @@ func (r *rig) startAgent(name string, cpus int) *proc {
 	return p
 }
 
-// deadline is how long anything may take that is expected to happen.
+// deadline is the longest wait for anything that must happen.
 const deadline = await.Patience
 
-// until waits for something to become true.
+// until waits for a condition.
 func (r *rig) until(what string, f func() bool) {
 	r.t.Helper()
 	await.True(r.t, what, f)
 }
 
-// submit submits one job as a user and returns its id.
+// submit submits one job and returns its id.
 func (r *rig) submit(spec api.Spec) int64 {
 	r.t.Helper()
 	resp, err := r.direct.Jobs.Submit(r.t.Context(), api.SubmitRequest{Jobs: []api.Spec{spec}})
@@ -186,7 +186,7 @@ func (r *rig) job(id int64) *api.JobResponse {
 	return j
 }
 
-// finished waits until a job is in a final state.
+// finished waits until a job has ended.
 func (r *rig) finished(id int64) *api.JobResponse {
 	r.t.Helper()
 	var j *api.JobResponse
@@ -200,7 +200,7 @@ func (r *rig) finished(id int64) *api.JobResponse {
 // proc is a process of the program.
 type proc struct {
 	cmd  *exec.Cmd
-	log  string // file with what it said
+	log  string // file with its output
 	done chan struct{}
 }
 
@@ -216,8 +216,8 @@ var forks = sync.OnceValue(func() chan<- func() {
 	return c
 })
 
-// start starts the program: this test, which then is the program. It dies with us,
-// also when a time-out ends us: the kernel sees to that, by the thread that forked.
+// start starts the program: this test binary under the program's name. The kernel kills the process when the
+// thread that forked it ends, so also after a time-out of the test.
 func (r *rig) start(name string, args ...string) *proc {
 	r.t.Helper()
 	self, err := os.Executable()
@@ -260,7 +260,7 @@ func (p *proc) kill() {
 
 func (p *proc) signal(s syscall.Signal) { p.cmd.Process.Signal(s) }
 
-// stop asks the process to end, and fails the test if it does not do so in good order.
+// stop ends the process with SIGTERM, and fails the test if the process does not exit cleanly.
 func (r *rig) stop(p *proc) {
 	r.t.Helper()
 	p.signal(syscall.SIGTERM)
@@ -274,7 +274,7 @@ func (r *rig) stop(p *proc) {
 	}
 }
 
-// lives reports whether a process is there and has not ended.
+// lives reports whether a process exists and has not ended.
 func lives(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// wire stands between a server and everybody else. What it sees it tells the witness, and it
-// cuts connections at random: before a request arrives, or before its answer does.
+// wire stands between a server and everybody else. It shows all messages to the witness, and cuts connections
+// at random: before a request arrives, or before its answer does.
 type wire struct {
 	*witness
 	socket string
@@ -30,21 +30,21 @@ type wire struct {
 
 	lossy                   sync.Mutex
 	rng                     *rand.Rand
-	chance                  float64 // that a request, or an answer, is lost
+	chance                  float64 // probability to lose a request, or an answer
 	cutRequests, cutAnswers int
 }
 
-// witness notes which attempts servers handed out, renewed and accepted as ended, as those at
-// the other end saw it.
+// witness records which attempts servers handed out, renewed and accepted as ended, as seen from the other
+// end.
 type witness struct {
 	mu                    sync.Mutex
 	tasks                 map[taskName]*attempts
-	refs                  []queue.Ref       // that were handed out
-	sessions              map[string]string // of agents, by their names
-	wrong                 []string          // what must not happen, in words
+	refs                  []queue.Ref       // attempts that were handed out
+	sessions              map[string]string // sessions of agents, by name
+	wrong                 []string          // descriptions of faults
 	twoHolders, completed int               // how often: two valid holders; two completions
-	renewals, ends        int               // that servers granted, and ends that they accepted
-	stale, refused        int               // writes of attempts that were over; those that were refused
+	renewals, ends        int               // renewals granted, and ends accepted, by servers
+	stale, refused        int               // writes of attempts that were over, and how many of these were refused
 }
 
 func newWitness() *witness {
@@ -56,17 +56,17 @@ type taskName struct {
 	task int
 }
 
-// attempts is what was said about those of one task.
+// attempts holds the messages about the attempts of one task.
 type attempts struct {
-	newest   int            // of those that were handed out
-	gang     bool           // it is one of a gang, all of which run again if one has to
-	accepted map[int]string // how they ended, as the server accepted it
-	refused  map[int]string // code of the refusal
-	back     map[int]bool   // that were given back, whether that was answered or not
-	handed   []handed       // in the order in which they were
+	newest   int            // newest attempt that was handed out
+	gang     bool           // one of a gang: all run again if one has to
+	accepted map[int]string // state at the end that the server accepted, by attempt
+	refused  map[int]string // code of the refusal, by attempt
+	back     map[int]bool   // attempts that were given back, with or without an answer
+	handed   []handed       // in order
 }
 
-// handed is when an attempt was first handed out, and to which agent.
+// handed is the time when an attempt was first handed out, and its agent.
 type handed struct {
 	attempt int
 	at      time.Time
@@ -94,7 +94,7 @@ func newWire(t *testing.T, seen *witness, socket, server string) *wire {
 	return w
 }
 
-// cut makes the wire lose requests and answers with the probability from now on.
+// cut makes the wire lose requests and answers with this probability from now on.
 func (w *wire) cut(chance float64, rng *rand.Rand) {
 	w.lossy.Lock()
 	defer w.lossy.Unlock()
@@ -111,8 +111,7 @@ func (w *wire) loses(count *int) bool {
 	return true
 }
 
-// ServeHTTP passes a request on. A panic of this kind closes the connection without an
-// answer.
+// ServeHTTP passes a request on. A panic with http.ErrAbortHandler closes the connection without an answer.
 func (w *wire) ServeHTTP(out http.ResponseWriter, in *http.Request) {
 	body, err := io.ReadAll(in.Body)
 	if err != nil || w.loses(&w.cutRequests) {
@@ -169,7 +168,7 @@ func (w *witness) task(ref queue.Ref) *attempts {
 	return a
 }
 
-// seeJoin notes the session of an agent.
+// seeJoin records the session of an agent.
 func (w *witness) seeJoin(path string, answer []byte) {
 	var j api.JoinResponse
 	if json.Unmarshal(answer, &j) != nil {
@@ -180,7 +179,7 @@ func (w *witness) seeJoin(path string, answer []byte) {
 	w.sessions[agentOf(path)] = j.Session
 }
 
-// agentOf is the agent in the path of a request: /v1/agents/NAME/...
+// agentOf returns the agent in the path of a request: /v1/agents/NAME/...
 func agentOf(path string) string {
 	if parts := strings.Split(path, "/"); len(parts) > 3 {
 		return parts[3]
@@ -188,7 +187,7 @@ func agentOf(path string) string {
 	return ""
 }
 
-// seeLeases notes attempts that are handed out.
+// seeLeases records attempts that are handed out.
 func (w *witness) seeLeases(path string, answer []byte) {
 	var p api.PollResponse
 	if json.Unmarshal(answer, &p) != nil {
@@ -207,9 +206,9 @@ func (w *witness) seeLeases(path string, answer []byte) {
 	}
 }
 
-// reportSeen is a report on its way. stale are the attempts in it after which a later
-// one of the same task had been handed out, before the report set out, over are those whose
-// end had been accepted: the server must not take them for valid.
+// reportSeen is a report on its way. In stale are the attempts for which a later attempt of the same task had
+// been handed out before the report set out; in over are those whose end had been accepted. The server must
+// not accept either as valid.
 type reportSeen struct {
 	api.ReportRequest
 	stale, over map[queue.Ref]bool
@@ -239,7 +238,7 @@ func (w *witness) seeReport(body []byte) *reportSeen {
 	return r
 }
 
-// seeAnswer notes what the server made of a report.
+// seeAnswer records the server's answer to a report.
 func (w *witness) seeAnswer(r *reportSeen, body []byte) {
 	var answer api.ReportResponse
 	if json.Unmarshal(body, &answer) != nil || answer.Rejoin {
@@ -269,7 +268,7 @@ func (w *witness) seeAnswer(r *reportSeen, body []byte) {
 	}
 }
 
-// answered counts writes of attempts that were over, and what became of them.
+// answered counts writes of attempts that were over, and how many the server refused.
 func (w *witness) answered(r *reportSeen, ref queue.Ref, e *api.Error) {
 	if r.stale[ref] || r.over[ref] {
 		w.stale++
@@ -279,9 +278,9 @@ func (w *witness) answered(r *reportSeen, ref queue.Ref, e *api.Error) {
 	}
 }
 
-// accept notes an end that the server accepted. After a success, unless it was that of a part
-// of a gang, or after the same attempt's own end, there must not be another. Answers of two servers may be seen in another
-// order than they were given in: it is the numbers of the attempts that tell which came first.
+// accept records an end that the server accepted. No other end may follow a success, except in a gang, nor a
+// second end of the same attempt. The answers of two servers may be seen in another order than they were
+// given: the numbers of the attempts tell which came first.
 func (w *witness) accept(f api.Finished, stale bool) {
 	a := w.task(f.Ref)
 	if stale {
@@ -305,28 +304,28 @@ func (w *witness) blame(format string, args ...any) {
 	w.wrong = append(w.wrong, fmt.Sprintf(format, args...))
 }
 
-// renewed is how often the server renewed a lease.
+// renewed returns how often the server renewed a lease.
 func (w *witness) renewed() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.renewals
 }
 
-// refusal is the code with which the end of an attempt was refused, if it was.
+// refusal returns the code with which the end of an attempt was refused, if it was.
 func (w *witness) refusal(ref queue.Ref) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.task(ref).refused[ref.Attempt]
 }
 
-// accepted are the attempts of a task whose end the server accepted, and how they ended.
+// accepted returns the attempts of a task whose end the server accepted, with the final states.
 func (w *witness) accepted(job int64, task int) map[int]string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return maps.Clone(w.task(queue.Ref{JobID: job, Task: task}).accepted)
 }
 
-// givenBack is how many attempts of a task were given back by their agents.
+// givenBack returns how many attempts of a task the agents gave back.
 func (w *witness) givenBack(job int64, task int) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// docFile writes a file out of a page of the documentation into the work directory: docfile PAGE FILE. It is
-// the block that the page marks with the name of the file, word for word.
+// docFile writes a file from a page of the documentation into the work directory: docfile PAGE FILE. It takes
+// the block that the page marks with the file's name, word for word.
 func docFile(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: docfile PAGE FILE")
@@ -22,16 +22,16 @@ func docFile(ts *testscript.TestScript, neg bool, args []string) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", args[0]))
 	ts.Check(err)
 	_, text, found := strings.Cut(string(page), "<!-- file: "+args[1]+" -->\n")
-	if _, text, _ = strings.Cut(text, "\n"); !found { // without the line that begins the block
+	if _, text, _ = strings.Cut(text, "\n"); !found { // without the first line of the block
 		ts.Fatalf("%s has no file %s", args[0], args[1])
 	}
 	text, _, _ = strings.Cut(text, "```")
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o644))
 }
 
-// groupsOf makes a socket beside the server's by which users are of groups, whether or not the machine knows
-// them: groups USER=GROUP... What is submitted there with --as USER is of the user's group, as if the machine
-// knew the user to be in it.
+// groupsOf opens a second socket beside the server's, on which users belong to given groups, whether or not
+// the machine knows them: groups USER=GROUP... A job that is submitted there with --as USER has the user's
+// group, as if the machine had it.
 func groupsOf(ts *testscript.TestScript, neg bool, args []string) {
 	socket := ts.Getenv("SOCKET")
 	group := map[string]string{}

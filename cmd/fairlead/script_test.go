@@ -20,19 +20,19 @@ import (
 	"github.com/fairlead/fairlead/internal/await"
 )
 
-// update writes what the program prints into the scripts that compare it with a file.
+// update makes tests write the expected output into scripts and pages.
 var update = flag.Bool("update", false, "write the expected output anew")
 
 func TestMain(m *testing.M) {
 	testscript.Main(tests{m}, map[string]func(){"fairlead": main, "intruder": intruder})
 }
 
-// lively are the scripts that -short runs, as the race detector does: servers with agents, several
-// users and changes while tasks run. The others look at what single commands print.
+// lively lists the scripts for -short and for the race detector: servers with agents, several users, and
+// changes while tasks run. The other scripts check the output of single commands.
 var lively = []string{"config_set", "first", "gang", "limits", "nodes", "refuse", "submit"}
 
-// TestScripts runs the scripts in testdata/script: each is a session with the program,
-// with what it has to print.
+// TestScripts runs the scripts in testdata/script: each is a session with the program and its expected
+// output.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	dir, files := "testdata/script", []string(nil)
@@ -42,7 +42,7 @@ func TestScripts(t *testing.T) {
 		}
 		dir = ""
 	}
-	sockets := t.TempDir() // of the scripts together: their servers end after they do
+	sockets := t.TempDir() // shared by the scripts: their servers end after they do
 	os.Chmod(filepath.Dir(sockets), 0o755)
 	os.Chmod(sockets, 0o755)
 	testscript.Run(t, testscript.Params{
@@ -59,11 +59,10 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// setup gives each script a home and a socket of its own. Paths of sockets have to be
-// short.
+// setup gives each script its own home and socket. Paths of sockets have to be short.
 func setup(e *testscript.Env, sockets string) error {
 	socket := filepath.Join(sockets, strings.TrimPrefix(filepath.Base(e.WorkDir), "script-"))
-	// The work directory is below one that only we may enter; jobs of others run there.
+	// Only we may enter a directory above the work directory, but jobs of other users run there.
 	for d := e.WorkDir; len(d) > len(os.TempDir()); d = filepath.Dir(d) {
 		os.Chmod(d, 0o755)
 	}
@@ -80,10 +79,10 @@ func setup(e *testscript.Env, sockets string) error {
 	return nil
 }
 
-// patience is how long a script waits for anything.
+// patience is the longest wait of a script for anything.
 const patience = 2 * time.Minute
 
-// waitServer waits until the server of the script answers.
+// waitServer waits until the server of the script accepts connections, or with ! until it does not.
 func waitServer(ts *testscript.TestScript, neg bool, args []string) {
 	if !await.Within(patience, func() bool {
 		c, err := net.Dial("unix", ts.Getenv("SOCKET"))
@@ -96,7 +95,7 @@ func waitServer(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// until runs a command again and again until its output matches: until REGEXP COMMAND...
+// until repeats a command until its output matches: until REGEXP COMMAND...
 func until(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 2 || neg {
 		ts.Fatalf("usage: until REGEXP COMMAND...")
@@ -132,7 +131,7 @@ func statusIs(ts *testscript.TestScript, neg bool, args []string) {
 	fmt.Fprintln(ts.Stderr(), ts.ReadFile("stderr"))
 }
 
-// jobHas checks what the server tells of one job, environment included: jobhas ID REGEXP.
+// jobHas checks the server's document about a job, environment included: jobhas ID REGEXP.
 func jobHas(ts *testscript.TestScript, neg bool, args []string) {
 	c, err := api.Dial(ts.Getenv("SOCKET"))
 	ts.Check(err)
@@ -153,7 +152,7 @@ func badBytes(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte("#!/bin/sh\n#FL --job-name=\xff\xfe\ntrue\n"), 0o755))
 }
 
-// big writes a script of so many bytes: big FILE BYTES.
+// big writes a script of about this many bytes: big FILE BYTES.
 func big(ts *testscript.TestScript, neg bool, args []string) {
 	n, err := strconv.Atoi(args[1])
 	ts.Check(err)

@@ -119,7 +119,7 @@ func (s *serve) run(c *cobra.Command) error {
 	return s.until(c.Context(), x)
 }
 
-// until waits for the end, or for something to fail.
+// until waits until ctx is done or a part of the server fails, and stops the server.
 func (s *serve) until(ctx context.Context, x *instance) error {
 	select {
 	case <-ctx.Done():
@@ -130,7 +130,7 @@ func (s *serve) until(ctx context.Context, x *instance) error {
 	}
 }
 
-// options are what the flags say, else the configuration, else the defaults.
+// options takes each option from the flags, else from the configuration, else from the defaults.
 func (s *serve) options(cfg *config.Config) (o instanceOptions, cleanup func(), err error) {
 	cleanup = func() {}
 	level, err := s.level(cfg)
@@ -181,7 +181,7 @@ func (s *serve) options(cfg *config.Config) (o instanceOptions, cleanup func(), 
 	return o, cleanup, nil
 }
 
-// socketOptions say where the socket is, and who may connect to it.
+// socketOptions returns the path of the socket, and who may connect to it.
 func (s *serve) socketOptions(cfg *config.Server) (o socket.Options, err error) {
 	o = socket.Options{Path: cmp.Or(s.socket, cfg.Socket, defaultSocket()), Mode: cmp.Or(cfg.SocketMode, fs.FileMode(0o666)), GID: -1}
 	if o.Path == "none" {
@@ -252,10 +252,10 @@ func (s *serve) runDev(ctx context.Context, x *instance, o instanceOptions) erro
 	return err
 }
 
-// agentDir is where the agent of a development server keeps its files: beside the database, with
-// a name like it, so that each of several has its own; or in the working directory if the database
-// is not a file. There may be others then, of servers that share the database: one whose node was
-// given a name has a directory of that name.
+// agentDir returns the directory for the files of a development server's agent. It lies beside the database
+// file and is named after it, so that each of several servers has its own. If the database is not a file, it
+// lies in the working directory; servers that share the database may use that too, so a node with a chosen
+// name gets a directory of that name.
 func agentDir(database, node string) string {
 	switch {
 	case !isURL(database):
@@ -278,11 +278,11 @@ func (s *serve) devUntil(ctx context.Context, x *instance, agentEnded <-chan err
 	}
 }
 
-// firstLinkLasts is for how long the address of the dashboard works that the server prints on a terminal
-// when it starts. It works once; fairlead dashboard gives others.
+// firstLinkLasts is how long the dashboard address works that the server prints on a terminal when it starts.
+// It works once; fairlead dashboard prints others.
 const firstLinkLasts = 10 * time.Minute
 
-// banner says where the server is, in a few aligned lines.
+// banner prints the addresses and places of the server, in a few aligned lines.
 func (s *serve) banner(x *instance, o instanceOptions, ao *agent.Options) {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(s.out, "  %-9s %s\n", name, fmt.Sprintf(format, args...))

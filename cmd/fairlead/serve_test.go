@@ -16,7 +16,7 @@ import (
 	"github.com/fairlead/fairlead/internal/await"
 )
 
-// TestServeAsUser: an ordinary user's server has its socket where the user may write.
+// TestServeAsUser checks that the server of an ordinary user has its socket where the user may write.
 func TestServeAsUser(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root, to become somebody else")
@@ -35,7 +35,7 @@ func TestServeAsUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program = filepath.Join(dir, "fairlead") // by this name the test is the program
+	program = filepath.Join(dir, "fairlead") // under this name the test binary is the program
 	if err := errors.Join(os.WriteFile(program, data, 0o755), os.Chown(dir, uid, uid)); err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,8 @@ func TestServeAsUser(t *testing.T) {
 	}
 }
 
-// TestServeWithoutSocket: commands and agents have to be able to reach a server.
+// TestServeWithoutSocket checks that a server refuses to run without a socket, as commands and agents must be
+// able to reach it.
 func TestServeWithoutSocket(t *testing.T) {
 	s := &serve{app: &app{errs: &background{}}, socket: "none", listen: "127.0.0.1:0"}
 	if _, _, err := s.options(config.Default()); err == nil || !strings.Contains(err.Error(), "needs its socket") {
@@ -83,7 +84,7 @@ func TestServeWithoutSocket(t *testing.T) {
 	}
 }
 
-// TestServeListensWhereItIsAsked: only a development server has an address unless one is asked for.
+// TestServeListensWhereItIsAsked checks that only a development server has an address by default.
 func TestServeListensWhereItIsAsked(t *testing.T) {
 	for _, c := range []struct {
 		dev          bool
@@ -110,7 +111,8 @@ func TestServeListensWhereItIsAsked(t *testing.T) {
 	}
 }
 
-// TestAgentDir: development servers of different files have agents of their own, in one directory, too.
+// TestAgentDir checks that development servers of different files have separate agent directories, even in
+// one directory.
 func TestAgentDir(t *testing.T) {
 	for _, c := range []struct{ database, node, want string }{
 		{"fairlead.db", hostname(), "fairlead-agent"},
@@ -125,8 +127,8 @@ func TestAgentDir(t *testing.T) {
 	}
 }
 
-// TestCodeIsForTerminals: the address that signs in is printed on a terminal only. Others may be able to read a file, a
-// journal or the log of a build, and whoever opens the address first acts as the server's user.
+// TestCodeIsForTerminals checks that the sign-in address is printed only on a terminal. Others may be able to
+// read a file, a journal or a build log, and the first to open the address acts as the server's user.
 func TestCodeIsForTerminals(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ want, not string }{
@@ -158,8 +160,8 @@ func TestCodeIsForTerminals(t *testing.T) {
 	}
 }
 
-// TestServeWithoutItsPort: a user who takes the port while the server is away keeps nobody from the socket, and gets no
-// code of anybody.
+// TestServeWithoutItsPort has a user take the port while the server is away. The socket must still work, and
+// the user must get no sign-in code.
 func TestServeWithoutItsPort(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
@@ -192,8 +194,8 @@ func TestServeWithoutItsPort(t *testing.T) {
 	says("http://"+address+"/login?code=", "dashboard")
 }
 
-// TestDeadSocketHidesNobody: the socket that a user's own server left behind when it was killed does not hide that of
-// the machine's server.
+// TestDeadSocketHidesNobody checks that the socket that a user's own killed server left behind does not hide
+// the socket of the machine's server.
 func TestDeadSocketHidesNobody(t *testing.T) {
 	dir := t.TempDir()
 	make := func(name string, alive bool) string {

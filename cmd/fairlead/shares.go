@@ -134,7 +134,7 @@ func (s *shares) tree(doc *api.Shares) error {
 	return nil
 }
 
-// escaped lists the pools whose names the configuration writes in another way.
+// escaped prints how the configuration writes the names of pools that need escapes.
 func (s *shares) escaped(paths []string) {
 	if s.noHeader || len(s.columns) > 0 {
 		return
@@ -162,7 +162,7 @@ func (s *shares) row(t *table.Table, p *views.PoolView, unit string) {
 		dash(words.ComparedBy(p)), percent(p.UsedHere))
 }
 
-// checkCompare refuses what does not go with two pools.
+// checkCompare refuses flags and arguments that do not go with two pools.
 func (s *shares) checkCompare(pools []string) error {
 	switch {
 	case !s.compare && len(pools) > 1:
@@ -175,7 +175,7 @@ func (s *shares) checkCompare(pools []string) error {
 	return nil
 }
 
-// showCompared shows the numbers of two pools beside each other.
+// showCompared prints the numbers of two pools beside each other.
 func (s *shares) showCompared(ctx context.Context, client *api.Client, pools []string) error {
 	doc, err := client.Pools.Shares(ctx, pools[0])
 	if err != nil {
@@ -235,7 +235,7 @@ func (s *shares) showPast(ctx context.Context, client *api.Client, pool string) 
 	return s.print(&s.listing, t)
 }
 
-// drawPast writes the pictures.
+// drawPast writes the charts.
 func (s *shares) drawPast(doc *api.PoolHistory) error {
 	c := curveOf(doc)
 	if err := os.WriteFile(s.past.pictures, []byte(plot.SVG(c.All())), 0o644); err != nil {
@@ -248,7 +248,7 @@ func (s *shares) drawPast(doc *api.PoolHistory) error {
 	return err
 }
 
-// maxText shows the maximum, the limit to the running tasks, and that nothing new may start.
+// maxText writes the maximum, the limit on running tasks, and whether the pool is paused.
 func maxText(p *views.PoolView, limit func(map[string]int64) string) string {
 	var parts []string
 	if len(p.Max) > 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// past is a question about the history of a pool.
+// past holds the flags for the history of a pool.
 type past struct {
 	on                           bool
 	since, until, step, pictures string
@@ -29,7 +29,7 @@ func (p *past) flags(c *cobra.Command) {
 	f.StringVar(&p.pictures, "plot", "", "with --history: write charts to this SVG file")
 }
 
-// check refuses what goes with --history only.
+// check refuses flags that need --history.
 func (p *past) check(c *cobra.Command) error {
 	for _, name := range []string{"since", "until", "step", "plot"} {
 		if c.Flags().Changed(name) && !p.on {
@@ -39,10 +39,10 @@ func (p *past) check(c *cobra.Command) error {
 	return nil
 }
 
-// pastRows is about how many rows of history are shown.
+// pastRows is the approximate number of rows of history.
 const pastRows = 30
 
-// span is the time that is asked for, and the length of the steps; 0 lets the server decide.
+// span returns the requested time and the length of the steps; 0 lets the server decide.
 func (p *past) span(now time.Time, fits int) (from, to time.Time, step time.Duration, err error) {
 	to = now
 	if from, err = units.ParsePast(p.since, now); err != nil {
@@ -68,7 +68,7 @@ func (p *past) span(now time.Time, fits int) (from, to time.Time, step time.Dura
 	return from, to, step, nil
 }
 
-// fraction writes one that is not known everywhere.
+// fraction writes a fraction, or - if it is unknown.
 func fraction(v *float64) string {
 	if v == nil {
 		return "-"
@@ -76,7 +76,7 @@ func fraction(v *float64) string {
 	return percent(*v)
 }
 
-// longest writes how long the oldest job had waited.
+// longest writes the wait of the oldest job.
 func longest(wait float64) string {
 	if wait < 0.5 {
 		return "-"

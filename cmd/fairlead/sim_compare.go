@@ -29,7 +29,7 @@ type simCompareCmd struct {
 	part              ganttPart
 }
 
-// comparedByDefault is what a trace is compared under when nothing is said.
+// comparedByDefault lists the default policies of a comparison.
 var comparedByDefault = []string{"fifo", "easy", "fair+easy", "fairtree+easy"}
 
 func simCompareCommand(a *app) *cobra.Command {
@@ -103,7 +103,7 @@ func (s *simCompareCmd) run(cmd *cobra.Command, args []string) error {
 	return s.printFiles()
 }
 
-// candidates are the runs that the flags ask for, and under what they run.
+// candidates returns the runs that the flags select, with their policies.
 func (s *simCompareCmd) candidates() (runs []sim.Compared, setups []*simPolicy, err error) {
 	configs, policies := s.configs, s.policies
 	if len(policies) == 0 && len(configs) == 0 {
@@ -136,7 +136,7 @@ func (s *simCompareCmd) candidates() (runs []sim.Compared, setups []*simPolicy, 
 	return runs, setups, nil
 }
 
-// splitSpec takes fair+easy apart; each may stand alone.
+// splitSpec splits a specification such as fair+easy; each part may stand alone.
 func splitSpec(spec string) (root, backfill string) {
 	root, backfill, both := strings.Cut(spec, "+")
 	switch {
@@ -149,7 +149,7 @@ func splitSpec(spec string) (root, backfill string) {
 	return root, backfill
 }
 
-// simulateAll runs all, two at a time where there is more than one processor.
+// simulateAll does all runs, two at a time if there is more than one processor.
 func (s *simCompareCmd) simulateAll(ctx context.Context, t *simTrace, c *sim.Comparison, setups []*simPolicy) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -232,19 +232,19 @@ const comparedColumns = "SERVED: part of its entitlement that a user had, mean a
 	"WIDE: mean wait of the jobs that ask for a quarter of the machine or more; " +
 	"LONGEST: the longest wait of any job\n"
 
-// firstFitNote says what the means hide.
+// firstFitNote explains a cost that the means hide.
 const firstFitNote = "" +
 	"first-fit keeps no room for wide jobs: that shortens the means, which count mostly narrow jobs,\n" +
 	"and others may pass a wide job for ever. WIDE and LONGEST show what that costs\n"
 
-// printFiles says where everything is.
+// printFiles prints the paths of the written files.
 func (s *simCompareCmd) printFiles() error {
 	at := func(name string) string { return filepath.Join(s.out, name) }
 	_, err := fmt.Fprintf(s.app.out, "plots: %s   table: %s   repeat: %s\n", at(comparePage), at(compareTable), at(compareAgain))
 	return err
 }
 
-// compareJSON is what --json prints.
+// compareJSON is the output of --json.
 type compareJSON struct {
 	Version int            `json:"version"`
 	Seed    uint64         `json:"seed"`

@@ -15,12 +15,12 @@ import (
 	"github.com/fairlead/fairlead/policy"
 )
 
-// frontbackName is the policy of a bridge in front of a queue that knows only priorities, as
-// the simulator calls it: no pool of the tree can have it.
+// frontbackName is the simulator's name for a bridge in front of a queue that knows only priorities. No pool
+// of the tree can have this policy.
 const frontbackName = "frontback"
 
-// putInFront sets a run up for a bridge before a queue that serves priorities, and first come
-// first served within each.
+// putInFront sets up a run with a bridge in front of a queue that serves by priority, and first come first
+// served within each priority.
 func (p *simPolicy) putInFront(backfill string) error {
 	known := backfillNames()["fcfs"]
 	if backfill != "" && backfill != known.String() {
@@ -31,7 +31,7 @@ func (p *simPolicy) putInFront(backfill string) error {
 	return nil
 }
 
-// bridgeFile takes the groups from the file of a bridge, in place of those of the tree.
+// bridgeFile replaces the groups of the tree by those in the configuration of a bridge.
 func (p *simPolicy) bridgeFile(name string) error {
 	if name == "" {
 		return nil
@@ -78,7 +78,7 @@ func (p *simPolicy) run(w *sim.Workload, o sim.Options) (*sim.Result, error) {
 
 func virtual(n int64) time.Duration { return time.Duration(n) * time.Second }
 
-// weights are those of the pools below the root.
+// weights returns the weights of the pools below the root.
 func (p *simPolicy) weights() []frontback.Group {
 	var all []frontback.Group
 	for _, x := range p.shares.Sched.Root.Pools {
@@ -87,10 +87,10 @@ func (p *simPolicy) weights() []frontback.Group {
 	return slices.Clip(all)
 }
 
-// setup reads the configuration, and puts in what flags say.
+// setup reads the configuration and applies the flags.
 func (s *simFlags) setup(file, root, backfill string) (*simPolicy, error) {
 	cfg := config.Default()
-	cfg.Shares.Sched.Depth = 0 // without a file the schedules are those of the textbook
+	cfg.Shares.Sched.Depth = 0 // without a file the schedules follow the textbook
 	if file != "" {
 		var err error
 		if cfg, err = loadConfig(s.app, file); err != nil {

@@ -15,14 +15,14 @@ import (
 	"github.com/fairlead/fairlead/internal/table"
 )
 
-// simShow is how a simulated schedule is shown, beside its figures.
+// simShow holds the flags for pictures of a simulated schedule.
 type simShow struct {
 	gantt bool
 	html  string
 	part  ganttPart
 }
 
-// ganttPart is which part of a schedule is drawn.
+// ganttPart selects the part of a schedule to draw.
 type ganttPart struct{ from, to string }
 
 func (g *ganttPart) flags(f *pflag.FlagSet) {
@@ -30,10 +30,10 @@ func (g *ganttPart) flags(f *pflag.FlagSet) {
 	f.StringVar(&g.to, "gantt-to", "", "draw the schedule until this time")
 }
 
-// set reports whether a part was asked for.
+// set reports whether a part was selected.
 func (g *ganttPart) set() bool { return g.from != "" || g.to != "" }
 
-// of is the part of the schedule of a trace; nil if none was asked for.
+// of returns the selected part of a trace's schedule; nil if none was selected.
 func (g *ganttPart) of(t *swf.Trace) (*simreport.Stretch, error) {
 	if !g.set() {
 		return nil, nil
@@ -65,7 +65,7 @@ func (s *simShow) flags(f *pflag.FlagSet) {
 	s.part.flags(f)
 }
 
-// check refuses flags that do not go together, before anything long is done.
+// check refuses flags that do not go together, before any long computation.
 func (s *simShow) check(json bool) error {
 	if s.gantt && json {
 		return usagef("--gantt draws for people: leave out --json, or take the schedule from --schedule OUT.csv")
@@ -76,7 +76,7 @@ func (s *simShow) check(json bool) error {
 	return nil
 }
 
-// gantt draws a schedule for the terminal, if that was asked for.
+// gantt draws a schedule on the terminal, if requested.
 func gantt(out io.Writer, s *simShow, t *simTrace, r *sim.Result) error {
 	if !s.gantt {
 		return nil
@@ -93,7 +93,7 @@ func gantt(out io.Writer, s *simShow, t *simTrace, r *sim.Result) error {
 	return simreport.Text(out, r, width, only)
 }
 
-// page writes the report of one schedule, if that was asked for.
+// page writes the report of one schedule, if requested.
 func (s *simShow) page(c *cobra.Command, args []string, t *simTrace, p *simPolicy, r *sim.Result) error {
 	if s.html == "" {
 		return nil
@@ -117,5 +117,5 @@ func (s *simShow) page(c *cobra.Command, args []string, t *simTrace, p *simPolic
 	return writePacked(s.html, x.HTML)
 }
 
-// title names a policy with its backfill rule, as in fair+easy.
+// title names a policy with its backfill rule, such as fair+easy.
 func (p *simPolicy) title() string { return p.name + "+" + p.backfill() }

@@ -138,7 +138,7 @@ func writeWeights(w io.Writer, s *workload.Saturated) error {
 	return out.Flush()
 }
 
-// generateCmd is what both kinds of workload share.
+// generateCmd holds the flags that both kinds of workload share.
 type generateCmd struct {
 	*app
 	name string
@@ -153,7 +153,7 @@ func (g *generateCmd) flags(f *pflag.FlagSet) {
 	f.BoolVar(&g.json, "json", false, "print a summary as JSON; needs --out")
 }
 
-// making makes the jobs from a seed.
+// making generates the jobs from a seed.
 type making func(seed uint64, tick workload.Tick) ([]workload.Job, error)
 
 func (g *generateCmd) run(c *cobra.Command, procs, want int, comments []string, make making) error {
@@ -185,7 +185,7 @@ func (g *generateCmd) run(c *cobra.Command, procs, want int, comments []string, 
 	return nil
 }
 
-// tick shows how far the making is, and ends it when the user does not want to wait.
+// tick shows the progress of the generation, and ends it when the user interrupts.
 func (g *generateCmd) tick(ctx context.Context, want int) workload.Tick {
 	bar := progressbar.NewOptions(max(want, -1), progressbar.OptionSetWriter(plain.Raw(g.errs)), progressbar.OptionSetVisibility(g.terminal() && want > 100_000),
 		progressbar.OptionClearOnFinish(), progressbar.OptionSetDescription("jobs"))
@@ -195,7 +195,7 @@ func (g *generateCmd) tick(ctx context.Context, want int) workload.Tick {
 	}
 }
 
-// command is how to make the same again: with all flags that matter, as defaults may
+// command returns the command that makes the same file again. It has all relevant flags, as defaults may
 // change.
 func (g *generateCmd) command(c *cobra.Command) string {
 	text := c.CommandPath()
@@ -215,7 +215,7 @@ func (g *generateCmd) command(c *cobra.Command) string {
 	return text
 }
 
-// write writes the file, whole or not at all.
+// write writes the file, as a whole or not at all.
 func (g *generateCmd) write(comments []string, lines []swf.Record) error {
 	if g.out == "" {
 		return swf.Write(g.app.out, comments, lines)
@@ -223,7 +223,7 @@ func (g *generateCmd) write(comments []string, lines []swf.Record) error {
 	return writePacked(g.out, func(w io.Writer) error { return swf.Write(w, comments, lines) })
 }
 
-// writePacked writes a file whole, compressed if its name ends in .gz.
+// writePacked writes a file as a whole, compressed if its name ends in .gz.
 func writePacked(name string, write func(io.Writer) error) error {
 	return writeWhole(name, func(w io.Writer) error {
 		if !strings.HasSuffix(name, ".gz") {
@@ -237,12 +237,12 @@ func writePacked(name string, write func(io.Writer) error) error {
 	})
 }
 
-// writeWhole writes a file beside the one that is meant, which it replaces when all went
-// well: whoever reads never sees half of it.
+// writeWhole writes a temporary file beside the named one and renames it after success: a reader never sees a
+// partial file.
 func writeWhole(name string, write func(io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(name), ".fairlead-")
 	if pathErr := (*fs.PathError)(nil); errors.As(err, &pathErr) {
-		return usagef("write %s: %w", name, pathErr.Err) // not by the name of the file beside it
+		return usagef("write %s: %w", name, pathErr.Err) // without the name of the temporary file
 	} else if err != nil {
 		return usageError{err}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/internal/sim/workload"
 )
 
-// made says what a workload that was made is like.
+// made describes a generated workload.
 type made struct {
 	Version     int     `json:"version"`
 	File        string  `json:"file"`
@@ -21,7 +21,7 @@ type made struct {
 	Users       int     `json:"users"`
 	SpanSeconds int64   `json:"span_seconds"` // of the submissions
 	Area        float64 `json:"processor_seconds"`
-	Load        float64 `json:"load"` // 0 if all is submitted at once
+	Load        float64 `json:"load"` // 0 if all jobs are submitted at once
 	Serial      float64 `json:"serial"`
 	PowersOfTwo float64 `json:"powers_of_two"`
 	Interactive float64 `json:"interactive"`
@@ -63,8 +63,8 @@ func (m *made) String() string {
 		span(time.Duration(m.SpanSeconds)*time.Second), m.Load, 100*m.Serial, 100*m.PowersOfTwo)
 }
 
-// header are the comments of the file. Nothing in them depends on when or where it was
-// made: the same command makes the same bytes.
+// header returns the comments of the file. They do not depend on time or place: the same command makes the
+// same bytes.
 func (m *made) header() []string {
 	return []string{
 		"Version: 2.2",
@@ -80,8 +80,8 @@ func (m *made) header() []string {
 	}
 }
 
-// records are the lines of the file: numbers from 1, nothing known of what only a machine
-// could tell.
+// records returns the lines of the file: job numbers begin with 1, and values that only a real machine could
+// give are unknown.
 func records(jobs []workload.Job) []swf.Record {
 	lines := make([]swf.Record, len(jobs))
 	for i, j := range jobs {

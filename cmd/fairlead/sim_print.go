@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/internal/sim"
 )
 
-// limitsLine says what the time limits of pools did to the jobs; "" if nothing.
+// limitsLine writes how the time limits of pools affected the jobs; "" if they did not.
 func limitsLine(l *sim.Limited) string {
 	var parts []string
 	if l.Refused > 0 {
@@ -26,7 +26,7 @@ func limitsLine(l *sim.Limited) string {
 	return strings.Join(parts, "; ")
 }
 
-// lasting writes a number of seconds as a time span.
+// lasting writes a number of seconds as a duration.
 func lasting(n float64) string {
 	if n == 0 {
 		return "0"
@@ -48,7 +48,7 @@ func procHours(n float64) string {
 	}
 }
 
-// short writes a ratio as short as it can be told.
+// short writes a ratio with few digits.
 func short(f float64) string {
 	if f >= 1000 {
 		return thousands(f)
@@ -63,7 +63,7 @@ func jobCount(n int) string {
 	return thousands(float64(n)) + " jobs"
 }
 
-// printGuesses says what a replay of the past takes for granted, and what it leaves out.
+// printGuesses prints how many tasks a replay of the past guesses or leaves out.
 func printGuesses(w io.Writer, guessed, leftOut int) {
 	if guessed > 0 {
 		fmt.Fprintf(w, "%s not ended; run times are those of others of the same user\n", count(guessed, "task has", "tasks have"))

@@ -15,15 +15,15 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// The files of a comparison.
+// Files of a comparison.
 const (
 	comparePage  = "compare.html"
 	compareTable = "compare.csv"
 	compareAgain = "cmd.txt"
 )
 
-// writeComparison writes what compares schedules into a folder: the page with pictures,
-// the table, and the command that makes the same again.
+// writeComparison writes a comparison of schedules into a folder: the page with pictures, the table, and the
+// command that makes them again.
 func writeComparison(dir string, c *sim.Comparison, only *simreport.Stretch, command string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return usageError{err}
@@ -51,7 +51,7 @@ func writeComparison(dir string, c *sim.Comparison, only *simreport.Stretch, com
 	return nil
 }
 
-// repeated is the command that was given, to be given again.
+// repeated returns the command line of this run, to run it again.
 func repeated(c *cobra.Command, args []string) string {
 	said := strings.Fields(c.CommandPath())
 	for _, arg := range args {

@@ -91,7 +91,7 @@ func (s *simRunCmd) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	if _, err := s.show.part.of(t.trace); err != nil {
-		return err // before anything long is done
+		return err // before any long computation
 	}
 	w, err := t.workload(policy)
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *simRunCmd) run(c *cobra.Command, args []string) error {
 	return gantt(s.app.out, &s.show, t, r)
 }
 
-// runJSON is what --json prints.
+// runJSON is the output of --json.
 type runJSON struct {
 	Version  int       `json:"version"`
 	Policy   string    `json:"policy"`
@@ -134,7 +134,7 @@ type traceJSON struct {
 	swf.Report
 }
 
-// simulate runs a workload, with a bar where somebody looks.
+// simulate runs a workload, with a progress bar on a terminal.
 func (s *simFlags) simulate(ctx context.Context, w *sim.Workload, p *simPolicy) (*sim.Result, error) {
 	bar := progressbar.NewOptions(len(w.Jobs), progressbar.OptionSetWriter(plain.Raw(s.errs)), progressbar.OptionSetVisibility(s.terminal()),
 		progressbar.OptionClearOnFinish(), progressbar.OptionSetDescription(p.name+"+"+p.backfill()))
@@ -148,7 +148,7 @@ func (s *simFlags) simulate(ctx context.Context, w *sim.Workload, p *simPolicy) 
 	})
 }
 
-// checkOutput refuses several things on one standard output.
+// checkOutput refuses several outputs on standard output.
 func (s *simRunCmd) checkOutput() error {
 	n := 0
 	for _, wants := range []bool{s.json, s.schedule == "-", s.swf == "-", s.show.gantt} {
@@ -162,7 +162,7 @@ func (s *simRunCmd) checkOutput() error {
 	return nil
 }
 
-// files writes the schedule as the flags say.
+// files writes the schedule to the files that the flags name.
 func (s *simRunCmd) files(t *simTrace, r *sim.Result) error {
 	if s.schedule != "" {
 		if err := s.write(s.schedule, r.WriteCSV); err != nil {
@@ -177,7 +177,7 @@ func (s *simRunCmd) files(t *simTrace, r *sim.Result) error {
 	})
 }
 
-// write writes a file, or to standard output.
+// write writes to a file, or to standard output for -.
 func (s *simRunCmd) write(name string, write func(io.Writer) error) error {
 	if name == "-" {
 		return write(s.app.out)

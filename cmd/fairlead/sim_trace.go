@@ -24,10 +24,10 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// lastDay is how far back the past of a server is replayed by default.
+// lastDay is how much of a server's past is replayed by default.
 const lastDay = "24h"
 
-// simFlags are those of all simulations of a trace.
+// simFlags holds the flags of all simulations of a trace.
 type simFlags struct {
 	*app
 	procs, nodes      int
@@ -54,12 +54,12 @@ func (s *simFlags) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.last, "last", lastDay, "with --from-history: how far back")
 }
 
-// simTrace is a trace that was read, and the jobs that are simulated.
+// simTrace is a trace with the jobs to simulate.
 type simTrace struct {
 	trace  *swf.Trace
 	jobs   []swf.Job
 	report swf.Report
-	past   *pastNames // of a server's past; else nil
+	past   *pastNames // names of a server's past; nil for a trace from a file
 	extend bool
 	nodes  int
 }
@@ -101,7 +101,7 @@ func (s *simFlags) read(ctx context.Context, file string) (*simTrace, error) {
 	return t, t.checkNodes()
 }
 
-// submitted says when the jobs of a trace are submitted, for a window in which none is.
+// submitted writes when the jobs of a trace are submitted, if the selected window has none.
 func (t *simTrace) submitted() string {
 	if t.report.Outside == 0 {
 		return ""
@@ -143,7 +143,7 @@ func (s *simFlags) rules() (swf.Rules, error) {
 	return r, nil
 }
 
-// readTrace reads a trace. Whoever typed - by mistake can interrupt it.
+// readTrace reads a trace. A user who typed - by mistake can interrupt it.
 func (s *simFlags) readTrace(ctx context.Context, file string) (*swf.Trace, error) {
 	in := s.in
 	if file != "-" {
@@ -181,8 +181,8 @@ func (s *simFlags) readTrace(ctx context.Context, file string) (*swf.Trace, erro
 	}
 }
 
-// traceSecond reads a bound of a window: 30d after the first submission, an instant, or a
-// second of the trace.
+// traceSecond parses a bound of a window: 30d after the first submission, an instant, or a second of the
+// trace.
 func traceSecond(flag, text string, t *swf.Trace) (*int64, error) {
 	if text == "" {
 		return nil, nil
@@ -205,16 +205,16 @@ func traceSecond(flag, text string, t *swf.Trace) (*int64, error) {
 	return &n, nil
 }
 
-// simPolicy is under what a trace is simulated.
+// simPolicy is the policy of a simulation.
 type simPolicy struct {
-	name   string // of the root's policy
+	name   string // policy of the root
 	shares allocation.Config
-	front  *bridge.Groups // of frontback: the queue in which jobs wait knows only priorities
+	front  *bridge.Groups // for frontback: jobs wait in a queue that knows only priorities
 }
 
 func (p *simPolicy) backfill() string { return p.shares.Sched.Backfill.String() }
 
-// traceArgs wants a trace, or the past of a server.
+// traceArgs requires a trace or --from-history.
 func (s *simFlags) traceArgs(_ *cobra.Command, args []string) error {
 	if len(args) > 1 || s.history == (len(args) == 1) {
 		return usagef("expected a trace, or --from-history")
@@ -230,7 +230,7 @@ func (s *simFlags) source(args []string) string {
 	return args[0]
 }
 
-// readHistory makes a trace of the past of the server: queues stand for pools.
+// readHistory makes a trace of the server's past, in which queues stand for pools.
 func (s *simFlags) readHistory(ctx context.Context) (*swf.Trace, *pastNames, error) {
 	back, err := units.ParseDuration(s.last)
 	if err != nil || back <= 0 {
@@ -264,7 +264,7 @@ func (s *simFlags) readHistory(ctx context.Context) (*swf.Trace, *pastNames, err
 	return t, names, nil
 }
 
-// backfillNames are the ways of fitting jobs to machines that a configuration can name.
+// backfillNames returns the backfill rules that a configuration can name.
 func backfillNames() map[string]sched.Backfill {
 	known := map[string]sched.Backfill{}
 	for _, name := range []string{"fcfs", "first-fit", "easy", "conservative"} {
@@ -275,8 +275,7 @@ func backfillNames() map[string]sched.Backfill {
 	return known
 }
 
-// workload puts the jobs of a trace into the pools of a policy, with the time limits that
-// these give and allow.
+// workload puts the jobs of a trace into the pools of a policy, and applies the time limits of the pools.
 func (t *simTrace) workload(p *simPolicy) (*sim.Workload, error) {
 	place := p.shares.PoolFor
 	if t.past != nil {
@@ -306,23 +305,23 @@ func (t *simTrace) workload(p *simPolicy) (*sim.Workload, error) {
 	return w, nil
 }
 
-// comments are the head of a trace that a simulation made of this one.
+// comments returns the header of the trace that a simulation makes from this one.
 func (t *simTrace) comments() []string {
 	return append(slices.Clone(t.trace.Comments), "Note: simulated: wait times are those of fairlead sim run", fmt.Sprintf("MaxProcs: %d", t.report.Procs))
 }
 
-// pastNames are the names behind the numbers of a trace that was made of a server's past.
+// pastNames holds the names behind the numbers in a trace of a server's past.
 type pastNames struct {
 	users, pools []string
 	jobs         []api.WorkloadJob // by line of the trace
 }
 
-// place is the pool in which jobs were, or would be under other shares.
+// place returns the pool in which jobs were, or the one that they would have under other shares.
 func (n *pastNames) place(shares *allocation.Config, o share.Origin) (string, error) {
 	return simhistory.Leaf(shares, named(n.pools, o.Requestor), named(n.users, o.User)), nil
 }
 
-// named is the name behind one of the form u12.
+// named returns the name for a number such as u12.
 func named(names []string, text string) string {
 	if i, err := strconv.Atoi(text[1:]); err == nil && i >= 0 && i < len(names) {
 		return names[i]

@@ -120,7 +120,7 @@ func printStep(out io.Writer, r *onestep.Result) error {
 	return printStepJobs(out, r.Jobs)
 }
 
-// termsText lists the numbers of a key.
+// termsText lists the terms of a key.
 func termsText(p *onestep.PoolResult) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(p.Terms)) {
@@ -133,7 +133,7 @@ func termsText(p *onestep.PoolResult) string {
 	return text
 }
 
-// printFormulas explains the keys: once for each policy that compared some.
+// printFormulas explains the keys, once for each policy.
 func printFormulas(out io.Writer, r *onestep.Result) {
 	seen := map[string]bool{}
 	for _, path := range r.Paths() {

@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// printStepJobs lists the jobs that a state names one by one, in the order in which they
-// would start, with the terms of their priorities.
+// printStepJobs prints the jobs that a state lists, in the order of their starts, with the terms of their
+// priorities.
 func printStepJobs(out io.Writer, jobs []*onestep.JobResult) error {
 	if len(jobs) == 0 {
 		return nil
@@ -60,8 +60,8 @@ func priorityRow(names []string, row []any, priority *why.Number, terms map[stri
 	return row
 }
 
-// pointsText writes points of a priority with two digits behind the point, as many as tell
-// most jobs apart; --json has all.
+// pointsText writes a priority with up to two decimals, enough to distinguish most jobs; --json has all
+// digits.
 func pointsText(v why.Number) string {
 	text := fmt.Sprintf("%.2f", float64(v))
 	return strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(text, "0"), "0"), ".")

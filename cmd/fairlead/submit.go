@@ -97,7 +97,7 @@ func (s *submission) run(c *cobra.Command, args []string) error {
 	return s.with(func(client *api.Client) error {
 		client.As = s.as
 		if spec.Key == "" && !s.dryRun {
-			spec.Key = "cli-" + rand.Text() // a lost answer does not make two jobs
+			spec.Key = "cli-" + rand.Text() // so that a repeated request makes no second job
 		}
 		r, err := s.send(c.Context(), client, spec)
 		if err != nil {
@@ -107,8 +107,7 @@ func (s *submission) run(c *cobra.Command, args []string) error {
 	})
 }
 
-// send submits, and tries again if the answer is lost on its way: under the job's key
-// that is safe.
+// send submits the job, and repeats the request if the answer is lost: the job's key makes that safe.
 func (s *submission) send(ctx context.Context, client *api.Client, spec *api.Spec) (*api.Submitted, error) {
 	request := api.SubmitRequest{Jobs: []api.Spec{*spec}, DryRun: s.dryRun, Unsatisfiable: s.unsatisfiable, Estimate: !s.parsable && !s.hold}
 	r, err := client.Jobs.Submit(ctx, request)

@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// requestOf is the job that a submit command would send, by its arguments and its script; nil
-// if it is refused, which has to have a reason.
+// requestOf returns the job that a submit command with these arguments and this script would send; nil if it
+// is refused, which must have a reason.
 func requestOf(t *testing.T, input string, args ...string) *api.Spec {
 	t.Helper()
 	s := &submission{app: &app{in: strings.NewReader(input), out: io.Discard, errs: io.Discard}}
@@ -36,8 +36,8 @@ func requestOf(t *testing.T, input string, args ...string) *api.Spec {
 	return spec
 }
 
-// holds checks what is true of every job that a command would send: it is refused for a reason
-// that can be shown, or means the same after it was sent.
+// holds checks a property of every job that a command would send: it is refused as invalid, or means the same
+// after it was sent.
 func holds(t *testing.T, spec *api.Spec) {
 	t.Helper()
 	if spec == nil {
@@ -72,7 +72,7 @@ func holds(t *testing.T, spec *api.Spec) {
 	}
 }
 
-// normalised is a job as JSON has it, where nothing and none are one.
+// normalised returns the JSON form of a job, in which empty and missing values are equal.
 func normalised(t *testing.T, s *api.Spec) (out map[string]any) {
 	t.Helper()
 	text, err := json.Marshal(s)
@@ -85,7 +85,7 @@ func normalised(t *testing.T, s *api.Spec) (out map[string]any) {
 	return out
 }
 
-// FuzzSubmit: arguments, one on each line: sizes, durations, constraints, arrays, dependencies.
+// FuzzSubmit parses arguments, one per line: sizes, durations, constraints, arrays, dependencies.
 func FuzzSubmit(f *testing.F) {
 	for _, args := range []string{
 		"-c\n4\n--mem\n8G\n-t\n2h", "--mem-per-cpu=512M\n-c2", "--mem=1.5T\n--request=tape=2,fpga:u50=1", "-t\n2-12:00:00", "-t\n90", "-t\nunlimited\n--backoff=90s",
@@ -102,7 +102,7 @@ func FuzzSubmit(f *testing.F) {
 	})
 }
 
-// FuzzScript: headers of scripts, of our own kind and of others, become jobs or are refused.
+// FuzzScript parses headers of scripts, our own and foreign ones: each becomes a job or is refused.
 func FuzzScript(f *testing.F) {
 	for _, text := range []string{
 		"#!/bin/sh\n#FL -c 4 --mem 8G -t 2h\n#FL -J 'a b' -A physics\ntrue\n",

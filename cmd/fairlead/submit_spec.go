@@ -40,7 +40,7 @@ type submission struct {
 	wrap, as                                   string
 }
 
-// spec makes the job from the arguments, the script and the flags.
+// spec builds the job from the arguments, the script and the flags.
 func (s *submission) spec(c *cobra.Command, args []string) (*api.Spec, error) {
 	spec := &api.Spec{Env: map[string]string{}}
 	switch {
@@ -74,8 +74,7 @@ func (s *submission) spec(c *cobra.Command, args []string) (*api.Spec, error) {
 	return spec, nil
 }
 
-// readScript takes over a script and its directives; flags that were given on the
-// command line stay.
+// readScript reads a script and its directives; flags on the command line override them.
 func (s *submission) readScript(c *cobra.Command, spec *api.Spec, args []string) error {
 	text, err := s.scriptText(args[0])
 	if err != nil {
@@ -89,7 +88,7 @@ func (s *submission) readScript(c *cobra.Command, spec *api.Spec, args []string)
 	gang := c.Flags().Changed("nodes") || c.Flags().Changed("tasks")
 	for _, f := range d.Flags {
 		if c.Flags().Changed(f.Name) && !changed[f.Name] || gang && (f.Name == "nodes" || f.Name == "tasks") {
-			continue // the command line goes before the script
+			continue // the command line overrides the script
 		}
 		if err := c.Flags().Set(f.Name, f.Value); err != nil {
 			return usagef("%s:%d: --%s %s: %w", args[0], f.Line, f.Name, f.Value, err)
@@ -128,7 +127,7 @@ func (s *submission) scriptText(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, script.MaxSize+1))
 }
 
-// fill takes over the flags.
+// fill sets the fields of the job from the flags.
 func (s *submission) fill(spec *api.Spec) (err error) {
 	spec.Name, spec.Pool, spec.Kind, spec.Priority = s.name, s.pool, s.kind, s.priority
 	spec.Array, spec.MaxRunning, spec.Held, spec.Key = s.array, s.maxRunning, s.hold, s.key
@@ -151,7 +150,7 @@ func (s *submission) fill(spec *api.Spec) (err error) {
 	return nil
 }
 
-// fillGang takes over how many tasks start all at once.
+// fillGang sets how many tasks start at the same moment.
 func (s *submission) fillGang(spec *api.Spec) error {
 	switch {
 	case s.nodes > 0 && s.tasks > 0:
@@ -198,7 +197,7 @@ func (s *submission) fillRequest(spec *api.Spec) error {
 	return nil
 }
 
-// fillLicenses reads licenses such as matlab:2, as sbatch has them; a name alone is one.
+// fillLicenses parses licenses such as matlab:2, in the notation of sbatch; a name alone means one.
 func (s *submission) fillLicenses(spec *api.Spec) error {
 	spec.Rates = s.rates
 	for _, text := range s.licenses {
@@ -264,7 +263,7 @@ func (s *submission) fillAfter(spec *api.Spec) error {
 	return nil
 }
 
-// fillEnv passes the variables that were asked for.
+// fillEnv sets the variables of the job.
 func (s *submission) fillEnv(spec *api.Spec) error {
 	pass := func(names ...string) {
 		for _, name := range names {
@@ -282,7 +281,7 @@ func (s *submission) fillEnv(spec *api.Spec) error {
 		switch {
 		case item == "ALL":
 			for _, e := range os.Environ() {
-				// What a job submits has not come the way of the job.
+				// A job that submits another must not pass on its own trail.
 				if name, value, ok := strings.Cut(e, "="); ok && name != "" && name != environ.Trail {
 					spec.Env[name] = value
 				}
@@ -304,7 +303,7 @@ func args0(spec *api.Spec, wrap string) string {
 	return spec.Argv[0]
 }
 
-// pictured shows the place of an error in a constraint.
+// pictured adds a mark at the place of an error in a constraint.
 func pictured(err error) error {
 	var e *cluster.ConstraintError
 	if !errors.As(err, &e) || len(e.Text) > 100 {

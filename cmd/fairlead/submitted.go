@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// report says what became of the job, and waits for it if asked to.
+// report prints the result of the submission, and waits for the job if requested.
 func (s *submission) report(ctx context.Context, client *api.Client, r *api.Submitted) error {
 	if !s.json {
 		plain.Lines(r)
@@ -84,7 +84,7 @@ func (s *submission) print(r *api.Submitted) {
 	s.prospect(r, time.Now())
 }
 
-// starts says when the job starts, as the end of a line.
+// starts writes when the job starts, for the end of a line.
 func (s *submission) starts(e *why.Estimate, now time.Time) string {
 	if e == nil || e.By == nil {
 		return ""
@@ -109,12 +109,12 @@ func (s *submission) starts(e *why.Estimate, now time.Time) string {
 	return ""
 }
 
-// startsSoon reports whether a job starts within the second.
+// startsSoon reports whether a job starts within a second.
 func startsSoon(e *why.Estimate, now time.Time) bool {
 	return e != nil && e.By != nil && e.By.Sub(now) < time.Second
 }
 
-// prospect says more about when the job starts, and what would make that at once.
+// prospect prints more about the start of the job, and a time limit with which it would start at once.
 func (s *submission) prospect(r *api.Submitted, now time.Time) {
 	if e := r.Start; s.dryRun && e != nil {
 		switch {
@@ -153,8 +153,7 @@ func waitFor(ctx context.Context, client *api.Client, id int64) error {
 	}
 }
 
-// statusOf is the exit status that stands for how a job ended: that of its first task
-// that failed, or 1.
+// statusOf returns the exit status for the end of a job: that of its first failed task, or 1.
 func statusOf(j *api.JobResponse) error {
 	if j.Job.State == "succeeded" {
 		return nil

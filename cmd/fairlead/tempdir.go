@@ -11,15 +11,16 @@ import (
 	"github.com/fairlead/fairlead/internal/filelock"
 )
 
-// tempLock is the file in a temporary directory whose lock its process holds for as long as it lives.
+// tempLock is the file in a temporary directory that its process keeps locked while it lives.
 const tempLock = "lock"
 
-// tempBeginning is for how long a directory without a locked lock may be one that a process makes just now.
+// tempBeginning is the age below which a directory without a locked lock may be one that a process is just
+// creating.
 const tempBeginning = time.Minute
 
-// tempDir makes a temporary directory with a prefix, which goes away with the cleanup. Others may pass through it: they
-// have to reach the scripts of their jobs, which lie below. A process that is killed leaves its directory; so those of
-// the same user and prefix whose process is gone are removed first.
+// tempDir creates a temporary directory with a prefix, which cleanup removes. Other users may pass through
+// it: they have to reach the scripts of their jobs below it. A killed process leaves its directory behind, so
+// tempDir first removes those of the same user and prefix whose process is gone.
 func tempDir(under, prefix string) (dir string, cleanup func(), err error) {
 	if under == "" {
 		under = os.TempDir()
@@ -38,8 +39,8 @@ func tempDir(under, prefix string) (dir string, cleanup func(), err error) {
 	return dir, func() { os.RemoveAll(dir); lock.Release() }, nil
 }
 
-// removeLeft removes the directories of processes that are gone. What cannot be removed stays: nobody is to fail for
-// it.
+// removeLeft removes the directories of processes that are gone. It ignores errors: nobody should fail
+// because of them.
 func removeLeft(under, prefix string) {
 	found, _ := filepath.Glob(filepath.Join(under, prefix+"*"))
 	for _, dir := range found {
@@ -49,8 +50,8 @@ func removeLeft(under, prefix string) {
 	}
 }
 
-// ours reports whether a path leads, without a link, to something of a kind that belongs to us and has been there for a
-// while.
+// ours reports whether a path is, without following links, of a given kind, belongs to our user, and is older
+// than tempBeginning.
 func ours(path string, is func(fs.FileMode) bool) bool {
 	info, err := os.Lstat(path)
 	if err != nil || !is(info.Mode()) {

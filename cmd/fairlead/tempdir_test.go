@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/internal/filelock"
 )
 
-// TestTempDirRemovesWhatIsLeft: the directory of a process that was killed goes away when the next one is made; that of
-// one that lives stays, and so does what is no such directory.
+// TestTempDirRemovesWhatIsLeft checks that a new temporary directory removes that of a killed process, but
+// not that of a living process, nor anything else.
 func TestTempDirRemovesWhatIsLeft(t *testing.T) {
 	under := t.TempDir()
 	make := func(name string, parts ...string) {
@@ -66,7 +66,7 @@ func TestTempDirRemovesWhatIsLeft(t *testing.T) {
 	}
 }
 
-// names are the names of what is in a directory, in order.
+// names returns the names of the entries of a directory, in order.
 func names(t *testing.T, dir string) (all []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

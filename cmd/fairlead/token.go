@@ -32,7 +32,7 @@ over TLS: the commands and libraries read it from the file that FAIRLEAD_TOKEN_F
 	return c
 }
 
-// askToken asks the server about tokens.
+// askToken calls the token routes of the server.
 func askToken[T any](ctx context.Context, client *api.Client, method, below string, in any) (*T, error) {
 	out := new(T)
 	return out, client.Call(ctx, method, "/v1/tokens"+below, in, out)
@@ -82,7 +82,8 @@ A token never may do more than its owner may at that time. It makes no further t
 			}
 			return a.with(func(client *api.Client) error {
 				return show(a, asJSON, func(t *token.TokenCreated) error {
-					// The token alone, so that it can be redirected to a file; what it is goes to people.
+					// Standard output gets the token alone, so that it can be redirected to a file; its
+					// description goes to standard error.
 					fmt.Fprintln(a.out, t.Text)
 					fmt.Fprintf(a.errs, "token %s of %s: %s, until %s\nend it: fairlead token revoke %[1]s\n", t.Token.ID,
 						plain.Line(t.Token.Owner), goodFor(&t.Token), t.Token.Expires.Local().Format("2006-01-02 15:04"))
@@ -104,7 +105,7 @@ A token never may do more than its owner may at that time. It makes no further t
 	return c
 }
 
-// goodFor says what a token is good for, and where.
+// goodFor writes the scopes of a token, and its pools.
 func goodFor(t *token.Token) string {
 	text := strings.Join(t.Scopes, ", ")
 	if len(t.Pools) > 0 {
@@ -156,7 +157,7 @@ func tokenTable(doc *token.TokenList, all bool) *table.Table {
 	return t
 }
 
-// tokenState says until when a token counts, or why it does not.
+// tokenState writes until when a token counts, or why it no longer does.
 func tokenState(k *token.Token, now time.Time) string {
 	switch {
 	case !k.Revoked.IsZero():
@@ -184,7 +185,7 @@ Other servers on the same PostgreSQL follow within 5 seconds.`,
 
 func revokeTokens(c *cobra.Command, out io.Writer, client *api.Client, ids []string) error {
 	for _, id := range ids {
-		if strings.HasPrefix(id, "fl_") { // the whole token: nobody needs to type its secret to end it
+		if strings.HasPrefix(id, "fl_") { // a whole token works too; only its id is sent
 			id, _, _ = strings.Cut(strings.TrimPrefix(id, "fl_"), "_")
 		}
 		r, err := askToken[token.TokenEnded](c.Context(), client, http.MethodDelete, "/"+url.PathEscape(id), nil)

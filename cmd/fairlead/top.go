@@ -32,7 +32,7 @@ NO_COLOR turns colours off.`,
 				return usagef("the terminal cannot be drawn on (TERM=dumb); see fairlead shares --watch")
 			}
 			return a.with(func(client *api.Client) error {
-				// Who cannot be reached is told before the screen is taken.
+				// Report an unreachable server before top takes over the screen.
 				if _, err := client.Pools.Shares(c.Context(), ""); err != nil {
 					return err
 				}

@@ -28,7 +28,7 @@ type watched struct {
 	before          unix.Termios // the settings before the program began
 }
 
-// watchTop starts fairlead top on a terminal of this size. It is ended with the test.
+// watchTop starts fairlead top on a terminal of this size. It ends with the test.
 func (s *session) watchTop(width, height int) *watched {
 	s.t.Helper()
 	person, program, err := terminal.Open(width, height)
@@ -53,7 +53,7 @@ func (s *session) watchTop(width, height int) *watched {
 	return w
 }
 
-// until waits until the screen says all of this.
+// until waits until the screen shows all of these texts.
 func (w *watched) until(texts ...string) {
 	w.t.Helper()
 	await.Until(w.t, fmt.Sprintf("the screen says %q", texts), func() (any, bool) {
@@ -71,8 +71,8 @@ func (w *watched) settings() unix.Termios {
 	return *now
 }
 
-// TestTopOnTerminal: on a real terminal top starts, shows the numbers that --json gives,
-// follows what happens and the size of the window, and leaves the terminal as it was.
+// TestTopOnTerminal runs top on a real terminal: it shows the numbers of --json, follows events and the size
+// of the window, and restores the terminal.
 func TestTopOnTerminal(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, "top")
@@ -104,7 +104,7 @@ func TestTopOnTerminal(t *testing.T) {
 	}
 }
 
-// numbers are what --json says that the screen has to show.
+// numbers returns the lines that the screen has to show, by --json.
 func (w *watched) numbers() []string {
 	w.t.Helper()
 	var shares api.Shares
@@ -131,7 +131,7 @@ func (w *watched) numbers() []string {
 	return append(lines, fmt.Sprintf("%d/%d", used, queue.Summary.Capacity["cpu"]))
 }
 
-// TestTopNeedsTerminal: where nothing can be drawn it says what to use instead.
+// TestTopNeedsTerminal checks that top without a terminal names the commands to use instead.
 func TestTopNeedsTerminal(t *testing.T) {
 	t.Parallel()
 	out, err := exec.Command("fairlead", "top").CombinedOutput()

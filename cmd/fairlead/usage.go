@@ -50,7 +50,7 @@ and the record of changes keeps it. Running tasks are not touched, and count as 
 	return c
 }
 
-// usageSet says what pools had, and how to give it back.
+// usageSet prints the changes of usage, and how to undo them.
 func (a *app) usageSet(out *api.UsageResponse) error {
 	for _, p := range out.Pools {
 		fmt.Fprintf(a.out, "%s: used %s -> %s %s-hours\n", words.Pool(p.Pool), why.Short(p.Old/3600),

@@ -18,20 +18,19 @@ import (
 	"github.com/fairlead/fairlead/internal/token"
 )
 
-// systemSocket is where the server of a machine has its socket.
+// systemSocket is the path of the socket of a machine's server.
 const systemSocket = "/run/fairlead/fairlead.sock"
 
-// systemClient says to all users of a machine which server they use.
+// systemClient is the file that tells all users of a machine which server to use.
 const systemClient = "/etc/fairlead/client.yaml"
 
-// clientFile is a client.yaml: which server to use, and as whom it runs.
+// clientFile is a client.yaml: the server to use, and the user it may run as.
 type clientFile struct {
 	Server     string `yaml:"server"`
 	ServerUser string `yaml:"server_user"`
 }
 
-// client returns a client of the named server, or else of the first server that has a socket
-// on this machine.
+// client returns a client of the named server, or else of the first server that has a socket on this machine.
 func (a *app) client() (*api.Client, error) {
 	where, err := a.which()
 	if err != nil {
@@ -58,8 +57,8 @@ func (a *app) client() (*api.Client, error) {
 	return c, nil
 }
 
-// which is the server that is meant. What the command line says goes before the user's file, and
-// that before the one of the system.
+// which returns the server to use. The command line overrides the user's file, which overrides that of the
+// system.
 func (a *app) which() (clientFile, error) {
 	said := clientFile{a.server, a.serverUser}
 	for _, name := range clientFiles() {
@@ -83,8 +82,8 @@ func (a *app) which() (clientFile, error) {
 	return said, err
 }
 
-// firstSocket is the first socket of these that is there. A dead one counts only where there is no other: a server that
-// ends in good order removes its socket.
+// firstSocket returns the first of these sockets that exists. It prefers a socket on which a server listens:
+// only a server that was killed leaves its socket behind.
 func firstSocket(paths []string) string {
 	there := slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
 		info, err := os.Lstat(path)
@@ -94,12 +93,12 @@ func firstSocket(paths []string) string {
 	case 0:
 		return ""
 	case 1:
-		return there[0] // most commands: whether it is dead shows when they use it
+		return there[0] // the usual case: the command finds out if nobody listens
 	}
 	return there[max(0, slices.IndexFunc(there, func(path string) bool { return !dead(path) }))]
 }
 
-// dead reports whether a server has left a socket behind on which nobody listens any more.
+// dead reports whether nobody listens any more on a socket.
 func dead(path string) bool {
 	c, err := net.Dial("unix", path)
 	if err == nil {
@@ -118,7 +117,7 @@ func (a *app) with(f func(*api.Client) error) error {
 	return f(c)
 }
 
-// clientFiles are the files that say which server to use, the one that counts most first.
+// clientFiles returns the files that name the server to use, the most important first.
 func clientFiles() []string {
 	files := []string{systemClient}
 	if dir, err := os.UserConfigDir(); err == nil {
@@ -127,7 +126,7 @@ func clientFiles() []string {
 	return files
 }
 
-// readClientFile reads a file that need not be there.
+// readClientFile reads a file that may be missing.
 func readClientFile(name string) (file clientFile, err error) {
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -142,8 +141,8 @@ func readClientFile(name string) (file clientFile, err error) {
 	return file, nil
 }
 
-// socketPaths are where a server on this machine may have its socket: the user's own first, unless
-// its directory is somebody else's, who could put another server there.
+// socketPaths returns the paths where a server on this machine may have its socket. The user's own comes
+// first, unless its directory belongs to somebody else, who could put another server there.
 func socketPaths() []string {
 	if own := userSocket(); os.Getuid() != 0 && socket.Own(filepath.Dir(own)) {
 		return []string{own, systemSocket}
@@ -151,7 +150,7 @@ func socketPaths() []string {
 	return []string{systemSocket}
 }
 
-// runtimeDir is the directory that the system made for this user's sockets, if there is one.
+// runtimeDir returns the directory that the system made for this user's sockets, or "".
 func runtimeDir() string {
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" && socket.Own(dir) {
 		return dir
@@ -159,8 +158,8 @@ func runtimeDir() string {
 	return ""
 }
 
-// userSocket is where a server of an ordinary user has its socket: in the user's runtime directory,
-// or else in a directory among the temporary files.
+// userSocket returns the path of the socket of an ordinary user's server: in the user's runtime directory, or
+// else in a directory among the temporary files.
 func userSocket() string {
 	if dir := runtimeDir(); dir != "" {
 		return filepath.Join(dir, "fairlead.sock")
@@ -168,7 +167,7 @@ func userSocket() string {
 	return filepath.Join(os.TempDir(), fmt.Sprint("fairlead-", os.Getuid()), "fairlead.sock")
 }
 
-// defaultSocket is where a server of this user puts its socket.
+// defaultSocket returns the path where a server of this user puts its socket.
 func defaultSocket() string {
 	if os.Getuid() == 0 {
 		return systemSocket
@@ -176,6 +175,6 @@ func defaultSocket() string {
 	return userSocket()
 }
 
-// isPrivate reports whether a socket lies in the directory that this program makes among the
-// temporary files, or in the user's runtime directory: these are closed to others.
+// isPrivate reports whether a socket is that of an ordinary user, in the runtime directory or in the
+// directory that this program makes among the temporary files: these are closed to others.
 func isPrivate(path string) bool { return os.Getuid() != 0 && path == userSocket() }

@@ -118,7 +118,8 @@ func (w *whyCmd) job(ctx context.Context, client *api.Client, id int64) error {
 	return w.verified(a)
 }
 
-// options are the parts of the answer that are printed: --verify recomputes numbers and prints no estimate.
+// options selects the parts of the answer to print: --verify recomputes numbers, and prints an estimate only
+// as JSON.
 func (w *whyCmd) options() explain.WhyOptions {
 	o := explain.WhyOptions{Siblings: 10, Evidence: w.verify, Estimate: !w.noEstimate && (!w.verify || w.json)}
 	if w.all {
@@ -127,7 +128,7 @@ func (w *whyCmd) options() explain.WhyOptions {
 	return o
 }
 
-// verified recomputes an answer and prints what came out.
+// verified recomputes an answer and prints the results.
 func (w *whyCmd) verified(a *why.Answer) error {
 	checks := append(replay.Verify(a, policy.Rule), verifyBridged(a.Bridged)...)
 	ok := why.Verified(checks)
@@ -185,7 +186,7 @@ func printEvents(out io.Writer, events []api.Event) error {
 	return t.Print(out)
 }
 
-// node says why a node does not run more.
+// node prints why a node does not run more.
 func (w *whyCmd) node(ctx context.Context, client *api.Client, name string) error {
 	nodes, err := client.Nodes.List(ctx)
 	if err != nil {
@@ -204,7 +205,7 @@ func (w *whyCmd) node(ctx context.Context, client *api.Client, name string) erro
 	return usagef("there is no node %q; see: fairlead nodes", name)
 }
 
-// whatIfOf says what would become of the job if it asked for something else.
+// whatIfOf prints the forecast for the job with other requests.
 func (w *whyCmd) whatIfOf(ctx context.Context, client *api.Client, id int64) error {
 	v, err := parseWhatIf(w.whatIf)
 	if err != nil {

@@ -2,8 +2,8 @@ package main
 
 import "testing"
 
-// TestVerifyAsksForNoEstimate: replays of the future, which take most of the time of an answer, are made only
-// where their result is printed.
+// TestVerifyAsksForNoEstimate checks that why requests replays of the future, which take most of the time of
+// an answer, only if it prints their result.
 func TestVerifyAsksForNoEstimate(t *testing.T) {
 	for _, c := range []struct {
 		why  whyCmd

@@ -13,8 +13,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// whatIfWord is a word of --what-if with the names that it has, which are those of the flags
-// of submit.
+// whatIfWord is a word of --what-if with its names, which are those of the flags of submit.
 type whatIfWord struct {
 	names []string
 	set   func(v *api.Variation, value string) error
@@ -34,8 +33,8 @@ var whatIfWords = []whatIfWord{
 	{[]string{"nice"}, setVariedNice},
 }
 
-// parseWhatIf reads words such as t=1h15m,cpus=8. What follows a comma without being a word
-// with its value belongs to the value before: licences are separated so.
+// parseWhatIf parses words such as t=1h15m,cpus=8. Text after a comma without a name belongs to the value
+// before it, as in lists of licenses.
 func parseWhatIf(text string) (api.Variation, error) {
 	var v api.Variation
 	var names, values []string

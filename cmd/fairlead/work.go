@@ -24,11 +24,11 @@ import (
 	"github.com/fairlead/fairlead/internal/units"
 )
 
-// agentOptions are the flags of an agent.
+// agentOptions holds the flags of an agent.
 type agentOptions struct {
 	name, mem, dir string
 	gpus           []string
-	finder         gpu.Finder // of what there is where gpus is empty; nil: of nothing
+	finder         gpu.Finder // finds the GPUs if gpus is empty; nil: offers none
 	cpus           int
 	request        map[string]int
 	labels         map[string]string
@@ -37,13 +37,13 @@ type agentOptions struct {
 	served         served
 }
 
-// served is whose jobs an agent runs as root.
+// served selects the users whose jobs an agent runs as root.
 type served struct {
 	minUID        int
 	users, groups []string
 }
 
-// firstUser is the smallest number that Debian and others give to people.
+// firstUser is the smallest uid that Debian and others give to people.
 const firstUser = 1000
 
 func (s *served) flags(f *pflag.FlagSet, who string) {
@@ -121,7 +121,7 @@ SIGTERM and Ctrl-C drain it: it takes no new tasks, waits for running ones for t
 
 func defaultAgentDir(name string) string { return stateDir("agent", name) }
 
-// stateDir is where a part of the program keeps what it must not lose.
+// stateDir returns the directory for data that a part of the program must not lose.
 func stateDir(part, name string) string {
 	if os.Getuid() == 0 {
 		return filepath.Join("/var/lib/fairlead", part, name)
@@ -165,7 +165,7 @@ func (w *agentOptions) options(ctx context.Context, client *api.Client, log *slo
 	}, nil
 }
 
-// allLabels are the given labels, and labels from the properties of the machine.
+// allLabels returns the given labels, and labels from the properties of the machine.
 func (w *agentOptions) allLabels() map[string]string {
 	all := map[string]string{"arch": runtime.GOARCH, "os": runtime.GOOS}
 	if host := hostname(); cluster.CheckLabel("host", host) == nil {
@@ -175,8 +175,8 @@ func (w *agentOptions) allLabels() map[string]string {
 	return all
 }
 
-// devices are the GPUs that an agent offers: the given ones, or the ones that the machine has.
-// A GPU that cannot be examined is not offered, and does not keep the agent from running.
+// devices returns the GPUs that an agent offers: the given ones, or those of the machine. The agent does not
+// offer a GPU that it cannot examine, and runs without it.
 func (w *agentOptions) devices(ctx context.Context, log *slog.Logger) ([]gpu.Device, error) {
 	names := gpu.VisibleNames(os.LookupEnv(gpu.Visible))
 	if len(w.gpus) > 0 {
@@ -207,7 +207,7 @@ func (w *agentOptions) devices(ctx context.Context, log *slog.Logger) ([]gpu.Dev
 	return all, nil
 }
 
-// totalMemory is the memory of this machine, in bytes.
+// totalMemory returns the memory of this machine, in bytes.
 func totalMemory() int64 {
 	var info unix.Sysinfo_t
 	if unix.Sysinfo(&info) != nil {
@@ -216,8 +216,7 @@ func totalMemory() int64 {
 	return int64(info.Totalram) * int64(info.Unit)
 }
 
-// work runs an agent until it is told to end, and then until it has drained or is
-// told again.
+// work runs an agent until ctx is done, and then until it has drained or a second signal comes.
 func work(ctx context.Context, a *app, o agent.Options) error {
 	o.Joined = func() {
 		fmt.Fprintf(a.out, "node %s joined %s: %d cpu, %s memory\n", o.Name, o.Client.Address, o.Capacity["cpu"], size(o.Capacity["mem"]))
@@ -233,7 +232,7 @@ func work(ctx context.Context, a *app, o agent.Options) error {
 	return drained(ended)
 }
 
-// drained waits for the end of an agent that was told to end, or for being told again.
+// drained waits for the end of an agent, or for another signal.
 func drained(ended <-chan error) error {
 	hard, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

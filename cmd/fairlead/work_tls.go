@@ -21,7 +21,8 @@ type member struct {
 	join      string // join token, or @FILE
 }
 
-// connected runs f with a client of the server: over its socket, or with a certificate if it is on another machine.
+// connected runs f with a client of the server: over its socket, or with a certificate if the server is on
+// another machine.
 func (w *member) connected(ctx context.Context, a *app, log *slog.Logger, f func(*api.Client) error) error {
 	where, err := a.which()
 	if err == nil && strings.HasPrefix(where.Server, "https://") {
@@ -54,14 +55,14 @@ func (w *member) outside(ctx context.Context, address string, log *slog.Logger, 
 		return usageError{err}
 	}
 	defer client.Close()
-	keep, end := context.WithCancel(context.WithoutCancel(ctx)) // also while tasks end
+	keep, end := context.WithCancel(context.WithoutCancel(ctx)) // renew also while tasks end
 	var all sync.WaitGroup
 	all.Go(func() { id.Keep(keep) })
 	defer func() { end(); all.Wait() }()
 	return f(client)
 }
 
-// token is the join token that --join names. A file that is gone was of a token that was used.
+// token returns the join token of --join. If its file is gone, the token was used already.
 func (w *member) token() (string, error) {
 	path, file := strings.CutPrefix(w.join, "@")
 	if !file {

@@ -1,5 +1,6 @@
-// Package await lets a test wait until another goroutine, process or server has done its part. It looks again and
-// again. Only a hang reaches its limit: a busy machine makes a test slow, and does not make it fail.
+// Package await lets a test wait until another goroutine, process or server has done its part. It checks a
+// condition again and again. Only a hang reaches its limit: a busy machine makes a test slow, and does not
+// make it fail.
 package await
 
 import (
@@ -10,13 +11,13 @@ import (
 // Patience is the time after which Until and True give up.
 const Patience = 3 * time.Minute
 
-// The pauses between two looks: short at first, as most things come at once.
+// The pauses between two checks: short at first, as most conditions come true soon.
 const (
 	firstPause = time.Millisecond
 	lastPause  = 50 * time.Millisecond
 )
 
-// Until looks until look returns done. If it never does, the test fails, and prints the last value of seen.
+// Until calls look until it returns done. If it never does, the test fails and prints the last value of seen.
 func Until(t testing.TB, what string, look func() (seen any, done bool)) {
 	t.Helper()
 	var seen any
@@ -25,7 +26,7 @@ func Until(t testing.TB, what string, look func() (seen any, done bool)) {
 	}
 }
 
-// True is Until for a condition that has nothing to print.
+// True is Until for a condition without a value to print.
 func True(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 	if !Within(Patience, condition) {
@@ -33,7 +34,7 @@ func True(t testing.TB, what string, condition func() bool) {
 	}
 }
 
-// Within looks until a condition is true, but no longer than patience, and reports whether it came true.
+// Within checks a condition until it is true, but no longer than patience, and reports whether it came true.
 func Within(patience time.Duration, condition func() bool) bool {
 	pause := firstPause
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(pause) {

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/internal/await"
 )
 
-// witness is a test that only notes how it failed.
+// witness is a test that records how it failed.
 type witness struct {
 	testing.TB
 	said string
@@ -19,7 +19,7 @@ type witness struct {
 func (w *witness) Helper()                           {}
 func (w *witness) Fatalf(format string, args ...any) { w.said = fmt.Sprintf(format, args...) }
 
-// TestUntilEndsWithTheCondition, however long that takes.
+// TestUntilEndsWithTheCondition checks that Until waits as long as the condition takes.
 func TestUntilEndsWithTheCondition(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
@@ -30,7 +30,7 @@ func TestUntilEndsWithTheCondition(t *testing.T) {
 	})
 }
 
-// TestUntilSaysWhatItSaw when it gives up.
+// TestUntilSaysWhatItSaw checks that Until prints the last value when it gives up.
 func TestUntilSaysWhatItSaw(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, looks := &witness{TB: t}, 0
@@ -47,7 +47,8 @@ func TestUntilSaysWhatItSaw(t *testing.T) {
 	})
 }
 
-// TestWithinLooksOnceMore when the time is over: the last look may have been long ago.
+// TestWithinLooksOnceMore checks that Within checks once more at the end: the last check may have been long
+// ago.
 func TestWithinLooksOnceMore(t *testing.T) {
 	looked := false
 	if !await.Within(0, func() bool { looked = true; return true }) || !looked {

@@ -1,6 +1,6 @@
-// Package batch lets calls that come at the same time share one transaction, or whatever else costs about as
-// much for many as for one: while a batch is under way, the calls for the next one gather. A call that comes
-// alone waits for nobody.
+// Package batch lets calls that come at the same time share one transaction, or another operation that costs
+// about as much for many calls as for one: while a batch runs, the calls for the next one gather. A single
+// call does not wait for others.
 package batch
 
 import (
@@ -8,21 +8,21 @@ import (
 	"sync"
 )
 
-// A Batcher gathers calls. Its fields are set before the first call.
+// A Batcher gathers calls. Set its fields before the first call.
 type Batcher[In, Out any] struct {
 	// Run carries out the calls of a batch, and answers each of them.
 	Run func([]*Call[In, Out])
-	// MaxWeight bounds that of a batch, Weight is that of a call; nil: each weighs 1.
+	// MaxWeight limits the weight of a batch, and Weight returns that of a call; nil: each call weighs 1.
 	MaxWeight int
 	Weight    func(In) int
-	// AtOnce is how many batches run at the same time; 0 is 1.
+	// AtOnce is the number of batches that run at the same time; 0 means 1.
 	AtOnce int
-	// Closed is the answer to calls that come after Close.
+	// Closed is the error for calls after Close.
 	Closed error
 
 	mu      sync.Mutex
 	waiting []*Call[In, Out]
-	busy    int // batches under way
+	busy    int // running batches
 	closed  bool
 	running sync.WaitGroup
 }
@@ -32,7 +32,7 @@ type Call[In, Out any] struct {
 	In   In
 	out  Out
 	err  error
-	over chan struct{} // closed when it is answered
+	over chan struct{} // closed by the answer
 }
 
 // NewCall returns a call that has no answer yet.
@@ -56,7 +56,7 @@ func (c *Call[In, Out]) Wait(ctx context.Context) (out Out, err error) {
 	}
 }
 
-// Do has a call carried out in one of the next batches. When ctx ends before, it may still be.
+// Do adds a call to a batch and waits for its answer. If ctx ends first, the call may still be carried out.
 func (b *Batcher[In, Out]) Do(ctx context.Context, in In) (out Out, err error) {
 	c := NewCall[In, Out](in)
 	if !b.add(c) {
@@ -65,7 +65,7 @@ func (b *Batcher[In, Out]) Do(ctx context.Context, in In) (out Out, err error) {
 	return c.Wait(ctx)
 }
 
-// add puts a call into the next batch, which starts if fewer than AtOnce are under way.
+// add puts a call into the next batch, which starts if fewer than AtOnce batches run.
 func (b *Batcher[In, Out]) add(c *Call[In, Out]) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -80,7 +80,7 @@ func (b *Batcher[In, Out]) add(c *Call[In, Out]) bool {
 	return true
 }
 
-// run goes on as long as calls wait.
+// run carries out batches while calls wait.
 func (b *Batcher[In, Out]) run() {
 	for calls := b.take(); len(calls) > 0; calls = b.take() {
 		b.Run(calls)
@@ -113,7 +113,7 @@ func (b *Batcher[In, Out]) weigh(c *Call[In, Out]) int {
 	return b.Weight(c.In)
 }
 
-// Close refuses waiting and later calls, and waits for the batches under way.
+// Close refuses waiting and later calls, and waits for the running batches.
 func (b *Batcher[In, Out]) Close() {
 	b.mu.Lock()
 	refused := b.waiting

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestCallsGather has two thousand calls come while a batch is under way: they go into two more,
-// and everybody hears what became of his.
+// TestCallsGather makes two thousand calls while a batch runs: they go into two more batches, and each call
+// gets its own answer.
 func TestCallsGather(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		away := errors.New("the database is away")
@@ -32,7 +32,7 @@ func TestCallsGather(t *testing.T) {
 		for i := range 2001 {
 			wg.Go(func() {
 				if i > 0 {
-					time.Sleep(time.Millisecond) // the first is under way
+					time.Sleep(time.Millisecond) // the first batch runs
 				}
 				if out, err := b.Do(t.Context(), i); errors.Is(err, away) {
 					mu.Lock()
@@ -56,7 +56,7 @@ func TestCallsGather(t *testing.T) {
 	})
 }
 
-// TestWeights: two batches run at once, and a call that is heavier than a batch may be has one of its own.
+// TestWeights checks that two batches run at once, and that a call above MaxWeight gets its own batch.
 func TestWeights(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		batches := make(chan []int, 10)
@@ -89,7 +89,8 @@ func TestWeights(t *testing.T) {
 	})
 }
 
-// TestClose answers every call: that under way as ever, and those that wait or come later with a refusal.
+// TestClose checks that Close answers every call: it refuses waiting and later calls, and running ones get
+// their answers.
 func TestClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		closed := errors.New("closed")

@@ -1,6 +1,5 @@
-// Package bench measures this machine: how fast the scheduler decides, how fast jobs
-// are made durable, and how fast they go through a server and an agent. It is what
-// `fairlead bench` runs.
+// Package bench measures this machine: how fast the scheduler decides, how fast jobs become durable, and how
+// fast they go through a server and an agent. The command fairlead bench runs it.
 package bench
 
 import (
@@ -9,20 +8,20 @@ import (
 	"time"
 )
 
-// Result is one figure.
+// Result is one measurement.
 type Result struct {
 	Name      string  `json:"name"`
 	Detail    string  `json:"detail"`
 	PerSecond float64 `json:"per_second"`
-	// CPU is the processor time of one operation, in seconds, where it is known.
+	// CPU is the processor time of one operation in seconds, if known.
 	CPU float64 `json:"cpu_seconds,omitempty"`
-	// Ratio compares with the figure named by Beside.
+	// Ratio compares with the result named by Beside.
 	Ratio  float64 `json:"ratio,omitempty"`
 	Beside string  `json:"beside,omitempty"`
 	Goal   string  `json:"goal,omitempty"`
 }
 
-// Report is all figures of a run.
+// Report holds all results of a run.
 type Report struct {
 	Version int       `json:"version"`
 	At      time.Time `json:"at"`

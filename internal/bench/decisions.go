@@ -12,10 +12,11 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// decisionSlots is how many tasks run at a time.
+// decisionSlots is how many tasks run at the same time.
 const decisionSlots = 1000
 
-// Policies measures the decisions of every policy beside those of fair, at a number of pools.
+// Policies measures the decisions of every policy with this number of pools, and compares them with those of
+// fair.
 func Policies(pools, waiting, n int) ([]Result, error) {
 	fair, err := Decisions("fair", pools, waiting, n)
 	if err != nil {
@@ -31,7 +32,7 @@ func Policies(pools, waiting, n int) ([]Result, error) {
 			return nil, err
 		}
 		r.Beside, r.Ratio, r.Goal = "fair", r.PerSecond/fair.PerSecond, ">= 0.5 of fair"
-		if name == "deficit" { // exact by events: what others are owed has to be kept up
+		if name == "deficit" { // deficit is exact at every event, so it has to update the deficits of other pools
 			r.Goal = ">= 0.2 of fair"
 		}
 		all = append(all, r)
@@ -39,9 +40,8 @@ func Policies(pools, waiting, n int) ([]Result, error) {
 	return all, nil
 }
 
-// Decisions measures full cycles of a task through the scheduler: one ends, another is
-// submitted, and a step picks and starts one, with the record of its choice. It uses
-// one core.
+// Decisions measures full cycles of a task through the scheduler: one task ends, another is submitted, and a
+// step picks and starts one, with the record of its choice. It uses one core.
 func Decisions(policy string, pools, waiting, n int) (Result, error) {
 	shares := allocation.Default()
 	shares.Sched.Root.Policy = policy

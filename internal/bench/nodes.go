@@ -11,8 +11,7 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// machines is a scheduler over many nodes of mixed sizes, nearly full, with jobs of mixed
-// requests that wait.
+// machines is a scheduler over many nodes of mixed sizes, nearly full, with waiting jobs of mixed requests.
 type machines struct {
 	s       *sched.Scheduler
 	at      time.Time
@@ -24,13 +23,13 @@ type machines struct {
 	d       sched.Decision
 }
 
-// kinds of nodes, in two racks each: together eight classes.
+// nodeKinds lists the kinds of nodes. With two racks each they form eight classes.
 var nodeKinds = []cluster.Amounts{
 	{"cpu": 32, "mem": 128}, {"cpu": 64, "mem": 1024},
 	{"cpu": 32, "mem": 256, "gpu:a100": 4}, {"cpu": 48, "mem": 512, "gpu:h100": 8},
 }
 
-// newMachines makes it; requests lists how many different requests there are.
+// newMachines fills the machines with running and waiting jobs; requests is the number of different requests.
 func newMachines(cfg sched.Config, nodes, pools, requests, waiting int) (*machines, error) {
 	m := &machines{at: time.Unix(1_700_000_000, 0), rng: rand.New(rand.NewPCG(1, 1))}
 	var err error
@@ -69,7 +68,7 @@ func newMachines(cfg sched.Config, nodes, pools, requests, waiting int) (*machin
 			m.submit()
 		}
 	}
-	for range nodes * 40 { // in the long run other jobs are there than at first
+	for range nodes * 40 { // until the mix of running jobs no longer depends on the beginning
 		m.cycle()
 	}
 	return m, nil
@@ -91,7 +90,7 @@ func (m *machines) step() int {
 	return len(m.d.Starts)
 }
 
-// cycle ends a task and starts what fits then; for every task that starts one is submitted.
+// cycle ends a task and starts the tasks that fit then; it submits a task for each that starts.
 func (m *machines) cycle() (started int) {
 	m.at = m.at.Add(10 * time.Millisecond)
 	k := m.rng.IntN(len(m.running))
@@ -105,8 +104,8 @@ func (m *machines) cycle() (started int) {
 	return started
 }
 
-// Nodes measures decisions that fit tasks to many nodes: one task ends, and what starts is
-// fitted, with the record of the choice. It uses one core.
+// Nodes measures decisions that fit tasks to many nodes: a task ends, and the scheduler places the tasks that
+// start, with the record of the choice. It uses one core.
 func Nodes(nodes, pools, requests, waiting, n int) (Result, error) {
 	m, err := newMachines(allocation.Default().Sched, nodes, pools, requests, waiting)
 	if err != nil {

@@ -30,7 +30,7 @@ func BenchmarkNodes(b *testing.B) {
 
 func TestMachinesStayFull(t *testing.T) {
 	cfg := allocation.Default().Sched
-	cfg.Backfill = sched.FirstFit // the others keep room for jobs that wait
+	cfg.Backfill = sched.FirstFit // the other rules keep room for planned starts
 	m, err := newMachines(cfg, 8, 5, 20, 500)
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// replayed is a made-up workload of a machine that is as busy as those of large logs are.
+// replayed generates a workload with a load like that of the machines in large logs.
 func replayed(jobs int) (*sim.Workload, error) {
 	made, err := workload.Lublin{
 		Jobs: jobs, Procs: 256, Seed: 1, Types: workload.Both, Users: 50, Zipf: 1, Load: 0.85,
@@ -32,7 +32,7 @@ func replayed(jobs int) (*sim.Workload, error) {
 	return w, nil
 }
 
-// Replay measures the simulator: jobs of a made-up workload, under a policy and a backfill.
+// Replay measures the simulator with a generated workload under a policy and a backfill rule.
 func Replay(policy string, backfill sched.Backfill, jobs int) (Result, error) {
 	work, err := replayed(jobs)
 	if err != nil {

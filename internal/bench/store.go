@@ -21,8 +21,8 @@ func job(i int) *queue.Job {
 	}
 }
 
-// Submissions measures durable submissions: clients that submit one call after the
-// other, each of batch jobs, and go on when these are on disk.
+// Submissions measures durable submissions: each client submits one call after the other, with batch jobs
+// each, and continues when these are on disk.
 func Submissions(ctx context.Context, dir string, clients, batch, n int) (Result, error) {
 	s, err := sqlite.Open(ctx, filepath.Join(dir, fmt.Sprintf("submit-%d-%d.db", clients, batch)), sqlite.Options{})
 	if err != nil {
@@ -52,8 +52,8 @@ func Submissions(ctx context.Context, dir string, clients, batch, n int) (Result
 	return r, errors.Join(errs...)
 }
 
-// Cycles measures submit, lease, finish through the store beside a bare loop on the
-// same engine, in turns, so that both see the same machine.
+// Cycles measures submit, lease and finish through the store, and a bare loop on the same engine. The two
+// take turns, so that both see the same state of the machine.
 func Cycles(ctx context.Context, dir string, batch, n int) ([]Result, error) {
 	s, err := sqlite.Open(ctx, filepath.Join(dir, fmt.Sprintf("cycle-%d.db", batch)), sqlite.Options{})
 	if err != nil {
@@ -66,7 +66,7 @@ func Cycles(ctx context.Context, dir string, batch, n int) ([]Result, error) {
 	}
 	defer bare.conn.Close()
 	const turns = 6
-	var ours, theirs [2]time.Duration // wall, cpu
+	var ours, theirs [2]time.Duration // wall time, processor time
 	for range turns {
 		for _, side := range []struct {
 			run func() error
@@ -124,8 +124,8 @@ func cycles(ctx context.Context, s queue.Store, batch, n int) error {
 	return nil
 }
 
-// bareLoop is the least that a queue in the same engine can do: one table, one
-// statement for each change, the same sync at every commit.
+// bareLoop is the least that a queue on the same engine can do: one table, one statement for each change, the
+// same sync at every commit.
 type bareLoop struct {
 	conn                                 *sqlitelib.Conn
 	insert, lease, finish, begin, commit *sqlitelib.Stmt

@@ -1,10 +1,10 @@
-// Package bounded cuts texts that others wrote, so that they can be kept and shown. It needs no other package.
+// Package bounded shortens texts of users, so that they can be stored and shown. It needs no other package.
 package bounded
 
 import "strings"
 
-// Text keeps at most a number of bytes of a text that somebody else wrote. Three dots stand for the rest, and ?
-// for bytes that are not UTF-8, and for NUL, which PostgreSQL keeps in no text.
+// Text keeps at most this number of bytes of a text. Three dots replace the rest, and ? replaces bytes that
+// are not UTF-8, and NUL, which PostgreSQL cannot store in a text.
 func Text(text string, most int) string {
 	const mark = "..."
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "?"), "\x00", "?")

@@ -1,5 +1,5 @@
-// Package browsertest opens pages in a real browser. All tests of a process share one browser, which starts when the
-// first of them needs it: Chromium or Google Chrome, without a screen.
+// Package browsertest opens pages in a real browser. All tests of a process share one browser, Chromium or
+// Google Chrome without a screen, which starts when the first test needs it.
 package browsertest
 
 import (
@@ -16,19 +16,19 @@ import (
 
 var shared struct {
 	once sync.Once
-	ctx  context.Context // the browser lives as long as this
+	ctx  context.Context // the browser runs until this context ends
 	err  error
 }
 
-// Close ends the browser, if one was started. TestMain calls it.
+// Close ends the browser, if one runs. TestMain calls it.
 func Close() {
 	if shared.ctx != nil {
 		chromedp.Cancel(shared.ctx)
 	}
 }
 
-// Tab opens a tab, which shares no cookies with other tabs and lasts as long as the test. It skips the test if there
-// is no browser here.
+// Tab opens a tab, which shares no cookies with other tabs and closes with the test. Without a browser it
+// skips the test.
 func Tab(t testing.TB) context.Context {
 	t.Helper()
 	program := find()
@@ -41,13 +41,13 @@ func Tab(t testing.TB) context.Context {
 	}
 	ctx, closeTab := chromedp.NewContext(shared.ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(closeTab)
-	if err := chromedp.Do(ctx); err != nil { // the tab lives as long as this context
+	if err := chromedp.Do(ctx); err != nil { // the tab stays open until this context ends
 		t.Fatal(err)
 	}
 	return ctx
 }
 
-// find is the path of a browser, or nothing.
+// find returns the path of a browser, or "".
 func find() string {
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -57,8 +57,8 @@ func find() string {
 	return ""
 }
 
-// start starts a browser. It starts it again if it crashed before it answered: now and then
-// Chromium does so on a busy machine, and that says nothing about the pages.
+// start starts a browser, and starts it again if it crashed before it answered: Chromium sometimes does so on
+// a busy machine, which says nothing about the pages.
 func start(program string) (context.Context, error) {
 	const attempts = 3
 	for attempt := 1; ; attempt++ {

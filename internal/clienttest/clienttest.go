@@ -1,5 +1,5 @@
-// Package clienttest is what clients of a queue promise, as tests: that of this process and that of a server
-// have to pass the same, so that a program can change over from one to the other.
+// Package clienttest tests the promises of clients of a queue. The client in this process and the client of a
+// server have to pass the same tests, so that a program can switch between them.
 package clienttest
 
 import (
@@ -14,7 +14,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Run runs the suite. open returns a client of an empty queue without nodes, whose jobs are those of user.
+// Run runs the suite. Function open returns a client of an empty queue without nodes, whose jobs belong to
+// user.
 func Run(t *testing.T, user string, open func(t *testing.T) queue.Client) {
 	for _, c := range []struct {
 		name string
@@ -41,7 +42,7 @@ type suite struct {
 	queue.Client
 }
 
-// command is a job that runs a command, changed.
+// command returns a job that runs a command, with changes applied.
 func (s *suite) command(change ...func(*queue.Job)) queue.Job {
 	j := queue.Job{User: s.user, Argv: []string{"true"}}
 	for _, f := range change {
@@ -137,7 +138,7 @@ func arguments(s *suite) {
 	}
 }
 
-// roundTrip submits a job that says all that a job may say, and looks for each field.
+// roundTrip submits a job with all fields set, and compares each field.
 func roundTrip(s *suite) {
 	first := s.add(s.command())[0]
 	full := queue.Job{
@@ -155,7 +156,7 @@ func roundTrip(s *suite) {
 	want, has := reflect.ValueOf(full), reflect.ValueOf(*got)
 	for i := range want.NumField() {
 		name := want.Type().Field(i).Name
-		if name == "ID" { // from here on the store says
+		if name == "ID" { // the store sets the fields from State on
 			continue
 		}
 		if name == "State" {

@@ -1,4 +1,4 @@
-// Package curves draws how a pool fared over time, for the dashboard and the command line.
+// Package curves draws the history of a pool, for the dashboard and the command line.
 package curves
 
 import (
@@ -20,10 +20,10 @@ type Curve struct {
 	Zone     *time.Location
 }
 
-// All are the pictures of a pool, below each other.
+// All returns all charts of a pool, one below the other.
 func (c Curve) All() plot.Stack { return plot.Stack{c.Due(), c.share(), c.Demand(), c.Wait()} }
 
-// Due shows the entitlement of the pool beside its running tasks, and shades the difference.
+// Due shows the entitlement of the pool with its running tasks, and shades the difference.
 func (c Curve) Due() plot.Chart {
 	f := c.chart("Due and running", plot.Axis{Label: c.Unit})
 	f.Series = []plot.Series{
@@ -34,8 +34,7 @@ func (c Curve) Due() plot.Chart {
 	return f
 }
 
-// share shows what part of the pool above it was entitled to, and what part of the use of that
-// it had.
+// share shows the pool's share of its parent, and its part of the parent's usage.
 func (c Curve) share() plot.Chart {
 	f := c.chart("Share and use", plot.Axis{Label: "of the pool above", Unit: plot.Percent, To: 1})
 	f.Series = []plot.Series{
@@ -45,7 +44,7 @@ func (c Curve) share() plot.Chart {
 	return f
 }
 
-// Demand shows what the pool wanted.
+// Demand shows the demand of the pool.
 func (c Curve) Demand() plot.Chart {
 	f := c.chart("Demand", plot.Axis{Label: c.Unit + ", tasks"})
 	f.Series = []plot.Series{
@@ -56,7 +55,7 @@ func (c Curve) Demand() plot.Chart {
 	return f
 }
 
-// Wait shows how long the oldest job had waited.
+// Wait shows the wait of the oldest job.
 func (c Curve) Wait() plot.Chart {
 	f := c.chart("Oldest wait", plot.Axis{Unit: plot.Seconds})
 	f.Series = []plot.Series{c.series("oldest wait", func(p *history.HistoryPoint) float64 { return p.OldestWait })}
@@ -71,7 +70,7 @@ func (c Curve) chart(title string, y plot.Axis) plot.Chart {
 	}
 }
 
-// series is one number of all points. Where points are missing nothing is known.
+// series returns one number of all points. It is unknown where points are missing.
 func (c Curve) series(name string, of func(*history.HistoryPoint) float64) plot.Series {
 	s := plot.Series{Name: name, Step: true, Gaps: true}
 	unknown := func(at time.Time) {

@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/internal/plot"
 )
 
-// TestGaps: where steps are missing, and where share and use are not known, lines end.
+// TestGaps checks that lines end where steps are missing, and where share and use are unknown.
 func TestGaps(t *testing.T) {
 	zero := time.Unix(1_700_000_000, 0)
 	half := 0.5

@@ -1,5 +1,5 @@
-// Package daemon runs the servers that tests need, as children of the test: they end with it,
-// however it ends.
+// Package daemon runs the servers that tests need, as child processes: they end with the test, however it
+// ends.
 package daemon
 
 import (
@@ -16,11 +16,11 @@ import (
 type Daemon struct {
 	cmd   *exec.Cmd
 	ended chan struct{}
-	err   error // how it ended; to be read when ended is closed
+	err   error // how it ended; read it only after ended is closed
 }
 
-// Start starts a command that stays in the foreground. It is sent the signal when this
-// process ends, however that ends.
+// Start starts a command that stays in the foreground. It receives the signal end when this process ends,
+// however that happens.
 func Start(cmd *exec.Cmd, end syscall.Signal) (*Daemon, error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -29,7 +29,7 @@ func Start(cmd *exec.Cmd, end syscall.Signal) (*Daemon, error) {
 	d := &Daemon{cmd: cmd, ended: make(chan struct{})}
 	started := make(chan error)
 	go func() {
-		runtime.LockOSThread() // the signal is sent at the end of the thread that forked
+		runtime.LockOSThread() // the kernel sends the signal when the thread that forked ends
 		defer runtime.UnlockOSThread()
 		err := cmd.Start()
 		started <- err
@@ -44,7 +44,7 @@ func Start(cmd *exec.Cmd, end syscall.Signal) (*Daemon, error) {
 	return d, nil
 }
 
-// Alive tells whether it runs.
+// Alive reports whether the daemon runs.
 func (d *Daemon) Alive() bool {
 	select {
 	case <-d.ended:
@@ -57,7 +57,7 @@ func (d *Daemon) Alive() bool {
 // Send sends a signal after which the daemon goes on.
 func (d *Daemon) Send(s syscall.Signal) error { return d.cmd.Process.Signal(s) }
 
-// Signal sends a signal and waits for the end. What does not end in time is killed.
+// Signal sends a signal and waits for the end. It kills a daemon that does not end in time.
 func (d *Daemon) Signal(s syscall.Signal, within time.Duration) {
 	d.cmd.Process.Signal(s)
 	select {
@@ -68,7 +68,7 @@ func (d *Daemon) Signal(s syscall.Signal, within time.Duration) {
 	}
 }
 
-// Await calls ready until it returns nil. It gives up when the daemon ends, and in time.
+// Await calls ready until it returns nil. It gives up when the daemon ends, or after within.
 func (d *Daemon) Await(within time.Duration, ready func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()

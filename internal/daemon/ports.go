@@ -12,17 +12,17 @@ import (
 	"github.com/fairlead/fairlead/internal/filelock"
 )
 
-// taken holds the lock of each port that this process has been given, until the process ends.
+// taken holds the locks of the ports of this process, until the process ends.
 var taken struct {
 	sync.Mutex
 	locks []*filelock.Lock
 }
 
-// Ports are free ports of this machine, all different, which the system does not give to
-// connections: a server can be restarted on its own. No other test gets one of them while this
-// process runs, not even before it is used. A program that is no test could still take one.
+// Ports returns free ports of this machine, all different, in a range from which the system takes none for
+// connections: a server can restart on its port. No other test gets one of them while this process runs, even
+// before the port is used. Other programs could still take one.
 func Ports(n int) ([]int, error) {
-	// One directory for all tests of this user, also for those with a TMPDIR of their own.
+	// One directory for all tests of this user, including those with their own TMPDIR.
 	dir := filepath.Join("/tmp", fmt.Sprint("fairlead-test-ports-", os.Getuid()))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func Ports(n int) ([]int, error) {
 	return nil, fmt.Errorf("%d ports of %d tried are free; %d are needed", len(ports), 100*n, n)
 }
 
-// claim keeps a port for this process, if nobody has it.
+// claim reserves a port for this process, if it is free.
 func claim(dir string, port int) (bool, error) {
 	lock, err := filelock.Take(filepath.Join(dir, fmt.Sprint(port)))
 	if _, held := errors.AsType[*filelock.HeldError](err); held {

@@ -6,8 +6,8 @@ import (
 	"github.com/fairlead/fairlead/internal/daemon"
 )
 
-// TestPorts: a port is given once, though whoever has it does not use it yet. Twelve calls that
-// do not know of each other would give about nine of these 600 twice.
+// TestPorts checks that a port is given once, even if its owner does not use it yet. Twelve independent calls
+// would give about nine of these 600 ports twice.
 func TestPorts(t *testing.T) {
 	given := map[int]bool{}
 	for range 12 {

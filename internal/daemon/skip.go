@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// MaySkip reports whether a test may be skipped where the machine lacks what it needs.
+// MaySkip reports whether a test may be skipped if the machine lacks something.
 func MaySkip() bool { return os.Getenv("FAIRLEAD_NO_SKIP") != "1" }
 
-// Skip skips a test that lacks something, or has it fail where none may be skipped.
+// Skip skips a test because something is missing, or fails it if no test may be skipped.
 func Skip(t testing.TB, lacks any) {
 	t.Helper()
 	if !MaySkip() {

@@ -1,5 +1,6 @@
-// Package environ has the environment variables that describe a task to its processes, whoever starts it: an agent,
-// or a queueing system behind a bridge. It also names the variables with which a job instructs its agent or bridge.
+// Package environ defines the environment variables that describe a task to its processes, whether an agent
+// starts it or a queueing system behind a bridge. It also defines the variables with which a job instructs
+// its agent or bridge.
 package environ
 
 import (
@@ -9,24 +10,24 @@ import (
 )
 
 const (
-	// Marker, in the environment of a job, says that it came from another server through a bridge: it
-	// knows itself by the numbers that it has there, which are in its environment.
+	// Marker, in the environment of a job, says that the job came from another server through a bridge: its
+	// environment holds the numbers that it has there.
 	Marker = "FAIRLEAD_MARKER"
-	// Trail, in the environment of a job, says through which bridges it came: for each its name and the
-	// mark of its ledger, the first one first.
+	// Trail, in the environment of a job, lists the bridges through which it came: for each its name and the
+	// mark of its ledger, the first bridge first.
 	Trail = "FAIRLEAD_TRAIL"
-	// Compat, in the environment of a job, names a batch system whose variables its script expects: slurm
+	// Compat, in the environment of a job, names the batch system whose variables its script expects: slurm
 	// or pbs. The command line sets it for scripts with directives of that system.
 	Compat = "FAIRLEAD_COMPAT"
-	// Processes, in the environment of a job, is the --ntasks of its script: how many processes its task
-	// starts, which share the task's processors.
+	// Processes, in the environment of a job, is the --ntasks of its script: the number of processes that its
+	// task starts, which share the task's processors.
 	Processes = "FAIRLEAD_NTASKS"
-	// Work, in the environment of a job, says how much work the job is, in the units of an
-	// administrator's choice.
+	// Work, in the environment of a job, is the amount of its work, in units that an administrator chooses.
 	Work = "FAIRLEAD_WORK"
 )
 
-// User is what every task of a user finds. Nothing of the environment of what starts it is in it.
+// User returns the variables that every task of a user gets. They contain nothing of the environment of the
+// process that starts the task.
 func User(name, home string) map[string]string {
 	return map[string]string{
 		"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": home, "USER": name, "LOGNAME": name,
@@ -34,14 +35,14 @@ func User(name, home string) map[string]string {
 	}
 }
 
-// Task is what a task is called.
+// Task identifies a task and its attempt.
 type Task struct {
 	Job             int64
 	Number, Attempt int
 	Name, Pool      string
 }
 
-// Variables tell a task what it is called.
+// Variables returns the variables that identify a task.
 func (t Task) Variables() map[string]string {
 	return map[string]string{
 		"FAIRLEAD_JOB": fmt.Sprint(t.Job), "FAIRLEAD_NUMBER": fmt.Sprint(t.Number),
@@ -49,7 +50,7 @@ func (t Task) Variables() map[string]string {
 	}
 }
 
-// List is an environment as a program gets it: NAME=value, sorted.
+// List returns an environment in the form for programs: NAME=value, sorted.
 func List(env map[string]string) []string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(env)) {

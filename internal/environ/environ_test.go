@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/internal/environ"
 )
 
-// TestEnvironment puts together what a task of a user finds.
+// TestEnvironment combines the variables of a user and of a task.
 func TestEnvironment(t *testing.T) {
 	env := environ.User("ann", "/home/ann")
 	task := environ.Task{Job: 17, Number: 3, Attempt: 2, Name: "render", Pool: "film"}

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// Lock is held until it is released, or the process ends, however it ends.
+// Lock is a lock until Release, or until the process ends, however that happens.
 type Lock struct {
 	f    *os.File
 	path string
@@ -25,8 +25,8 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("it is in use by another fairlead (process %s)", e.Process)
 }
 
-// Take takes the lock that a file stands for, which is made if need be. If another process
-// has it the error is a [*HeldError].
+// Take locks a file, and creates it if necessary. If another process has the lock, the error is a
+// [*HeldError].
 func Take(path string) (*Lock, error) {
 	f, err := open(path)
 	if err != nil {
@@ -49,7 +49,8 @@ func Take(path string) (*Lock, error) {
 	return &Lock{f, path}, nil
 }
 
-// Hold locks a file that is there, and leaves it as it is. So it is found by whatever name somebody else has it open.
+// Hold locks a file without writing to it. Other processes find the lock by any name of the file. It creates
+// a missing file.
 func Hold(path string) (*Lock, error) {
 	f, err := open(path)
 	if err != nil {
@@ -65,7 +66,7 @@ func Hold(path string) (*Lock, error) {
 	return &Lock{f, path}, nil
 }
 
-// Stays reports whether the path of the lock leads to the file that is locked still, and not to none or another.
+// Stays reports whether the path of the lock still leads to the locked file.
 func (l *Lock) Stays() bool {
 	there, err := os.Stat(l.path)
 	if err != nil {
@@ -75,8 +76,8 @@ func (l *Lock) Stays() bool {
 	return err == nil && os.SameFile(there, ours)
 }
 
-// open opens the file of a lock, in which the number of a process is to stand. What somebody else may
-// have put in its place, where others may write too, is not followed and not written into.
+// open opens the file of a lock, which may hold the number of a process. Where others may write too, somebody
+// may have put something else in its place: open neither follows links nor accepts another kind of file.
 func open(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if errors.Is(err, syscall.ELOOP) {
@@ -103,8 +104,8 @@ func strange(path, what string) error {
 	return fmt.Errorf("%s %s, and a file of its own belongs there: look who put it there, and remove it", path, what)
 }
 
-// Release lets go of the lock. To close the file is not enough: a process that is being started just now
-// has it, too, until it runs its program.
+// Release releases the lock. Closing the file is not enough: a child process that is just starting also has
+// it open, until it runs its program.
 func (l *Lock) Release() error {
 	return errors.Join(syscall.Flock(int(l.f.Fd()), syscall.LOCK_UN), l.f.Close())
 }

@@ -30,7 +30,8 @@ func TestOneAtATime(t *testing.T) {
 	again.Release()
 }
 
-// TestStrangeFiles: what somebody put in the place of a lock is neither followed nor written into.
+// TestStrangeFiles checks that Take neither follows nor writes into another kind of file in place of the lock
+// file.
 func TestStrangeFiles(t *testing.T) {
 	for name, put := range map[string]func(precious, path string) error{
 		"is a symbolic link": os.Symlink,
@@ -55,8 +56,8 @@ func TestStrangeFiles(t *testing.T) {
 	}
 }
 
-// TestReleasedBesideAStart: the lock is free at once, also if a process is being started, which has
-// all open files until it runs its program.
+// TestReleasedBesideAStart checks that Release frees the lock at once, even while a starting process has all
+// open files.
 func TestReleasedBesideAStart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	first, err := Take(path)

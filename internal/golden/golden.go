@@ -1,4 +1,4 @@
-// Package golden compares what tests print with files in their testdata.
+// Package golden compares the output of tests with files in their testdata.
 package golden
 
 import (
@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// Update is set by -update: files are rewritten instead of compared.
+// Update is set by -update: Check then rewrites files instead of comparing.
 var Update = flag.Bool("update", false, "rewrite testdata")
 
-// Check compares got with the file at path, or writes it there.
+// Check compares got with the file at path, or writes it there with -update.
 func Check(t *testing.T, path, got string) {
 	t.Helper()
 	if *Update {
@@ -29,7 +29,7 @@ func Check(t *testing.T, path, got string) {
 	}
 }
 
-// difference is the neighbourhood of the first line that differs.
+// difference returns the lines of got around the first one that differs.
 func difference(got, want string) string {
 	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
 	i := 0

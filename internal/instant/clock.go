@@ -5,11 +5,12 @@ import (
 	"time"
 )
 
-// near is how close to now instants have their seconds.
+// near is the distance from now below which instants show seconds.
 const near = 10 * time.Minute
 
-// Clock writes an instant for a person, as short as it is clear now: the day is left out if it is the day of now, and
-// the second unless it is less than ten minutes from now, or a text has another instant of the same minute beside it.
+// Clock writes an instant for a person, as short as possible. It omits the day if it is the day of now. It
+// omits the seconds, unless the instant is less than ten minutes from now, or another instant of the text has
+// the same minute.
 func Clock(t, now time.Time, beside ...time.Time) string {
 	const day, minute = time.DateOnly, "2006-01-02 15:04"
 	t = t.Local()

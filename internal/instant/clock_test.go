@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/internal/instant"
 )
 
-// TestClockHasTheDay: an instant has its day, unless that is the day of now.
+// TestClockHasTheDay checks that an instant shows its day, unless that is the day of now.
 func TestClockHasTheDay(t *testing.T) {
 	now := time.Date(2026, 11, 22, 21, 32, 0, 0, time.Local)
 	for want, at := range map[string]time.Time{
@@ -28,7 +28,7 @@ func TestClockHasTheDay(t *testing.T) {
 	}
 }
 
-// TestClocksTellInstantsApart: two instants of one minute have their seconds.
+// TestClocksTellInstantsApart checks that two instants of one minute show their seconds.
 func TestClocksTellInstantsApart(t *testing.T) {
 	now := time.Date(2026, 11, 22, 21, 32, 0, 0, time.Local)
 	for _, c := range []struct {

@@ -1,5 +1,5 @@
-// Package instant writes instants for people who read them elsewhere: into texts in UTC, and by the clock of the reader
-// where they are shown.
+// Package instant writes instants for people: in texts for readers elsewhere in UTC, and on the reader's
+// screen by the reader's clock.
 package instant
 
 import (
@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// Text writes an instant into a text for readers whose time zone the writer does not know: as RFC 3339 does, in UTC.
-// [ByClock] writes it by the clock of the reader.
+// Text writes an instant in UTC by RFC 3339, for readers whose time zone the writer does not know. [ByClock]
+// converts it for the reader.
 func Text(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// instants matches what [Text] writes.
+// instants matches the output of [Text].
 var instants = regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\b`)
 
-// ByClock is a text for a person whose clock shows now: each instant that [Text] wrote into it is as [Clock] writes
-// it in the time zone of this process, beside the other instants of the text.
+// ByClock rewrites the instants of [Text] in a text for a person whose clock shows now: as [Clock] writes
+// them in the time zone of this process, each with the other instants of the text beside it.
 func ByClock(text string, now time.Time) string {
 	var all []time.Time
 	for _, found := range instants.FindAllString(text, -1) {
@@ -29,7 +29,7 @@ func ByClock(text string, now time.Time) string {
 	return instants.ReplaceAllStringFunc(text, func(found string) string {
 		t, err := time.Parse(time.RFC3339, found)
 		if err != nil {
-			return found // such as the 30th of February
+			return found // such as February 30
 		}
 		return Clock(t, now, all...)
 	})

@@ -7,7 +7,8 @@ import (
 	"github.com/fairlead/fairlead/internal/instant"
 )
 
-// TestByClock: a text that one machine wrote has its instants by the clock of the machine where it is read.
+// TestByClock checks that a text from one machine shows its instants by the clock of the machine that shows
+// it.
 func TestByClock(t *testing.T) {
 	here := time.Local
 	defer func() { time.Local = here }()

@@ -1,5 +1,5 @@
-// Package joining makes a machine a node of a server on another machine: it makes the key, joins with a token, and
-// renews the certificate. The key never leaves the machine.
+// Package joining makes a machine a node of a server on another machine: it creates the key, joins with a
+// token, and renews the certificate. The key never leaves the machine.
 package joining
 
 import (
@@ -23,14 +23,14 @@ import (
 	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// The files of an identity.
+// Files of an identity.
 const (
 	keyFile   = "key.pem"
-	nodeFile  = "node.pem" // the certificate, and the roots after it
+	nodeFile  = "node.pem" // the certificate, followed by the roots
 	tokenFile = "token"    // the id of the join token that was used
 )
 
-// Identity is what a node shows to the server.
+// Identity holds the key and the certificate of a node, which prove its name to the server.
 type Identity struct {
 	dir     string
 	address string
@@ -41,18 +41,18 @@ type Identity struct {
 	credential *ca.Credential
 }
 
-// Options say where the server and the identity are.
+// Options holds the address of the server and the place of the identity.
 type Options struct {
 	Address string // of the server, https://HOST:PORT
 	Name    string // of the node
-	Dir     string // of the key and the certificate
-	Token   string // to join with; it is not looked at again once it was used
+	Dir     string // for the key and the certificate
+	Token   string // to join with; ignored after it was used
 	Now     func() time.Time
 	Logger  *slog.Logger
 }
 
-// Open returns the identity of this machine. It joins if there is none yet, or another token, and renews a
-// certificate that has ended or soon will.
+// Open returns the identity of this machine. It joins if there is no identity yet or o.Token is new, and
+// renews a certificate that is due.
 func Open(ctx context.Context, o Options) (*Identity, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func Open(ctx context.Context, o Options) (*Identity, error) {
 	return i, i.fresh(ctx)
 }
 
-// load reads what an earlier agent joined with.
+// load reads the identity of an earlier agent.
 func (i *Identity) load() error {
 	text, err := ca.ReadSecret(filepath.Join(i.dir, keyFile))
 	if err != nil {
@@ -93,7 +93,7 @@ func (i *Identity) load() error {
 	return i.use(&ca.Credential{Key: key, Certificate: certificate, Bundle: roots})
 }
 
-// split parts the certificate from the roots after it.
+// split separates the certificate from the roots after it.
 func split(text string) (certificate, roots string) {
 	const end = "-----END CERTIFICATE-----\n"
 	certificate, roots, _ = strings.Cut(text, end)
@@ -116,13 +116,13 @@ func (i *Identity) current() *ca.Credential {
 	return i.credential
 }
 
-// Config is for a connection to the server: it shows the certificate as it is now.
+// Config returns the configuration of a connection to the server, with the current certificate.
 func (i *Identity) Config(host string) (*tls.Config, error) {
 	return i.current().Config(host, i.now), nil
 }
 
-// join gets the first certificate. It knows that the server has the authority that the token names before it
-// shows the secret of the token.
+// join gets the first certificate. It checks that the server has the authority that the token names before it
+// sends the secret of the token.
 func (i *Identity) join(ctx context.Context, t ca.Token, name string) error {
 	roots, err := i.pinned(ctx, t.Root)
 	if err != nil {
@@ -145,8 +145,8 @@ func (i *Identity) join(ctx context.Context, t ca.Token, name string) error {
 	return ca.WriteSecret(filepath.Join(i.dir, tokenFile), t.ID)
 }
 
-// pinned gets the root of a hash. Nothing is said on the connection but what everybody may ask, as it is not known yet
-// who is at its other end.
+// pinned gets the root with this hash. The other end of the connection is not authenticated yet, so the
+// request contains nothing that is secret.
 func (i *Identity) pinned(ctx context.Context, hash string) (string, error) {
 	anybody, err := api.DialTLS(i.address, func(host string) (*tls.Config, error) {
 		return &tls.Config{MinVersion: tls.VersionTLS13, ServerName: host, InsecureSkipVerify: true}, nil
@@ -162,7 +162,7 @@ func (i *Identity) pinned(ctx context.Context, hash string) (string, error) {
 	return ca.Pinned(all.Roots, hash)
 }
 
-// key is that of this machine, which an attempt to join before may have made.
+// key returns the key of this machine. An earlier attempt to join may have created it.
 func (i *Identity) key() (key crypto.Signer, err error) {
 	path := filepath.Join(i.dir, keyFile)
 	text, err := ca.ReadSecret(path)
@@ -182,7 +182,7 @@ func (i *Identity) key() (key crypto.Signer, err error) {
 	return key, ca.WriteSecret(path, text)
 }
 
-// ask asks for a certificate, and keeps it. The server is known by the roots of the credential.
+// ask requests a certificate, and stores it. It authenticates the server by the roots of the credential.
 func (i *Identity) ask(ctx context.Context, what string, c *ca.Credential, in any) error {
 	client, err := api.DialTLS(i.address, func(host string) (*tls.Config, error) {
 		return ca.Config(c.Bundle, host, i.now)
@@ -201,7 +201,7 @@ func (i *Identity) ask(ctx context.Context, what string, c *ca.Credential, in an
 	return ca.WriteSecret(filepath.Join(i.dir, nodeFile), out.Certificate+out.Roots)
 }
 
-// Renew gets another certificate for the key.
+// Renew gets a new certificate for the key.
 func (i *Identity) Renew(ctx context.Context) error {
 	c := i.current()
 	request, err := ca.Request(c.Key)
@@ -214,13 +214,14 @@ func (i *Identity) Renew(ctx context.Context) error {
 	return nil
 }
 
-// due is in how long the certificate has to be renewed: when two thirds of its time are over.
+// due returns how long it is until the certificate has to be renewed: at two thirds of its lifetime.
 func (i *Identity) due() time.Duration {
 	from, to := i.current().Window()
 	return from.Add(to.Sub(from) * 2 / 3).Sub(i.now())
 }
 
-// fresh renews a certificate that is due. One that is good still serves if the server does not answer.
+// fresh renews a certificate that is due. If the server does not answer, a valid certificate continues to
+// serve.
 func (i *Identity) fresh(ctx context.Context) error {
 	if i.due() > 0 {
 		return nil
@@ -233,7 +234,7 @@ func (i *Identity) fresh(ctx context.Context) error {
 	return err
 }
 
-// looksEvery is how often a machine looks at its clock: while it sleeps, no timer goes on.
+// looksEvery is how often a machine checks its clock: timers stop while the machine sleeps.
 const looksEvery = 10 * time.Minute
 
 // Keep renews the certificate in time, until ctx ends.

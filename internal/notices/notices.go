@@ -1,11 +1,11 @@
-// Package notices holds the licences of the modules that are part of the program, word for word, as most of them
-// ask of whoever passes the program on. The text is made from the modules themselves by the test of this package
-// (make licenses), which also fails when it is not that of the modules any more.
+// Package notices holds the licenses of the modules in the program, word for word, as most of them require
+// for distribution. The test of this package makes the text from the modules (make licenses), and fails if
+// the text no longer agrees with them.
 package notices
 
 import _ "embed"
 
-// Text is all of it.
+// Text is the whole text.
 //
 //go:embed notices.txt
 var Text string

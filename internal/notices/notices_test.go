@@ -13,15 +13,16 @@ import (
 	"github.com/fairlead/fairlead/internal/golden"
 )
 
-// licence is the name of a file with one, or with what goes with it.
+// licence matches the name of a file with a license, or with a text that belongs to one.
 var licence = regexp.MustCompile(`(?i)^(licen[cs]es?|copying|copyright|notice|patents)([-._].*)?$`)
 
-// module is one with the packages of it that are in the program.
+// module is a module with packages in the program.
 type module struct{ name, dir string }
 
-// TestNotices: each module of the program, and Go itself, is in the text with all its licences, word for word.
+// TestNotices checks that the text contains all licenses of each module of the program, and of Go itself,
+// word for word.
 func TestNotices(t *testing.T) {
-	owners := map[string][]string{} // of texts
+	owners := map[string][]string{} // by license text
 	var modules []string
 	add := func(m module, dir string) {
 		for dir := dir; strings.HasPrefix(dir, m.dir); dir = filepath.Dir(dir) {
@@ -64,7 +65,7 @@ func TestNotices(t *testing.T) {
 	golden.Check(t, "notices.txt", written(owners))
 }
 
-// written is the text: what is the same for several stands once.
+// written returns the whole text; a license of several owners occurs once.
 func written(owners map[string][]string) string {
 	type part struct{ names, text string }
 	var parts []part
@@ -81,7 +82,7 @@ func written(owners map[string][]string) string {
 	return b.String()
 }
 
-// tidy leaves out what cannot be seen in a text.
+// tidy removes invisible characters from a text.
 func tidy(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(strings.Trim(strings.ReplaceAll(text, "\r\n", "\n"), "\n\f") + "\n") {
@@ -90,7 +91,7 @@ func tidy(text string) string {
 	return b.String()
 }
 
-// list are the packages of the program that are not ours, with their modules.
+// list returns the packages of the program that are not ours, with their modules.
 func list(t *testing.T) string {
 	return run(t, "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Dir}}\t{{$.Dir}}{{end}}{{end}}", "github.com/fairlead/fairlead/cmd/fairlead")
 }

@@ -1,6 +1,6 @@
-// Package permit says which nodes on other machines may join, what they may offer, and which key each of them
-// has. A [Keeper], which each store is, keeps that. Certificates say only whose key it is: all rights are
-// here, so that a change counts at once.
+// Package permit defines which nodes on other machines may join, what they may offer, and which key each of
+// them has. Each store is a [Keeper] of permits. Certificates only prove the owner of a key; all rights are
+// here, so that a change takes effect at once.
 package permit
 
 import (
@@ -14,18 +14,18 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// ErrUnauthenticated says that nothing good was shown: no certificate that counts, or a join token that does not.
+// ErrUnauthenticated says that a node showed neither a valid certificate nor a valid join token.
 var ErrUnauthenticated = errors.New("not authenticated")
 
-// Changed is the key of a setting. A store says that this setting changed when it revoked a node, so that the other
-// servers on it look whom they serve.
+// Changed is the key of a setting. A store reports a change of this setting when it revokes a node, so that
+// the other servers on it check which nodes they serve.
 const Changed = "permits"
 
-// Permit is what a node may do.
+// Permit says what a node may do.
 type Permit struct {
 	Node string `json:"node"`
 	Bounds
-	// Key is the hash of the key that the node has shown. Certificates for another key do not count.
+	// Key is the hash of the node's key. Certificates for another key are invalid.
 	Key     string    `json:"key,omitempty" doc:"SHA-256 of the node's public key; absent if it may not connect"`
 	By      string    `json:"by" doc:"Who permitted it"`
 	Made    time.Time `json:"made"`
@@ -33,13 +33,13 @@ type Permit struct {
 	Revoked time.Time `json:"revoked,omitzero"`
 }
 
-// Bounds are the most that a node may offer. A bound that is empty is none.
+// Bounds are the most that a node may offer. An empty bound does not limit.
 type Bounds struct {
 	Capacity map[string]int64  `json:"capacity,omitempty" doc:"The most of each resource; others are not bounded"`
 	Labels   map[string]string `json:"labels,omitempty" doc:"If any: the only ones, besides arch, os and host"`
 }
 
-// automatic are the labels that each agent has by itself.
+// automatic lists the labels that each agent sets by itself.
 var automatic = []string{"arch", "os", "host"}
 
 // Check refuses an offer beyond the bounds.
@@ -62,26 +62,26 @@ func (b *Bounds) Check(capacity map[string]int64, labels map[string]string) erro
 	return nil
 }
 
-// Token lets a node join once. The secret itself is not kept.
+// Token lets a node join once. The secret itself is not stored.
 type Token struct {
 	ID    string
 	Hash  string // of the secret
 	Lasts time.Duration
 }
 
-// Keeper keeps permits and tokens. Its methods are transactions.
+// Keeper stores permits and tokens. Its methods are transactions.
 type Keeper interface {
-	// Permit permits a node, with a token for it. A node that has joined already keeps its key until the token is
-	// used; the bounds count when its agent joins next.
+	// Permit permits a node, with a token for it. A node that has joined already keeps its key until the
+	// token is used; the bounds apply when its agent joins next.
 	Permit(ctx context.Context, p Permit, t Token) error
-	// Redeem notes that a node with a key showed the secret of a token, and returns its permit. A token
-	// counts until its time is over, once: for the key that showed it first. Any other one fails
-	// with [ErrUnauthenticated], and the one of another node with [queue.ErrForbidden].
+	// Redeem records that a node with a key showed the secret of a token, and returns the node's permit. A
+	// token is valid until its time is over, and only for the key that showed it first. An invalid token
+	// fails with [ErrUnauthenticated], and that of another node with [queue.ErrForbidden].
 	Redeem(ctx context.Context, id, hash, node, key string) (*Permit, error)
-	// Revoke takes away the key and the tokens of a node. It fails with [queue.ErrNotFound] if there is no
-	// permit for it.
+	// Revoke removes the key and the tokens of a node. It fails with [queue.ErrNotFound] if the node has no
+	// permit.
 	Revoke(ctx context.Context, node string) error
-	// Permits returns those of the named nodes, or all, by their names.
+	// Permits returns the permits of the named nodes, or all, ordered by name.
 	Permits(ctx context.Context, nodes ...string) ([]Permit, error)
 }
 
@@ -101,7 +101,7 @@ func Of(ctx context.Context, k Keeper, node, key string) (*Permit, error) {
 	return &all[0], nil
 }
 
-// Bad is why a token does not count.
+// Bad returns the reason why a token is invalid.
 func Bad(known, right, expired bool, node, of string) error {
 	switch {
 	case !known || !right:

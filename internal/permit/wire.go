@@ -15,7 +15,7 @@ type Invitation struct {
 	Until time.Time `json:"until"`
 }
 
-// Roots are the certificates of the authority.
+// Roots holds the certificates of the authority.
 type Roots struct {
 	Cluster string `json:"cluster"`
 	Roots   string `json:"roots" doc:"In the form of PEM, the newest first"`
@@ -29,19 +29,19 @@ type Join struct {
 	Request string `json:"request" maxLength:"8192" doc:"For a certificate, in the form of PEM (PKCS 10)"`
 }
 
-// Renew shows a certificate that ends soon, or ended at most a week ago.
+// Renew shows a certificate that ends soon, or that ended at most a week ago.
 type Renew struct {
 	Certificate string `json:"certificate" maxLength:"8192"`
 	Request     string `json:"request" maxLength:"8192" doc:"For the same key"`
 }
 
-// Certified is a certificate, and the roots that its holder shall believe.
+// Certified is a certificate, with the roots that its holder must trust.
 type Certified struct {
 	Certificate string `json:"certificate"`
 	Roots       string `json:"roots"`
 }
 
-// List are all permits.
+// List holds all permits.
 type List struct {
 	Version int       `json:"version"`
 	At      time.Time `json:"at"`

@@ -1,4 +1,4 @@
-// Package poolpath finds the pool that somebody names, also one that has yet to be made.
+// Package poolpath finds the pool that a name means, including pools that do not exist yet.
 package poolpath
 
 import (
@@ -13,21 +13,21 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// There reports whether there is a pool, named by the configuration or come on demand, and whether there are
-// others below it.
+// There reports whether a pool exists, from the configuration or created on demand, and whether it has child
+// pools.
 func There(core *sched.Scheduler, path string) (there, divides bool) {
 	id, there := core.Lookup(path)
 	return there, there && core.View(id).Divides()
 }
 
-// Naming is by whose right a job names a pool, nil for the program itself, with the pools that there are; see
-// [allocation.Naming].
+// Naming returns the authority for the pool names of jobs: the principal, nil for the program itself, and the
+// existing pools. See [allocation.Naming].
 func Naming(core *sched.Scheduler, by *access.Principal) allocation.Naming {
 	return allocation.Naming{By: by, Tree: func(path string) (there, divides bool) { return There(core, path) }}
 }
 
-// FindOrMake finds a pool as [Find] does. One that is not there yet, and that a placement rule makes, is made in
-// a fork: the scheduler that is returned is then that fork, else the one that was given.
+// FindOrMake finds a pool as [Find] does. If the pool does not exist and a placement rule creates it,
+// FindOrMake creates it in a fork, and returns the fork as the scheduler; otherwise it returns the given one.
 func FindOrMake(core *sched.Scheduler, shares *allocation.Config, name string) (*sched.Scheduler, sched.PoolID, error) {
 	id, err := Find(core, name)
 	if !errors.Is(err, queue.ErrNotFound) {
@@ -43,15 +43,16 @@ func FindOrMake(core *sched.Scheduler, shares *allocation.Config, name string) (
 	return core, id, nil
 }
 
-// Makes is the path of the pool that a name means and that a placement rule makes. A slash in the name of a user has
-// to be in quotes: physics/ann/deeper may be a mistake, and is no user called ann/deeper.
+// Makes returns the path of the pool that a name means if a placement rule creates that pool. A slash in the
+// name of a user has to be in quotes: physics/ann/deeper may be a mistake, and does not mean a user
+// ann/deeper.
 func Makes(shares *allocation.Config, name string) (path string, can bool) {
 	path = share.Reading(name)
 	return path, path != "" && shares.CanMake(path)
 }
 
-// Find finds a pool by its path, or the pool of a user by its last segment. In a path names of users may be
-// written as they are; see [share.Named].
+// Find finds a pool by its path, or the pool of a user by its last segment. The path may contain user names
+// without escapes; see [share.Named].
 func Find(core *sched.Scheduler, name string) (sched.PoolID, error) {
 	if id, ok := core.Lookup(name); ok {
 		return id, nil
@@ -80,7 +81,7 @@ func Find(core *sched.Scheduler, name string) (sched.PoolID, error) {
 	return 0, queue.Invalidf("pool", "%q is in several pools; name one of %s", name, strings.Join(names, ", "))
 }
 
-// below are the pools below others that have a name, or the end of whose path it is.
+// below returns the pools below others whose path ends with the name.
 func below(core *sched.Scheduler, name string) (found []sched.PoolID) {
 	for id := range core.Read().Pools() {
 		p := sched.PoolID(id)

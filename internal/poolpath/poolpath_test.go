@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// TestFind: by which names pools are found, and made where a rule makes them.
+// TestFind checks which names find a pool, or create one if a rule does so.
 func TestFind(t *testing.T) {
 	shares := allocation.Default()
 	rules, err := share.NewPlacementRules([]share.Rule{{Pool: "guests/{user}"}})

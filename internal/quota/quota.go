@@ -1,5 +1,5 @@
-// Package quota divides a bounded number of things of a server, such as open streams,
-// between users: nobody takes all of it, and the last part is kept for administrators.
+// Package quota divides a limited number of things of a server, such as open streams, between users: no user
+// can take all, and the last part is reserved for administrators.
 package quota
 
 import (
@@ -7,24 +7,24 @@ import (
 	"sync"
 )
 
-// Why nothing was given.
+// Reasons of a refusal.
 var (
 	ErrUser = errors.New("this user has as many as one user may have")
 	ErrAll  = errors.New("all are in use")
 )
 
-// Quota counts what users have.
+// Quota counts the things that users hold.
 type Quota struct {
-	All      int // of everybody together
+	All      int // for all users together
 	Reserved int // of these, for administrators
-	User     int // of one user who is none
+	User     int // for one user, except administrators
 
 	mu   sync.Mutex
 	held int
 	by   map[int]int
 }
 
-// Take gives one to a user. Administrators are bounded by what there is.
+// Take gives one to a user. For administrators only All is the limit.
 func (q *Quota) Take(uid int, admin bool) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -52,7 +52,7 @@ func (q *Quota) Give(uid int) {
 	}
 }
 
-// Held is how many are given.
+// Held returns how many are in use.
 func (q *Quota) Held() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()

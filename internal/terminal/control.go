@@ -9,7 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// csi obeys a control sequence.
+// csi carries out a control sequence.
 func (s *Screen) csi(c ansi.Cmd, params ansi.Params) {
 	s.wrap = false
 	n := func(i, def int) int { v, _, _ := params.Param(i, def); return max(v, min(def, 1)) }
@@ -18,7 +18,7 @@ func (s *Screen) csi(c ansi.Cmd, params ansi.Params) {
 		s.mode(params, c.Final() == 'h')
 		return
 	case c.Prefix() != 0 || c.Intermediate() != 0:
-		return // a question, or a way to tell keys: nothing to be seen
+		return // a query, or a setting of the keyboard: nothing visible
 	}
 	line := s.grid()[s.y]
 	switch c.Final() {
@@ -57,7 +57,7 @@ func (s *Screen) csi(c ansi.Cmd, params ansi.Params) {
 	}
 }
 
-// csiOfLines obeys sequences that move lines or change the style of text.
+// csiOfLines carries out sequences that scroll, move lines, or change the style of text.
 func (s *Screen) csiOfLines(final byte, n func(i, def int) int, params ansi.Params) {
 	switch final {
 	case 'L':
@@ -86,7 +86,7 @@ func (s *Screen) csiOfLines(final byte, n func(i, def int) int, params ansi.Para
 	}
 }
 
-// mode sets what only this program wants of the terminal.
+// mode sets the private modes of the cursor (25) and of the alternate screen (47, 1047, 1049).
 func (s *Screen) mode(params ansi.Params, on bool) {
 	params.ForEach(0, func(_, mode int, _ bool) {
 		switch mode {
@@ -147,7 +147,7 @@ func (s *Screen) eraseLine(how int) {
 	copy(line[from:to], blank(s.width))
 }
 
-// Write obeys.
+// Write carries out the output of a program.
 func (s *Screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

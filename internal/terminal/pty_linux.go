@@ -7,8 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Open returns the two ends of a pseudo-terminal of this size: the one that a person has, and
-// the one that a program gets.
+// Open returns the two ends of a pseudo-terminal of this size: one for a person, and one for a program.
 func Open(width, height int) (person, program *os.File, err error) {
 	person, err = os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -32,7 +31,7 @@ func Open(width, height int) (person, program *os.File, err error) {
 	return person, program, nil
 }
 
-// SetSize changes the size of a pseudo-terminal; programs on it are told by SIGWINCH.
+// SetSize changes the size of a pseudo-terminal; programs on it receive SIGWINCH.
 func SetSize(person *os.File, width, height int) error {
 	return unix.IoctlSetWinsize(int(person.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: uint16(width), Row: uint16(height)})
 }

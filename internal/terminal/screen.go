@@ -1,7 +1,7 @@
-// Package terminal is a terminal for tests: a screen that obeys what programs draw with, and
-// the two ends of a real pseudo-terminal. It knows what a program such as fairlead top sends
-// after it has been told that it is an xterm, and panics on anything else that would change
-// the picture, so that no test compares with a wrong one.
+// Package terminal is a terminal for tests: a screen that carries out the drawing sequences of programs, and
+// the two ends of a real pseudo-terminal. It knows the output that a program such as fairlead top sends to an
+// xterm, and panics on any other sequence that would change the picture, so that no test compares a wrong
+// one.
 package terminal
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Screen is what a person would see. It is written to as a terminal is.
+// Screen shows what a person would see. Programs write to it as to a terminal.
 type Screen struct {
 	mu            sync.Mutex
 	parser        *ansi.Parser
@@ -21,28 +21,28 @@ type Screen struct {
 	saved         [2]int
 	top, bottom   int // region that scrolls
 	style         string
-	last          rune // printed
-	wrap          bool // the cursor stands behind the last column
+	last          rune // last printed character
+	wrap          bool // the cursor is behind the last column
 
 	alternate, hidden bool
 
-	// Cooked is set where the kernel would put a carriage return before each new line.
+	// Cooked is set if the kernel would put a carriage return before each new line.
 	Cooked bool
 
-	// Rang is how often there was a bell.
+	// Rang counts bells.
 	Rang int
-	// Styles counts the colours and other attributes that were asked for.
+	// Styles counts the colors and other attributes that programs set.
 	Styles map[string]int
 }
 
 type cell struct {
-	text  string // "" behind a wide one
+	text  string // "" behind a wide character
 	style string
 }
 
 type grid [][]cell
 
-// Resize changes its size, as a person does with a window; what does not fit is lost.
+// Resize changes the size, as a person does with a window; cells that do not fit are lost.
 func (s *Screen) Resize(width, height int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,10 +68,10 @@ func blank(width int) []cell {
 	return line
 }
 
-// Text is the visible text, without the blanks at the ends of the lines.
+// Text returns the visible text, without blanks at the ends of the lines.
 func (s *Screen) Text() string { return s.render(func(c cell) string { return c.text }) }
 
-// Marked are the lines that are shown in reverse.
+// Marked returns the text of each line that is shown in reverse.
 func (s *Screen) Marked() []string {
 	var lines []string
 	all := s.render(func(c cell) string {
@@ -102,7 +102,7 @@ func (s *Screen) render(show func(cell) string) string {
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
-// Taken reports whether a program has the screen for itself, or hides the cursor.
+// Taken reports whether a program uses the alternate screen, or hides the cursor.
 func (s *Screen) Taken() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,7 +118,7 @@ func (s *Screen) grid() grid {
 
 func (s *Screen) print(r rune) {
 	w := ansi.StringWidth(string(r))
-	if w == 0 { // it joins the one before
+	if w == 0 { // it combines with the character before
 		if s.x > 0 {
 			s.grid()[s.y][s.x-1].text += string(r)
 		}
@@ -139,7 +139,7 @@ func (s *Screen) print(r rune) {
 	}
 }
 
-// feed goes one line down, and scrolls at the end of the region.
+// feed moves one line down, and scrolls at the end of the region.
 func (s *Screen) feed() {
 	if s.y == s.bottom {
 		s.scroll(s.top, 1)
@@ -148,7 +148,7 @@ func (s *Screen) feed() {
 	s.y = min(s.height-1, s.y+1)
 }
 
-// scroll moves the lines from one on to the end of the region up by a number of lines, or down.
+// scroll moves the lines between from and the end of the region up, or down if by is negative.
 func (s *Screen) scroll(from, by int) {
 	g := s.grid()
 	for ; by > 0; by-- {

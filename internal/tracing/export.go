@@ -18,15 +18,15 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// exporter sends spans as OTLP over HTTP. The one of the OpenTelemetry project does so, too, and
-// brings gRPC with it: nine megabytes for one request.
+// exporter sends spans as OTLP over HTTP. The exporter of the OpenTelemetry project does so too, but adds
+// gRPC: nine megabytes for one request.
 type exporter struct {
 	url    string
 	header http.Header
 	client *http.Client
 }
 
-// newExporter reads what the OpenTelemetry specification calls the environment; nil if it names
+// newExporter reads the environment variables of the OpenTelemetry specification; it returns nil if they name
 // no collector.
 func newExporter(getenv func(string) string) (*exporter, error) {
 	address := getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")

@@ -1,6 +1,6 @@
-// Package tracing tells an OpenTelemetry collector what became of jobs: spans of their
-// submission, wait, lease, run and finish, with what decided. It does nothing, and costs nothing,
-// unless the environment names a collector.
+// Package tracing reports the lives of jobs to an OpenTelemetry collector: spans of submission, wait, lease,
+// run and finish, with the numbers that decided. It does nothing, and costs nothing, unless the environment
+// names a collector.
 package tracing
 
 import (
@@ -26,11 +26,11 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// Variable is where a task finds the trace that it belongs to, and a job keeps it.
+// Variable names the variable in which a task finds its trace, and in which a job keeps it.
 const Variable = "TRACEPARENT"
 
-// Tracer observes a loop. Spans that have not ended when the server does are lost; so is that of
-// a run that a server adopted after it was started anew.
+// Tracer observes a loop. If the server ends, its open spans are lost; a run that a server adopts after a
+// restart has no span.
 type Tracer struct {
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
@@ -41,7 +41,7 @@ type Tracer struct {
 
 var _ engine.Observer = (*Tracer)(nil)
 
-// New returns a tracer that tells the collector of the environment, nil if it names none.
+// New returns a tracer for the collector that the environment names, nil if it names none.
 func New(getenv func(string) string, version string, log *slog.Logger) (*Tracer, error) {
 	e, err := newExporter(getenv)
 	if e == nil || err != nil {
@@ -57,17 +57,17 @@ func New(getenv func(string) string, version string, log *slog.Logger) (*Tracer,
 	return &Tracer{provider: p, tracer: p.Tracer("github.com/fairlead/fairlead"), runs: map[queue.Ref]trace.Span{}}, nil
 }
 
-// Close tells the collector what it has not been told yet.
+// Close sends the remaining spans.
 func (t *Tracer) Close(ctx context.Context) error { return t.provider.Shutdown(ctx) }
 
 var w3c propagation.TraceContext
 
-// Valid reports whether a text is a trace as W3C writes it.
+// Valid reports whether a text is a trace in the W3C format.
 func Valid(parent string) bool {
 	return trace.SpanContextFromContext(within(parent)).IsValid()
 }
 
-// within is a context of the span that a text names.
+// within returns a context with the span that a text names.
 func within(parent string) context.Context {
 	return w3c.Extract(context.Background(), propagation.MapCarrier{"traceparent": parent})
 }
@@ -78,8 +78,8 @@ func parentOf(s trace.Span) string {
 	return c["traceparent"]
 }
 
-// Submit begins the span of a submission below a parent, which may be empty. It returns what
-// the jobs are to keep, and what ends the span.
+// Submit begins the span of a submission below a parent, which may be empty. It returns the text that the
+// jobs have to keep, and a function that ends the span.
 func (t *Tracer) Submit(parent, user string, jobs int) (keep string, end func(error)) {
 	_, s := t.tracer.Start(within(parent), "submit", trace.WithSpanKind(trace.SpanKindServer),
 		trace.WithAttributes(attribute.String("fairlead.user", user), attribute.Int("fairlead.jobs", jobs)))
@@ -91,8 +91,8 @@ func (t *Tracer) Submit(parent, user string, jobs int) (keep string, end func(er
 	}
 }
 
-// Began implements engine.Observer: the wait is over, and the run begins. The task finds the
-// span of its run in its environment.
+// Began implements engine.Observer: the wait is over, and the run begins. The task finds the span of its run
+// in its environment.
 func (t *Tracer) Began(b engine.Begun) {
 	l := b.Lease
 	ctx := within(l.Job.Env[Variable])
@@ -112,7 +112,7 @@ func (t *Tracer) Began(b engine.Begun) {
 	t.mu.Lock()
 	t.runs[l.Ref] = run
 	t.mu.Unlock()
-	j := *l.Job // others may have the same
+	j := *l.Job // others may share the job
 	j.Env = maps.Clone(j.Env)
 	if j.Env == nil {
 		j.Env = map[string]string{}
@@ -130,13 +130,13 @@ func (t *Tracer) BeganThere(r queue.Run, _ queue.Header, _ time.Time) {
 	}
 }
 
-// past is a span that is over.
+// past records a span that is over.
 func (t *Tracer) past(ctx context.Context, name string, from, to time.Time, about []attribute.KeyValue) {
 	_, s := t.tracer.Start(ctx, name, trace.WithTimestamp(from), trace.WithAttributes(about...))
 	s.End(trace.WithTimestamp(to))
 }
 
-// decision has the numbers that chose a task, level by level.
+// decision returns the numbers that chose a task, level by level.
 func decision(levels []why.Level) []attribute.KeyValue {
 	var lines []string
 	for _, l := range levels {

@@ -17,7 +17,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// collector receives spans as a collector does.
+// collector receives spans as a real collector does.
 type collector struct {
 	t     *testing.T
 	token string
@@ -52,8 +52,8 @@ func (c *collector) attribute(span, name string) string {
 	return ""
 }
 
-// TestSpans: a job is told from its submission to its end, as one trace that goes on from its
-// user's to its task's.
+// TestSpans checks that the life of a job is one trace, which continues that of its user and includes that of
+// its task.
 func TestSpans(t *testing.T) {
 	c := &collector{t: t, spans: map[string]*otlp.Span{}}
 	s := httptest.NewServer(c)
@@ -118,7 +118,7 @@ func traceOf(s *otlp.Span) string {
 	return b.String()
 }
 
-// TestOff: without a collector there is no tracer, and an address that is none is refused.
+// TestOff checks that there is no tracer without a collector, and that an invalid address is refused.
 func TestOff(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	for _, env := range []map[string]string{{}, {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://h:4318", "OTEL_SDK_DISABLED": "true"}, {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://h:4318", "OTEL_TRACES_EXPORTER": "none"}} {

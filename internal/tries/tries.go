@@ -1,5 +1,5 @@
-// Package tries has the errors that a handler returns to say whether its task is tried again, and when. It knows
-// nothing of those who run handlers.
+// Package tries has the errors with which a handler says whether its task is tried again, and when. It does
+// not depend on the packages that run handlers.
 package tries
 
 import (
@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Permanent marks an error of a handler as one that no further try would mend. The task has
-// failed, whatever Job.Retries says. Permanent(nil) is nil.
+// Permanent marks an error of a handler that no further attempt would mend. The task fails, whatever
+// Job.Retries is. Permanent(nil) is nil.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
@@ -24,12 +24,13 @@ func (e *permanentError) Error() string { return e.err.Error() }
 
 func (e *permanentError) Unwrap() error { return e.err }
 
-// Snooze ends an attempt of a handler that has nothing to do yet: its task runs again after a pause. That is no
-// failure and none of the tries of its job. The task waits for its turn then, and starts later where others go first.
+// Snooze ends an attempt of a handler that has nothing to do yet: its task runs again after a pause. The
+// attempt is no failure, and does not count against the retries of the job. After the pause the task waits
+// for its turn, so it starts later if others go first.
 func Snooze(pause time.Duration) error { return &nextError{after: max(0, pause)} }
 
-// RetryAfter marks an error of a handler with the pause before the next try, in the place of Job.Backoff. The job still
-// has to allow a next try: see Job.Retries. RetryAfter(pause, nil) is nil.
+// RetryAfter marks an error of a handler with the pause before the next attempt, instead of Job.Backoff. The
+// job must still allow another attempt: see Job.Retries. RetryAfter(pause, nil) is nil.
 func RetryAfter(pause time.Duration, err error) error {
 	if err == nil {
 		return nil
@@ -37,7 +38,7 @@ func RetryAfter(pause time.Duration, err error) error {
 	return &nextError{err: err, after: max(0, pause)}
 }
 
-// nextError is an error of a handler that chooses when its task is tried again.
+// nextError is an error of a handler that chooses the time of the next attempt.
 type nextError struct {
 	err   error // nil: the task has not failed
 	after time.Duration
@@ -52,7 +53,7 @@ func (e *nextError) Error() string {
 
 func (e *nextError) Unwrap() error { return e.err }
 
-// Outcome is how an attempt ended whose handler returned an error.
+// Outcome returns the outcome of an attempt whose handler returned an error.
 func Outcome(err error) queue.Outcome {
 	o := queue.Outcome{State: queue.Failed, Cause: err.Error()}
 	var permanent *permanentError

@@ -2,8 +2,8 @@ package replay
 
 import "github.com/fairlead/fairlead/why"
 
-// classes is the rule of a leaf that serves its priority classes in their order. Administrators cannot choose
-// it as a policy, and so it has no file in package policy.
+// classes is the rule of a leaf that serves its priority classes in order. Administrators cannot choose it as
+// a policy, so it has no file in package policy.
 type classes struct{}
 
 var classFormula = why.NewFormula("priority", "priority", "smallest first", why.Term{Name: "priority"})
@@ -14,7 +14,7 @@ func (classes) Recompute(c *Choice) Standing {
 	return Standing{Values: [why.MaxTerms]float64{float64(c.Child.Priority)}, Tie: -c.Child.Weight}
 }
 
-// ruleOf finds a rule by the name that is printed of a pool's policy; nil if there is none.
+// ruleOf returns the rule for the printed name of a pool's policy; nil if there is none.
 func ruleOf(policy string, rules func(policy string) Rule) Rule {
 	if policy == classFormula.Policy {
 		return classes{}

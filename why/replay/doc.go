@@ -1,8 +1,8 @@
-// Package replay recomputes answers of why from nothing but the numbers that these print. [Verify] puts
-// the printed terms into the printed formulas, sorts the children by the results, and starts tasks
-// one by one from the [why.Evidence] until the job of the question starts.
+// Package replay recomputes answers of why from the printed numbers alone. [Verify] puts the printed terms
+// into the printed formulas, sorts the children by the results, and starts tasks one by one from the
+// [why.Evidence] until the job of the question starts.
 //
-// The scheduler's code has no part in it: the package imports only package why. Each policy brings its own
+// It shares no code with the scheduler: the package imports only package why. Each policy brings its own
 // [Rule], which sees a [Choice] and so only printed numbers.
 //
 // It is part of floor 1: no input or output, no clock, no goroutine, no lock.

@@ -1,9 +1,9 @@
 package replay
 
-// A replay chooses as the scheduler does, without regard to what limits other than those in tasks and
-// units leave. Only when it is a job's turn, its line is passed over if something does not let it start.
+// A replay chooses as the scheduler does: the choice regards only the limits on tasks and units. When it is a
+// job's turn and another limit keeps the job from starting, the replay passes over the job's sub-queue.
 
-// admits reports whether the limits on the way, the licenses and the rates let a job start.
+// admits reports whether the limits of the pools on the way, the licenses and the rates let a job start.
 func (r *replay) admits(way []int, j *job) bool {
 	n := max(1, j.Gang)
 	for _, i := range way {
@@ -37,7 +37,7 @@ func (p *pool) admits(j *job, n int64) bool {
 	return n == 1 || (p.TasksLeft < 0 || n <= p.TasksLeft) && (p.GangMax == 0 || n <= p.GangMax)
 }
 
-// asks is what each task of the job asks for of a resource.
+// asks returns how much of a resource each task of the job requests.
 func (j *job) asks(resource int) int64 {
 	if resource < len(j.Request) {
 		return j.Request[resource]
@@ -45,7 +45,7 @@ func (j *job) asks(resource int) int64 {
 	return 0
 }
 
-// park passes over the jobs of a line from now on.
+// park makes the replay pass over the jobs of a sub-queue from now on.
 func (p *pool) park(line int32) {
 	for i := range p.jobs {
 		if j := &p.jobs[i]; j.Line == line {
@@ -54,7 +54,7 @@ func (p *pool) park(line int32) {
 	}
 }
 
-// use takes what a task asks for off what limits leave.
+// use subtracts the request of a task from the rest of the limits and minima.
 func (p *pool) use(j *job) {
 	for i := range p.MaxLeft {
 		if p.MaxLeft[i] >= 0 {
@@ -66,7 +66,7 @@ func (p *pool) use(j *job) {
 	}
 }
 
-// pay takes what a task asks for off the licenses and rates.
+// pay subtracts the request of a task from the licenses and rates.
 func (r *replay) pay(j *job) {
 	for name, each := range j.Licenses {
 		r.Licenses[name] -= each
@@ -79,8 +79,8 @@ func (r *replay) pay(j *job) {
 	}
 }
 
-// below reports whether a pool has less than its minimum of the unit, or of something else that a
-// job in it asks for which may start.
+// below reports whether a pool is below its minimum of the unit, or of another resource that a startable job
+// in it requests.
 func (r *replay) below(i int) bool {
 	p := r.pools[i]
 	if p.MinLeft > 0 {
@@ -94,7 +94,7 @@ func (r *replay) below(i int) bool {
 	return false
 }
 
-// wants reports whether a job in a pool asks for a resource and may start.
+// wants reports whether a startable job in a pool requests a resource.
 func (r *replay) wants(i, resource int) bool {
 	p := r.pools[i]
 	for k := range p.jobs {
@@ -110,7 +110,7 @@ func (r *replay) wants(i, resource int) bool {
 	return false
 }
 
-// lacking is the nearest pool on the way up from a leaf that is below its minimum; nil if none is.
+// lacking returns the nearest pool on the way up from a leaf that is below its minimum; nil if none is.
 func (r *replay) lacking(i int) *pool {
 	for ; i >= 0; i = r.pools[i].up {
 		if r.below(i) {
@@ -120,13 +120,13 @@ func (r *replay) lacking(i int) *pool {
 	return nil
 }
 
-// helps reports whether a task of the job takes some of what a pool lacks of its minimum.
+// helps reports whether a task of the job uses a resource that a pool still lacks for its minimum.
 func (j *job) helps(p *pool) bool {
 	if p == nil {
 		return false
 	}
 	if p.MinLeft > 0 {
-		return true // everything asks for the unit
+		return true // every task uses the unit
 	}
 	for i, lack := range p.MinLack {
 		if i > 0 && lack > 0 && j.asks(i) > 0 {

@@ -6,9 +6,8 @@ import (
 	"math/big"
 )
 
-// merged is the child that goes first, of those given. Where children that tie go in the
-// order of their own, as under fairtree, the first of each are compared as if all were the
-// children of one pool.
+// merged returns the child of open that goes first. If tied children have the order of their own children, as
+// under fairtree, it compares their first children as if all were children of one pool.
 func (r *replay) merged(at int, open []int) int {
 	first := r.leastOf(at, open)
 	if !r.pools[at].Merges || !r.pools[first.kid].Divides || first.key == 0 && r.unbeaten(first.kid) {
@@ -23,14 +22,14 @@ func (r *replay) merged(at int, open []int) int {
 	return best
 }
 
-// unbeaten reports whether the first child of a pool that never received anything is a
-// leaf with a weight: no other such pool can go before it but by age.
+// unbeaten reports whether the first child of a pool that never received service is a leaf with a weight:
+// another such pool can go before it only by age.
 func (r *replay) unbeaten(i int) bool {
 	first := r.leader(i)
 	return first < 0 || !r.pools[first].Divides && r.pools[first].Weight > 0
 }
 
-// leads reports whether the first child of one pool goes before that of another.
+// leads reports whether the first child of pool a goes before that of pool b.
 func (r *replay) leads(a, b int) bool {
 	x, y := r.leader(a), r.leader(b)
 	switch {
@@ -52,7 +51,7 @@ func (r *replay) leads(a, b int) bool {
 	return r.leads(x, y)
 }
 
-// leader is the first child of a pool whose own children merge, -1 if it is not one.
+// leader returns the first child of a pool whose children merge; -1 if it has none.
 func (r *replay) leader(i int) int {
 	if !r.pools[i].Merges {
 		return -1
@@ -69,8 +68,8 @@ func (r *replay) leader(i int) int {
 	return r.merged(i, open)
 }
 
-// compareParts orders children of different pools by what they used of what their
-// siblings used, for their part of the siblings' weights: smallest first, and exactly.
+// compareParts orders children of different pools by their part of the siblings' usage divided by their part
+// of the siblings' weights: smallest first, and exactly.
 func (r *replay) compareParts(x, y int) int {
 	px, py := r.pools[x], r.pools[y]
 	if px.Weight == 0 || py.Weight == 0 {
@@ -85,7 +84,7 @@ func (r *replay) compareParts(x, y int) int {
 	return left.Cmp(right)
 }
 
-// exactProduct multiplies exactly: four numbers of 53 bits have 212.
+// exactProduct multiplies exactly: four numbers of 53 bits have a product of 212 bits.
 func exactProduct(factors ...float64) *big.Float {
 	p := new(big.Float).SetPrec(256).SetInt64(1)
 	for _, f := range factors {

@@ -2,7 +2,7 @@ package replay
 
 import "github.com/fairlead/fairlead/why"
 
-// rankOf is a job's priority under the policy multifactor, by the formula's text.
+// rankOf returns a job's priority under the policy multifactor, by the text of the formula.
 func (j *job) rankOf() float64 {
 	if len(j.Terms) != len(rankFormula.Terms) {
 		return 0
@@ -10,8 +10,8 @@ func (j *job) rankOf() float64 {
 	return rankFormula.Eval(j.values())
 }
 
-// rankFormula is the formula of the policy multifactor, written down once more: by it the jobs of a leaf
-// are compared. Between pools the formula of the answer counts.
+// rankFormula is a copy of the formula of the policy multifactor, for the jobs of a leaf. Between pools the
+// replay uses the formula in the answer.
 var rankFormula = why.NewFormula("multifactor", "age + fairshare + size + pool + qos + assoc + tres + site - nice",
 	why.LargestFirst, why.Term{Name: "age"}, why.Term{Name: "fairshare"}, why.Term{Name: "size"}, why.Term{Name: "pool"},
 	why.Term{Name: "qos"}, why.Term{Name: "assoc"}, why.Term{Name: "tres"}, why.Term{Name: "site"}, why.Term{Name: "nice"})
@@ -24,7 +24,7 @@ func (j *job) values() []float64 {
 	return values
 }
 
-// ahead reports whether the job goes before another by priority, of equals the one with the smaller number.
+// ahead reports whether the job goes before another: by priority, and between equals by the smaller number.
 func (j *job) ahead(of *job) bool {
 	if of == nil {
 		return true
@@ -35,7 +35,7 @@ func (j *job) ahead(of *job) bool {
 	return j.ID < of.ID
 }
 
-// headByRank is the job of a leaf that starts next where each has a priority.
+// headByRank returns the next job of a leaf whose jobs have priorities.
 func (p *pool) headByRank() *job {
 	var best *job
 	for i := range p.jobs {

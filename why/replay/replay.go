@@ -10,12 +10,12 @@ import (
 )
 
 func newReplay(e *why.Evidence, rules func(policy string) Rule) (*replay, error) {
-	own := *e // what a replay changes of it is its own
+	own := *e // a copy, as the replay changes it
 	own.Licenses, own.Rates = maps.Clone(e.Licenses), maps.Clone(e.Rates)
 	r := &replay{Evidence: &own}
 	at := map[int32]int{}
 	for i := range e.Pools {
-		p := e.Pools[i] // a copy: the replay changes it
+		p := e.Pools[i] // a copy, as the replay changes it
 		var jobs []job
 		for _, j := range p.Jobs {
 			jobs = append(jobs, job{JobEvidence: &j})
@@ -53,7 +53,7 @@ func newReplay(e *why.Evidence, rules func(policy string) Rule) (*replay, error)
 	return r, nil
 }
 
-// next starts the next task and returns its job; 0 when nothing can start.
+// next starts the next task and returns its job; 0 if nothing can start.
 func (r *replay) next() int64 {
 	for r.gang.left == 0 {
 		way := r.way()
@@ -74,7 +74,7 @@ func (r *replay) next() int64 {
 	return r.start()
 }
 
-// way is the way from the root to the leaf that goes first; nil if nothing may start.
+// way returns the path from the root to the leaf that goes first; nil if nothing may start.
 func (r *replay) way() []int {
 	if !r.open(0) {
 		return nil
@@ -119,7 +119,7 @@ func (r *replay) start() int64 {
 	return j.ID
 }
 
-// choose is the child that goes first: of those below their minimum, if there are any.
+// choose returns the child that goes first. Children below their minimum go before all others.
 func (r *replay) choose(at int) int {
 	var open, belowMin []int
 	for _, k := range r.pools[at].kids {
@@ -148,8 +148,8 @@ func (r *replay) belowMin(i int) bool {
 	return false
 }
 
-// head is the job of a leaf that starts next: that with the fewest running tasks, or the oldest. Where
-// a pool on the way is below a minimum, jobs that help it go first.
+// head returns the next job of a leaf: the one with the fewest running tasks, or the oldest. If a pool on the
+// way is below a minimum, jobs that help it go first.
 func (r *replay) head(i int) *job {
 	p := &r.pools[i]
 	if p.Ranked {

@@ -28,7 +28,7 @@ func (r *replay) leastOf(at int, kids []int) standing {
 	return best
 }
 
-// standing computes the numbers of a child that are compared, from its state.
+// standing computes the compared numbers of a child from its state.
 func (r *replay) standing(at, kid int) standing {
 	p, c := r.pools[at], r.pools[kid].PoolEvidence
 	s := standing{kid: kid, number: c.Number}
@@ -40,7 +40,7 @@ func (r *replay) standing(at, kid int) standing {
 	return s
 }
 
-// before is the order of goesBefore for children that are not below their minimum.
+// before is goesBefore for children that are not below their minimum.
 func (a standing) before(b standing) bool {
 	switch {
 	case a.key != b.key:
@@ -53,7 +53,7 @@ func (a standing) before(b standing) bool {
 	return a.number < b.number
 }
 
-// near reports whether two keys differ by no more than rounding may add up to.
+// near reports whether two keys differ by no more than rounding can explain.
 func (a standing) near(b standing) bool {
 	return a.key != b.key && math.Abs(a.key-b.key) <= 1e-9*math.Max(1, math.Abs(a.key))
 }

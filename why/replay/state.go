@@ -8,13 +8,13 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// replay derives the order of starts from evidence: a plain version of what package
-// sched does, which looks at every child at every choice.
+// replay derives the order of starts from evidence. It is a plain version of package sched that examines
+// every child at every choice.
 type replay struct {
 	*why.Evidence
 	pools []pool
 	gang  started
-	close bool // rounding might have decided one of the choices
+	close bool // rounding may have decided one of the choices
 }
 
 // open reports whether something in the pool may start.
@@ -34,7 +34,7 @@ func (r *replay) open(i int) bool {
 	return false
 }
 
-// started is the last choice, and how many tasks start by it still.
+// started is the last choice, with the number of its tasks that have not started yet.
 type started struct {
 	way  []int // from the root to the leaf
 	job  *job
@@ -44,7 +44,7 @@ type started struct {
 // pool is a copy of a pool, which the replay changes.
 type pool struct {
 	*why.PoolEvidence
-	up   int // -1 for the root
+	up   int // index of the parent; -1 for the root
 	kids []int
 	jobs []job // of a leaf
 	rule Rule  // that divides it among its children
@@ -54,10 +54,10 @@ type pool struct {
 // job is a copy of a job, which the replay changes.
 type job struct {
 	*why.JobEvidence
-	parked bool // its line turned out not to be allowed to start
+	parked bool // something did not let its sub-queue start
 }
 
-// serves reports whether a leaf serves one job before another.
+// serves reports whether a leaf serves job j before job best.
 func (p *pool) serves(j, best *job) bool {
 	switch {
 	case p.Strict:
@@ -69,7 +69,7 @@ func (p *pool) serves(j, best *job) bool {
 	return j.ID < best.ID
 }
 
-// hold adds what a task takes to what the pool holds.
+// hold adds the request of a task to the resources that the pool holds.
 func (p *pool) hold(request []int64) {
 	for len(p.Holds) < len(request) {
 		p.Holds = append(p.Holds, 0)
@@ -90,10 +90,10 @@ func (j *job) startable() bool {
 	return !j.parked && j.Waiting > 0 && (j.Max == 0 || j.Running < j.Max)
 }
 
-// Rule is the part of a policy that recomputes the numbers that the policy compares. It stands
-// in the file of the policy, but must not share code with the decision: it may use the [Choice]
-// and nothing of the packages that decide. A test in internal/tidy checks that. So a mistake in the decision does
-// not repeat itself here, and the printed numbers have to suffice.
+// Rule is the part of a policy that recomputes the numbers that the policy compares. It is in the file of the
+// policy, but must not share code with the decision: it may use only the [Choice], and nothing of the
+// packages that decide. A test in internal/tidy checks that. So a mistake in the decision cannot repeat
+// itself here, and the printed numbers have to suffice.
 type Rule interface {
 	// Formula names the terms.
 	Formula() *why.Formula
@@ -101,21 +101,21 @@ type Rule interface {
 	Recompute(c *Choice) Standing
 }
 
-// Standing has the numbers of a child that are compared. The replay computes the key from the values, by
-// the printed formula.
+// Standing holds the compared numbers of a child. The replay computes the key from Values, by the printed
+// formula.
 type Standing struct {
 	Values [why.MaxTerms]float64 // in the order of the formula's terms
 	Tie    float64               // compared when keys are equal, smallest first
-	// Fixed is compared when ties are equal, too, among children of the same Drift; see [why.Terms].
+	// Fixed is compared when ties are equal too, among children of the same Drift; see [why.Terms].
 	Fixed float64
 	Drift [2]float64
-	// Rounded is set if the policy keeps the terms as large sums. Then rounding decides between keys
-	// that are almost equal, and the replay does not vouch for their order.
+	// Rounded says that the policy keeps the terms as large sums. Rounding then decides between almost equal
+	// keys, and the replay does not vouch for their order.
 	Rounded bool
 }
 
-// Choice is one child of a pool at one step of a replay, with the printed numbers as they are then.
-// A rule must not change them.
+// Choice is one child of a pool at one step of a replay, with the printed numbers of that step. A rule must
+// not change them.
 type Choice struct {
 	*why.Evidence
 	Above, Child *why.PoolEvidence
@@ -124,16 +124,16 @@ type Choice struct {
 	at, child int
 }
 
-// Service returns the service of a pool: settled + (rate x tau - started). A difference that is
-// not more than rounding leaves counts as none.
+// Service returns the service of a pool: settled + (rate x tau - started). A difference within rounding
+// counts as 0.
 func (c *Choice) Service(p *why.PoolEvidence) float64 { return c.r.service(p) }
 
-// Key puts values into the formula that is printed of the pool.
+// Key puts values into the printed formula of the pool.
 func (c *Choice) Key(values [why.MaxTerms]float64) float64 {
 	return c.r.pools[c.at].eval(values[:])
 }
 
-// Siblings lists all children of the pool, and whether something in them may start.
+// Siblings lists all children of the pool, each with whether something in it may start.
 func (c *Choice) Siblings() iter.Seq2[*why.PoolEvidence, bool] {
 	return func(yield func(*why.PoolEvidence, bool) bool) {
 		for _, k := range c.r.pools[c.at].kids {
@@ -144,13 +144,13 @@ func (c *Choice) Siblings() iter.Seq2[*why.PoolEvidence, bool] {
 	}
 }
 
-// Jobs lists the jobs in and below the child with tasks that may start, except for limits of pools. If open is set
-// it leaves out pools in which limits let nothing start.
+// Jobs lists the jobs in and below the child whose tasks may start, apart from limits of pools. With open it
+// omits pools whose limits let nothing start.
 func (c *Choice) Jobs(open bool) iter.Seq[*why.JobEvidence] {
 	return func(yield func(*why.JobEvidence) bool) { c.r.eachJob(c.child, open, yield) }
 }
 
-// eachJob calls a function for each job in and below a pool that may start, until it returns false.
+// eachJob calls yield for each startable job in and below a pool, until yield returns false.
 func (r *replay) eachJob(i int, open bool, yield func(*why.JobEvidence) bool) bool {
 	for k := range r.pools[i].jobs {
 		if j := &r.pools[i].jobs[k]; j.startable() && !yield(j.JobEvidence) {
@@ -165,7 +165,7 @@ func (r *replay) eachJob(i int, open bool, yield func(*why.JobEvidence) bool) bo
 	return true
 }
 
-// service is what [Choice.Service] returns.
+// service computes the result of [Choice.Service].
 func (r *replay) service(p *why.PoolEvidence) float64 {
 	running := float64(p.Rate*r.Tau) - p.Started
 	if math.Abs(running) <= 1e-14*p.Started {

@@ -9,10 +9,10 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// Verify recomputes an answer from the numbers printed in it: every key from its
-// terms by the formula's text, the order of the children from their keys, and, from
-// the evidence, the place of the job in the order of starts. It needs no scheduler, but the rules of the
-// policies: policy.Rule finds them by name.
+// Verify recomputes an answer from the numbers printed in it: every key from its terms by the text of the
+// formula, the order of the children from their keys, and the place of the job in the order of starts from
+// the evidence. It needs no scheduler, only the rules of the policies, which rules (policy.Rule) finds by
+// name.
 func Verify(a *why.Answer, rules func(policy string) Rule) []why.Check {
 	var checks []why.Check
 	for i := range a.Levels {
@@ -65,8 +65,8 @@ func sortedNames(l *why.Level) []string {
 	return names
 }
 
-// verifyOrder checks that the children stand in the order of their keys, and that
-// as many go before you as is said.
+// verifyOrder checks that the children are in the order of their keys, and that the stated number of them
+// goes before you.
 func verifyOrder(l *why.Level, where string) why.Check {
 	order := why.Check{What: "order in " + where, OK: true}
 	you := slices.IndexFunc(l.Children, func(c why.Child) bool { return c.Name == l.You })
@@ -86,9 +86,8 @@ func verifyOrder(l *why.Level, where string) why.Check {
 	return order
 }
 
-// goesBefore is the rule of all policies: those below their minimum first, then the
-// smaller key, or the larger one if the rule says so, then the smaller tie, then the
-// older pool.
+// goesBefore is the rule of all policies: children below their minimum go first, then the smaller key (or the
+// larger one if the policy says so), then the smaller tie, then the smaller Fixed, then the older pool.
 func goesBefore(l *why.Level, a, b why.Child) bool {
 	if l.Order == why.LargestFirst {
 		a.Key, b.Key = -a.Key, -b.Key

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// TestVerifyNotices changes single numbers of an answer: each change has to be found.
+// TestVerifyNotices changes single numbers of an answer, and checks that each change is found.
 func TestVerifyNotices(t *testing.T) {
 	answer := func() *why.Answer {
 		child := func(name string, served, weight float64, number int32) why.Child {
