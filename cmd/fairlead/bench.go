@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -244,12 +245,13 @@ func (b *benchCmd) quietServer(ctx context.Context, dir string, c *config.Config
 	}
 	client, err := api.Dial(o.socket.Path)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, errors.Join(err, x.stop())
 	}
 	work := agentOptions{name: "bench", cpus: 16, dir: filepath.Join(dir, "agent"), drain: time.Second}
 	ao, err := work.options(ctx, client, o.log)
 	if err != nil {
-		return nil, nil, nil, err
+		client.Close()
+		return nil, nil, nil, errors.Join(err, x.stop())
 	}
 	ao.AllowRoot = true
 	joined, ended := make(chan struct{}, 1), make(chan error, 1)

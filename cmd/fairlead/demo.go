@@ -183,6 +183,7 @@ func (d *demoCmd) startAgent(ctx context.Context, socket, dir string, o instance
 	work := agentOptions{name: "demo", cpus: demo.Slots, dir: filepath.Join(dir, "agent"), drain: time.Millisecond, any: true}
 	ao, err := work.options(ctx, client, o.log)
 	if err != nil {
+		client.Close()
 		return nil, err
 	}
 	joined, ended := make(chan struct{}, 1), make(chan error, 1)

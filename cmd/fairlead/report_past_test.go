@@ -29,13 +29,8 @@ func quarter() *api.PastReport {
 		m := months[k]
 		for i, pool := range []string{"physics", "biology", `=cmd|' /C calc'!A1<script>alert(1)</script>` + "\x1b[31m"} {
 			r := account.Row{Month: m, Pool: pool, Jobs: int64(had[i]), Succeeded: int64(had[i]) * 3, Failed: int64(i), UnitSeconds: had[i] * 3600, CPUSeconds: had[i] * 3000}
-<<<<<<< HEAD
 			r.Started, r.MeanWait, r.P50Wait, r.P95Wait, r.MaxWait = int64(had[i])*3, 700, 240, 1800*float64(i+1), 86400
-			if share := []float64{0.6, 0.4}; i < 2 { // nobody knows what the third had
-=======
-			r.Started, r.MeanWait, r.HalfWait, r.MaxWait, r.Longest = int64(had[i])*3, 700, 240, 1800*float64(i+1), 86400
 			if share := []float64{0.6, 0.4}; i < 2 { // the share of the third pool is unknown
->>>>>>> english-c
 				r.Share, r.ShareNow = &share[i], k == 0
 			}
 			doc.Rows = append(doc.Rows, r)

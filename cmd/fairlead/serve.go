@@ -222,7 +222,12 @@ func hangups() (<-chan struct{}, func()) {
 }
 
 // runDev runs an agent beside the server.
-func (s *serve) runDev(ctx context.Context, x *instance, o instanceOptions) error {
+func (s *serve) runDev(ctx context.Context, x *instance, o instanceOptions) (err error) {
+	defer func() {
+		if stopped := x.stop(); err == nil {
+			err = stopped
+		}
+	}()
 	client, err := api.Dial(o.socket.Path)
 	if err != nil {
 		return err
@@ -245,9 +250,6 @@ func (s *serve) runDev(ctx context.Context, x *instance, o instanceOptions) erro
 		s.banner(x, o, &ao)
 		err = s.devUntil(ctx, x, ended)
 	case err = <-ended:
-	}
-	if serr := x.stop(); err == nil {
-		err = serr
 	}
 	return err
 }

@@ -77,7 +77,11 @@ policy multifactor a pool can list its jobs; all of their fields but the id are 
 func readFile(in io.Reader, name string) ([]byte, error) {
 	const most = 64 << 20
 	if name == "-" {
-		return io.ReadAll(io.LimitReader(in, most))
+		text, err := io.ReadAll(io.LimitReader(in, most+1))
+		if err == nil && len(text) > most {
+			err = fmt.Errorf("standard input has more than %d MiB; name a file instead", most>>20)
+		}
+		return text, err
 	}
 	return os.ReadFile(name)
 }

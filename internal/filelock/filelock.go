@@ -87,8 +87,11 @@ func open(path string) (*os.File, error) {
 		return nil, err
 	}
 	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
 	switch stat, known := info.Sys().(*syscall.Stat_t); {
-	case err != nil:
 	case !info.Mode().IsRegular():
 		err = strange(path, "is not a file")
 	case known && stat.Nlink > 1:
