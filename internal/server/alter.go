@@ -32,41 +32,16 @@ func (s *jobService) Alter(ctx context.Context, r api.AlterRequest) (*api.AlterR
 		known[j.ID] = j
 	}
 	out := api.AlterResponse{Version: api.Version, Results: make([]*api.Error, len(r.Jobs))}
-	pool := s.loop.Intake.PoolFor(ctx, r.Pool)
-	var changes []queue.Alteration
-	at := map[int64]int{} // from jobs to their changes: a job that is named twice is changed once
-	for i, id := range r.Jobs {
-		if _, twice := at[id]; twice {
-			continue
-		}
-		j := known[id]
-		if j == nil {
-			out.Results[i] = api.FromError(fmt.Errorf("job %d: %w", id, queue.ErrNotFound))
-			continue
-		}
-		err := check(ctx, s.loop, alters(r.Verb), access.Object{Owner: j.User, Pool: j.Pool})
-		if err == nil && queue.Verb(r.Verb) == queue.VerbRequeue { // because it starts work
-			err = me.CheckScope(access.Submit)
-		}
-		if err != nil {
-			out.Results[i] = api.FromError(fmt.Errorf("job %d: %w", id, err))
-			continue
-		}
-		changes = append(changes, queue.Alteration{
-			Job: id, Verb: queue.Verb(r.Verb), Priority: r.Priority, QOS: r.QOS, Nice: r.Nice, Pool: pool,
-			Cause: r.Cause, By: me.Name, Admin: me.Admin, Within: operated(&me, s.loop),
-		})
-		at[id] = len(changes) - 1
+	changes, at := s.permitted(ctx, r, known, out.Results)
+	dependents, err := s.dependents(ctx, changes)
+	if err != nil {
+		return nil, err
 	}
 	change := client.Alter
 	if !me.Admin {
 		change = func(ctx context.Context, changes ...queue.Alteration) ([]error, error) {
 			return s.loop.Intake.AlterLimited(ctx, &me, changes...)
 		}
-	}
-	dependents, err := s.dependents(ctx, changes)
-	if err != nil {
-		return nil, err
 	}
 	errs, err := change(ctx, changes...)
 	if err != nil {
@@ -86,6 +61,40 @@ func (s *jobService) Alter(ctx context.Context, r api.AlterRequest) (*api.AlterR
 		}
 	}
 	return &out, nil
+}
+
+// permitted returns the changes that the actor may make, and the index of the change of each job: a job that is named
+// twice is changed once. It writes the errors of the others to results.
+func (s *jobService) permitted(
+	ctx context.Context, r api.AlterRequest, known map[int64]*queue.Job, results []*api.Error,
+) (changes []queue.Alteration, at map[int64]int) {
+	me := who(ctx)
+	pool := s.loop.Intake.PoolFor(ctx, r.Pool)
+	at = map[int64]int{}
+	for i, id := range r.Jobs {
+		if _, twice := at[id]; twice {
+			continue
+		}
+		j := known[id]
+		if j == nil {
+			results[i] = api.FromError(fmt.Errorf("job %d: %w", id, queue.ErrNotFound))
+			continue
+		}
+		err := check(ctx, s.loop, alters(r.Verb), access.Object{Owner: j.User, Pool: j.Pool})
+		if err == nil && queue.Verb(r.Verb) == queue.VerbRequeue { // because it starts work
+			err = me.CheckScope(access.Submit)
+		}
+		if err != nil {
+			results[i] = api.FromError(fmt.Errorf("job %d: %w", id, err))
+			continue
+		}
+		at[id] = len(changes)
+		changes = append(changes, queue.Alteration{
+			Job: id, Verb: queue.Verb(r.Verb), Priority: r.Priority, QOS: r.QOS, Nice: r.Nice, Pool: pool,
+			Cause: r.Cause, By: me.Name, Admin: me.Admin, Within: operated(&me, s.loop),
+		})
+	}
+	return changes, at
 }
 
 // operated returns the pools that a principal operates, for the store.

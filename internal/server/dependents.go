@@ -42,9 +42,9 @@ func (s *jobService) dependents(ctx context.Context, changes []queue.Alteration)
 	return jobs, nil
 }
 
-// cancelledToo says which dependents are cancelled with the jobs of the changes that succeeded, because they can never
-// start. It returns "" if there are none. The dependents are in the order of their ids, so that each of them comes after
-// the jobs that it depends on.
+// cancelledToo says which dependents are cancelled with the jobs of the changes that succeeded, because they
+// can never start. It returns "" if there are none. The dependents are in the order of their ids: each comes
+// after the jobs that it depends on.
 func cancelledToo(changes []queue.Alteration, errs []error, dependents []*queue.Job) string {
 	cancelled := map[int64]bool{}
 	for i, a := range changes {
@@ -70,5 +70,6 @@ func cancelledToo(changes []queue.Alteration, errs []error, dependents []*queue.
 	case n > 10:
 		ids = append(ids[:10], "…")
 	}
-	return fmt.Sprintf("%s%d jobs are cancelled too, because they depend on what was cancelled: %s", more, n, strings.Join(ids, ", "))
+	return fmt.Sprintf("%s%d jobs are cancelled too, because they depend on what was cancelled: %s",
+		more, n, strings.Join(ids, ", "))
 }

@@ -137,7 +137,8 @@ func TestAllOrNothing(t *testing.T) {
 	if _, err := set(t, k, "half_life=1d", "pools.c0.load=-3"); !errors.Is(err, queue.ErrInvalid) {
 		t.Errorf("a wrong one: %v", err)
 	}
-	for _, wrong := range [][]string{{"placement.9={pool: c0}", "half_life=1d"}, {"half_life=1d", "placement.9={pool: c0}"}} {
+	const unknown = "placement.9={pool: c0}"
+	for _, wrong := range [][]string{{unknown, "half_life=1d"}, {"half_life=1d", unknown}} {
 		if _, err := set(t, k, wrong...); !errors.Is(err, queue.ErrInvalid) {
 			t.Errorf("%q: %v", wrong, err)
 		}

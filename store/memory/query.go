@@ -18,7 +18,7 @@ func (s *Store) Jobs(ctx context.Context, q queue.Query) ([]*queue.Job, error) {
 		return nil, err
 	}
 	defer s.mu.Unlock()
-	ids := s.candidates(q)
+	ids := candidates(s, q)
 	slices.Sort(ids)
 	if q.Newest {
 		slices.Reverse(ids)
@@ -37,13 +37,13 @@ func (s *Store) Jobs(ctx context.Context, q queue.Query) ([]*queue.Job, error) {
 }
 
 // candidates returns the ids of the jobs that a query has to look at, some of them perhaps twice.
-func (s *Store) candidates(q queue.Query) (ids []int64) {
+func candidates(s *Store, q queue.Query) (ids []int64) {
 	switch {
 	case len(q.DependsOn) > 0:
 		for _, id := range q.DependsOn {
 			ids = append(ids, s.dependents[id]...)
 		}
-		return life.Among(ids, q.IDs)
+		return slices.DeleteFunc(ids, func(id int64) bool { return len(q.IDs) > 0 && !slices.Contains(q.IDs, id) })
 	case len(q.IDs) > 0:
 		return slices.Clone(q.IDs)
 	}

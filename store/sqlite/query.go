@@ -16,10 +16,11 @@ import (
 // Jobs implements queue.Store.
 func (s *Store) Jobs(ctx context.Context, q queue.Query) (out []*queue.Job, err error) {
 	if len(q.DependsOn) > 0 {
-		ids, err := s.dependingOn(ctx, q.DependsOn)
-		if q.IDs = life.Among(ids, q.IDs); err != nil || len(q.IDs) == 0 {
+		ids, err := s.dependingOn(ctx, q)
+		if err != nil || len(ids) == 0 {
 			return nil, err
 		}
+		q.IDs = ids
 	}
 	if len(q.IDs) > 0 {
 		return s.jobsByID(ctx, q)
@@ -65,10 +66,10 @@ func (s *Store) jobsByID(ctx context.Context, q queue.Query) (out []*queue.Job, 
 	return out, err
 }
 
-// dependingOn returns the dependents of jobs, some of them perhaps twice; see [queue.Query].
-func (s *Store) dependingOn(ctx context.Context, on []int64) (ids []int64, err error) {
+// dependingOn returns the dependents that a query may select, some of them perhaps twice.
+func (s *Store) dependingOn(ctx context.Context, q queue.Query) (ids []int64, err error) {
 	err = s.read(ctx, func(conn *sqlite.Conn) error {
-		for _, id := range on {
+		for _, id := range q.DependsOn {
 			more, err := dependents(conn, id)
 			if err != nil {
 				return err
@@ -77,7 +78,7 @@ func (s *Store) dependingOn(ctx context.Context, on []int64) (ids []int64, err e
 		}
 		return nil
 	})
-	return ids, err
+	return slices.DeleteFunc(ids, func(id int64) bool { return len(q.IDs) > 0 && !slices.Contains(q.IDs, id) }), err
 }
 
 // conditions translates a query to SQL, without its ids and its order. Jobs that have not ended are found through their

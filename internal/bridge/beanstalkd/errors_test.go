@@ -89,7 +89,8 @@ func TestRealRefusedSession(t *testing.T) {
 	server.Drain(t)
 	q := open(t, server.Address)
 	for range 3 {
-		if _, err := q.Submit(t.Context(), []bridge.Submission{worktest.Job(1)}); err == nil || !strings.Contains(err.Error(), "draining") {
+		_, err := q.Submit(t.Context(), []bridge.Submission{worktest.Job(1)})
+		if err == nil || !strings.Contains(err.Error(), "draining") {
 			t.Errorf("submitted while the server drains: %v", err)
 		}
 	}
