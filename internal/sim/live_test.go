@@ -61,7 +61,7 @@ func compareLive(t *testing.T, policy string, backfill sched.Backfill, nodes int
 		t.Fatal(err)
 	}
 	checkApart(t, r)
-	got := live(t, w, engine.LoopOptions{Shares: shares, Seed: 3}, windows)
+	got := live(t, w, engine.LoopOptions{Shares: shares, Seed: 3}, windows, pace{tick: tick})
 	for i, start := range r.Schedule.Start {
 		for _, x := range windows {
 			if start < x.To && r.End(i) > x.From {
@@ -104,8 +104,22 @@ func checkApart(t *testing.T, r *sim.Result) {
 	}
 }
 
+// pace says how a live loop follows the clock of a workload: how long one simulated second takes, and how far apart
+// the events of jobs are that happen in the same second of the workload.
+type pace struct{ tick, apart time.Duration }
+
+// submit is the instant at which a job is submitted.
+func (p pace) submit(w *sim.Workload, i int) time.Time {
+	return w.Zero.Add(time.Duration(w.Jobs[i].Submit)*p.tick + time.Duration(i)*p.apart)
+}
+
+// run is the time for which a job runs. Later jobs run a bit shorter, so that none outlasts its time limit.
+func (p pace) run(w *sim.Workload, i int) time.Duration {
+	return time.Duration(w.Jobs[i].Run)*p.tick - 10*time.Duration(i)*p.apart
+}
+
 // live runs the workload in the loop of a server and returns the starts.
-func live(t *testing.T, w *sim.Workload, o engine.LoopOptions, windows []sim.Window) []int64 {
+func live(t *testing.T, w *sim.Workload, o engine.LoopOptions, windows []sim.Window, p pace) []int64 {
 	ctx, cancel := context.WithCancel(t.Context())
 	loop, err := engine.NewLoop(ctx, memory.New("cpu"), o)
 	if err != nil {
@@ -116,9 +130,9 @@ func live(t *testing.T, w *sim.Workload, o engine.LoopOptions, windows []sim.Win
 	work := func(ctx context.Context, l *queue.Lease) error {
 		i := l.JobID - 1
 		mu.Lock()
-		starts[i] = int64(time.Since(w.Zero) / tick)
+		starts[i] = int64(time.Since(w.Zero).Round(p.tick) / p.tick)
 		mu.Unlock()
-		time.Sleep(time.Duration(w.Jobs[i].Run) * tick)
+		time.Sleep(p.run(w, int(i)))
 		return nil
 	}
 	var group sync.WaitGroup
@@ -133,18 +147,22 @@ func live(t *testing.T, w *sim.Workload, o engine.LoopOptions, windows []sim.Win
 		synctest.Wait()
 	}
 	for i, x := range windows {
-		at := func(second int64) time.Time { return w.Zero.Add(time.Duration(second) * tick) }
+		at := func(second int64) time.Time { return w.Zero.Add(time.Duration(second) * p.tick) }
 		r := engine.Reservation{Name: fmt.Sprint("w", i), Nodes: names, From: at(x.From), Until: at(x.To), Maintenance: true}
 		if _, _, err := loop.Overrides.Reserve(ctx, r, engine.ReserveOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, j := range w.Jobs {
-		time.Sleep(time.Until(w.Zero.Add(time.Duration(j.Submit) * tick)))
+	for i, j := range w.Jobs {
+		time.Sleep(time.Until(p.submit(w, i)))
 		size := int32(w.Procs / w.Nodes)
 		gang := (j.Procs + size - 1) / size
+		var limit time.Duration
+		if !j.NoLimit {
+			limit = time.Duration(j.Estimate) * p.tick
+		}
 		_, err := loop.Client().Submit(ctx, queue.Job{
-			Kind: "work", User: w.Users[j.User], Name: fmt.Sprint(j.ID), Limit: time.Duration(j.Estimate) * tick,
+			Kind: "work", User: w.Users[j.User], Name: fmt.Sprint(j.ID), Limit: limit,
 			Request: queue.Amounts{"cpu": int64((j.Procs + gang - 1) / gang)}, Gang: int(gang), Spread: gang > 1,
 		})
 		if err != nil {
