@@ -37,45 +37,59 @@ type exampleJob struct {
 // of returns jobs that are alike.
 func of(n int, j exampleJob) []exampleJob { return slices.Repeat([]exampleJob{j}, n) }
 
+// narrow is a job of the first user that is submitted at the beginning and asks for one processor.
+func narrow(length, limit int64) exampleJob { return exampleJob{0, 0, length, limit, 1} }
+
 var wideExamples = []wideExample{
 	{
 		name: "no limits", nodes: 1, backfill: sched.EASY, patience: 20 * time.Second,
-		jobs: slices.Concat(of(1, exampleJob{0, 0, 10, 0, 1}), of(1, exampleJob{0, 0, 15, 0, 1}), of(5, exampleJob{0, 0, 10, 0, 1}),
+		jobs: slices.Concat(of(1, narrow(10, 0)), of(1, narrow(15, 0)), of(5, narrow(10, 0)),
 			of(1, exampleJob{3, 1, 10, 0, 2})),
 		starts:  []int64{0, 0, 10, 30, 30, 40, 40, 20},
 		without: []int64{0, 0, 10, 15, 20, 25, 30, 40},
 	},
 	{
 		name: "limits longer than the jobs", nodes: 1, backfill: sched.EASY, patience: 10 * time.Second,
-		jobs:    []exampleJob{{0, 0, 60, 60, 1}, {0, 0, 30, 60, 1}, {5, 1, 10, 10, 2}, {6, 0, 20, 30, 1}, {7, 0, 20, 20, 1}, {8, 0, 25, 31, 1}},
+		jobs: []exampleJob{
+			narrow(60, 60), narrow(30, 60), {5, 1, 10, 10, 2}, {6, 0, 20, 30, 1}, {7, 0, 20, 20, 1},
+			{8, 0, 25, 31, 1},
+		},
 		starts:  []int64{0, 0, 60, 30, 70, 70},
 		without: []int64{0, 0, 85, 30, 50, 60},
 	},
 	{
 		name: "room on one of two nodes", nodes: 2, backfill: sched.EASY, patience: 10 * time.Second,
-		jobs: []exampleJob{{0, 0, 20, 20, 1}, {0, 0, 33, 33, 1}, {0, 0, 25, 25, 1}, {0, 0, 40, 40, 1}, {2, 1, 10, 10, 2},
-			{3, 0, 20, 20, 1}, {3, 0, 20, 20, 1}, {3, 0, 20, 20, 1}},
+		jobs: []exampleJob{
+			narrow(20, 20), narrow(33, 33), narrow(25, 25), narrow(40, 40), {2, 1, 10, 10, 2},
+			{3, 0, 20, 20, 1}, {3, 0, 20, 20, 1}, {3, 0, 20, 20, 1},
+		},
 		starts:  []int64{0, 0, 0, 0, 33, 25, 40, 43},
 		without: []int64{0, 0, 0, 0, 45, 20, 25, 33},
 	},
 	{
 		name: "a gang of two nodes", nodes: 3, backfill: sched.EASY, patience: 10 * time.Second,
-		jobs: []exampleJob{{0, 0, 20, 20, 2}, {0, 0, 30, 30, 2}, {0, 0, 44, 44, 2}, {2, 1, 10, 10, 4},
-			{3, 0, 20, 20, 2}, {3, 0, 20, 20, 2}, {3, 0, 20, 20, 2}},
+		jobs: []exampleJob{
+			{0, 0, 20, 20, 2}, {0, 0, 30, 30, 2}, {0, 0, 44, 44, 2}, {2, 1, 10, 10, 4}, {3, 0, 20, 20, 2},
+			{3, 0, 20, 20, 2}, {3, 0, 20, 20, 2},
+		},
 		starts:  []int64{0, 0, 0, 30, 40, 40, 44},
 		without: []int64{0, 0, 0, 50, 20, 30, 40},
 	},
 	{
 		name: "two wide jobs of two users", nodes: 1, backfill: sched.EASY, patience: 10 * time.Second,
-		jobs: []exampleJob{{0, 0, 20, 0, 1}, {0, 0, 30, 0, 1}, {0, 0, 20, 0, 1}, {0, 0, 20, 0, 1}, {1, 1, 10, 0, 2}, {2, 2, 10, 0, 2},
-			{3, 0, 15, 0, 1}},
+		jobs: []exampleJob{
+			narrow(20, 0), narrow(30, 0), narrow(20, 0), narrow(20, 0), {1, 1, 10, 0, 2}, {2, 2, 10, 0, 2},
+			{3, 0, 15, 0, 1},
+		},
 		starts:  []int64{0, 0, 20, 60, 40, 50, 60},
 		without: []int64{0, 0, 20, 30, 55, 65, 40},
 	},
 	{
 		name: "conservative", nodes: 1, backfill: sched.Conservative,
-		jobs: []exampleJob{{0, 0, 10, 10, 1}, {0, 0, 15, 15, 1}, {0, 0, 10, 10, 1}, {0, 0, 10, 10, 1}, {0, 0, 10, 10, 1}, {0, 0, 10, 10, 1},
-			{3, 1, 10, 10, 2}},
+		jobs: []exampleJob{
+			narrow(10, 10), narrow(15, 15), narrow(10, 10), narrow(10, 10), narrow(10, 10), narrow(10, 10),
+			{3, 1, 10, 10, 2},
+		},
 		starts:  []int64{0, 0, 25, 25, 35, 35, 15},
 		without: []int64{0, 0, 10, 15, 20, 25, 35},
 	},
@@ -92,7 +106,8 @@ func TestWideExamples(t *testing.T) {
 				}
 			})
 			synctest.Test(t, func(t *testing.T) {
-				if simulated, live := x.play(t, sched.FirstFit); !slices.Equal(simulated, x.without) || !slices.Equal(live, x.without) {
+				simulated, live := x.play(t, sched.FirstFit)
+				if !slices.Equal(simulated, x.without) || !slices.Equal(live, x.without) {
 					t.Errorf("under first-fit starts %v simulated, %v live; want %v", simulated, live, x.without)
 				}
 			})
@@ -114,10 +129,12 @@ func (x wideExample) play(t *testing.T, backfill sched.Backfill) (simulated, liv
 		})
 	}
 	shares := allocation.Default()
-	shares.Sched.Root.Policy, shares.Sched.Backfill, shares.Sched.HalfLife, shares.Sched.Patience = "fair", backfill, 0, x.patience
+	shares.Sched.Root.Policy, shares.Sched.HalfLife = "fair", 0
+	shares.Sched.Backfill, shares.Sched.Patience = backfill, x.patience
 	r, err := sim.Run(w, sim.Options{Config: shares.Sched, Seed: 1, Priority: shares.NormalPriority(), Bare: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r.Schedule.Start, live(t, w, engine.LoopOptions{Shares: shares, Seed: 1}, nil, pace{time.Second, time.Millisecond})
+	o := engine.LoopOptions{Shares: shares, Seed: 1}
+	return r.Schedule.Start, live(t, w, o, nil, pace{time.Second, time.Millisecond})
 }
