@@ -1,8 +1,8 @@
-// Package killtest kills what submits to a queueing system, and the system itself, at random
-// instants, and counts: each submission is in the queue once, whoever was killed when.
+// Package killtest kills a process that submits to a queueing system, and at times the system too, at
+// random instants. Then it checks that each submission is in the queue exactly once.
 //
-// The submitting process is the test's own program, started again. It says what it is going
-// to submit before it does, as a bridge writes it down, and what it was answered.
+// The test starts its own program again as the submitting process. Like a bridge with its ledger, this
+// process prints each marker before it submits it, and prints each answer.
 package killtest
 
 import (
@@ -25,28 +25,28 @@ import (
 
 // Rig is a queueing system in which nothing runs.
 type Rig struct {
-	Address  string // of the system, handed to the process that is started
+	Address  string // address of the system, for the submitting process
 	Open     func() bridge.QS
-	Kill     func() // the system
+	Kill     func() // kills the system
 	Start    func()
-	Contents func() []string // markers that are in the queue
-	Kills    int             // of the bridge
-	Restarts int             // how many of them come with a kill of the system
-	// Forgets is how many entries the system may lose although it had confirmed them.
-	// The bridge has to notice that.
+	Contents func() []string // returns the markers in the queue
+	Kills    int             // number of kills of the submitting process
+	Restarts int             // number of these kills that also kill the system
+	// Forgets is the number of confirmed entries that the system may lose.
+	// The bridge must notice each loss.
 	Forgets int
-	// Lull is how long the bridge may go on after a line that it wrote, at most: about what a
-	// submission takes. Default: 3ms.
+	// Lull is the longest time between the chosen output line and the kill, about the
+	// duration of a submission. Default: 3ms.
 	Lull time.Duration
 }
 
-// addressVariable and nameVariable tell a process that it is to submit.
+// addressVariable and nameVariable are set in the environment of the submitting process.
 const (
 	addressVariable = "FAIRLEAD_KILLTEST_ADDRESS"
 	nameVariable    = "FAIRLEAD_KILLTEST_NAME"
 )
 
-// Main is called by TestMain. In a process that was started to be killed it does not return.
+// Main is for TestMain to call. In the submitting process it submits until it is killed; elsewhere it returns.
 func Main(open func(address string) bridge.QS) {
 	address := os.Getenv(addressVariable)
 	if address == "" {
@@ -79,7 +79,7 @@ func submission(marker string) bridge.Submission {
 	}
 }
 
-// Run kills, and counts.
+// Run kills the submitting process rig.Kills times and then checks the contents of the queue.
 func Run(t *testing.T, rig Rig) {
 	seed := uint64(time.Now().UnixNano())
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -120,7 +120,7 @@ func Run(t *testing.T, rig Rig) {
 		"and %d of these had not arrived", rig.Kills, rig.Restarts, len(sent), lost, absent)
 }
 
-// forgotten are the entries that are not there any more, as a bridge sees it.
+// forgotten returns the markers of sent that a bridge would find absent.
 func forgotten(t *testing.T, rig Rig, sent []string) map[string]bool {
 	t.Helper()
 	q := rig.Open()
@@ -140,8 +140,8 @@ func forgotten(t *testing.T, rig Rig, sent []string) map[string]bool {
 	return gone
 }
 
-// victim starts a process that submits, kills it, and returns the entries that it was going to submit, with
-// the ids that it knew.
+// victim starts a submitting process, kills it, and returns the entries that it meant to submit, with the
+// ids that it had received. It calls during, if set, just before the kill.
 func victim(t *testing.T, rig Rig, name string, rng *rand.Rand, during func()) []bridge.Entry {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -184,8 +184,8 @@ func victim(t *testing.T, rig Rig, name string, rng *rand.Rand, during func()) [
 	return entries
 }
 
-// goOn does what a bridge does when it is started again: what it has no answer of is
-// looked for, and submitted again if it is not there.
+// goOn acts like a restarted bridge: it looks for each entry, and submits an entry again if it has no
+// answer and is absent. It returns the number of lost answers and of absent entries.
 func goOn(t *testing.T, rig Rig, entries []bridge.Entry) (lost, absent int) {
 	t.Helper()
 	q := rig.Open()
@@ -212,7 +212,7 @@ func goOn(t *testing.T, rig Rig, entries []bridge.Entry) (lost, absent int) {
 	return lost, absent
 }
 
-// await looks until it is sure of all.
+// await calls Look until the status of every entry is sure.
 func await(ctx context.Context, t *testing.T, q bridge.QS, entries []bridge.Entry) []bridge.Status {
 	t.Helper()
 	for {

@@ -1,5 +1,5 @@
-// Package worktest has what the tests of brokers share: a worker, jobs by numbers, and waiting for
-// what becomes of them.
+// Package worktest has helpers for the tests of brokers: they run a worker, submit numbered jobs, and wait
+// for the phase of a job.
 package worktest
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Logger says what happens if a test is run with -v.
+// Logger returns a logger that writes to stderr under -v, and discards everything otherwise.
 func Logger(t testing.TB) *slog.Logger {
 	if !testing.Verbose() {
 		return slog.New(slog.DiscardHandler)
@@ -28,7 +28,7 @@ func Logger(t testing.TB) *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, nil)).With("test", t.Name())
 }
 
-// Work runs a worker of a broker for as long as the test.
+// Work runs a worker of a broker until the test ends.
 func Work(t testing.TB, work func(context.Context, *mq.Worker)) {
 	t.Helper()
 	m, err := agent.OpenMachine(agent.Options{
@@ -50,7 +50,7 @@ func Work(t testing.TB, work func(context.Context, *mq.Worker)) {
 	})
 }
 
-// Job is a submission of a command, with a marker of its number.
+// Job returns a submission of a command; its marker contains n.
 func Job(n int, argv ...string) bridge.Submission {
 	if len(argv) == 0 {
 		argv = []string{"/bin/true"}
@@ -61,18 +61,18 @@ func Job(n int, argv ...string) bridge.Submission {
 	}
 }
 
-// Entry is the entry to look for if the reply to a submission of Job was lost.
+// Entry returns the entry by which a bridge looks for Job(n) after a lost reply.
 func Entry(n int) bridge.Entry {
 	return bridge.Entry{Marker: fmt.Sprint("lost-", n), Submitted: time.Now()}
 }
 
-// Submit submits numbered jobs.
+// Submit submits Job of each number.
 func Submit(t testing.TB, q bridge.QS, n ...int) []bridge.Receipt {
 	t.Helper()
 	return submit(t.Context(), t, q, n)
 }
 
-// SubmitUntil submits numbered jobs, and gives up as soon as a condition is true.
+// SubmitUntil submits Job of each number, and cancels the call as soon as lost returns true.
 func SubmitUntil(t testing.TB, q bridge.QS, lost func() bool, n ...int) []bridge.Receipt {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -97,7 +97,7 @@ func submit(ctx context.Context, t testing.TB, q bridge.QS, n []int) []bridge.Re
 	return r
 }
 
-// Await looks until an entry is in a phase. Meanwhile the QS may not answer.
+// Await calls Look until an entry is in a phase. It ignores errors of the QS meanwhile.
 func Await(t testing.TB, q bridge.QS, e bridge.Entry, want bridge.Phase) bridge.Status {
 	t.Helper()
 	var got []bridge.Status
@@ -109,7 +109,7 @@ func Await(t testing.TB, q bridge.QS, e bridge.Entry, want bridge.Phase) bridge.
 	return got[0]
 }
 
-// WrongAddresses are one at which nobody listens, and one at which something else does.
+// WrongAddresses returns an address at which nobody listens, and one of an unrelated web server.
 func WrongAddresses(t testing.TB) (closed, other string) {
 	t.Helper()
 	web := httptest.NewServer(http.NotFoundHandler())
