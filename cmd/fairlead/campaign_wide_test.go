@@ -11,6 +11,12 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
+// halves gives two users the same share.
+const halves = `policy: %s
+backfill: %s
+pools: {narrow: {}, wide: {}}
+`
+
 const (
 	wideNarrow = 900 // jobs of one processor
 	wideJobs   = 12  // jobs of the whole machine
@@ -30,7 +36,7 @@ func TestCampaignWide(t *testing.T) {
 				nodes := 1 + 3*(n/2%2) // one or four
 				name := fmt.Sprintf("%s+%s, limits: %v, nodes: %d", policy, backfill, limits, nodes)
 				t.Run(name, func(t *testing.T) {
-					l := newLab(t, fmt.Sprintf("policy: %s\nbackfill: %s\npools: {narrow: {}, wide: {}}\n", policy, backfill))
+					l := newLab(t, fmt.Sprintf(halves, policy, backfill))
 					l.serve()
 					for i := range nodes {
 						l.work(fmt.Sprint("n", i+1), 8/nodes)
@@ -78,7 +84,8 @@ func (l *lab) contest(name string, nodes int, limits bool) {
 	}
 	due, took := 2*used, last.Sub(began)
 	left := len(list(l.t, l.client, "waiting"))
-	l.t.Logf("figure: %s: the last of %d wide jobs started after %.1f times of what its share gives", name, wideJobs, took.Seconds()/due.Seconds())
+	l.t.Logf("figure: %s: the last of %d wide jobs started after %.1f times of what its share gives",
+		name, wideJobs, took.Seconds()/due.Seconds())
 	switch {
 	case left == 0:
 		l.t.Errorf("the narrow jobs were over first")

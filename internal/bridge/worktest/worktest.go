@@ -61,7 +61,7 @@ func Job(n int, argv ...string) bridge.Submission {
 	}
 }
 
-// Entry returns the entry by which a bridge looks for Job(n) after a lost reply.
+// Entry returns the entry with which a bridge looks for Job(n) after a lost reply.
 func Entry(n int) bridge.Entry {
 	return bridge.Entry{Marker: fmt.Sprint("lost-", n), Submitted: time.Now()}
 }
