@@ -97,7 +97,7 @@ func TestRealCompareAndPause(t *testing.T) {
 		list.Pauses[0].Pool != "physics" {
 		t.Errorf("the pauses are %+v, %v", list, err)
 	}
-	agree("Resume", "starts again")
+	agree("Resume", "is resumed")
 	b.until(`document.querySelector("#head .paused") === null`)
 	b.clean(l.url)
 }
