@@ -64,6 +64,6 @@ func (f Cells) draw(c *canvas) (string, float64, float64) {
 	}
 	c.el("path", "class", "fl-cell-out", "d", string(slash))
 	lines := (len(f.Cells) + columns - 1) / columns
-	return describe(f.Name, fmt.Sprintf("%d in all, %d full, %d out of use", len(f.Cells), full, out)), width,
+	return describe(f.Name, fmt.Sprintf("%d total, %d full, %d out of use", len(f.Cells), full, out)), width,
 		float64(lines)*step + 3
 }

@@ -63,7 +63,7 @@ func (f Chart) draw(c *canvas) (string, float64, float64) {
 	f.drawSeries(c, p)
 	c.close("g")
 	if !x.any {
-		c.text((p.left()+p.right())/2, (p.top()+p.bottom())/2, "fl-dim", "middle", "nothing to show")
+		c.text((p.left()+p.right())/2, (p.top()+p.bottom())/2, "fl-dim", "middle", "no data")
 	}
 	return f.words(), width, height
 }

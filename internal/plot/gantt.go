@@ -319,7 +319,7 @@ func (f Gantt) legend(boxes []Box) []entry {
 	for _, k := range []struct {
 		kind Kind
 		name string
-	}{{Past, "ended"}, {Level, "in use, of the row"}, {Reservation, "reserved"}, {Window, "free until"}} {
+	}{{Past, "ended"}, {Level, "part in use"}, {Reservation, "reserved"}, {Window, "free until"}} {
 		if slices.ContainsFunc(boxes, func(b Box) bool { return b.Kind == k.kind }) {
 			legend = append(legend, entry{k.name, sign(Box{Key: "\x00", Kind: k.kind})})
 		}

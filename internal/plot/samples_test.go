@@ -24,8 +24,8 @@ func samples(width float64) map[string]Figure {
 		"pieces": Pieces{Title: "ahead", Unit: "cpu", Width: width,
 			Parts: []Piece{{"biology/epi", 32, 1}, {"physics/<curie>", 24, 2000}, {"sim", 12, 6}, {"a", 2, 1}, {"b", 1, 1},
 				{"c", 1, 1}, {"d", 3, 9}, {"e", 2, 2}}},
-		"spans": Spans{Width: width, Rows: []Span{{Name: "as it is", By: new(4.5 * hour), Likely: true, Early: hour,
-			Middle: 2 * hour, Late: 4 * hour}, {Name: "changed so", Text: "nobody can say when: tasks that go before it have no time limit"}}},
+		"spans": Spans{Width: width, Rows: []Span{{Name: "unchanged", By: new(4.5 * hour), Likely: true, Early: hour,
+			Middle: 2 * hour, Late: 4 * hour}, {Name: "changed", Text: "no estimate: tasks ahead have no time limit"}}},
 		"spark": Sparkline{Says: "physics <b>", From: 0, To: 10,
 			Area: []Point{{0, 3}, {2, 5}, {4, math.NaN()}, {6, 8}, {8, 1}, {9, math.NaN()}}, Line: []Point{{0, 4}, {9, 4}}},
 		"empty": Chart{Title: "Queue depth", Width: width, X: Axis{Unit: Seconds}, Series: []Series{{Name: "fifo"}}},
@@ -33,7 +33,7 @@ func samples(width float64) map[string]Figure {
 }
 
 func sampleLines(width float64) Figure {
-	f := Chart{Title: "Utilisation by day", Width: width,
+	f := Chart{Title: "Utilization by day", Width: width,
 		X: Axis{Label: "time since the first submission", Unit: Seconds}, Y: Axis{Label: "processors in use", Unit: Percent,
 			To: 1}}
 	for i, name := range []string{"fifo", "easy", "conservative", "fairtree+easy", "fair+easy", "deficit+easy",
@@ -49,7 +49,7 @@ func sampleLines(width float64) Figure {
 
 func sampleSteps(width float64) Figure {
 	rng := rand.New(rand.NewPCG(1, 1))
-	f := Chart{Title: "Queue depth", Note: "Jobs that wait, by policy; the machine has 100 processors.", Width: width,
+	f := Chart{Title: "Queue depth", Note: "Waiting jobs by policy; the machine has 100 processors.", Width: width,
 		Height: 260,
 		X:      Axis{Label: "time", Unit: Seconds}, Y: Axis{Label: "waiting jobs"}}
 	for i, name := range []string{"fifo", "easy"} {
@@ -79,7 +79,7 @@ func sampleShares(width float64) Figure {
 
 func sampleCDF(width float64) Figure {
 	rng := rand.New(rand.NewPCG(2, 2))
-	f := CDF{Title: "Waits", Note: "How large a part of the jobs waited at most so long.", Width: width,
+	f := CDF{Title: "Waits", Note: "Part of the jobs that waited at most this long.", Width: width,
 		X: Axis{Label: "wait (logarithmic)", Unit: Seconds, Log: true}}
 	for i, name := range []string{"fifo", "easy", "fairtree+easy"} {
 		var values []float64

@@ -58,7 +58,7 @@ func (f Spans) drawRow(c *canvas, p area, s Span, mid float64) {
 		a, b := p.x.at(s.Early), p.x.at(s.Late)
 		c.open("g", "class", colour(0), "data-early", exact(s.Early), "data-middle", exact(s.Middle), "data-late",
 			exact(s.Late))
-		c.title(fmt.Sprintf("mostly in %s to %s, the middle %s", Duration(s.Early), Duration(s.Late), Duration(s.Middle)))
+		c.title(fmt.Sprintf("most replays: in %s to %s, median %s", Duration(s.Early), Duration(s.Late), Duration(s.Middle)))
 		c.el("rect", "class", "fl-box", "x", a, "y", mid-9, "width", max(b-a, 3), "height", 18.0)
 		c.el("line", "class", "fl-line", "x1", p.x.at(s.Middle), "x2", p.x.at(s.Middle), "y1", mid-9, "y2", mid+9)
 		c.close("g")

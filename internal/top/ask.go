@@ -56,11 +56,11 @@ func (m *model) askFilter() *prompt {
 func (m *model) askBoost() *prompt {
 	pool := m.panes[pools].key
 	if m.focus != pools || pool == "" {
-		m.note = "select the pool that is to have more weight"
+		m.note = "select the pool to boost"
 		return nil
 	}
 	return &prompt{
-		label: "boost " + clean(pool) + " (factor, for how long): ", text: "x2 for 1h",
+		label: "boost " + clean(pool) + " (factor, time): ", text: "x2 for 1h",
 		done: func(text string) tea.Cmd { return boost(m.ctx, m.source, pool, text) },
 		left: func() {},
 	}
@@ -102,7 +102,7 @@ func parseBoost(pool, text string) (api.BoostRequest, error) {
 	}
 	d, err := units.ParseDuration(f[1])
 	if err == nil && d < time.Second {
-		err = errors.New("a boost lasts for a second at least")
+		err = errors.New("a boost lasts at least 1s")
 	}
 	if err != nil {
 		return r, fmt.Errorf("no boost: %w", err)

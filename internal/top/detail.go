@@ -58,7 +58,7 @@ func nodeText(ctx context.Context, from source, name string) ([]string, error) {
 		}
 		lines := []string{
 			fmt.Sprintf("%s is %s, tasks: %d", n.Name, n.State, n.Tasks),
-			"  not more because  " + words.WhyNotMore(n, doc.Unit, doc.At),
+			"  why not more      " + words.WhyNotMore(n, doc.Unit, doc.At),
 			"  labels            " + words.Dash(words.Labels(n)),
 			"  agent             " + strings.TrimSpace(words.Dash(n.Version)+" "+n.Host),
 		}
@@ -99,7 +99,7 @@ func (r *reader) draw(width, height int) []string {
 	r.room = height
 	r.from = max(0, min(r.from, len(lines)-height))
 	if r.lines == nil {
-		return []string{"asking ..."}
+		return []string{"loading ..."}
 	}
 	return lines[r.from:min(len(lines), r.from+height)]
 }

@@ -84,7 +84,7 @@ func (m *model) jobsTitle() string {
 		text = "queue of " + clean(m.within)
 	}
 	if m.data.next {
-		text += fmt.Sprintf(" (what runs, and what starts next, %d jobs)", len(m.data.jobs.Jobs))
+		text += fmt.Sprintf(" (running and next starts, %d jobs)", len(m.data.jobs.Jobs))
 	}
 	return text
 }

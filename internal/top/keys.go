@@ -10,26 +10,26 @@ const helpText = `KEYS
   up down, k j      select            Tab          pools, queue, nodes
   PgUp PgDn         a page            n            nodes instead of the queue
   Home End, g G     first and last    s            next order
-  Enter             into a pool; why, of a job or a node
+  Enter             open a pool; why, of a job or a node
   Backspace, Esc    back              /            filter: words, or user:ann st:w
   w                 why, of a pool, a job or a node
-  b                 boost the pool that is selected
-  p, Space          stand still       r            look now
-  ?                 this page         q, Ctrl-C    end
+  b                 boost the selected pool
+  p, Space          pause, resume     r            refresh now
+  ?                 this page         q, Ctrl-C    quit
 
 POOLS
 
-  SHARE is what a pool is entitled to of the pool above, PAST USE what it had, decayed. In the
-  bar | is the share: # is what was used of it, dots what is left, and # behind the mark what
-  goes beyond it. COMPARED BY decides who is next: the quantity by which the policy of the pool
-  above orders the pool, in the words of that policy. SERVED is the part that the pool received of
-  what the ideal scheduler would have given it in the last day, LAG the difference in hours of
-  the unit: below 0 it is ahead. RUN and WANT are in units.
+  SHARE is the part of the parent pool to which a pool is entitled, PAST USE its decayed usage.
+  In the bar | is the share: # is the used part, dots are the unused part, and # behind the mark
+  is above the share. COMPARED BY is the quantity by which the policy of the parent pool decides
+  who is next, in the words of that policy. SERVED is the part of its entitlement that the pool
+  received in the last day, LAG the difference in hours of the unit: below 0 it is ahead. RUN and
+  WANT are in units: running tasks and demand.
 
 QUEUE
 
-  What runs, then what waits in the order in which it would start. RANK is the place, START
-  by when, if every task runs as long as it may and nobody new goes ahead.`
+  Running jobs come first, then waiting jobs in the order of starts. RANK is the place in that
+  order, START the latest start if every task uses its time limit and no new job goes ahead.`
 
 // key handles a key.
 func (m *model) key(k tea.KeyPressMsg) tea.Cmd {

@@ -166,7 +166,7 @@ func TestLive(t *testing.T) {
 		before := p.asked
 		p.change(func() { p.list[4].Reason.Text = "behind the curtain" })
 		p.wait(time.Minute)
-		p.sees("nobody told of this", "STANDS STILL since 00:00:03")
+		p.sees("nobody told of this", "PAUSED since 00:00:03")
 		if p.asked != before {
 			t.Errorf("%d questions while the screen stands still", p.asked-before)
 		}
@@ -230,7 +230,7 @@ func TestPoolGoesAway(t *testing.T) {
 func TestBoost(t *testing.T) {
 	watch(t, 140, 32, func(p *person) {
 		p.press("G", up, up, "b")
-		p.sees("boost biology (factor, for how long): x2 for 1h")
+		p.sees("boost biology (factor, time): x2 for 1h")
 		p.press(backspace, backspace, "90m", enter)
 		p.sees("boost 3: biology x2 for 1h30m; weight 2 -> 4, share 40.0% -> 57.1%; undo: fairlead boost --cancel 3")
 		if len(p.boosts) != 1 || p.boosts[0].Pool != "biology" || p.boosts[0].ForSeconds != 5400 {
@@ -239,7 +239,7 @@ func TestBoost(t *testing.T) {
 		p.press("b", "\x15", "much", enter)
 		p.sees("no boost: expected a factor and a time, such as x2 for 1h")
 		p.press("b", esc, tab, "b")
-		p.sees("select the pool that is to have more weight")
+		p.sees("select the pool to boost")
 	})
 }
 

@@ -74,7 +74,7 @@ func (m *model) one(pane, height int) []string {
 		title += " · by " + p.sorts[p.sort]
 	}
 	if p.filter != "" {
-		title += fmt.Sprintf(" · only %q (%d)", clean(p.filter), len(p.rows))
+		title += fmt.Sprintf(" · filter %q (%d)", clean(p.filter), len(p.rows))
 	}
 	if hidden := len(p.rows) - p.from - (len(lines) - 1); hidden > 0 {
 		title += fmt.Sprintf(" · %d more below", hidden)
@@ -91,7 +91,7 @@ func (m *model) one(pane, height int) []string {
 func (m *model) head() []string {
 	d := &m.data
 	if d.shares == nil {
-		line := titleStyle.Render("fairlead") + "  asking the server ..."
+		line := titleStyle.Render("fairlead") + "  connecting ..."
 		if m.problem != nil {
 			line = titleStyle.Render("fairlead") + "  " + badStyle.Render(clean(m.problem.Error()))
 		}
@@ -122,7 +122,7 @@ func (m *model) head() []string {
 		second = badStyle.Render(fmt.Sprintf("as of %s: %s", d.shares.At.Local().Format("15:04:05"),
 			clean(m.problem.Error())))
 	case m.paused:
-		second = titleStyle.Render("STANDS STILL") + " since " + d.shares.At.Local().Format("15:04:05") + " (p goes on)"
+		second = titleStyle.Render("PAUSED") + " since " + d.shares.At.Local().Format("15:04:05") + " (p resumes)"
 	}
 	return []string{first, second}
 }

@@ -18,7 +18,7 @@ func loadAct(ctx context.Context, src Source, r *Request) (any, error) {
 	a := &Act{Verb: r.Word("verb"), Back: r.Root}
 	at := slices.IndexFunc(acts, func(x action) bool { return x.name == a.Verb })
 	if at < 0 {
-		return nil, &queue.Invalid{Field: "verb", Msg: fmt.Sprintf("%.40q is nothing that can be done here", a.Verb)}
+		return nil, &queue.Invalid{Field: "verb", Msg: fmt.Sprintf("%.40q is not a known action", a.Verb)}
 	}
 	x := acts[at]
 	a.Says, a.Does, a.Harm, a.Undo = x.says, x.does, x.harm, x.undo
@@ -78,7 +78,7 @@ func (a *Act) do(ctx context.Context, src Source, r *Request) (err error) {
 	}
 	if p := a.Priorities; p != nil {
 		if p.Chosen == "" {
-			return &queue.Invalid{Field: "priority", Msg: "none was chosen"}
+			return &queue.Invalid{Field: "priority", Msg: "choose one"}
 		}
 		if req.Priority = p.Chosen; p.Was == "" || p.Was == p.Chosen {
 			a.Undo = "" // each job would need a priority of its own

@@ -16,13 +16,13 @@ func (a *Act) aboutJobs(ctx context.Context, src Source, r *Request) error {
 	for _, text := range r.Query["job"] {
 		id, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || id <= 0 {
-			return &queue.Invalid{Field: "job", Msg: fmt.Sprintf("%.40q is not the number of a job", text)}
+			return &queue.Invalid{Field: "job", Msg: fmt.Sprintf("%.40q is not a job number", text)}
 		}
 		ids = append(ids, id)
 	}
 	switch a.Back += "queue"; {
 	case len(ids) == 0:
-		return &queue.Invalid{Field: "job", Msg: "no job was chosen; tick some in the queue"}
+		return &queue.Invalid{Field: "job", Msg: "no job is selected; select jobs in the queue"}
 	case len(ids) > maxAct:
 		return &queue.Invalid{Field: "job", Msg: fmt.Sprintf("at most %d jobs at once; for more: fairlead %s -u USER",
 			maxAct, a.Verb)}
@@ -41,13 +41,13 @@ func (a *Act) aboutJobs(ctx context.Context, src Source, r *Request) error {
 		j := &list.Jobs[i]
 		v := victim{Job: j, May: mayChange(j, &r.You)}
 		if !v.May {
-			v.Not = "it belongs to " + j.User + ": you may not"
+			v.Not = "not allowed: the job belongs to " + j.User
 		} else if a.Verb == "release" && !mayRelease(j, &r.You) {
-			v.May, v.Not = false, j.HeldBy+" holds it: only an administrator may release it"
+			v.May, v.Not = false, "only an administrator may release it: "+j.HeldBy+" held it"
 		}
 		v.Effect = effect(a.Verb, j)
 		if on := awaited[j.ID]; on > 0 && v.May {
-			v.Effect = fmt.Sprintf("comes back only if it need not wait for job %d, or that comes back, too", on)
+			v.Effect = fmt.Sprintf("comes back only if job %d comes back too, or it need not wait for that job", on)
 		}
 		a.Jobs = append(a.Jobs, v)
 		switch {
@@ -62,7 +62,7 @@ func (a *Act) aboutJobs(ctx context.Context, src Source, r *Request) error {
 		}
 	}
 	if len(a.Jobs) == 0 {
-		return missing("there are no such jobs")
+		return missing("these jobs do not exist")
 	}
 	return nil
 }
@@ -136,11 +136,11 @@ func effect(name string, j *api.Job) string {
 	case name == "requeue" && ended:
 		return "runs again from the start"
 	case name == "uncancel" && j.Cancel && j.Gang > 1 && j.Failed > 0:
-		return "cannot go on without its task that failed: nothing changes"
+		return "cannot go on, because one of its tasks failed: nothing changes"
 	case name == "uncancel" && j.Cancel && j.Running > 0:
-		return "waits again, and what is being stopped as soon as it has stopped"
+		return "waits again; tasks that are being stopped follow when they have stopped"
 	case name == "uncancel" && j.Cancel && j.Cancelled > 0:
-		return "waits again, without what had ended"
+		return "waits again, without the tasks that had ended"
 	case name == "uncancel" && j.Cancel:
 		return "had ended before it could be stopped: nothing changes"
 	case name == "uncancel":
@@ -154,7 +154,7 @@ func effect(name string, j *api.Job) string {
 	case name == "requeue" && j.Running > 0:
 		return "is taken back from the other queueing system, and waits here again"
 	case name == "cancel" && j.Running > j.Queued:
-		return "is stopped; what it did is lost"
+		return "is stopped; its work is lost"
 	case name == "cancel" && j.Running > 0:
 		return "is taken back from the other queueing system, and never starts"
 	case name == "cancel":

@@ -53,7 +53,7 @@ func (p *priorities) effect(v *victim) string {
 	case at < 0 && v.Waiting == 0 && v.Running > 0:
 		return "runs already: nothing changes"
 	case at < 0:
-		return "has no place in the order now"
+		return "has no rank now"
 	}
 	m := p.Order.Jobs[at]
 	if m.Before == m.After || p.Chosen == "" {
@@ -66,11 +66,11 @@ func (p *priorities) effect(v *victim) string {
 func (p *priorities) place(n int64) string {
 	switch {
 	case n > 0:
-		return "place " + strconv.FormatInt(n, 10)
+		return "rank " + strconv.FormatInt(n, 10)
 	case p.Order.Looked > 0:
 		return fmt.Sprintf("behind the first %d", p.Order.Looked)
 	}
-	return "no place"
+	return "no rank"
 }
 
 // Moves names the positions of another job before and after.

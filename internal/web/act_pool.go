@@ -67,7 +67,7 @@ func (a *Act) aboutPause(ctx context.Context, src Source, r *Request) error {
 		return err
 	}
 	if path == "" {
-		return &queue.Invalid{Field: "pool", Msg: "name a pool: everything cannot be paused at once"}
+		return &queue.Invalid{Field: "pool", Msg: "name a pool: you cannot pause the whole cluster"}
 	}
 	a.Pool = &shares.Pools[0]
 	for _, p := range leavesOf(shares.Pools) {
@@ -106,7 +106,7 @@ func (a *Act) pause(ctx context.Context, src Source, r *Request) (err error) {
 func boostOf(ctx context.Context, src Source, text string) (*engine.Boost, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id <= 0 {
-		return nil, &queue.Invalid{Field: "id", Msg: fmt.Sprintf("%.40q is not the number of a boost", text)}
+		return nil, &queue.Invalid{Field: "id", Msg: fmt.Sprintf("%.40q is not a boost number", text)}
 	}
 	all, err := src.Pools.Boosts(ctx)
 	if err != nil {
@@ -114,7 +114,7 @@ func boostOf(ctx context.Context, src Source, text string) (*engine.Boost, error
 	}
 	at := slices.IndexFunc(all.Boosts, func(b engine.Boost) bool { return b.ID == id })
 	if at < 0 {
-		return nil, missing("no boost %d is in force: it has ended already", id)
+		return nil, missing("boost %d has ended already", id)
 	}
 	return &all.Boosts[at], nil
 }

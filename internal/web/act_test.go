@@ -18,16 +18,16 @@ func TestActSaysWhatCameOfIt(t *testing.T) {
 	l := newLab(t, cluster)
 	id := fmt.Sprint(l.submit("ann", api.Spec{Pool: "physics/curie"}))
 	_, _, text := l.get("/act?verb=cancel&job=" + id)
-	shows(t, text, "If it is undone, what waited waits again")
+	shows(t, text, "If you undo it, waiting tasks wait again")
 	status, text := l.post("/act", url.Values{"verb": {"cancel"}, "job": {id}})
 	shows(t, text, "Cancel: done", "fairlead uncancel "+id, "Undo: uncancel")
 	if status != http.StatusOK {
 		t.Errorf("to cancel: %d", status)
 	}
 	_, _, text = l.get("/act?verb=uncancel&job=" + id)
-	shows(t, text, "Undo the cancel of 1 job?", "waits again, without what had ended")
+	shows(t, text, "Uncancel 1 job?", "waits again, without the tasks that had ended")
 	_, text = l.post("/act", url.Values{"verb": {"uncancel"}, "job": {id}})
-	shows(t, text, "Undo the cancel: done", "fairlead cancel "+id)
+	shows(t, text, "Uncancel: done", "fairlead cancel "+id)
 	if _, text = l.post("/act", url.Values{"verb": {"uncancel"}, "job": {id}}); !strings.Contains(text,
 		"is not cancelled") {
 		t.Errorf("what was not cancelled is brought back:\n%s", text)
@@ -51,9 +51,9 @@ func TestUncancelSaysWhoWaitsForWhom(t *testing.T) {
 	form := url.Values{"verb": {"cancel"}, "job": {fmt.Sprint(first)}}
 	l.post("/act", form)
 	_, _, text := l.get(fmt.Sprintf("/act?verb=uncancel&job=%d", next))
-	shows(t, text, fmt.Sprintf("comes back only if it need not wait for job %d, or that comes back, too", first))
+	shows(t, text, fmt.Sprintf("comes back only if job %d comes back too, or it need not wait for that job", first))
 	_, _, text = l.get(fmt.Sprintf("/act?verb=uncancel&job=%d&job=%d", next, first))
-	shows(t, text, "Undo the cancel of 2 jobs?", "waits again, without what had ended")
+	shows(t, text, "Uncancel 2 jobs?", "waits again, without the tasks that had ended")
 	if strings.Contains(text, "comes back only") {
 		t.Errorf("both come back:\n%s", text)
 	}
@@ -80,7 +80,7 @@ func TestUnboostGoesByItsNumber(t *testing.T) {
 		"reason": {"the thesis"}})
 	shows(t, text, "Boost: done")
 	_, _, text = l.get("/act?verb=unboost&id=1&pool=biology/env")
-	shows(t, text, "End the boost of physics?", "×2", "the thesis", "Those beside it have more again", ">biology<")
+	shows(t, text, "End boost of physics?", "×2", "the thesis", "Sibling pools get more again", ">biology<")
 	if strings.Contains(text, "biology/env") {
 		t.Errorf("the question is about the pool of the address:\n%s", text)
 	}
@@ -94,7 +94,7 @@ func TestUnboostGoesByItsNumber(t *testing.T) {
 		t.Errorf("the weight is %v", l.weight("physics"))
 	}
 	_, text = l.post("/act", url.Values{"verb": {"unboost"}, "id": {"1"}, "pool": {"biology"}})
-	shows(t, text, "End the boost: done", "physics: weight 120 → 60")
+	shows(t, text, "End boost: done", "physics: weight 120 → 60")
 }
 
 // TestPriorities checks that the question shows the effect of another priority on the order, and that only a
@@ -112,9 +112,9 @@ func TestPriorities(t *testing.T) {
 	}
 	jobs := fmt.Sprintf("&job=%d&job=%d", second, ended)
 	_, _, text := l.get("/act?verb=prioritise" + jobs)
-	shows(t, text, "Change the priority of 2 jobs?", "place 5", "has ended already", `value="very_high"`, "disabled")
+	shows(t, text, "Change the priority of 2 jobs?", "rank 5", "has ended already", `value="very_high"`, "disabled")
 	_, _, text = l.get("/act?verb=prioritise&priority=high" + jobs)
-	shows(t, text, "place 5 → place 1", "4 other jobs would start later", "place 1 → place 2", "physics</a> (4)", "ann")
+	shows(t, text, "rank 5 → rank 1", "4 other jobs would start later", "rank 1 → rank 2", "physics</a> (4)", "ann")
 	if p := l.priority(second); p != "normal" {
 		t.Errorf("to ask made it %s", p)
 	}
@@ -128,7 +128,7 @@ func TestPriorities(t *testing.T) {
 	}
 	form.Set("priority", "high")
 	_, text = l.post("/act", form)
-	shows(t, text, "Priority high: done", fmt.Sprintf("fairlead alter --priority normal %d", second), "Undo: normal again")
+	shows(t, text, "Priority high: done", fmt.Sprintf("fairlead alter --priority normal %d", second), "Undo: priority normal")
 	if p := l.priority(second); p != "high" {
 		t.Errorf("it is %s", p)
 	}
@@ -183,10 +183,10 @@ func TestCancelIsUnderWay(t *testing.T) {
 		"is taken back from the other queueing system, and never starts", "never starts")
 	_, text = l.post("/act", form)
 	shows(t, text, "Cancel: under way", "3 tasks are being stopped", "is being taken back",
-		"of its tasks 2 must stop first", "done</td>", "Undo: uncancel")
+		"2 tasks must stop first", "done</td>", "Undo: uncancel")
 	_, _, text = l.get("/act?" + form.Encode())
 	shows(t, text, "is being cancelled already")
-	if strings.Contains(text, "running task") {
+	if strings.Contains(text, "</data> running task") {
 		t.Errorf("what is being stopped is to be stopped again:\n%s", text)
 	}
 	for _, r := range refs {

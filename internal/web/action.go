@@ -8,6 +8,7 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/views"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // Act is an action of a user, before or after it is carried out.
@@ -59,6 +60,23 @@ func (a *Act) Outcome() string {
 	return how
 }
 
+// Button names the action on its button, with what it changes.
+func (a *Act) Button() string {
+	switch {
+	case a.Priorities != nil:
+		return strings.TrimSpace("Set priority " + a.Priorities.Chosen)
+	case a.Verb == "unboost":
+		return a.Says
+	case a.Pool != nil:
+		return a.Says + " pool"
+	case len(a.Jobs) == 1:
+		return fmt.Sprintf("%s job %d", a.Says, a.Jobs[0].ID)
+	case len(a.Jobs)-a.Not == 1:
+		return a.Says + " 1 job"
+	}
+	return fmt.Sprintf("%s %d jobs", a.Says, len(a.Jobs)-a.Not)
+}
+
 // status returns the status of the answer: the status of the first job's error if nothing was done.
 func (a *Act) status() int {
 	if a.Boosted == nil && a.Paused == nil && len(a.Did) == 0 && len(a.Jobs) > 0 {
@@ -101,7 +119,7 @@ func (v *victim) Came() string {
 	case v.Tasks == 1:
 		return "is being stopped"
 	}
-	return fmt.Sprintf("of its tasks %d must stop first", v.Ending)
+	return words.Tasks(int64(v.Ending)) + " must stop first"
 }
 
 // action describes a verb and the verb that undoes it.
@@ -112,17 +130,17 @@ type action struct {
 
 // acts lists all verbs.
 var acts = []action{
-	{"hold", "Hold", "What waits stays where it is until somebody releases it; what runs goes on.", "release", false},
-	{"release", "Release", "What was held waits for its turn again.", "hold", false},
-	{"requeue", "Requeue", "What runs is stopped, and everything begins again from the start.", "cancel", true},
-	{"cancel", "Cancel", "What waits never starts, and what runs is stopped. If it is undone, what waited waits again, and what was stopped begins again from the start.", "uncancel", true},
-	{"uncancel", "Undo the cancel", "What waited when it was cancelled waits again, and what was stopped begins again from the start. What had ended stays as it is.", "cancel", false},
-	{"prioritise", "Priority", "What waits goes before or behind others of its pool; what runs goes on.", "prioritise",
+	{"hold", "Hold", "Waiting tasks stay until somebody releases the job; running tasks go on.", "release", false},
+	{"release", "Release", "Held jobs wait for their turn again.", "hold", false},
+	{"requeue", "Requeue", "Running tasks are stopped, and all tasks run again from the start.", "cancel", true},
+	{"cancel", "Cancel", "Waiting tasks never start, and running tasks are stopped. If you undo it, waiting tasks wait again, and stopped tasks run again from the start.", "uncancel", true},
+	{"uncancel", "Uncancel", "Tasks that waited wait again, and stopped tasks run again from the start. Tasks that had ended do not run again.", "cancel", false},
+	{"prioritise", "Priority", "Waiting tasks move forward or back in their pool; running tasks go on.", "prioritise",
 		false},
-	{"boost", "Boost", "The pool has more weight for a time, or less; it ends by itself.", "", false},
-	{"pause", "Pause", "Nothing new of the pool starts, nor of those below it. What runs goes on, what waits keeps its place, and jobs may be submitted. Others get meanwhile what it leaves, and it is owed nothing for the time.", "resume", false},
-	{"resume", "Resume", "What waits in the pool starts again, in its turn.", "pause", false},
-	{"unboost", "End the boost", "The pool has its own weight again.", "", false},
+	{"boost", "Boost", "The pool gets a higher or lower weight for a time; the boost ends by itself.", "", false},
+	{"pause", "Pause", "No new task of the pool or of pools below it starts. Running tasks go on, waiting tasks keep their places, and users can submit jobs. Other pools use its share meanwhile; it gets no compensation.", "resume", false},
+	{"resume", "Resume", "Waiting tasks of the pool start again in their turn.", "pause", false},
+	{"unboost", "End boost", "The pool gets its own weight back.", "", false},
 }
 
 // maxAct bounds the jobs of one action.

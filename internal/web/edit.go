@@ -79,7 +79,7 @@ func loadEdit(ctx context.Context, src Source, r *Request) (any, error) {
 	e := &Edit{File: fileName(c), Last: "24h", May: r.You.can(access.Configure, access.Object{})}
 	if text := r.Word("version"); text != "" {
 		if e.Number, err = strconv.Atoi(text); err != nil || e.Number < 1 {
-			return nil, &queue.Invalid{Field: "version", Msg: fmt.Sprintf("%.40q is not the number of a version", text)}
+			return nil, &queue.Invalid{Field: "version", Msg: fmt.Sprintf("%.40q is not a version number", text)}
 		}
 		v, err := src.Config.Version(ctx, e.Number)
 		if err != nil {
@@ -173,7 +173,7 @@ func planOf(p *api.ConfigPlan) *plan {
 		}
 	}
 	out.shorten()
-	bars.Title = "Share of the whole, before and after"
+	bars.Title = "Share of the cluster, before and after"
 	if len(bars.Groups) > 0 {
 		out.Shares = bars
 	}
@@ -207,13 +207,13 @@ func (p *plan) shorten() {
 func nextText(p *api.ConfigPlan) string {
 	names := func(pools []string) string {
 		if len(pools) == 0 {
-			return "nobody waits for room"
+			return "no task waits for room"
 		}
 		return strings.Join(pools, ", ")
 	}
 	switch {
 	case p.Unranked:
-		return "known when it is in force"
+		return "known after it is applied"
 	case slices.Equal(p.Before, p.After):
 		return names(p.Before) + ", as before"
 	}
@@ -233,7 +233,7 @@ type Applied struct {
 }
 
 func loadApply(context.Context, Source, *Request) (any, error) {
-	return nil, &queue.Invalid{Field: "plan", Msg: "is posted by the page that shows it: make one in the editor"}
+	return nil, &queue.Invalid{Field: "plan", Msg: "is missing: make a plan in the editor, and apply it there"}
 }
 
 func postApply(ctx context.Context, src Source, r *Request) (any, error) {
@@ -261,7 +261,7 @@ func backTo(r *Request) (int, error) {
 	}
 	number, err := strconv.Atoi(r.Word("to"))
 	if err != nil || number < 1 {
-		return 0, &queue.Invalid{Field: "to", Msg: fmt.Sprintf("%.40q is not the number of a version", r.Word("to"))}
+		return 0, &queue.Invalid{Field: "to", Msg: fmt.Sprintf("%.40q is not a version number", r.Word("to"))}
 	}
 	return number, nil
 }
@@ -290,7 +290,7 @@ func postRollback(ctx context.Context, src Source, r *Request) (any, error) {
 	}
 	if r.Word("plan") == "" {
 		return nil, &queue.Invalid{Field: "plan",
-			Msg: "is missing: open the page of the version, which shows what would change, and post that"}
+			Msg: "is missing: open the page of the version, and roll back there"}
 	}
 	out, err := src.Config.Rollback(ctx, api.RollbackRequest{To: number, Plan: r.Word("plan"), Reason: r.Word("reason")})
 	if err != nil {

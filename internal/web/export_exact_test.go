@@ -63,7 +63,7 @@ func TestExportsAreExact(t *testing.T) {
 			t.Errorf("%s: the pools are %q", path, got)
 		}
 		onlyNumbers(t, rows, "Share", "Past use", "Runs", "Fair now", "Waiting", "Oldest wait")
-		if head := strings.Join(rows[0], "|"); strings.Contains(head, "Ran, due") ||
+		if head := strings.Join(rows[0], "|"); strings.Contains(head, "Ran, entitled") ||
 			!strings.Contains(head, "Compared by") || strings.Contains(head, "share, fair") ||
 			!strings.Contains(head, "unit-seconds") {
 			t.Errorf("%s: the columns are %s", path, head)
@@ -110,7 +110,7 @@ func exportMachines(t *testing.T, l *lab) {
 	rows = l.sheet("/machines", "groups")
 	onlyNumbers(t, rows, "Machines", "Up", "cpu in use", "cpu up", "Tasks")
 	rows = l.sheet("/machines", "limits")
-	onlyNumbers(t, rows, "In use", "Left", "Ask for it", "Most in use lately")
+	onlyNumbers(t, rows, "In use", "Left", "Waiting", "Recent peak")
 	onlyInstants(t, rows, "From", "Free by", "Next start")
 	if kinds, names, used := column(t, rows, "Kind"), column(t, rows, "Name"), column(t, rows,
 		"In use"); !slices.Equal(kinds, []string{"license", "rate"}) || !slices.Equal(names, []string{"matlab", "mails"}) ||

@@ -31,7 +31,7 @@ const maxFilter = 500
 func parseFilter(text string, now time.Time) filter {
 	f := filter{Text: text}
 	if len(text) > maxFilter {
-		f.Text, f.Problems = "", []string{"what to look for is longer than " + strconv.Itoa(maxFilter) + " bytes"}
+		f.Text, f.Problems = "", []string{"the filter is longer than " + strconv.Itoa(maxFilter) + " bytes"}
 		return f
 	}
 	for word, left := nextWord(text); word != ""; word, left = nextWord(left) {
@@ -115,10 +115,19 @@ func (f *filter) name(word string) {
 	f.tests = append(f.tests, func(j *api.Job) bool { return strings.Contains(strings.ToLower(j.Name), lower) })
 }
 
+// stateNames lists the states of jobs.
+func stateNames() string {
+	var names []string
+	for _, s := range queue.States() {
+		names = append(names, string(s))
+	}
+	return strings.Join(names, ", ")
+}
+
 func (f *filter) state(value string) {
 	s := queue.State(value)
 	if !slices.Contains(queue.States(), s) {
-		f.problem("there is no state " + strconv.Quote(value))
+		f.problem("unknown state " + strconv.Quote(value) + "; use " + stateNames())
 		return
 	}
 	f.Query.States = append(f.Query.States, s)
@@ -159,8 +168,8 @@ func (f *filter) number(resource, value string) {
 		return
 	}
 	if err != nil {
-		f.problem("there is no word " + strconv.Quote(resource) +
-			"; there are user, pool, kind, state, name, wait, and resources such as cpu:>8")
+		f.problem("unknown filter " + strconv.Quote(resource+":") +
+			"; use user:, pool:, kind:, state:, name:, wait:, or a resource such as cpu:>8")
 		return
 	}
 	f.tests = append(f.tests, func(j *api.Job) bool { return (j.Request[resource] >= n) == over })

@@ -72,7 +72,7 @@ func TestRealHeldBack(t *testing.T) {
 			held = h.Events[i+1].At.Sub(e.At).Seconds()
 		}
 	}
-	if got := numbers(b, `#held tr[data-key="held-gate.held"] td[data-of="how long"] data`); len(got) != 1 || held == 0 ||
+	if got := numbers(b, `#held tr[data-key="held-gate.held"] td[data-of="duration"] data`); len(got) != 1 || held == 0 ||
 		got[0] != held {
 		t.Errorf("it was held for %v, by its history %v", got, held)
 	}

@@ -92,7 +92,7 @@ func aheadOf(a *why.Answer) plot.Figure {
 	if len(a.Ahead) == 0 {
 		return nil
 	}
-	s := plot.Pieces{Title: "what goes before it", Unit: a.Units.Unit, Width: 620}
+	s := plot.Pieces{Title: "jobs ahead", Unit: a.Units.Unit, Width: 620}
 	for _, x := range a.Ahead {
 		s.Parts = append(s.Parts, plot.Piece{Name: x.Pool, Value: x.Units, Count: x.Jobs})
 	}
@@ -118,7 +118,7 @@ type child struct {
 func levelOf(l *why.Level, growth float64) level {
 	out := level{Level: l, Where: words.Pool(l.Pool)}
 	if out.Where == "" {
-		out.Where = "the whole"
+		out.Where = "cluster"
 	}
 	most := 0.0
 	for _, c := range l.Children {
@@ -155,7 +155,7 @@ func runsOf(j *Job) plot.Figure {
 		tip := fmt.Sprintf("attempt %d on %s: %s", t.Attempt, t.Node, t.State)
 		if t.Queued {
 			g.Boxes = append(g.Boxes, plot.Box{Row: i, From: 0, To: max(end, 0), Key: "waits", Label: "queued",
-				Tip: fmt.Sprintf("attempt %d waits in the queueing system behind %s", t.Attempt, t.Node)})
+				Tip: fmt.Sprintf("attempt %d waits in the other queueing system of %s", t.Attempt, t.Node)})
 			continue
 		}
 		g.Boxes = append(g.Boxes,

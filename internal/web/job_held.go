@@ -85,7 +85,7 @@ func meaningOf(code string) string {
 	if i := slices.IndexFunc(all, func(e why.Explanation) bool { return string(e.Code) == code }); i >= 0 {
 		return all[i].Meaning
 	}
-	return "It waits, and nothing is kept of why."
+	return "It waits; the server has no record of the reason."
 }
 
 // heldPicture draws a row for each reason, so that the picture is readable without colors.
@@ -205,7 +205,7 @@ func (h *holding) now() (code, text string) {
 	case h.over:
 		return "", ""
 	case h.runs && h.array:
-		return string(why.StateRunning), "tasks of it run"
+		return string(why.StateRunning), "some of its tasks run"
 	case h.runs:
 		return string(why.StateRunning), "it runs"
 	case h.queued:
@@ -215,5 +215,5 @@ func (h *holding) now() (code, text string) {
 	case h.reason.Code != "":
 		return h.reason.Code, h.reason.Text
 	}
-	return unknownReason, "nothing is kept of why"
+	return unknownReason, "no record of the reason"
 }

@@ -32,15 +32,15 @@ func TestRealLimitRows(t *testing.T) {
 	}
 	b := browse(t)
 	b.open(l.url + "/machines")
-	b.until(`[...document.querySelectorAll("#plan .wide title")].some((t) => /^rate mail: used up by what waits for it\nuntil /.test(t.textContent))`)
+	b.until(`[...document.querySelectorAll("#plan .wide title")].some((t) => /^rate mail: used up by waiting tasks\nuntil /.test(t.textContent))`)
 	b.until(`[...document.querySelectorAll("#plan .wide title")].some((t) => /^license matlab: 4 of 5 in use\nfrom /.test(t.textContent))`)
 	series := history.New(l.loop).LimitSeries(6 * time.Hour)
 	if len(series) != 2 || series[0].Name != "matlab" || len(series[0].Ahead) != 2 {
 		t.Fatalf("the history is %+v", series)
 	}
 	clock := func(i int) string { return instant.Clock(series[0].Ahead[i].Until, time.Now()) }
-	want := []string{"license matlab: 5 of 5 held by what runs now\nuntil " + clock(0) + " at most",
-		"license matlab: 1 of 5 held by what runs now\nuntil " + clock(1) + " at most"}
+	want := []string{"license matlab: 5 of 5 held by running tasks\nuntil " + clock(0) + " at the latest",
+		"license matlab: 1 of 5 held by running tasks\nuntil " + clock(1) + " at the latest"}
 	all := strings.Join(texts(b, "#plan .wide title"), "\n\n")
 	for _, w := range want {
 		if !strings.Contains(all, w) {

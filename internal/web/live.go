@@ -94,7 +94,8 @@ func newHub(version func() uint64, render func(context.Context, *Page, *Request)
 // serve sends the parts of a page that differ from the browser's version, until the browser disconnects.
 func (h *hub) serve(w http.ResponseWriter, r *http.Request, p *Page, req *Request, you api.Actor) {
 	if err := h.room.Take(you.UID, you.Admin); err != nil {
-		api.WriteBusy(w, fmt.Sprintf("%d pages are open, and %v: close some; without the parameter %s this one can be looked at", h.room.Held(), err, liveParameter))
+		api.WriteBusy(w, fmt.Sprintf("%d pages are open, and %v: close some, or open this one without the parameter %s",
+			h.room.Held(), err, liveParameter))
 		return
 	}
 	defer h.room.Give(you.UID)

@@ -102,7 +102,7 @@ func TestRealFirstMinutes(t *testing.T) {
 	b.open(l.url + "/")
 	b.until(`document.getElementById("begin").innerText.includes("fairlead work")`)
 	l.node("n1", map[string]int64{"cpu": 4})
-	b.until(`document.getElementById("begin").innerText.includes("4 cpu are there")`)
+	b.until(`document.getElementById("begin").innerText.includes("4 cpu joined")`)
 	id := l.submit("ann", api.Spec{Name: "first", Argv: []string{"true"}})
 	l.until(id, "succeeded")
 	b.until(`document.getElementById("begin").innerText === ""`)

@@ -157,7 +157,7 @@ func (p *planner) node(row int, n *views.NodeView, tasks []history.NodeTask, key
 	for _, k := range n.Kept {
 		p.add(plot.Box{
 			Label: fmt.Sprint(k.Job, " starts"), Kind: plot.Reservation,
-			Tip: fmt.Sprintf("room is kept for job %d on %s\n%d %s from %s, until %s at most", k.Job,
+			Tip: fmt.Sprintf("planned start: job %d on %s\n%d %s from %s, until %s at the latest", k.Job,
 				strings.Join(k.Nodes, ", "), k.Units, p.m.Unit, instant.Clock(k.From, p.now), instant.Clock(k.To, p.now)),
 		}, max(1, k.Units), k.From, k.To)
 		first = units.Earlier(first, k.From)
@@ -167,7 +167,8 @@ func (p *planner) node(row int, n *views.NodeView, tasks []history.NodeTask, key
 		if first.Before(p.to) {
 			label = fmt.Sprintf("%d %s until %s", free, p.m.Unit, instant.Clock(first, p.now))
 		}
-		p.add(plot.Box{Label: label, Kind: plot.Window, Tip: label + "\nwhat ends by then can run here now"}, free, p.now,
+		tip := label + "\njobs that end by then can run here now"
+		p.add(plot.Box{Label: label, Kind: plot.Window, Tip: tip}, free, p.now,
 			first)
 	}
 }
@@ -181,12 +182,12 @@ func (p *planner) task(t *history.NodeTask, keys map[string]int) {
 	case t.Ended != nil:
 		kind, ends, until = plot.Past, *t.Ended, "ended "+instant.Clock(*t.Ended, p.now)
 	case t.Ends != nil:
-		ends, until = units.Later(*t.Ends, p.now), "until "+instant.Clock(*t.Ends, p.now)+" at most"
+		ends, until = units.Later(*t.Ends, p.now), "until "+instant.Clock(*t.Ends, p.now)+" at the latest"
 	}
 	tip := fmt.Sprintf("job %s of %s in %s\n%d %s since %s, %s", jobName(t.Job, t.Task), t.User, t.Pool, t.Units, p.m.Unit,
 		instant.Clock(t.Started, p.now), until)
 	if t.Queued {
-		tip += "\nqueued behind it: it has not begun"
+		tip += "\nqueued in its other system: not started"
 	}
 	if t.Stop != "" {
 		tip += "\nis being stopped: " + t.Stop
@@ -248,7 +249,7 @@ func (p *planner) limits(first int) (names []string) {
 func (p *planner) level(row int, c *history.LimitSeries, s history.LimitSpan, kind plot.Kind) {
 	until, end := s.Until, "until "+instant.Clock(s.Until, p.now)
 	if s.Until.IsZero() {
-		until, end = p.to, "without an end that is known"
+		until, end = p.to, "end unknown"
 	}
 	if c.Capacity <= 0 || !until.After(s.From) {
 		return
@@ -262,12 +263,12 @@ func (p *planner) level(row int, c *history.LimitSeries, s history.LimitSpan, ki
 	switch {
 	case c.Rate && kind == plot.Reservation:
 		of = "used up"
-		tip = fmt.Sprintf("rate %s: used up by what waits for it\n%s", c.Name, end)
+		tip = fmt.Sprintf("rate %s: used up by waiting tasks\n%s", c.Name, end)
 	case c.Rate:
 		tip = fmt.Sprintf("rate %s: %s starts in %s\nfrom %s %s", c.Name, of, plot.Duration(c.StepSeconds),
 			instant.Clock(s.From, p.now), end)
 	case kind == plot.Reservation:
-		tip = fmt.Sprintf("license %s: %s held by what runs now\n%s at most", c.Name, of, end)
+		tip = fmt.Sprintf("license %s: %s held by running tasks\n%s at the latest", c.Name, of, end)
 	}
 	p.boxes = append(p.boxes, plot.Box{Row: row, From: seconds(s.From), To: seconds(until), Label: of, Tip: tip,
 		Kind: kind, Part: [2]float64{1 - part, 1}})

@@ -57,7 +57,7 @@ func (l limitHistory) Free(name string, rate bool) template.HTML {
 // freeText describes the same in words.
 func (l limitHistory) freeText(c *history.LimitSeries, rate bool) string {
 	if rate {
-		return "what waits takes it until " + instant.Clock(c.Ahead[0].Until, l.now)
+		return "queued starts use it up until " + instant.Clock(c.Ahead[0].Until, l.now)
 	}
 	const most = 3
 	var parts []string
@@ -68,7 +68,7 @@ func (l limitHistory) freeText(c *history.LimitSeries, rate bool) string {
 		}
 		switch {
 		case s.Until.IsZero():
-			parts = append(parts, plot.Count(s.Used)+" nobody knows when")
+			parts = append(parts, plot.Count(s.Used)+" unknown (no time limit)")
 		case i < most-1 || i+1 == len(c.Ahead):
 			parts = append(parts, plot.Count(left)+" at "+instant.Clock(s.Until, l.now))
 		}

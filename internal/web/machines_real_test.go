@@ -32,7 +32,7 @@ func TestRealMachines(t *testing.T) {
 	b.do(press("tr[data-key=n1] a[data-ask]"))
 	b.until(`document.getElementById("ask").open && document.getElementById("ask").innerText.includes("markov")`)
 	b.do(chromedp.SendKeys(`#ask input[name=reason]`, "fan is loud"), press(`#ask button.main`))
-	b.until(`document.getElementById("ask").innerText.includes("takes nothing new")`)
+	b.until(`document.getElementById("ask").innerText.includes("takes no new tasks")`)
 	b.do(press(`#ask [data-close]`))
 	b.until(`document.querySelector("tr[data-key=n1]").innerText.includes("drain") && document.querySelector("tr[data-key=n1]").innerText.includes("fan is loud")`)
 	if s := l.nodeState("n1"); s != "drain" {
@@ -76,7 +76,7 @@ func TestRealPolicy(t *testing.T) {
 	b.do(chromedp.Navigate(l.url + "/policy"))
 	b.until(`document.body.innerText.includes("the vote")`)
 	b.do(press("tr[data-key='v-1'] a[data-ask]"))
-	b.until(`document.getElementById("ask").innerText.includes("Put version 1 into force again?")`)
+	b.until(`document.getElementById("ask").innerText.includes("Roll back to version 1?")`)
 	b.do(press(`#ask button.main`))
 	l.wait("the old weight is in force", func() bool { return l.weight("physics") == 60 })
 	b.clean(l.url)

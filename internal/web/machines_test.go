@@ -111,7 +111,7 @@ func TestDrain(t *testing.T) {
 	if status != http.StatusOK || l.nodeState("n1") != "up" {
 		t.Fatalf("to ask gave %d, and the node is %s", status, l.nodeState("n1"))
 	}
-	shows(t, text, "Drain n1?", "1 task", "markov", "at most", fmt.Sprintf(">%d</a>", id))
+	shows(t, text, "Drain n1?", "1 task", "markov", "at the latest", fmt.Sprintf(">%d</a>", id))
 	form := url.Values{"node": {"n1"}, "reason": {"fan"}}
 	for _, h := range [][]string{{"Origin", "http://evil.example"}, {"Sec-Fetch-Site", "cross-site"}} {
 		if status, _ := l.post("/machines/drain", form, h...); status != http.StatusForbidden || l.nodeState("n1") != "up" {

@@ -17,15 +17,15 @@ func TestMisspeltSearchConcernsNobody(t *testing.T) {
 	l.submit("ann", api.Spec{Pool: "physics/curie"})
 	l.wait("it waits", func() bool { _, n := l.loop.Running(); return n == 1 })
 	for q, says := range map[string]string{
-		"usr:root":                  `there is no word "usr"`,
+		"usr:root":                  `unknown filter "usr:"`,
 		"wait:abc":                  "wait: ",
 		"wait:>":                    "wait: a time is missing, as in wait:>1h",
-		"state:bad":                 `there is no state "bad"`,
+		"state:bad":                 `unknown state "bad"`,
 		"cpu:>":                     "cpu: a number is missing, as in cpu:>8",
 		"cpu:<":                     "cpu: a number is missing, as in cpu:<8",
 		"user:ann+cpu:1x":           "cpu: ",
 		strings.Repeat("a", 501):    "longer than 500 bytes",
-		"user:ann+usr:root+mem:>8G": `there is no word "usr"`,
+		"user:ann+usr:root+mem:>8G": `unknown filter "usr:"`,
 	} {
 		for _, more := range []string{"", "&list=all", "&fold=user"} {
 			path := "/queue?q=" + q + more
@@ -75,7 +75,11 @@ func TestWayOutHasOneName(t *testing.T) {
 	} {
 		status, _, text := l.get(path)
 		m := way.FindStringSubmatch(text)
-		if status != http.StatusOK || m == nil || m[1] != "No, leave it" {
+		want := "Back"
+		if strings.Contains(path, "verb=cancel") {
+			want = "Keep job" // "Cancel" would be ambiguous
+		}
+		if status != http.StatusOK || m == nil || m[1] != want {
 			t.Errorf("%s: status %d, the way out is %q", path, status, m)
 		}
 	}

@@ -43,7 +43,7 @@ func TestRealPriority(t *testing.T) {
 	b.do(press("#ask button.main"))
 	b.until(`document.querySelector("#ask h1").textContent === "Priority high: done"`)
 	if got := place(ids[4]); got != 1 || !slices.Equal(told,
-		[]string{"place 1 → place 3", "place 2 → place 4", "place 3 → place 5", "place 4 → place 6"}) {
+		[]string{"rank 1 → rank 3", "rank 2 → rank 4", "rank 3 → rank 5", "rank 4 → rank 6"}) {
 		t.Errorf("the first of bob has place %d; it was told %q", got, told)
 	}
 	b.do(press("#ask form button"))

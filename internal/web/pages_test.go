@@ -243,7 +243,7 @@ func TestQueuedElsewhereIsShown(t *testing.T) {
 	l.until(id, "queued")
 	for page, want := range map[string]string{
 		"/":                        "task queued elsewhere</a></p></div>",
-		"/queue":                   "of what waits is <a",
+		"/queue":                   "of the waiting tasks is <a",
 		"/queue?list=queued":       fmt.Sprintf("jobs/%d", id),
 		"/pool?pool=physics/curie": "of them queued elsewhere",
 	} {

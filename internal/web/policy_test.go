@@ -42,7 +42,7 @@ func TestPolicyPage(t *testing.T) {
 func TestCheckAsYouType(t *testing.T) {
 	l := newLab(t, cluster)
 	_, text := l.post("/policy/edit", url.Values{"text": {strings.Replace(cluster, "weight: 60", "weight: -2", 1)}})
-	shows(t, text, "This cannot be put into force", "error, line", "weight must be", "-2", "^")
+	shows(t, text, "This cannot be applied", "error, line", "weight must be", "-2", "^")
 	if planned.MatchString(text) {
 		t.Error("a broken text has a plan")
 	}
@@ -95,7 +95,7 @@ func TestPlanApplyRollback(t *testing.T) {
 	_, _, text = l.get("/policy")
 	shows(t, text, "the vote of May", "policy/rollback?to=1")
 	_, _, text = l.get("/policy/rollback?to=1")
-	shows(t, text, "Put version 1 into force again?", "<del>10</del>", "<ins>60</ins>")
+	shows(t, text, "Roll back to version 1?", "<del>10</del>", "<ins>60</ins>")
 	if l.weight("physics") != 10 {
 		t.Error("to ask has rolled back")
 	}
@@ -118,7 +118,7 @@ func TestSettingOverFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	form := url.Values{"text": {strings.Replace(cluster, "weight: 60", "weight: 65", 1)}, "last": {"0"}}
-	words := []string{"Settings made while the server runs keep this from taking force", "<del>60</del>", "<ins>65</ins>"}
+	words := []string{"Runtime settings override these values", "<del>60</del>", "<ins>65</ins>"}
 	_, text := l.post("/policy/edit", form)
 	shows(t, text, append(words, "It would change nothing in force")...)
 	form.Set("do", "plan")
@@ -134,7 +134,7 @@ func TestSettingOverFile(t *testing.T) {
 		t.Errorf("the weight is %v", l.weight("physics"))
 	}
 	_, _, text = l.get("/policy/rollback?to=1")
-	shows(t, text, "keep this from taking force", "<ins>60</ins>")
+	shows(t, text, "Runtime settings override these values", "<ins>60</ins>")
 }
 
 // TestRollbackOfWhatWasSeen checks that a rollback does not undo a change that another user applied after the

@@ -52,7 +52,7 @@ func loadPool(ctx context.Context, src Source, r *Request) (any, error) {
 		p.Query = "user:" + filterValue(p.User)
 		err = p.ofUser(ctx, src, r)
 	case p.Path == "":
-		return nil, &queue.Invalid{Field: "address", Msg: "it names no pool and no user: pool?pool=physics or pool?user=ann"}
+		return nil, &queue.Invalid{Field: "address", Msg: "add a pool or a user: pool?pool=physics or pool?user=ann"}
 	default:
 		err = p.ofPool(ctx, src, r)
 	}
@@ -90,7 +90,7 @@ func (p *Pool) ofPool(ctx context.Context, src Source, r *Request) (err error) {
 	p.Members = tableOf(p.Shares, below, r)
 	p.Members.drawSparklines(ctx, src, p.Unit)
 	f := p.Pool.Fairness
-	had := plot.Bars{Width: 620, Series: []string{"was due", "received"}, Groups: []plot.Group{
+	had := plot.Bars{Width: 620, Series: []string{"entitled", "received"}, Groups: []plot.Group{
 		{Name: spanName("hour", p.Fairness.Hour.Seconds, 3600),
 			Values: []float64{f.Hour.Ideal / 3600, f.Hour.Received / 3600}},
 	}}

@@ -56,7 +56,7 @@ func historyOf(ctx context.Context, src Source, pool, with string, r *Request) (
 		return c
 	}
 	if c.Problem != "" {
-		c.Problem += "; this is the last " + words.Span(time.Duration(hours)*time.Hour)
+		c.Problem += "; showing the last " + words.Span(time.Duration(hours)*time.Hour)
 	}
 	c.navigate(r, doc.From, doc.To)
 	var other *api.PoolHistory

@@ -36,7 +36,7 @@ func folds(r *Request) bool { return foldingOf(r) >= 0 }
 // folded reads the folded list, if the request asks for it.
 func (q *Queue) folded(ctx context.Context, src Source, r *Request, waits bool) (bool, error) {
 	at := foldingOf(r)
-	q.Foldings = append(q.Foldings, sortLink{"each job", r.With("fold", ""), at < 0})
+	q.Foldings = append(q.Foldings, sortLink{"single jobs", r.With("fold", ""), at < 0})
 	for i, f := range foldings {
 		q.Foldings = append(q.Foldings, sortLink{"by " + f.name, r.With("fold", f.name), i == at})
 	}

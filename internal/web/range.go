@@ -38,7 +38,7 @@ func parseInstant(name, text string) (t time.Time, err error) {
 			return t, nil
 		}
 	}
-	return t, &queue.Invalid{Field: name, Msg: fmt.Sprintf("%.40q is no time, such as 2026-11-22T14:30", text)}
+	return t, &queue.Invalid{Field: name, Msg: fmt.Sprintf("%.40q is not a time; write it as 2026-11-22T14:30", text)}
 }
 
 // oldestRange bounds the age of requested history.
@@ -62,10 +62,10 @@ func chosenRange(from, to string, now time.Time) (since, until time.Time, err er
 	}
 	switch {
 	case since.Before(oldest):
-		return since, until, &queue.Invalid{Field: "since", Msg: "nothing is kept of that time"}
+		return since, until, &queue.Invalid{Field: "since", Msg: "no history of that time"}
 	case until.Sub(since) < leastRange:
 		return since, until, &queue.Invalid{Field: "since",
-			Msg: "it has to be a minute before the end of the range, and before now"}
+			Msg: "must be at least a minute before the end of the range, and before now"}
 	}
 	return since, until, nil
 }

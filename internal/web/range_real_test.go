@@ -97,7 +97,7 @@ func TestRealCompareAndPause(t *testing.T) {
 		list.Pauses[0].Pool != "physics" {
 		t.Errorf("the pauses are %+v, %v", list, err)
 	}
-	agree("Resume", "starts again")
+	agree("Resume", "start again in their turn")
 	b.until(`document.querySelector("#head .paused") === null`)
 	b.clean(l.url)
 }

@@ -48,7 +48,7 @@ func TestRangeIsInTheAddress(t *testing.T) {
 	for _, bad := range []string{"since=x", "since=2026-01-01T00:00:00Z&until=2025-01-01T00:00:00Z",
 		"since=1800-01-01T00:00:00Z&until=1900-01-01T00:00:00Z", "until=" + url.QueryEscape(until.Format(time.RFC3339))} {
 		status, _, text := l.get("/pool?pool=physics&" + bad)
-		if status != http.StatusOK || !strings.Contains(text, "; this is the last 1d") ||
+		if status != http.StatusOK || !strings.Contains(text, "; showing the last 1d") ||
 			!strings.Contains(text, "Due and running: physics") {
 			t.Errorf("%s: %d", bad, status)
 		}
@@ -61,7 +61,7 @@ func TestRangeOfAllThatIsKept(t *testing.T) {
 	l := newLab(t, cluster, pastDay)
 	_, _, text := l.get("/pool?pool=physics&since=1970-01-01T00:00:00Z&until=2099-01-01T00:00:00Z")
 	m := regexp.MustCompile(`data-x-from="([^"]+)"`).FindStringSubmatch(text)
-	if strings.Contains(text, "nothing is kept") || m == nil {
+	if strings.Contains(text, "no history") || m == nil {
 		t.Fatal("what is kept is not shown")
 	}
 	from, _ := strconv.ParseFloat(m[1], 64)
@@ -73,7 +73,7 @@ func TestRangeOfAllThatIsKept(t *testing.T) {
 	for lab, want := range map[*lab]string{l: "1d", newLab(t, cluster, pastMinutes): "1h"} {
 		_, _, text := lab.get("/pool?pool=physics&since=x")
 		if m := marked.FindStringSubmatch(text); m == nil || m[1] != want ||
-			!strings.Contains(text, "; this is the last "+want) {
+			!strings.Contains(text, "; showing the last "+want) {
 			t.Errorf("%q is marked, want %s, and that it is said", m, want)
 		}
 	}
@@ -128,7 +128,7 @@ func TestCompareTwoPools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cell := regexp.MustCompile(`share of the pool above</th><td class="n"><data value="0.6">([^<]*)</data></td><td class="n"><data value="0.4">([^<]*)</data></td>`).FindStringSubmatch(text)
+	cell := regexp.MustCompile(`share of parent pool</th><td class="n"><data value="0.6">([^<]*)</data></td><td class="n"><data value="0.4">([^<]*)</data></td>`).FindStringSubmatch(text)
 	if cell == nil || cell[1] != "60.0%" || cell[2] != "40.0%" || shares.Pools[0].ShareHere != 0.4 {
 		t.Errorf("the shares are %v, want %v", cell, shares.Pools[0].ShareHere)
 	}
@@ -153,9 +153,9 @@ func TestPauseOnThePage(t *testing.T) {
 	l := newLab(t, cluster)
 	example(l)
 	_, _, text := l.get("/act?verb=pause&pool=physics")
-	shows(t, text, "Pause physics?", "What runs goes on", "physics/markov", `name="for"`)
+	shows(t, text, "Pause physics?", "Running tasks go on", "physics/markov", `name="for"`)
 	_, text = l.post("/act", url.Values{"verb": {"pause"}, "pool": {"physics"}, "for": {"2h"}, "reason": {"new disks"}})
-	shows(t, text, "Pause: done", "physics is paused until", "running, and going on:", "fairlead resume physics",
+	shows(t, text, "Pause: done", "physics is paused until", "running tasks go on: ", "fairlead resume physics",
 		"Undo: resume")
 	for path, says := range map[string][]string{
 		"/pool?pool=physics":       {"Paused", "new disks", "verb=resume"},
@@ -177,7 +177,7 @@ func TestPauseOnThePage(t *testing.T) {
 		t.Errorf("why: %+v, %v", a, err)
 	}
 	_, text = l.post("/act", url.Values{"verb": {"resume"}, "pool": {"physics"}})
-	shows(t, text, "Resume: done", "physics starts again", "Undo: pause", "--reason &#39;new disks&#39;")
+	shows(t, text, "Resume: done", "physics is resumed", "Undo: pause", "--reason &#39;new disks&#39;")
 	if !regexp.MustCompile(`fairlead pause physics --for (2h|1h59m\S*) --reason`).MatchString(text) {
 		t.Errorf("the command that undoes it does not say for how long:\n%s", text)
 	}

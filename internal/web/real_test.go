@@ -297,7 +297,7 @@ func TestRealActions(t *testing.T) {
 	if err != nil || len(boosts.Boosts) != 1 || boosts.Boosts[0].Factor != 2 || boosts.Boosts[0].Pool != "physics" {
 		t.Errorf("the boosts are %+v, %v", boosts, err)
 	}
-	press("End it", "physics")
+	press("End boost", "physics")
 	if boosts, err = l.client.Pools.Boosts(t.Context()); err != nil || len(boosts.Boosts) != 0 {
 		t.Errorf("the boosts are %+v, %v", boosts, err)
 	}

@@ -65,8 +65,8 @@ func (d *Dashboard) nowhere(mux *http.ServeMux) http.Handler {
 		if methods := methodsOf(mux, r); len(methods) > 0 {
 			w.Header().Set("Allow", strings.Join(methods, ", "))
 			d.refuse(w, r, &api.Error{Code: "invalid",
-				Detail: fmt.Sprintf("%.100q does not take %.20s, but %s", r.URL.Path, r.Method,
-					strings.Join(methods, " and "))}, http.StatusMethodNotAllowed)
+				Detail: fmt.Sprintf("%.100q does not accept %.20s; use %s", r.URL.Path, r.Method,
+					strings.Join(methods, " or "))}, http.StatusMethodNotAllowed)
 			return
 		}
 		what := "page"

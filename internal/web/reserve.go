@@ -118,7 +118,7 @@ func loadReserve(ctx context.Context, src Source, r *Request) (any, error) {
 func (v *Reserve) request() (*api.ReserveRequest, error) {
 	r := &api.ReserveRequest{Pools: listOf(v.Pools), Users: listOf(v.Users), Maintenance: v.Maint, Reason: v.Reason}
 	if v.Name == "" {
-		return nil, &queue.Invalid{Field: "name", Msg: "is missing: jobs ask for the reservation by it"}
+		return nil, &queue.Invalid{Field: "name", Msg: "is missing: jobs ask for the reservation by its name"}
 	}
 	if n, err := strconv.Atoi(strings.TrimSpace(v.Nodes)); err == nil {
 		if r.Count = n; n < 1 {
@@ -198,7 +198,7 @@ func loadUnreserve(ctx context.Context, src Source, r *Request) (any, error) {
 	name := r.Word("name")
 	i := slices.IndexFunc(all.Reservations, func(x engine.Reservation) bool { return x.Name == name })
 	if i < 0 {
-		return nil, missing("the reservation %.64q is over, or was never made", name)
+		return nil, missing("there is no reservation %.64q; it may have ended", name)
 	}
 	return &Unreserve{At: all.At, Reservation: all.Reservations[i]}, nil
 }

@@ -48,7 +48,7 @@ func TestRealReserve(t *testing.T) {
 	b.do(press(`#reserved a[data-ask]`))
 	b.until(`document.querySelector("#ask h1")?.innerText === "End course?"`)
 	b.do(press("#ask button.main"))
-	b.until(`document.querySelector("#ask h1")?.innerText === "course is over"`)
+	b.until(`document.querySelector("#ask h1")?.innerText === "course has ended"`)
 	b.do(press("#ask [data-close]"))
 	b.until(`document.getElementById("reserved").getClientRects().length === 0`)
 	b.clean(l.url)

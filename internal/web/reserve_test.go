@@ -49,7 +49,7 @@ func TestReserve(t *testing.T) {
 	}
 	query := "name=course&nodes=n1+n2&start=1h&for=2h&pools=physics&users=ann,bob&reason=the+exam"
 	_, _, text = l.get("/machines/reserve?" + query)
-	shows(t, text, "reserved for pool physics and user ann,bob", "2 machines", "2 running tasks", "markov", fmt.Sprintf("jobs/%d", next), "Reserve 2 machines nevertheless")
+	shows(t, text, "reserved for pool physics and user ann,bob", "2 machines", "2 running tasks", "markov", fmt.Sprintf("jobs/%d", next), "Reserve 2 machines anyway")
 	none("to ask")
 	form, err := url.ParseQuery(query)
 	if err != nil {
@@ -70,13 +70,13 @@ func TestReserve(t *testing.T) {
 	}
 	l.until(id, "running")
 	_, _, text = l.get("/machines/reserve?" + strings.Replace(query, "for=2h", "for=5h", 1))
-	shows(t, text, "There is a reservation of this name", "Change course")
+	shows(t, text, "This changes the reservation with this name", "Change course")
 	_, _, text = l.get("/machines")
 	shows(t, text, "Reservations", "machines/unreserve?name=course", "the exam")
 	_, _, text = l.get("/machines/unreserve?name=course")
 	shows(t, text, "End course?", "n1, n2", "the exam")
 	_, text = l.post("/machines/unreserve", url.Values{"name": {"course"}})
-	shows(t, text, "course is over")
+	shows(t, text, "course has ended")
 	none("what was ended")
 	if status, _, _ := l.get("/machines/unreserve?name=course"); status != http.StatusNotFound {
 		t.Errorf("to end it again: %d", status)

@@ -139,7 +139,7 @@ func (s *shared) Waits(ctx context.Context, a account.Ask, steps []time.Duration
 		defer cancel()
 		w, err := s.PoolSource.Waits(ctx, a, steps, most)
 		if err != nil {
-			return nil, fmt.Errorf("sum up how long was waited: %w", err)
+			return nil, fmt.Errorf("summarize waits: %w", err)
 		}
 		return w, nil
 	})

@@ -93,13 +93,13 @@ func sparklinesOf(h *api.PoolHistory, unit, covered string) (fared, queued plot.
 		end = p.At.Add(words.Seconds(h.StepSeconds))
 	}
 	if len(h.Points) == 0 {
-		fared.Says = "nothing is known of " + h.Pool
+		fared.Says = "no history of " + h.Pool
 		queued.Says = fared.Says
 		return fared, queued
 	}
 	gap(units.Earlier(h.To, end))
 	known := known(h.Points)
-	fared.Says = fmt.Sprintf("%s in %s: ran %s %s, and %s were due, on average", h.Pool, covered,
+	fared.Says = fmt.Sprintf("%s in %s: ran %s %s, was entitled to %s, on average", h.Pool, covered,
 		words.OneDigit(ran/known), unit, words.OneDigit(due/known))
 	queued.Says = fmt.Sprintf("%s in %s: %s tasks waited on average, at most %s; the longest for %s", h.Pool, covered,
 		words.OneDigit(waited/known), words.OneDigit(most), words.Span(words.Seconds(oldest)))

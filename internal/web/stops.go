@@ -81,7 +81,7 @@ func readLimit(text string, now float64) (seconds float64, problem string) {
 	case err != nil:
 		return now, "time limit: " + err.Error()
 	case d <= 0 || d >= endless:
-		return now, fmt.Sprintf("time limit: %.40q is not a limit that a job can have", text)
+		return now, fmt.Sprintf("time limit: %.40q is not a possible limit", text)
 	}
 	return d.Seconds(), ""
 }
@@ -108,7 +108,7 @@ func readUnits(text string, now int64) (value int64, problem string) {
 	}
 	v, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || v < 1 || v > maxUnits {
-		return now, fmt.Sprintf("%.40q is not a whole number from 1 on", text)
+		return now, fmt.Sprintf("%.40q is not a whole number above 0", text)
 	}
 	return v, ""
 }

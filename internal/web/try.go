@@ -67,7 +67,7 @@ func tryOf(ctx context.Context, src Source, job *api.Job, unit string, r *Reques
 		if !asks(r) {
 			return nil
 		}
-		return &try{Over: fmt.Sprintf("Job %d is %s by now. Only of a job that waits can it be said what would become of it if it asked for something else.", job.ID, job.State)}
+		return &try{Over: fmt.Sprintf("Job %d is %s by now. A what-if needs a waiting job.", job.ID, job.State)}
 	}
 	t := &try{Unit: unit, Pool: r.Word("pool"), Priority: r.Word("priority")}
 	seconds, badLimit := readLimit(r.Word("t"), job.LimitSeconds)
@@ -94,8 +94,8 @@ func tryOf(ctx context.Context, src Source, job *api.Job, unit string, r *Reques
 		return t
 	}
 	t.Answer = &tried{w}
-	t.Figure = plot.Spans{Width: 620, Rows: []plot.Span{spanOf("as it is", w.Before.Start, w.At),
-		spanOf("changed so", w.After.Start, w.At)}}
+	t.Figure = plot.Spans{Width: 620, Rows: []plot.Span{spanOf("unchanged", w.Before.Start, w.At),
+		spanOf("changed", w.After.Start, w.At)}}
 	return t
 }
 
@@ -141,7 +141,7 @@ func poolsFor(ctx context.Context, src Source) []string {
 func spanOf(name string, e *why.Estimate, now time.Time) plot.Span {
 	s := plot.Span{Name: name}
 	if e == nil {
-		s.Text = "nobody can say when"
+		s.Text = "no estimate"
 		return s
 	}
 	s.Text = instant.ByClock(e.Text, now)

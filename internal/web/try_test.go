@@ -76,7 +76,7 @@ func TestWhatIfByAddress(t *testing.T) {
 		"t=600": {"<b>10m</b> instead of 3h", "--what-if", "t=10m"}, "t=7m": {"<b>7m</b> instead of 3h",
 			">7m<"}, "t=90d": {"<b>90d</b> instead of 3h"}, "c=4": {"<b>4</b> instead of 3", "cpus=4"},
 		"c=5000": {"5000", "never start"}, "t=NaN": {"problem",
-			"time limit: "}, "t=-5m": {"is negative"}, "t=0": {"not a limit"}, "c=0": {"not a whole number"}, "c=1e300": {"not a whole number"}, "t=x&c=y": {"time limit: ", "not a whole"},
+			"time limit: "}, "t=-5m": {"is negative"}, "t=0": {"not a possible limit"}, "c=0": {"not a whole number"}, "c=1e300": {"not a whole number"}, "t=x&c=y": {"time limit: ", "not a whole"},
 	} {
 		status, _, text := l.get(fmt.Sprint("/jobs/", id, "?", query))
 		if status != http.StatusOK {

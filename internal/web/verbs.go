@@ -13,7 +13,7 @@ type verb struct {
 }
 
 var allVerbs = []verb{{"hold", "Hold", false}, {"release", "Release", false}, {"prioritise", "Priority", false},
-	{"uncancel", "Undo the cancel", false}, {"requeue", "Requeue", true}, {"cancel", "Cancel", true}}
+	{"uncancel", "Uncancel", false}, {"requeue", "Requeue", true}, {"cancel", "Cancel", true}}
 
 // mayChange reports whether a user may change a job.
 func mayChange(j *api.Job, you *You) bool {

@@ -65,6 +65,6 @@ func waitsOf(ctx context.Context, src Source, pool, user string) (w waits) {
 		}
 	}
 	w.Figure = plot.Bars{Width: 620, Series: []string{"tasks"}, Groups: groups,
-		Note: "How many tasks waited so long before they first started."}
+		Note: "Number of tasks by wait before their first start."}
 	return w
 }

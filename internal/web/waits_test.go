@@ -16,7 +16,7 @@ import (
 
 var (
 	valueOf = regexp.MustCompile(`<data value="([^"]*)">`)
-	firstOf = regexp.MustCompile(`<data value="(\d+)">[^<]*</data> tasks? that first started`)
+	firstOf = regexp.MustCompile(`<data value="(\d+)">[^<]*</data> tasks? first started`)
 	barsOf  = regexp.MustCompile(`data-series="tasks" data-value="(\d+)"`)
 )
 
@@ -25,7 +25,7 @@ var (
 func (l *lab) waited(path string) (numbers []float64, bars float64) {
 	l.t.Helper()
 	_, _, text := l.get(path)
-	_, part, _ := strings.Cut(text, "How long its jobs waited")
+	_, part, _ := strings.Cut(text, "<h2>Waits</h2>")
 	part, _, _ = strings.Cut(part, `<section id="jobs"`)
 	if !firstOf.MatchString(part) {
 		return nil, 0
@@ -94,7 +94,7 @@ func TestWaitsAreThoseOfTheReport(t *testing.T) {
 		}
 	}
 	_, _, none := l.get("/pool?pool=biology/env")
-	if !strings.Contains(none, "No task of its jobs first started in the last 24h") {
+	if !strings.Contains(none, "No task first started in the last 24h") {
 		t.Error("a pool of which nothing started does not say so")
 	}
 }

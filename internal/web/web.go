@@ -38,7 +38,8 @@ func (d *Dashboard) Register(mux *http.ServeMux) {
 func (d *Dashboard) page(p *Page) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.URL.RawQuery) > maxQuery {
-			d.fail(w, r, &queue.Invalid{Field: "address", Msg: fmt.Sprintf("its parameters are longer than %d bytes", maxQuery)})
+			d.fail(w, r, &queue.Invalid{Field: "address", Msg: fmt.Sprintf("its parameters are longer than %d bytes",
+				maxQuery)})
 			return
 		}
 		req := request(p, d.you(r.Context()), r)

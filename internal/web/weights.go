@@ -80,7 +80,7 @@ func loadWeights(ctx context.Context, src Source, r *Request) (any, error) {
 	w.Number = number
 	c, err := src.Config.Read(api.ConfigFile{Name: "fairlead.yaml", Text: text})
 	if err != nil {
-		return nil, fmt.Errorf("the file as it is now cannot be read: %w", err)
+		return nil, fmt.Errorf("the present file cannot be read: %w", err)
 	}
 	w.others(shares, r)
 	wanted := w.rows(shares, c, r)
@@ -123,7 +123,7 @@ func (w *Weights) others(shares *api.Shares, r *Request) {
 	for i := range shares.Pools {
 		path := shares.Pools[i].Path
 		if children[path] > 1 && len(w.Others) < weightsLinked {
-			w.Others = append(w.Others, sortLink{cmp.Or(path, "the whole"), r.Root + "policy/weights" + poolQuery(path),
+			w.Others = append(w.Others, sortLink{cmp.Or(path, "cluster"), r.Root + "policy/weights" + poolQuery(path),
 				path == w.Pool})
 		}
 	}
@@ -204,7 +204,7 @@ func (w *Weights) look(ctx context.Context, src Source, c *config.Config, wanted
 	}
 	w.Text = next
 	if !w.May {
-		w.Problem = "only administrators may ask what other weights would change"
+		w.Problem = "only administrators may preview other weights"
 		return nil
 	}
 	p, err := src.Config.Plan(ctx, api.ConfigPlanRequest{ConfigFile: api.ConfigFile{Text: next}, Look: true})
@@ -232,7 +232,7 @@ func (w *Weights) draw() {
 	for i := range w.Rows {
 		row := &w.Rows[i]
 		row.Bar = plot.Bullet{Name: row.Path, Bar: row.After, Mark: row.Before, To: most, Percent: true, Width: 220,
-			Says: []string{"would have", "has"}}
+			Says: []string{"new share", "present share"}}
 	}
 }
 

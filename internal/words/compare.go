@@ -56,7 +56,7 @@ func (c *comparison) comparedBy() {
 func (c *comparison) limits() {
 	c.word("min", func(p *views.PoolView) string { return Amounts(p.Min, "") })
 	c.word("max", func(p *views.PoolView) string { return Amounts(p.Max, "") })
-	c.word("tasks at once", func(p *views.PoolView) string {
+	c.word("max running tasks", func(p *views.PoolView) string {
 		if p.MaxRunning == 0 {
 			return ""
 		}
@@ -77,15 +77,15 @@ func Compare(doc *api.Shares, a, b *views.PoolView) []Compared {
 	for i, p := range c.pools {
 		c.all[0].Exact[i] = strconv.FormatFloat(p.Weight, 'g', -1, 64)
 	}
-	c.number("share of the pool above", func(p *views.PoolView) float64 { return p.ShareHere }, Percent)
+	c.number("share of parent pool", func(p *views.PoolView) float64 { return p.ShareHere }, Percent)
 	c.comparedBy()
-	c.number("past use of the pool above", func(p *views.PoolView) float64 { return p.UsedHere }, Percent)
-	c.number("share of the whole", func(p *views.PoolView) float64 { return p.Share }, Percent)
+	c.number("past use of parent pool", func(p *views.PoolView) float64 { return p.UsedHere }, Percent)
+	c.number("share of the cluster", func(p *views.PoolView) float64 { return p.Share }, Percent)
 	c.limits()
 	c.number("runs now, "+doc.Unit, func(p *views.PoolView) float64 { return p.Running }, why.Short)
 	c.number("fair now, "+doc.Unit, func(p *views.PoolView) float64 { return p.FairNow }, OneDigit)
-	c.number("wants now, "+doc.Unit, func(p *views.PoolView) float64 { return p.Want }, why.Short)
-	c.number("tasks that wait", func(p *views.PoolView) float64 { return float64(p.Waiting) }, why.Short)
+	c.number("demand now, "+doc.Unit, func(p *views.PoolView) float64 { return p.Want }, why.Short)
+	c.number("waiting tasks", func(p *views.PoolView) float64 { return float64(p.Waiting) }, why.Short)
 	c.number("oldest wait", func(p *views.PoolView) float64 { return p.OldestWait }, func(v float64) string {
 		if v <= 0 {
 			return "none"

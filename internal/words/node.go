@@ -114,7 +114,7 @@ func whyNow(n *views.NodeView, unit string) string {
 	case n.Why != "":
 		return n.Why
 	case n.State != "down" && n.Fault != nil:
-		return fmt.Sprintf("it did not begin the last %s: %s", Tasks(int64(n.Fault.Tasks)), n.Fault.Last)
+		return fmt.Sprintf("it failed to start the last %s: %s", Tasks(int64(n.Fault.Tasks)), n.Fault.Last)
 	case n.State == "down" && n.Labels[engine.BridgeLabel] != "":
 		return "its bridge is not connected: start it with fairlead bridge " + n.Labels[engine.BridgeLabel] + "; if it is gone for good, the next start of the server forgets it"
 	case n.State == "down":
@@ -122,9 +122,9 @@ func whyNow(n *views.NodeView, unit string) string {
 	case n.Free[unit] == 0:
 		return "all " + unit + " in use"
 	case n.Endless(unit):
-		return "it takes as much as there is: what waits goes elsewhere, or is held back"
+		return "no limit: waiting tasks run elsewhere, or are held back"
 	case n.Free[unit] < n.Capacity[unit]:
-		return fmt.Sprintf("%d %s free: what waits asks for more, or is held back", n.Free[unit], unit)
+		return fmt.Sprintf("%d %s free: waiting tasks need more, or are held back", n.Free[unit], unit)
 	}
-	return "nothing waits that may run here"
+	return "no waiting task can run here"
 }

@@ -11,9 +11,9 @@ import (
 
 // Paused describes the tasks that a pause affects.
 func Paused(p *api.PauseResponse) string {
-	text := fmt.Sprintf("running, and going on: %s; waiting: %s", Tasks(int64(p.Tasks)), Tasks(p.Waiting-int64(p.Queued)))
+	text := fmt.Sprintf("running tasks go on: %d; waiting tasks: %d", p.Tasks, p.Waiting-int64(p.Queued))
 	if p.Queued > 0 {
-		text += fmt.Sprintf("; in another queueing system, where they may start: %s", Tasks(int64(p.Queued)))
+		text += fmt.Sprintf("; tasks in another queueing system may start there: %d", p.Queued)
 	}
 	return text
 }

@@ -51,7 +51,7 @@ const maxPools = 4
 
 // Waits draws the distribution of waits, a line for each run.
 func (r *Report) Waits(width float64) plot.Figure {
-	f := plot.CDF{Title: "Waits", Note: "The part of the jobs that waited at most so long.", Width: width, Height: 380,
+	f := plot.CDF{Title: "Waits", Note: "Part of the jobs that waited at most this long.", Width: width, Height: 380,
 		X: plot.Axis{Label: "wait, on a logarithmic scale", Unit: plot.Seconds, Log: true}}
 	for _, run := range r.Runs {
 		f.Samples = append(f.Samples, plot.Sample{Name: run.Name, Values: waits(run.Result)})
@@ -72,7 +72,7 @@ func (r *Report) Depth(width float64) plot.Figure {
 	if least >= 1 && most > 10*least {
 		y = plot.Axis{Log: true, From: 1, To: most, Label: "on a logarithmic scale"}
 	}
-	return r.lines("Jobs that wait", width, y, func(s *sim.Series) []float64 { return s.Queue })
+	return r.lines("Waiting jobs", width, y, func(s *sim.Series) []float64 { return s.Queue })
 }
 
 // Use draws the used fraction of the machine over time.
@@ -107,8 +107,8 @@ func (run Run) Share(pool int, width float64) plot.Figure {
 	}
 	return plot.Chart{Title: p.Name + " under " + run.Name, Width: width, Height: 220,
 		X: plot.Axis{Unit: plot.Seconds}, Y: plot.Axis{Unit: plot.Percent},
-		Series: []plot.Series{line("due", p.Due), line("had", p.Used)},
-		Gap:    &plot.Gap{Less: "less than due", More: "more than due"}}
+		Series: []plot.Series{line("entitled", p.Due), line("used", p.Used)},
+		Gap:    &plot.Gap{Less: "below entitlement", More: "above entitlement"}}
 }
 
 // UserWaits draws the mean waits of the users with the most work.
@@ -230,7 +230,7 @@ func (run Run) gantt(from, to int64, keys []string) (plot.Gantt, error) {
 			plot.Duration(float64(j.end-j.start)), j.procs,
 			since(j.submit), plot.Duration(float64(j.start-j.submit)), since(j.start), since(j.end))
 		if j.lost {
-			tip += "\nstopped in favour of others; it began anew later"
+			tip += "\nstopped in favor of others; it started again later"
 		}
 		b := plot.Box{Row: spans[i][0].first, Span: spans[i][0].count, From: float64(j.start - first),
 			To: float64(j.end - first), Label: fmt.Sprint(j.id), Key: j.user, Tip: tip}

@@ -138,7 +138,7 @@ func TestPage(t *testing.T) {
 	page := a.String()
 	for _, want := range []string{"<h1>some jobs</h1>", "1,500 jobs of 4 users on 64 processors", "2 lines were left out.",
 		"<code>fairlead sim compare some.swf</code>",
-		"Waits", "Jobs that wait", "Processors in use", "u3 under lottery", "&lt;img src=x", "around the longest queue of fifo", "<strong>"} {
+		"Waits", "Waiting jobs", "Processors in use", "u3 under lottery", "&lt;img src=x", "around the longest queue of fifo", "<strong>"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}

@@ -55,25 +55,25 @@ func thousandths(v float64) string { return fmt.Sprintf("%.3f", v) }
 func work(v float64) string        { return plot.Count(v/3600) + " h" }
 
 var fields = []field{
-	{column{"served", "the part of its entitlement that a user had while it wanted something: the mean of the users"},
+	{column{"served", "part of the entitlement that users received while they had demand: mean of the users"},
 		func(m *sim.Metrics) float64 { return m.Served }, percent, true},
-	{column{"nine of ten", "the same: nine of ten users had at least this part"},
+	{column{"nine of ten", "the same: nine of ten users received at least this part"},
 		func(m *sim.Metrics) float64 { return m.ServedTenth }, percent, true},
-	{column{"Jain", "Jain's index of the same; 1 is alike for all"},
+	{column{"Jain", "Jain's index of the same; 1: equal for all"},
 		func(m *sim.Metrics) float64 { return m.Jain }, thousandths, true},
-	{column{"fair delay", "how long after their fair starts jobs started: the mean of the users' means"},
+	{column{"fair delay", "delay of starts after their fair starts: mean of the users' means"},
 		func(m *sim.Metrics) float64 { return m.FairDelay }, plot.Duration, false},
-	{column{"late", "how much later than on a machine of the user's own jobs ended: the mean of the users' means"},
+	{column{"late", "how much later jobs ended than on a machine of their user: mean of the users' means"},
 		func(m *sim.Metrics) float64 { return m.Late }, plot.Duration, false},
-	{column{"utilisation", "processor time used, of all from the first submission to the last end"},
+	{column{"utilization", "used part of the processor time from the first submission to the last end"},
 		func(m *sim.Metrics) float64 { return m.Utilisation }, percent, true},
 	{column{"makespan", "from the first submission to the last end"},
 		func(m *sim.Metrics) float64 { return float64(m.Makespan) }, plot.Duration, false},
 	{column{"mean wait", "from submission to start"}, func(m *sim.Metrics) float64 { return m.MeanWait }, plot.Duration,
 		false},
-	{column{"median wait", "half of the jobs waited at most so long"},
+	{column{"median wait", "half of the jobs waited at most this long"},
 		func(m *sim.Metrics) float64 { return float64(m.P50Wait) }, plot.Duration, false},
-	{column{"95% wait", "19 of 20 jobs waited at most so long"},
+	{column{"95% wait", "95 % of the jobs waited at most this long"},
 		func(m *sim.Metrics) float64 { return float64(m.P95Wait) }, plot.Duration, false},
 	{column{"mean slowdown", slowdown}, func(m *sim.Metrics) float64 { return m.MeanSlowdown }, hundredths, false},
 }
@@ -123,12 +123,12 @@ func (r *Report) userTables() []table {
 	for i, run := range r.Runs {
 		t := table{Name: run.Name, Open: i == 0, Columns: []column{
 			{"user", ""}, {"jobs", ""}, {"work", "processor hours"}, {"mean wait", ""}, {"95% wait",
-				"19 of 20 jobs waited at most so long"},
+				"95 % of the jobs waited at most this long"},
 			{"slowdown", "mean: " + slowdown},
-			{"share", "of the machine, on average while the user wanted something"},
-			{"served", "the part of its entitlement that the user had while it wanted something"},
-			{"fair delay", "mean: how long after their fair starts jobs started"},
-			{"lateness", "mean: how much later jobs ended than on a machine of the user's own, as large as this share"},
+			{"share", "of the machine, on average while the user had demand"},
+			{"served", "part of the entitlement that the user received while it had demand"},
+			{"fair delay", "mean delay of starts after their fair starts"},
+			{"lateness", "mean: how much later jobs ended than on a machine of the user with the size of this share"},
 		}}
 		users := run.Metrics.Users
 		if len(users) > maxUsers {

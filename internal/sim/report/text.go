@@ -32,14 +32,14 @@ func Text(w io.Writer, r *sim.Result, width int, only *Stretch) error {
 	}
 	first, to := extent(r)
 	if to <= first {
-		_, err := fmt.Fprintln(w, "No job took any time.")
+		_, err := fmt.Fprintln(w, "All jobs have run time 0: nothing to show.")
 		return err
 	}
 	from := first
 	if only != nil {
 		part, some := only.within(first, to)
 		if !some {
-			_, err := fmt.Fprintf(w, "Nothing ran then: the schedule ends %s after the first submission.\n",
+			_, err := fmt.Fprintf(w, "No job ran in that time: the schedule ends %s after the first submission.\n",
 				plot.Duration(float64(to-first)))
 			return err
 		}
@@ -171,7 +171,7 @@ func (g *grid) print(w io.Writer, names []string, label, digits int, exact bool)
 	}
 	line("time", ends)
 	if !exact || g.height > 1 {
-		fmt.Fprintf(&b, "A cell is %s of %s and shows the job that has the most of it; + means others have some too.\n",
+		fmt.Fprintf(&b, "A cell is %s of %s and shows the job with the largest part; +: other jobs have a part too.\n",
 			plot.Duration(float64(g.step)), processors(g.height))
 	}
 	_, err := io.WriteString(w, b.String())
@@ -180,7 +180,7 @@ func (g *grid) print(w io.Writer, names []string, label, digits int, exact bool)
 
 func processors(n int) string {
 	if n == 1 {
-		return "one processor"
+		return "1 processor"
 	}
 	return fmt.Sprintf("%d processors", n)
 }

@@ -95,14 +95,14 @@ function connect() {
   stream.addEventListener("problem", (e) => problem(JSON.parse(e.data).text));
   stream.onerror = () => {
     disconnect();
-    say("away", "connecting again");
+    say("away", "disconnected, retrying");
     known();
     timer = setTimeout(connect, Math.min(30000, 500 * 2 ** tries++) * (0.75 + Math.random() / 2));
   };
 }
 
 // known says so if the page gets nothing more because the session of this browser has ended.
-const signedOut = "This browser is signed out: run `fairlead dashboard`, and open the address that it prints.";
+const signedOut = "This browser is signed out: run `fairlead dashboard`, and open the address it prints.";
 
 async function known() {
   const answer = await fetch(root + "v1/boosts").catch(() => undefined);
@@ -134,10 +134,10 @@ addEventListener("beforeprint", () => {
 function pause() {
   if (!live) return;
   paused = !paused;
-  $("pause").textContent = paused ? "Go on" : "Pause";
+  $("pause").textContent = paused ? "Unfreeze" : "Freeze";
   if (paused) {
     disconnect();
-    say("paused", "paused");
+    say("paused", "frozen");
   } else connect();
 }
 
@@ -150,7 +150,7 @@ let asking, later;
 async function fetchPage(url, options) {
   const answer = await fetch(url, options);
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  return { answer, page, why: page.querySelector("main p.problem")?.textContent || `the server answers ${answer.status}: retry` };
+  return { answer, page, why: page.querySelector("main p.problem")?.textContent || `the server answered ${answer.status}; retry` };
 }
 
 const silent = (e) => `The server does not answer (${e.message}): retry`;
@@ -271,7 +271,7 @@ function ticked() {
   for (const button of document.querySelectorAll("form[data-bulk] #bulk button")) {
     button.disabled = !some;
     if (some) button.removeAttribute("title");
-    else button.title = "tick some jobs first";
+    else button.title = "select jobs first";
   }
 }
 
@@ -292,9 +292,9 @@ async function check(form) {
     const part = page.getElementById(form.dataset.check);
     problem("");
     if (part) replacePart(form.dataset.check, part.innerHTML);
-    else instead(form, form.dataset.check, "This was not checked: " + why);
+    else instead(form, form.dataset.check, "Not checked: " + why);
   } catch (e) {
-    if (e.name !== "AbortError") instead(form, form.dataset.check, "This was not checked. " + silent(e));
+    if (e.name !== "AbortError") instead(form, form.dataset.check, "Not checked. " + silent(e));
   }
 }
 
