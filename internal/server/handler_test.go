@@ -215,7 +215,7 @@ func TestHoldOfAnAdministrator(t *testing.T) {
 		t.Error("ann is offered to release it")
 	}
 	_, text = d.look(ann, fmt.Sprint("/act?verb=release&job=", j.ID), nil)
-	says("the question", text, "root holds it")
+	says("the question", text, "root held it")
 	if _, text = d.look(root, fmt.Sprint("/jobs/", j.ID), nil); !strings.Contains(text, "verb=release") {
 		t.Error("root is not offered to release it")
 	}

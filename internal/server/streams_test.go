@@ -32,15 +32,15 @@ func TestNowhere(t *testing.T) {
 		{"GET", "/nothing", curl, 404, "", `"code":"not_found"`},
 		{"POST", "/nothing", browser, 404, "", "there is no address"},
 		{"POST", "/acts", curl, 404, "", `"code":"not_found"`},
-		{"POST", "/queue", browser, 405, "GET", "does not take POST, but GET"},
-		{"POST", "/queue", curl, 405, "GET", "does not take POST, but GET"},
+		{"POST", "/queue", browser, 405, "GET", "does not accept POST; use GET"},
+		{"POST", "/queue", curl, 405, "GET", "does not accept POST; use GET"},
 		{"GET", "/act/now", browser, 404, "", "there is no page"},
-		{"DELETE", "/v1/jobs", curl, 405, "GET, POST", "does not take DELETE, but GET and POST"},
+		{"DELETE", "/v1/jobs", curl, 405, "GET, POST", "does not accept DELETE; use GET or POST"},
 		{"DELETE", "/v1/jobs", browser, 405, "GET, POST", `"status":405`},
 		{"POST", "/v1/jbos", browser, 404, "", `"code":"not_found"`},
-		{"BREW", "/queue", curl, 405, "GET", "does not take BREW"},
-		{"PUT", "/assets/live.js", curl, 405, "GET", "does not take PUT"},
-		{"POST", "/healthz", curl, 405, "GET", "does not take POST"},
+		{"BREW", "/queue", curl, 405, "GET", "does not accept BREW"},
+		{"PUT", "/assets/live.js", curl, 405, "GET", "does not accept PUT"},
+		{"POST", "/healthz", curl, 405, "GET", "does not accept POST"},
 	} {
 		r := httptest.NewRequest(c.method, "http://localhost"+c.path, strings.NewReader("verb=cancel"))
 		r.Header.Set("Accept", c.accept)
