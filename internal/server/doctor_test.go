@@ -121,7 +121,7 @@ func TestJudgeAgents(t *testing.T) {
 	expect(t, checkAgents([]patient{ofAgent("n2", api.Facts{Problem: "read-only"})}, "1", nil), "agents' disks", "fail", "n2: read-only")
 	for says, f := range map[string]api.Facts{
 		"n1 offers 8G of memory, but its control group is limited to 4G": {MaxMemory: 4 << 30}, "n1 offers 4 cpu, but its control group is limited to 2.0": {MaxCPUs: 2},
-		"may have 100 processes": {MaxTasks: 100}, "may have 256 files open": {OpenFiles: 256},
+		"is limited to 100 processes": {MaxTasks: 100}, "is limited to 256 open files": {OpenFiles: 256},
 	} {
 		expect(t, checkAgents([]patient{ofAgent("n1", f)}, "1", nil), "agents' limits", "warn", says)
 	}
@@ -267,7 +267,7 @@ func TestJudgePlacement(t *testing.T) {
 		{explain.Widths{Backfill: sched.FirstFit, Resource: "cpu", Min: 1, Max: 64}, api.ResultWarn, "ask for 1 to 64 cpu"},
 		{explain.Widths{Backfill: sched.FirstFit, Min: 2, Max: 2}, api.ResultOK, "first-fit, and all jobs"},
 		{explain.Widths{Backfill: sched.FCFS, Resource: "cpu", Min: 1, Max: 64, Anew: "ml"}, api.ResultWarn,
-			"the policy of ml chooses it anew"},
+			"the policy of ml chooses a new one"},
 		{explain.Widths{Backfill: sched.FCFS, Min: 2, Max: 2, Anew: "ml"}, api.ResultOK, "fcfs lets no job pass"},
 		{explain.Widths{Backfill: sched.FCFS, Resource: "cpu", Min: 1, Max: 64}, api.ResultOK, "fcfs lets no job pass"},
 		{explain.Widths{Backfill: sched.EASY, Resource: "cpu", Min: 1, Max: 64}, api.ResultOK, "easy keeps room"},
