@@ -24,15 +24,15 @@ const wholeTree = "/"
 func accessFields() []field {
 	return []field{
 		unless("root, and the user under whom the server runs", of("admin", "",
-			"Who else may do everything: users and groups such as [user:eve, group:hpc].", subjects,
+			"Further administrators: users and groups such as [user:eve, group:hpc].", subjects,
 			func(r *access.Rules) *[]access.Subject { return &r.Admin })),
 		unless("nobody", of("operator", "",
 			"Who may hold, release, cancel, requeue and move the jobs of a pool and of those below it, pause these pools, "+
 				"and boost those below it.",
 			operators, func(r *access.Rules) *[]access.Operator { return &r.Operators })),
 		unless("the own pool", of("pools", "",
-			"Who may submit where, by the paths of pools; / is all of them. A field that a pool leaves out is that of "+
-				"the pool above it.",
+			"Who may submit where, by the paths of pools; / is the cluster. A pool inherits a field that it leaves out "+
+				"from the pool above it.",
 			accessPools(), func(r *access.Rules) *map[string]access.Pool { return &r.Pools })),
 	}
 }
@@ -41,8 +41,8 @@ func operatorFields() []field {
 	below := of("below", "", "The path of the pool.", poolPath, func(o *access.Operator) *string { return &o.Below })
 	below.must = true
 	return []field{
-		operatorBy("user", "The user who operates it, unless it is a group."),
-		operatorBy("group", "The group whose users operate it."), below,
+		operatorBy("user", "The user who operates the pool; or give a group."),
+		operatorBy("group", "The group whose users operate the pool."), below,
 	}
 }
 
@@ -132,7 +132,7 @@ func listOf[V any](word string, one kind[V], most int) kind[[]V] {
 				return nil, false
 			}
 			if len(n.items) > most {
-				r.errorf(n, "%s names %d things, at most %d", name, len(n.items), most)
+				r.errorf(n, "%s has %d entries; at most %d are allowed", name, len(n.items), most)
 				return nil, false
 			}
 			all := make([]V, 0, len(n.items))
@@ -159,7 +159,7 @@ func listOf[V any](word string, one kind[V], most int) kind[[]V] {
 // poolPath is the path of a pool.
 var poolPath = line("path of a pool", 1024, func(text string) string {
 	if err := share.CheckPath(text); err != nil {
-		return "is no path of a pool: " + err.Error()
+		return "is not the path of a pool: " + err.Error()
 	}
 	return ""
 })
@@ -169,7 +169,7 @@ func checkTemplate(text string) string {
 		return ""
 	}
 	if _, err := share.NewPlacementRules([]share.Rule{{Pool: text}}); err != nil {
-		return "is no path such as {user}, and not *"
+		return "is neither a path such as {user} nor *"
 	}
 	return ""
 }

@@ -27,7 +27,7 @@ func named[V any](word string, check func(string) string, most int, valueSchema 
 		read: func(r *reader, name string, n *node) (map[string]V, bool) {
 			all, ok := r.entries(name, n)
 			if len(all) > most {
-				r.errorf(n, "%s names %d things, at most %d", name, len(all), most)
+				r.errorf(n, "%s has %d entries; at most %d are allowed", name, len(all), most)
 				return nil, false
 			}
 			var values map[string]V
@@ -63,7 +63,7 @@ func checkResource(name string) string {
 	case share.CheckResource(name) != nil:
 		return clip(name) + " is not the name of a resource, such as mem, or gpu:a100 for one of a type"
 	case name == "exec" || strings.HasPrefix(name, "handler."):
-		return clip(name) + " is a name of our own; name another resource"
+		return clip(name) + " is reserved; choose another name"
 	}
 	return ""
 }
@@ -95,7 +95,7 @@ func readAmount(r *reader, name string, n *node) (int64, bool) {
 	resource := name[strings.LastIndexByte(name, ' ')+1:]
 	if meant := nearest(resource, offered); meant != "" && resource != r.unit && !slices.Contains(offered, resource) &&
 		!strings.Contains(resource, ":") {
-		r.warnf(n, `%s: no agent offers %s by itself - did you mean "%s"?`, name, clip(resource), meant)
+		r.warnf(n, `%s: agents do not offer %s on their own - did you mean "%s"?`, name, clip(resource), meant)
 	}
 	v, err := units.ParseSize(text)
 	switch {

@@ -12,10 +12,11 @@ import (
 var starterTable, newJobTable *table
 
 func init() {
-	starterTable = &table{name: "starter", doc: "More weight for pools that are made on demand, such as those of new users, to begin with." +
-		" It ends with what comes first, time or usage. Pools that the file names have none.", fields: starterFields()}
+	starterTable = &table{name: "starter", doc: "A higher weight at first for pools that are made on demand, such " +
+		"as pools of new users." +
+		" It ends by time or by usage, whichever comes first. Pools that the file names get none.", fields: starterFields()}
 	newJobTable = &table{name: "new_job_boost",
-		doc: "Jobs that came lately stand apart from the others of their pool and priority," +
+		doc: "New jobs form a class of their own within their pool and priority," +
 			" with the weight of the priority times the factor.", fields: newJobFields()}
 }
 
@@ -30,7 +31,7 @@ func starter[T any](at func(*T) *share.Starter) field {
 		}
 		return v, ok
 	}
-	return unless("none", of("starter", "", "More weight to begin with for pools below it that are made on demand.", k,
+	return unless("none", of("starter", "", "A higher weight at first for pools below it that are made on demand.", k,
 		at))
 }
 
@@ -39,10 +40,10 @@ func starterFields() []field {
 	weight.must = true
 	return []field{
 		weight,
-		unless("no end by time", of("for", "", "How long it lasts, since the first job came.",
+		unless("no end by time", of("for", "", "How long it lasts, from the first job on.",
 			left(span(time.Second, "")), func(s *share.Starter) *time.Duration { return &s.For })),
 		unless("no end by usage", of("usage", "",
-			"After how much service it ends: 10h is ten hours of one unit, or one hour of ten.",
+			"The service after which it ends: 10h is ten hours of one unit, or one hour of ten units.",
 			left(seconds(span(time.Second, ""))), func(s *share.Starter) *float64 { return &s.Usage })),
 	}
 }
@@ -52,7 +53,7 @@ func newJobFields() []field {
 	weight.must = true
 	return []field{
 		weight,
-		of("for", "10m", "How long a job counts as new, since it was submitted.", span(time.Second, ""),
+		of("for", "10m", "How long a job counts as new, from its submission on.", span(time.Second, ""),
 			func(x *sched.NewJobs) *time.Duration { return &x.For }),
 	}
 }
@@ -88,7 +89,8 @@ func ParseFactor(text string) (float64, error) {
 // checkStarters warns of starter boosts that no pool can ever get.
 func (r *reader) checkStarters(n *node) {
 	if s := n.get("starter"); s != nil {
-		r.warnf(s, "no pool ever begins with this: pools_on_demand is false and there are no placement rules, so none is made on demand")
+		r.warnf(s, "starter has no effect: no pool is made on demand, because pools_on_demand is false and there "+
+			"are no placement rules")
 	}
 	for _, e := range pairs(n.get("pools")) {
 		r.checkStarters(e.value)

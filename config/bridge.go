@@ -61,13 +61,13 @@ const (
 	ChargeStart, ChargeSubmission = "start", "submission"
 )
 
-var benefitTable = &table{name: "benefit", doc: "What a job is worth to its group.", fields: []field{
+var benefitTable = &table{name: "benefit", doc: "What a job adds to the usage of its group.", fields: []field{
 	of("function", "cpu_time", "cpu_time, resources (held for a time, by weights), processes, work (units of "+environ.Work+" in the job's environment) or fixed (the same for all).",
 		choice("benefit function", frontback.Builtin().Names(),
 			frontback.Builtin().Names()), func(b *BridgeBenefit) *string { return &b.Function }),
 	of("amount", "1", "The benefit of one unit: of a second, a process, a unit of work, a job.", weight(share.CheckWeight),
 		func(b *BridgeBenefit) *float64 { return &b.Amount }),
-	of("weights", "{}", "Of the function resources: what one unit of each counts, held for a second.",
+	of("weights", "{}", "For the function resources: the benefit of one unit of each resource, held for a second.",
 		parts("resources with weights", checkResource), func(b *BridgeBenefit) *map[string]float64 { return &b.Weights }),
 	of("groups", "{}", "Multiplies the benefit of a group's jobs.", parts("groups with factors", checkWord("group")),
 		func(b *BridgeBenefit) *map[string]float64 { return &b.Groups }),
@@ -76,44 +76,50 @@ var benefitTable = &table{name: "benefit", doc: "What a job is worth to its grou
 // bridgeFields returns the fields of the file; options is the table of the settings of the kind of bridge.
 func bridgeFields(options *table) []field {
 	fields := []field{
-		of("feed", FeedAtOnce, "at-once submits all jobs at once, and decides by groups where each goes; just-in-time keeps jobs back and submits one when a slot frees, in the order of the server.",
+		of("feed", FeedAtOnce, "at-once submits all jobs at once, to the front or the back by their groups; just-in-time holds jobs back and submits one when a slot becomes free, in the order of the server.",
 			choice("feed", []string{FeedAtOnce, FeedJustInTime},
 				[]string{FeedAtOnce, FeedJustInTime}), func(b *Bridge) *string { return &b.Feed }),
-		of("groups", "{}", "The fair-share groups, by their names. What belongs to none goes to the back.", groups,
+		of("groups", "{}", "The fair-share groups, by their names. Jobs of no group go to the back.", groups,
 			func(b *Bridge) *[]BridgeGroup { return &b.Groups }),
-		of("above", "[]", "The priority groups, the highest first: their jobs go before those of all fair-share groups. Each has the pool that is called as it.",
+		of("above", "[]", "The priority groups, the highest first: their jobs go before those of all fair-share "+
+			"groups. Each uses the pool of the same name.",
 			groupNames, func(b *Bridge) *[]string { return &b.Above }),
-		of("benefit", "{}", "What is divided.", sub[BridgeBenefit](&benefitTable),
+		of("benefit", "{}", "The benefit that the groups divide.", sub[BridgeBenefit](&benefitTable),
 			func(b *Bridge) *BridgeBenefit { return &b.Benefit }),
-		of("half_life", "7d", "After this time, what a group received counts half. 0 or none: it counts for ever, or for the window.",
+		of("half_life", "7d", "The time after which the benefit that a group received counts half. 0 or none: it "+
+			"counts for ever, or for the window.",
 			span(time.Second, "none"), func(b *Bridge) *time.Duration { return &b.HalfLife }),
-		unless("none", of("window", "", "For how long what a group received counts, in place of a half-life.",
+		unless("none", of("window", "", "The time for which the benefit that a group received counts, instead of "+
+			"a half-life.",
 			span(time.Second, "none"), func(b *Bridge) *time.Duration { return &b.Window })),
-		of("charge", ChargeStart, "When a job at the back counts: at its start, so that what is received is divided, or at its submission, as in the source.",
+		of("charge", ChargeStart, "When a job at the back counts: at its start, so that received benefit is "+
+			"divided, or at its submission, as in the source.",
 			choice("charge", []string{ChargeStart, ChargeSubmission},
 				[]string{ChargeStart, ChargeSubmission}), func(b *Bridge) *string { return &b.Charge }),
-		of("keep_failed", "false", "Count what failed jobs used. Otherwise a failure gives its benefit back.", boolean,
+		of("keep_failed", "false", "Count the benefit of failed jobs. Otherwise a failure returns the benefit.", boolean,
 			func(b *Bridge) *bool { return &b.KeepFailed }),
-		unless("those that suit the queueing system",
-			of("levels", "", "The priorities in the queueing system, from the back up: back, front, then the groups above, the lowest first.",
+		unless("levels that suit the queueing system",
+			of("levels", "", "The priorities in the queueing system, in this order: back, front, then the "+
+				"priority groups, the lowest first.",
 				levels, func(b *Bridge) *[]int64 { return &b.Levels })),
 		unless("that of the front", of("level", "", "The priority of all jobs that are fed just in time.",
 			wholeNumber(-maxTasks, maxTasks), func(b *Bridge) *int64 { return &b.Level })),
-		of("estimate", "1h", "How long a job is expected to run that has no time limit.", span(time.Second, ""),
+		of("estimate", "1h", "The expected run time of a job without a time limit.", span(time.Second, ""),
 			func(b *Bridge) *time.Duration { return &b.Estimate }),
 		unless("1,000,000; just in time 1", of("slots", "",
-			"How much the queueing system may have at a time, in the unit of the server.",
+			"The maximum that the queueing system holds at a time, in the unit of the server.",
 			wholeNumber(1, maxTasks), func(b *Bridge) *int64 { return &b.Slots })),
-		of("resources", "{}", "Further resources that jobs may ask for, with the amounts that it may have at a time. Of processors, memory and GPUs there are enough unless they are named.",
+		of("resources", "{}", "Further resources that jobs may ask for, with the amounts that the queueing system "+
+			"holds at a time. Processors, memory and GPUs are unlimited unless they are named.",
 			amounts, func(b *Bridge) *map[string]int64 { return &b.Resources }),
-		of("poll", "1s", "How often the queueing system is asked what became of its jobs, at most.",
+		of("poll", "1s", "The shortest interval at which the bridge asks the queueing system for the states of jobs.",
 			span(10*time.Millisecond, ""), func(b *Bridge) *time.Duration { return &b.Poll }),
-		of("lease", "1d", "For how long the server leaves tasks with the bridge when it hears nothing of it.",
+		of("lease", "1d", "How long the server leaves tasks with a bridge that is silent.",
 			span(time.Minute, ""), func(b *Bridge) *time.Duration { return &b.Lease }),
-		of("batch", "200", "How many jobs are submitted by one call.", whole(1, 10_000),
+		of("batch", "200", "The maximum number of jobs in one submission.", whole(1, 10_000),
 			func(b *Bridge) *int { return &b.Batch }),
 	}
-	return append(fields, of("options", "{}", "Settings of the kind of bridge, which are flags as well.",
+	return append(fields, of("options", "{}", "Settings of this kind of bridge; each is also a flag.",
 		sub[BridgeOptions](&options), func(b *Bridge) *BridgeOptions { return &b.Options }))
 }
 
@@ -214,7 +220,7 @@ func optionTable(options []BridgeOption) *table {
 // BridgeReference returns a page in Markdown about the fields of the file, without the options of a kind.
 func BridgeReference() string {
 	var b strings.Builder
-	file := &table{doc: "The file as a whole. All fields may be left out.", fields: bridgeFields(optionTable(nil))}
+	file := &table{doc: "The top level of the file. All fields are optional.", fields: bridgeFields(optionTable(nil))}
 	for _, t := range []*table{file, groupTable, benefitTable} {
 		t.reference(&b)
 	}

@@ -15,7 +15,7 @@ var groups = kind[[]BridgeGroup]{
 	read: func(r *reader, name string, n *node) ([]BridgeGroup, bool) {
 		given, ok := r.entries(name, n)
 		if len(given) > maxGroups {
-			r.errorf(n, "%s names %d groups, at most %d", name, len(given), maxGroups)
+			r.errorf(n, "%s has %d groups; at most %d are allowed", name, len(given), maxGroups)
 			return nil, false
 		}
 		var all []BridgeGroup
@@ -32,7 +32,7 @@ var groups = kind[[]BridgeGroup]{
 			}
 		}
 		if len(all) > 0 && r.count() == before && sum == 0 {
-			r.errorf(n, "all groups have the weight 0: give one of them more")
+			r.errorf(n, "all groups have the weight 0; give at least one a higher weight")
 		}
 		return all, ok
 	},
@@ -65,7 +65,7 @@ func texts(what string, check func(string) string) kind[[]string] {
 				all = n.items
 			}
 			if len(all) > maxGroups {
-				r.errorf(n, "%s names %d things, at most %d", name, len(all), maxGroups)
+				r.errorf(n, "%s has %d entries; at most %d are allowed", name, len(all), maxGroups)
 				return nil, false
 			}
 			var out []string
@@ -103,7 +103,7 @@ var levels = kind[[]int64]{
 				return nil, false
 			}
 			if i > 0 && v == out[i-1] || i > 1 && (v > out[i-1]) != (out[1] > out[0]) {
-				r.errorf(item, "%s must rise all the way, or fall all the way: %d after %d does not", name, v, out[i-1])
+				r.errorf(item, "%s must only rise or only fall; %d after %d does not", name, v, out[i-1])
 				return nil, false
 			}
 			out = append(out, v)
@@ -133,9 +133,9 @@ const (
 )
 
 var groupTable = &table{name: "group", doc: "One group of `groups`.", fields: []field{
-	of("weight", "1", "Its part of what the groups divide, in proportion to the weights beside it. 0: it goes to the front only with jobs that take nothing.",
+	of("weight", "1", "Its fraction of what the groups divide, in proportion to the weights of the other groups. 0: only jobs without benefit go to the front.",
 		weight(share.CheckWeightOrNone), func(g *BridgeGroup) *float64 { return &g.Weight }),
-	unless("the pool that is called as the group",
-		of("pools", "", "The pools whose jobs belong to it, with those below them. Where two lead to a job, the longer path counts.",
+	unless("the pool of the same name",
+		of("pools", "", "The pools whose jobs belong to it, with those below them. If two paths match a job, the longer one counts.",
 			poolPaths, func(g *BridgeGroup) *[]string { return &g.Pools })),
 }}

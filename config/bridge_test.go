@@ -52,7 +52,7 @@ func TestBridgeProblems(t *testing.T) {
 		"groups: {a: {weight: -1}}":      "b.yaml:1:22: weight must be >= 0, got -1",
 		"groups: {a: {weight: 0}}":       "b.yaml:1:9: all groups have the weight 0",
 		"feed: fast":                     "b.yaml:1:7: ",
-		"levels: [1, 3, 2]\nabove: [x]":  "b.yaml:1:16: levels must rise all the way, or fall all the way: 2 after 3 does not",
+		"levels: [1, 3, 2]\nabove: [x]":  "b.yaml:1:16: levels must only rise or only fall; 2 after 3 does not",
 		"levels: [1, 2]\nabove: [x]":     "b.yaml:1:9: 2 levels: back, front and 1 group above need 3",
 		"groups: {x: {}}\nabove: [x]":    `b.yaml:2:8: "x" is a fair-share group as well`,
 		"half_life: 1d\nwindow: 1d":      "b.yaml:2:1: both a window and a half_life",

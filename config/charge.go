@@ -37,7 +37,7 @@ func readCharge(r *reader, name string, n *node) (float64, bool) {
 		}
 	}
 	if err != nil || !(v >= 0 && v <= maxCharge) || size == 0 {
-		r.errorf(n, "%s must be a number from 0 on, for one of it, or for a size, such as 0.25/G; got %s", name, n.describe())
+		r.errorf(n, "%s must be a number of at least 0, for one unit or for a size, such as 0.25/G; got %s", name, n.describe())
 		return 0, false
 	}
 	return v / float64(size), true
@@ -62,12 +62,12 @@ var charges = kind[sched.Charge]{
 			if n.text == dominant {
 				return sched.Charge{Dominant: true}, true
 			}
-			r.errorf(n, "%s must be dominant, or name resources: {%s: 1, mem: 0.25/G}; got %s", name, r.unit, n.describe())
+			r.errorf(n, "%s must be dominant, or resources with charges: {%s: 1, mem: 0.25/G}; got %s", name, r.unit, n.describe())
 			return sched.Charge{}, false
 		}
 		per, ok := perResource.read(r, name, n)
 		if ok && len(per) > 0 && per[r.unit] == 0 {
-			r.errorf(n, "%s must charge something for %s, the unit: a task that takes nothing else would cost nothing, and go before all others for ever", name, r.unit)
+			r.errorf(n, "%s must have a charge above 0 for %s, the unit: otherwise tasks that take only the unit cost nothing and always go first", name, r.unit)
 			return sched.Charge{}, false
 		}
 		return sched.Charge{Per: per}, ok
@@ -89,10 +89,10 @@ var combinations = unlessIs(false, choice("charge_by", []string{"sum", "max"}, [
 // chargeFields must follow the field unit, because a charge has to charge something for the unit.
 func chargeFields() []field {
 	return []field{
-		unless("what a task takes of the unit",
-			of("charge", "", "What a running task is charged each second, which is what counts as usage: a number for one of each resource, or for a size of it, such as {cpu: 1, mem: 0.25/G, gpu: 20}; or dominant, the largest part that it takes of what there is, scaled to the unit. A change holds for tasks that start after it.",
+		unless("the number of units that a task takes",
+			of("charge", "", "The charge of a running task per second, which counts as usage: for each resource a number for one unit or for a size, such as {cpu: 1, mem: 0.25/G, gpu: 20}; or dominant: the largest fraction that the task takes of any resource of the cluster, scaled to the unit. A change applies to tasks that start after it.",
 				charges, func(c *Config) *sched.Charge { return &c.Shares.Sched.Charge })),
-		of("charge_by", "sum", "What is charged of several resources: the sum of their charges, or only the largest one (max).",
+		of("charge_by", "sum", "How the charges of several resources combine: their sum, or only the largest one (max).",
 			combinations, func(c *Config) *bool { return &c.Shares.Sched.Charge.Largest }),
 	}
 }
@@ -105,6 +105,6 @@ func (r *reader) checkCharge(root *node, c *Config) {
 	}
 	if per := charge.Per["mem"]; per > math.Exp2(-20) {
 		r.warnf(root.get("charge").get("mem"),
-			"a task with 1G of memory would be charged %s a second; memory is counted in bytes: say what 1G costs, such as 0.25/G", formatNumber(per*(1<<30)))
+			"a task with 1G of memory would be charged %s a second, because memory is counted in bytes; give the charge of 1G, such as 0.25/G", formatNumber(per*(1<<30)))
 	}
 }

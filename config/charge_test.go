@@ -35,12 +35,12 @@ func TestCharge(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"charge: {gpu: 20}\n":          "must charge something for cpu, the unit",
-		"charge: {cpu: 0, gpu: 20}\n":  "must charge something for cpu, the unit",
-		"charge: dominance\n":          "must be dominant, or name resources",
+		"charge: {gpu: 20}\n":          "must have a charge above 0 for cpu, the unit",
+		"charge: {cpu: 0, gpu: 20}\n":  "must have a charge above 0 for cpu, the unit",
+		"charge: dominance\n":          "must be dominant, or resources with charges",
 		"charge: {cpu: 1, mem: 1/5}\n": "such as 0.25/G; got 1/5",
-		"charge: {cpu: -1}\n":          "must be a number from 0 on",
-		"charge: {cpu: 1, exec: 1}\n":  "is a name of our own",
+		"charge: {cpu: -1}\n":          "must be a number of at least 0",
+		"charge: {cpu: 1, exec: 1}\n":  "is reserved",
 		"charge_by: largest\n":         "largest",
 	} {
 		if _, err := config.Parse("f", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {

@@ -220,8 +220,8 @@ func TestMisspeltResources(t *testing.T) {
 		got = append(got, p.Msg)
 	}
 	want := []string{
-		`max cpus: no agent offers "cpus" by itself - did you mean "cpu"?`,
-		`min memory: no agent offers "memory" by itself - did you mean "mem"?`,
+		`max cpus: agents do not offer "cpus" on their own - did you mean "cpu"?`,
+		`min memory: agents do not offer "memory" on their own - did you mean "mem"?`,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q", got)

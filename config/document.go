@@ -36,7 +36,7 @@ func readYAML(text string) (*node, *Problem) {
 		case first:
 			root = d.node(y.Content[0])
 		default:
-			d.fail(d.at(y.Line, y.Column), "a second document begins here; the file has to be one")
+			d.fail(d.at(y.Line, y.Column), "a second document begins here; the file must have only one")
 		}
 		if d.failed != nil {
 			return nil, d.failed
@@ -113,7 +113,7 @@ func (d *document) name(y *yaml.Node, i int) *node {
 	end := k.Column + utf8.RuneCountInString(k.Value)
 	switch {
 	case n.kind == list || n.kind == mapping:
-		d.fail(n.place, "a name must be one text, got %s; a value that begins with a bracket has to be in quotes",
+		d.fail(n.place, "a name must be a single text, got %s; a value that begins with a bracket has to be in quotes",
 			n.describe())
 	case n.quoted:
 	case n.text == "<<":

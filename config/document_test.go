@@ -90,13 +90,13 @@ func TestRefused(t *testing.T) {
 			"1:4: the bracket is not closed: ] is missing"},
 		{"a: {b: [c}", "1:10: expected a comma, or the ] for line 1; a value that holds brackets or colons" + quoted},
 		{"{a: b}}", "1:7: unexpected }; a value that holds brackets" + quoted}, {"a: ,b", "1:4: unexpected comma"},
-		{"a: {{ b }}", "1:5: a name must be one text, got names with values; a value that begins with a bracket" + quoted},
-		{"[a]: b", "1:1: a name must be one text, got a list; a value that begins with a bracket" + quoted},
+		{"a: {{ b }}", "1:5: a name must be a single text, got names with values; a value that begins with a bracket" + quoted},
+		{"[a]: b", "1:1: a name must be a single text, got a list; a value that begins with a bracket" + quoted},
 		{"{a, b}", "1:3: expected a colon after \"a\"; a value that holds braces" + quoted}, {"{: a}",
 			"1:2: a name is missing before the colon"},
 		{"a: b\n<<: {c: d}", "2:1: merge keys (<<) are not read"}, {"a: b\n%c",
 			"2:1: a line must not begin with %: directives are not read"},
-		{"--- a\n--- b\n", "2:1: a second document begins here; the file has to be one"}, {"a: b\n... c",
+		{"--- a\n--- b\n", "2:1: a second document begins here; the file must have only one"}, {"a: b\n... c",
 			"2:5: unexpected text after the value; put the whole value" + " in quotes"},
 	} {
 		_, problem := readYAML(c.text)

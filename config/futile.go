@@ -17,16 +17,16 @@ func (f *futile) options(n *node, p *share.Pool, path string, scoot bool) {
 		switch v := n.get(x.option); {
 		case v == nil || v.kind == nothing || p.Policy == x.policy:
 		case path == "":
-			f.warnf(at, "%s has no effect: it is of the policy %s, and that of the root is %s", x.option, x.policy, p.Policy)
+			f.warnf(at, "%s has no effect: it belongs to the policy %s, but the policy of the root is %s", x.option, x.policy, p.Policy)
 		case p.Policy == "":
-			f.warnf(at, "%s has no effect: pool %s names no policy; say policy: %s beside it", x.option, clip(path), x.policy)
+			f.warnf(at, "%s has no effect: pool %s names no policy; add policy: %s to the pool", x.option, clip(path), x.policy)
 		default:
-			f.warnf(at, "%s has no effect: it is of the policy %s, and that of pool %s is %s", x.option, x.policy, clip(path),
+			f.warnf(at, "%s has no effect: it belongs to the policy %s, but the policy of pool %s is %s", x.option, x.policy, clip(path),
 				p.Policy)
 		}
 	}
 	if p.Policy == "load" && p.Options.Rebalance.Threshold >= maxSpread {
-		f.warnf(n.get("rebalance").get("threshold"), "nothing is ever stopped: pools cannot be more than %d points apart",
+		f.warnf(n.get("rebalance").get("threshold"), "no task is ever stopped: pools cannot be more than %d points apart",
 			maxSpread)
 	}
 	if p.Policy != "" {
@@ -40,7 +40,7 @@ func (f *futile) options(n *node, p *share.Pool, path string, scoot bool) {
 		}
 		below := share.Join(path, c.Name)
 		if v := e.value.get("load"); scoot && v.zero() {
-			f.hintf(v, "pool %s is never served: its load is 0%%, and the rounding is scoot; rounding: exact serves it with what nobody else can use", clip(below))
+			f.hintf(v, "pool %s is never served: its load is 0%%, and the rounding is scoot; rounding: exact gives it what no other pool can use", clip(below))
 		}
 		f.options(e.value, c, below, scoot)
 	}
@@ -64,7 +64,7 @@ func (f *futile) below(n *node, p *share.Pool, above share.Reclaim) {
 				}
 			}
 			if v := e.value.get("load"); v.zero() {
-				f.errorf(v, "pool %s has the load 0%%, which is to get only what nobody else can use, and a min; give it a load, or no min", clip(path))
+				f.errorf(v, "pool %s has a min and the load 0%%, which gets only what no other pool can use; give it a load, or remove min", clip(path))
 			}
 		}
 		f.policy(e.value, c, "pool "+clip(path))
@@ -84,10 +84,10 @@ func (f *futile) policy(n *node, p *share.Pool, who string) {
 	switch {
 	case p.Options.Decay.HalfLife:
 		f.warnf(n.get("decay").get("half_life"),
-			"%s counts use by the half-life, which is none: the use of years ago weighs like that of today. Set half_life, such as 7d", who)
+			"%s counts use by the half-life, which is none: use of years ago counts like use of today. Set half_life, such as 7d", who)
 	case p.Policy == "fairtree" || p.Policy == "multifactor":
 		if at != nil {
-			f.warnf(at, "%s divides by past use, and half_life is none: the use of years ago weighs like that of today. Set half_life, such as 7d", who)
+			f.warnf(at, "%s divides by past use, but half_life is none: use of years ago counts like use of today. Set half_life, such as 7d", who)
 		}
 	}
 }
@@ -109,11 +109,11 @@ func (f *futile) unread(n *node, p *share.Pool, who, divides, ranks string) {
 		f.path = share.Join(f.path, c.Name)
 		for _, word := range []string{"weight", "share", "load"} {
 			if v := e.value.get(word); v != nil && divides == "fifo" && c.Weight != 1 {
-				f.warnf(v, "%s has no effect on the order: %s divides by fifo, which serves who came first. Leave it out, or let %s divide by a policy that reads it, such as policy: fair", word, who, who)
+				f.warnf(v, "%s has no effect on the order: %s has the policy fifo, which serves jobs by arrival. Remove it, or give %s a policy that uses it, such as policy: fair", word, who, who)
 			}
 		}
 		if v := e.value.get("policy"); v != nil && ranks != "" && c.Policy != "multifactor" {
-			f.warnf(v, "the job with the highest priority need not be the next: the multifactor of %s chooses pool %s by its best job, and %s then decides which job of it starts. Leave policy out, or give %s another one", ranks, clip(f.path), c.Policy, ranks)
+			f.warnf(v, "the job with the highest priority need not be the next: the multifactor of %s chooses pool %s by its best job, and %s then decides which job of it starts. Remove policy, or give %s another one", ranks, clip(f.path), c.Policy, ranks)
 		}
 		below := c.Policy
 		if below == "" {
@@ -152,7 +152,7 @@ func (r *reader) checkFutile(root *node, c *Config) {
 			others = " (and " + units.Plural(n, "other pool") + ")"
 		}
 		f.hintf(f.at, "the min of %s%s is served only as tasks of others end, and a task without a time limit may run for ever."+
-			" Let such tasks be stopped with reclaim: {min_after: 1m}, or say min_after: off", clip(f.unheard[0]), others)
+			" To have such tasks stopped, set reclaim: {min_after: 1m}; otherwise set min_after: off", clip(f.unheard[0]), others)
 	case n != nil && top.Reclaim.MinAfter > 0 && !f.minima:
 		f.warnf(n, "min_after has no effect: no pool has a min")
 	}

@@ -19,15 +19,15 @@ var multifactorTable, factorWeightsTable, siteTable *table
 
 func init() {
 	factorWeightsTable = &table{name: "weights",
-		doc: "What each factor, from 0 to 1, adds to a priority at most, in points.", fields: factorWeights()}
-	siteTable = &table{name: "site", doc: "One rule of `site`. It gives its value to the jobs that all its expressions match; of several the first counts.", fields: siteFields()}
+		doc: "The maximum that each factor, from 0 to 1, adds to a priority, in points.", fields: factorWeights()}
+	siteTable = &table{name: "site", doc: "One rule of `site`. It gives its value to the jobs that all its expressions match; the first rule that matches counts.", fields: siteFields()}
 	multifactorTable = &table{name: "multifactor", doc: "How the policy `multifactor` computes the priority of a job:" +
 		" age + fairshare + size + pool + qos + assoc + tres + site - nice.", fields: multifactorFields()}
 }
 
 // multifactorField leaves the defaults out of the canonical form.
 func multifactorField() field {
-	f := of("multifactor", "{}", "What the policy multifactor counts.",
+	f := of("multifactor", "{}", "Settings of the policy multifactor.",
 		sub[Multifactor](&multifactorTable), func(c *Config) *Multifactor { return &c.Multifactor })
 	show := f.show
 	f.show = func(from any) *node {
@@ -41,19 +41,19 @@ func multifactorField() field {
 
 func multifactorFields() []field {
 	return []field{
-		of("weights", "{}", "What each factor adds at most.", sub[sched.Multifactor](&factorWeightsTable),
+		of("weights", "{}", "The maximum that each factor adds.", sub[sched.Multifactor](&factorWeightsTable),
 			func(m *Multifactor) *sched.Multifactor { return &m.Multifactor }),
-		of("max_age", "7d", "From this age on, the age of a job counts in full, and no further.",
+		of("max_age", "7d", "The age at which the factor age of a job reaches its maximum.",
 			span(time.Second, ""), func(m *Multifactor) *time.Duration { return &m.MaxAge }),
-		of("favor", "large", "Which jobs the factor size favours: large, by the part of the capacity that a task asks for, or small, by what it leaves.",
+		of("favor", "large", "The jobs that the factor size favors: large (fraction of the capacity that a task asks for) or small (fraction that it leaves).",
 			choice("favor", []string{"large", "small"}, []bool{false, true}), func(m *Multifactor) *bool { return &m.Small }),
-		of("size_relative_to_time", "false", "The size counts per minute of the time limit; that of a job without a limit is 0.",
+		of("size_relative_to_time", "false", "The size counts per minute of the time limit; the size of a job without a limit is 0.",
 			boolean, func(m *Multifactor) *bool { return &m.RelativeToTime }),
-		of("recalculate", "5m", "How often the factor fairshare of all pools is computed anew. That of a pool also is when a task of it ends.",
+		of("recalculate", "5m", "The interval at which the factor fairshare of all pools is recomputed. For a pool, it is also recomputed when one of its tasks ends.",
 			span(time.Second, ""), func(m *Multifactor) *time.Duration { return &m.Recalculate }),
-		unless("none", of("qos", "", "The qualities of service that jobs may name, with their factors. A job that names none has that of the name of its priority, if there is one.",
+		unless("none", of("qos", "", "The qualities of service that jobs may name, with their factors. A job that names none gets the quality of service with the name of its priority, if there is one.",
 			factors, func(m *Multifactor) *map[string]float64 { return &m.Levels })),
-		unless("none", of("site", "", "Rules that give jobs a value of the site's own.",
+		unless("none", of("site", "", "Rules that give jobs a value that the site chooses.",
 			sites, func(m *Multifactor) *[]share.SiteRule { return &m.Rules })),
 	}
 }
@@ -63,24 +63,24 @@ func factorWeights() []field {
 		return of(name, def, doc, points, at)
 	}
 	return []field{
-		one("age", "1000", "Of the time since the submission, as part of max_age.",
+		one("age", "1000", "For the time since the submission, divided by max_age.",
 			func(m *sched.Multifactor) *float64 { return &m.Age }),
-		one("fairshare", "10000", "Of 2^(-usage / share) of the job's pool.",
+		one("fairshare", "10000", "For 2^(-usage / share) of the job's pool.",
 			func(m *sched.Multifactor) *float64 { return &m.Fairshare }),
-		one("size", "1000", "Of the part of the capacity that a task asks for.",
+		one("size", "1000", "For the fraction of the capacity that a task asks for.",
 			func(m *sched.Multifactor) *float64 { return &m.Size }),
-		one("pool", "1000", "Of the factor of the pool.", func(m *sched.Multifactor) *float64 { return &m.Pool }),
-		one("qos", "1000", "Of the factor of the quality of service.", func(m *sched.Multifactor) *float64 { return &m.QOS }),
-		one("assoc", "1000", "Of the assoc_factor of the pool.", func(m *sched.Multifactor) *float64 { return &m.Assoc }),
-		unless("none", of("tres", "", "Of the part of each resource that a task asks for, by resource.",
+		one("pool", "1000", "For the factor of the pool.", func(m *sched.Multifactor) *float64 { return &m.Pool }),
+		one("qos", "1000", "For the factor of the quality of service.", func(m *sched.Multifactor) *float64 { return &m.QOS }),
+		one("assoc", "1000", "For the assoc_factor of the pool.", func(m *sched.Multifactor) *float64 { return &m.Assoc }),
+		unless("none", of("tres", "", "For the fraction of each resource that a task asks for, by resource.",
 			tres, func(m *sched.Multifactor) *map[string]float64 { return &m.TRES })),
-		one("site", "1", "Of the value that a rule of the site gives.",
+		one("site", "1", "For the value that a rule of the site gives.",
 			func(m *sched.Multifactor) *float64 { return &m.Site }),
 	}
 }
 
 func siteFields() []field {
-	value := of("value", "", "What the jobs get, times the weight of site.", siteValue,
+	value := of("value", "", "The value for the jobs; it is multiplied by the weight of site.", siteValue,
 		func(r *share.SiteRule) *float64 { return &r.Value })
 	value.must = true
 	return []field{

@@ -14,15 +14,15 @@ var rebalanceTable, decayTable *table
 // optionFields returns the options of a pool's policy.
 func optionFields[T any](at func(*T) *share.Options) []field {
 	return []field{
-		unless("exact", of("rounding", "", "Of the policy load: exact apportions by largest remainder, scoot rounds as Twitter's Scoot does.",
+		unless("exact", of("rounding", "", "For the policy load: exact apportions by largest remainder, scoot rounds as Twitter's Scoot does.",
 			left(choice("rounding", []string{"exact", "scoot"},
 				[]string{"exact", "scoot"})), func(t *T) *string { return &at(t).Rounding })),
-		unless("never", of("rebalance", "", "Of the policy load: when it stops tasks.",
+		unless("never", of("rebalance", "", "For the policy load: when it stops tasks.",
 			left(sub[share.Rebalance](&rebalanceTable)), func(t *T) *share.Rebalance { return &at(t).Rebalance })),
 		unless("as documented", of("compat", "",
-			"Of the policy fairtree: slurm ranks the users of accounts that tie as Slurm's program does, instead of as its documentation says.",
+			"For the policy fairtree: slurm ranks the users of accounts that tie as Slurm's program does, not as its documentation says.",
 			left(choice("compat", []string{"slurm"}, []string{"slurm"})), func(t *T) *string { return &at(t).Compat })),
-		unless("7 days by 0.7", of("decay", "", "Of the policy decay: how past use counts.",
+		unless("7 days by 0.7", of("decay", "", "For the policy decay: how past use counts.",
 			left(sub[share.Decay](&decayTable)), func(t *T) *share.Decay { return &at(t).Decay })),
 	}
 }
@@ -41,23 +41,23 @@ var percentagePoints = numbers(object{"type": "number", "minimum": 0, "maximum":
 const maxSpread = 200
 
 func rebalanceFields() []field {
-	threshold := of("threshold", "", "Percentage points that must lie between the pool that is most above its load and the one that is most below. 0: never.",
+	threshold := of("threshold", "", "The distance in percentage points between the pool furthest above its load and the pool furthest below, above which tasks are stopped. 0: never.",
 		percentagePoints, func(x *share.Rebalance) *float64 { return &x.Threshold })
 	threshold.must = true
 	return []field{
 		threshold,
-		of("min_duration", "4m", "For how long it must be so. 0: never.",
+		of("min_duration", "4m", "The time for which the distance must last. 0: never.",
 			span(time.Second, "0"), func(x *share.Rebalance) *time.Duration { return &x.MinDuration }),
 	}
 }
 
 func decayFields() []field {
 	return []field{
-		of("days", "7", "How many days count, today included.", whole(1, share.MaxDays),
+		of("days", "7", "The number of days that count, including today.", whole(1, share.MaxDays),
 			func(x *share.Decay) *int { return &x.Days }),
-		of("factor", "0.7", "By how much each day counts less than the day after it.", fraction,
+		of("factor", "0.7", "The factor by which each day counts less than the day after it.", fraction,
 			func(x *share.Decay) *float64 { return &x.Factor }),
-		of("half_life", "false", "Count by the half-life of the configuration instead of by days.", boolean,
+		of("half_life", "false", "Use the half-life of the configuration instead of days.", boolean,
 			func(x *share.Decay) *bool { return &x.HalfLife }),
 		of("scale_by_share", "false", "Multiply the use by the share.", boolean,
 			func(x *share.Decay) *bool { return &x.ScaleByShare }),

@@ -41,7 +41,7 @@ func splitPath(path string) ([]string, error) {
 		part, more := "", false
 		if inner, ok := strings.CutPrefix(rest, `"`); ok {
 			if part, rest, ok = strings.Cut(inner, `"`); !ok {
-				return nil, fmt.Errorf("the path %s has a quote without its end", clip(path))
+				return nil, fmt.Errorf("the path %s has a quote that is not closed", clip(path))
 			}
 			if rest, more = strings.CutPrefix(rest, "."); rest != "" && !more {
 				return nil, fmt.Errorf("expected a dot after the quote in the path %s", clip(path))
@@ -135,7 +135,7 @@ func overlay(root *node, s Setting, create bool) (wrong string) {
 		case nothing:
 			n.kind, n.from = mapping, s.text()
 		case scalar:
-			return fmt.Sprintf("%s is one value; there is nothing below it", joinPath(parts[:i]))
+			return fmt.Sprintf("%s is a single value; it has no fields", joinPath(parts[:i]))
 		case list:
 			return fmt.Sprintf("%s is a list; set it as a whole, or one of its items by its number, such as %[1]s.1",
 				joinPath(parts[:i]))
@@ -143,7 +143,7 @@ func overlay(root *node, s Setting, create bool) (wrong string) {
 		k := n.find(part)
 		switch {
 		case k < 0 && i > 0 && parts[i-1] == "pools" && !create:
-			return unknown("pool", part, keysOf(n)) + "; to add it, say --new or change the file"
+			return unknown("pool", part, keysOf(n)) + "; to add it, use --new or change the file"
 		case last && value.kind == nothing && k >= 0:
 			n.keys, n.items = slices.Delete(n.keys, k, k+1), slices.Delete(n.items, k, k+1)
 			return ""

@@ -92,7 +92,7 @@ func TestSettingsAreChecked(t *testing.T) {
 		"pools.c2.load=3%":          `unknown pool "c2"`,
 		"polcy=fair":                `unknown field "polcy"`,
 		"policy=[":                  "the value cannot be read",
-		"policy.x=1":                "policy is one value",
+		"policy.x=1":                "policy is a single value",
 		"placement.x=1":             "placement is a list",
 		"placement.9={pool: c0}":    "the number must be from 1 to 3",
 		"server.listen=x":           "change it in the file",

@@ -79,7 +79,7 @@ func (r *reader) checkParts(word string, pools []entry) {
 		}
 		for _, other := range []string{"weight", "share"} {
 			if other != word && e.value.get(other) != nil {
-				r.errorf(s, "pool %s has both a %s and a %s; give one of them", clip(e.key.text), other, word)
+				r.errorf(s, "pool %s has both a %s and a %s; remove one of them", clip(e.key.text), other, word)
 			}
 		}
 		if v, err := parsePercent(s.text); err == nil && v > 0 && v <= 100 &&
@@ -96,7 +96,7 @@ func (r *reader) checkParts(word string, pools []entry) {
 	all := true
 	for _, e := range pools {
 		if e.value.get(word) == nil {
-			r.errorf(e.key, "pool %s has no %s, but others beside it have; give all of them one, or none", clip(e.key.text),
+			r.errorf(e.key, "pool %s has no %s, but its siblings have; give it to all of them or to none", clip(e.key.text),
 				word)
 			all = false
 		}
@@ -122,7 +122,7 @@ func (r *reader) checkSum(word string, pools []entry, sum float64, first, last *
 	case word == "share" && sum > 100+rounding:
 		r.errorf(last, "the %s of %s add up to %s%%, more than 100%%", plural, who, formatNumber(round(sum)))
 	case sum > 0 && math.Abs(sum-100) > rounding:
-		r.warnf(first, "the %s of %s add up to %s%%; they are taken in proportion, so that they come to 100%%",
+		r.warnf(first, "the %s of %s add up to %s%%; they are scaled to 100%%",
 			plural, who, formatNumber(round(sum)))
 	}
 }

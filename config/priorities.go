@@ -35,7 +35,7 @@ var prioritiesAs = choice("priorities_as", []string{"order", "weights"}, []bool{
 // checkNewJobs refuses a boost of new jobs if priorities are not weights.
 func (r *reader) checkNewJobs(root *node, c *Config) {
 	if n := root.key("new_job_boost"); c.Shares.Sched.NewJobs.Factor > 0 && !c.Shares.Sched.PriorityWeights {
-		r.errorf(n, "new_job_boost is a weight, and the priorities of jobs are an order; say priorities_as: weights, too")
+		r.errorf(n, "new_job_boost is a weight, but the priorities of jobs are an order; add priorities_as: weights")
 	}
 }
 
@@ -47,7 +47,7 @@ func readPriorities(r *reader, name string, n *node) ([]sched.Priority, bool) {
 	case len(given) == 0:
 		r.errorf(n, "%s must name at least one priority", name)
 	case len(given) > maxPriorities:
-		r.errorf(n, "%s names %d priorities, at most %d", name, len(given), maxPriorities)
+		r.errorf(n, "%s has %d priorities; at most %d are allowed", name, len(given), maxPriorities)
 	}
 	var all []sched.Priority
 	for _, e := range given {

@@ -52,14 +52,14 @@ var perTime = kind[sched.Rate]{
 }
 
 func rateFields() []field {
-	rate := of("rate", "", "How many tasks may start in a time, such as 5/s.", perTime,
+	rate := of("rate", "", "The number of tasks that may start per time, such as 5/s.", perTime,
 		func(t *Rate) *sched.Rate { return &t.Rate })
 	rate.must = true
 	return []field{
 		rate,
-		unless("the number of the rate", of("burst", "", "How many may start at once after a pause.",
+		unless("the number of the rate", of("burst", "", "The number of tasks that may start at once after a pause.",
 			wholeNumber(1, maxTasks), func(t *Rate) *int64 { return &t.Burst })),
-		unless("none", of("kinds", "", "Kinds of jobs that are subject to it without naming it.",
+		unless("none", of("kinds", "", "Kinds of jobs to which it applies even if they do not name it.",
 			kindNames, func(t *Rate) *[]string { return &t.Kinds })),
 	}
 }
@@ -92,7 +92,7 @@ var kindNames = kind[[]string]{
 			all = n.items
 		}
 		if len(all) > maxKinds {
-			r.errorf(n, "%s names %d kinds, at most %d", name, len(all), maxKinds)
+			r.errorf(n, "%s has %d kinds; at most %d are allowed", name, len(all), maxKinds)
 			return nil, false
 		}
 		var kinds []string

@@ -76,7 +76,7 @@ func (r *reader) rules(name string, n *node, most int) bool {
 		r.errorf(n, "%s must be a list of rules, got %s", name, n.describe())
 		return false
 	case len(n.items) > most:
-		r.errorf(n, "%s has %d rules, at most %d", name, len(n.items), most)
+		r.errorf(n, "%s has %d rules; at most %d are allowed", name, len(n.items), most)
 		return false
 	}
 	return true
@@ -88,7 +88,7 @@ func (r *reader) text(name string, n *node) (string, bool) {
 	case n.kind == nothing:
 		r.errorf(n, "%s has no value", name)
 	case n.kind != scalar:
-		r.errorf(n, "%s must be one value, got %s", name, n.describe())
+		r.errorf(n, "%s must be a single value, got %s", name, n.describe())
 	default:
 		return n.text, true
 	}

@@ -15,27 +15,27 @@ var reclaimTable, starvingTable *table
 // pool above.
 func starvingFields[T any](at func(*T) *share.Reclaim) []field {
 	return []field{
-		unless("that of the pool above; off at the top",
-			of("min_after", "", "For how long it may have less than its min although it has work that would fit on a node, before tasks of others are stopped for it. off: for ever.",
+		unless("that of the pool above; off for the root",
+			of("min_after", "", "How long it may be below its min, with work that would fit on a node, before tasks of other pools are stopped for it. off: for ever.",
 				patience(), func(t *T) *time.Duration { return &at(t).MinAfter })),
-		unless("that of the pool above; off at the top",
-			of("share_after", "", "The same for its fair part, which is its FAIR NOW in `fairlead shares`: when it has less than `below` of that.",
+		unless("that of the pool above; off for the root",
+			of("share_after", "", "The same for its entitlement (FAIR NOW in `fairlead shares`): how long it may have less than `below` of it.",
 				patience(), func(t *T) *time.Duration { return &at(t).ShareAfter })),
-		unless("that of the pool above; 50% at the top",
-			of("below", "", "The percentage of its fair part below which it is badly served.",
+		unless("that of the pool above; 50% for the root",
+			of("below", "", "The percentage of its entitlement below which share_after applies.",
 				left(percentOf), func(t *T) *float64 { return &at(t).Below })),
 		unless("that of the pool above", of("protect", "",
-			"Its running tasks, and those of the pools below it, are never stopped for others.",
+			"Its running tasks, and the tasks of the pools below it, are never stopped for other pools.",
 			left(boolean), func(t *T) *bool { return &at(t).Protect })),
 	}
 }
 
 func reclaimFields() []field {
 	return append(starvingFields(func(c *Config) *share.Reclaim { return &c.Shares.Sched.Root.Reclaim }),
-		of("grace", "30m", "No job is stopped twice within this time. 0: there is none.",
+		of("grace", "30m", "No job is stopped twice within this time. 0: no such time.",
 			unlessIs(30*time.Minute, span(time.Second,
 				"0")), func(c *Config) *time.Duration { return &c.Shares.Sched.Reclaim.Grace }),
-		of("choose", "newest", "Which tasks are stopped first: the newest, or the cheapest, which have received the fewest slot-seconds.",
+		of("choose", "newest", "The tasks that are stopped first: the newest, or the cheapest (with the fewest slot-seconds received).",
 			unlessIs(sched.Newest, choice("choose", []string{"newest", "cheapest"},
 				[]sched.Choose{sched.Newest, sched.Cheapest})),
 			func(c *Config) *sched.Choose { return &c.Shares.Sched.Reclaim.Choose }),
@@ -46,7 +46,7 @@ func reclaimFields() []field {
 func reclaimField() field {
 	return field{
 		name: "reclaim", def: "{}", unless: "off", word: "see below", standard: standard("reclaim", "{}"),
-		doc:    "When running tasks are stopped for pools that do not get their min or their fair part, and which.",
+		doc:    "When running tasks are stopped for pools below their min or their entitlement, and which tasks.",
 		schema: func() object { return object{"$ref": "#/$defs/" + reclaimTable.name} },
 		read:   func(r *reader, n *node, to any) { reclaimTable.read(r, "reclaim", n, to) },
 		show: func(from any) *node {

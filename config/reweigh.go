@@ -30,7 +30,7 @@ func (c *Config) Reweigh(weights map[string]float64) (string, error) {
 	}
 	for _, d := range Diff(c, after) {
 		if !slices.Contains(want, d.Path) {
-			return "", fmt.Errorf("the weights cannot be changed alone, as %s would change with them: edit the text", d.Path)
+			return "", fmt.Errorf("the weights cannot be changed alone, because %s would change with them; edit the text", d.Path)
 		}
 	}
 	return out, nil
@@ -62,13 +62,13 @@ func (w *reweighing) pool(root *node, path, value string) error {
 	for part := range strings.SplitSeq(path, "/") {
 		all := n.get("pools")
 		if all.find(part) < 0 {
-			return fmt.Errorf("the file does not name the pool %s: edit the text to add it", clip(path))
+			return fmt.Errorf("the file does not name the pool %s; edit the text to add it", clip(path))
 		}
 		n, key = all.get(part), all.key(part)
 	}
 	for _, other := range []string{"share", "load"} {
 		if n.find(other) >= 0 {
-			return fmt.Errorf("pool %s has its part as %s: edit the text to give it a weight", clip(path), other)
+			return fmt.Errorf("pool %s has a %s; edit the text to give it a weight", clip(path), other)
 		}
 	}
 	if old := n.get("weight"); old != nil {
@@ -91,7 +91,7 @@ func (w *reweighing) pool(root *node, path, value string) error {
 }
 
 func cannot(path string) error {
-	return fmt.Errorf("pool %s is written in a way in which its weight cannot be changed alone: edit the text", clip(path))
+	return fmt.Errorf("the weight of pool %s cannot be changed alone, as the file is written; edit the text", clip(path))
 }
 
 // at reports whether a text stands at a place.

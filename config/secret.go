@@ -57,7 +57,7 @@ func checkSecrets(text string, root *node) *Problem {
 	if hidden, problem := readYAML(Hide(text)); problem == nil && !exposed(hidden) {
 		return nil
 	}
-	return &Problem{Msg: "server.database holds a password that cannot be hidden from other users as it is written: write the address as postgres://USER:PASSWORD@HOST/DATABASE on one line, with %XX for special characters, or give the password in PGPASSFILE"}
+	return &Problem{Msg: "server.database has a password in a form that cannot be hidden from other users: write the address as postgres://USER:PASSWORD@HOST/DATABASE on one line, with %XX for special characters, or give the password in PGPASSFILE"}
 }
 
 // hideValues hides the passwords in a tree of nodes.
@@ -75,7 +75,7 @@ func secret(k kind[string]) kind[string] {
 }
 
 // errHidden says that a hidden password is unknown.
-var errHidden = errors.New("is hidden, and is not in the server's file any more: write it in its place, or give it in PGPASSFILE")
+var errHidden = errors.New("is hidden, and the server's file no longer has it: write it there, or give it in PGPASSFILE")
 
 // Restore puts back the passwords that [Hide] removed from a text, from the file that has them. An address keeps the
 // password of its user even if its host or parameters changed.

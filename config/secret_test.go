@@ -76,7 +76,7 @@ func TestPasswordsThatCannotBeHidden(t *testing.T) {
 	} {
 		text := "polcy: fair\nserver:\n  database: " + database + "\n  lease: 1\n"
 		_, err := config.Parse("f", []byte(text))
-		if err == nil || !strings.Contains(err.Error(), "password that cannot be hidden") ||
+		if err == nil || !strings.Contains(err.Error(), "password in a form that cannot be hidden") ||
 			strings.Contains(err.(config.Problems).Text(), canary) {
 			t.Errorf("%s: %v", text, err)
 		}

@@ -66,7 +66,7 @@ func checkListen(addr string) string {
 	if host == "localhost" || err == nil && ip.IsLoopback() && !ip.Is4In6() && ip.Zone() == "" {
 		return ""
 	}
-	return clip(addr) + " can be reached from other machines, and what passes there is not encrypted;" +
+	return clip(addr) + " can be reached from other machines, without encryption;" +
 		" use 127.0.0.1, [::1] or localhost, and tls.listen for nodes on other machines"
 }
 

@@ -34,7 +34,7 @@ func timeLimit(zero string) kind[time.Duration] {
 func (r *reader) checkTimes(n *node, p *share.Pool, path string, above share.Times) {
 	t := above.Under(path, p)
 	if p.Time > t.Max && t.Max > 0 {
-		r.errorf(n.get("time"), "time %s is above the max_time %s of %s; lower the one or raise the other",
+		r.errorf(n.get("time"), "time %s is above the max_time %s of %s; lower time or raise max_time",
 			units.FormatDuration(p.Time), units.FormatDuration(t.Max), poolName(t.MaxOf))
 	}
 	if p.MaxTime > above.Max && above.Max > 0 {
@@ -65,11 +65,11 @@ func (r *reader) checkBackfill(root *node, c *Config) {
 	switch c.Shares.Sched.Backfill {
 	case sched.FirstFit:
 		r.hintf(n, "first-fit keeps no room: narrow jobs can pass a wide one for ever."+
-			" Where jobs have different sizes use easy")
+			" If jobs have different sizes, use easy")
 	case sched.FCFS:
 		if path, uses := c.Shares.Sched.Root.Using("lottery", "load"); uses {
 			r.hintf(n, "fcfs waits for the job that goes first, and the policy of %s chooses it anew whenever a task ends:"+
-				" narrow jobs can pass a wide one for ever. Where jobs have different sizes use easy", poolName(path))
+				" narrow jobs can pass a wide one for ever. If jobs have different sizes, use easy", poolName(path))
 		}
 	}
 }

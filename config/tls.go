@@ -16,12 +16,12 @@ var hostNames = textList("name", "names", `^[0-9A-Za-z.:-]+$`, maxNames, checkHo
 func tlsFields() []field {
 	return []field{
 		of("listen", "[]", "Addresses for agents on other machines, such as 0.0.0.0:7448. "+
-			"All that passes there is encrypted, and nobody is answered without the certificate of a node or a join token.",
+			"Connections are encrypted, and the server answers only clients with the certificate of a node or a join token.",
 			outside, func(t *TLS) *[]string { return &t.Listen }),
-		of("names", "[]", "Names and addresses of this machine under which the nodes reach it, "+
-			"for the certificate of the server. The name of the machine and the addresses of its interfaces need not be named.",
+		of("names", "[]", "Names and addresses by which nodes reach this machine, "+
+			"for the certificate of the server. The name of the machine and the addresses of its interfaces are included automatically.",
 			hostNames, func(t *TLS) *[]string { return &t.Names }),
-		of("authority", `""`, "The file with the key of the cluster, which fairlead cluster init makes. "+
+		of("authority", `""`, "The file with the key of the cluster; fairlead cluster init makes it. "+
 			"Empty: root's is /var/lib/fairlead/authority.pem, another user's is in XDG_STATE_HOME.",
 			line("path", 4096, anyText), func(t *TLS) *string { return &t.Authority }),
 	}
@@ -40,7 +40,7 @@ var hostName = regexp.MustCompile(`^[0-9A-Za-z]([0-9A-Za-z.-]{0,251}[0-9A-Za-z])
 
 func checkHostName(name string) string {
 	if net.ParseIP(name) == nil && !hostName.MatchString(name) {
-		return clip(name) + " is no name of a machine, and no address"
+		return clip(name) + " is neither the name of a machine nor an address"
 	}
 	return ""
 }

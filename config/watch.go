@@ -152,7 +152,7 @@ func (w *watcher) read(content string) (*Config, error) {
 	}
 	text := strings.TrimPrefix(content, readable)
 	if strings.TrimSpace(text) == "" {
-		return nil, Problems{{File: w.path, Msg: "the file is empty; write {} if it is meant to be"}}
+		return nil, Problems{{File: w.path, Msg: "the file is empty; for an empty configuration, write {}"}}
 	}
 	return Parse(w.path, []byte(text))
 }

@@ -202,7 +202,7 @@ func (j *Job) checkRequest() error {
 			return Invalidf("request", "%v", err)
 		}
 		if name == ExecResource || strings.HasPrefix(name, HandlerPrefix) {
-			return Invalidf("request", "%q is a name of our own; name another resource", name)
+			return Invalidf("request", "%q is reserved; choose another name", name)
 		}
 		if n < 0 || n > MaxAmount {
 			return Invalidf("request", "%s must be from 0 to %d, got %d", name, int64(MaxAmount), n)

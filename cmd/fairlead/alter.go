@@ -44,14 +44,15 @@ func cancelCommand(a *app) *cobra.Command {
 }
 
 func uncancelCommand(a *app) *cobra.Command {
-	x := &alteration{app: a, verb: "uncancel", past: "brought back", undo: "fairlead cancel %s", states: []string{"cancelled"}}
+	x := &alteration{app: a, verb: "uncancel", past: "uncancelled", undo: "fairlead cancel %s", states: []string{"cancelled"}}
 	c := x.command("uncancel", "Undo a cancel: the tasks that it cancelled wait again")
 	c.Long = `Undo a cancel. Tasks that had waited wait again, and tasks that were stopped run again
-from the start. What had succeeded or failed does not; to run all of a job again: fairlead requeue.
+from the start. Tasks that had succeeded or failed do not run again; to run all tasks of a
+job again, use fairlead requeue.
 
-While tasks are still being stopped, those that had waited do so again at once, and the others
-as soon as they have stopped. A job comes back with its hold, and waits for the jobs that it
-depends on; those that were cancelled because they depend on it come back with it.`
+If the cancel is still stopping tasks, the tasks that had waited wait again at once, and the
+stopped tasks follow when they have ended. The job keeps its hold and its dependencies. Jobs
+that were cancelled because they depend on this job are restored with it.`
 	c.Example = "  fairlead uncancel 1042"
 	return c
 }
@@ -59,9 +60,9 @@ depends on; those that were cancelled because they depend on it come back with i
 func holdCommand(a *app) *cobra.Command {
 	x := &alteration{app: a, verb: "hold", past: "held", undo: "fairlead release %s", state: "held", states: []string{"blocked", "waiting", "queued", "running"}}
 	c := x.command("hold", "Hold jobs: waiting tasks do not start, running ones continue")
-	c.Long = `Hold jobs: their waiting tasks stay, and their running tasks go on, until the jobs are released.
+	c.Long = `Hold jobs: their waiting tasks do not start until the jobs are released; running tasks continue.
 why and queue show who holds a job, and the reason if one is given. If an administrator holds a job of
-another user, only an administrator releases it.`
+another user, only an administrator can release it.`
 	c.Example = "  fairlead hold 1042 --reason 'the file server is full'"
 	return c
 }
@@ -74,9 +75,9 @@ func releaseCommand(a *app) *cobra.Command {
 func requeueCommand(a *app) *cobra.Command {
 	x := &alteration{app: a, verb: "requeue", past: "requeued", undo: "fairlead cancel %s", states: []string{"queued", "running", "failed", "cancelled"}}
 	c := x.command("requeue", "Run jobs again; running ones are stopped first")
-	c.Long = `Run jobs again: ended ones from the start, running ones after they are stopped. A job
-that was requeued does not wait again for the jobs that it depended on. Tasks that had
-succeeded run again, too; to bring back only what was cancelled: fairlead uncancel.`
+	c.Long = `Run jobs again: ended jobs from the start, running jobs after they are stopped. A
+requeued job does not wait again for the jobs that it depended on. Tasks that had succeeded
+run again, too; to restore only cancelled tasks, use fairlead uncancel.`
 	c.Example = "  fairlead requeue 1042\n  fairlead requeue -u ann -t failed"
 	return c
 }
@@ -84,17 +85,17 @@ succeeded run again, too; to bring back only what was cancelled: fairlead uncanc
 func alterCommand(a *app) *cobra.Command {
 	x := &alteration{app: a, verb: "prioritise", past: "changed", states: openStates}
 	c := x.command("alter", "Change the priority or the pool of jobs")
-	c.Long = `Change the priority of jobs within their pool or, under the policy multifactor, what
-counts for their priority among all jobs: their quality of service and how nice they are.
+	c.Long = `Change the priority of jobs within their pool. Under the policy multifactor, change the
+quality of service and the nice value, which count for the priority among all jobs.
 
---dry-run says who would start earlier and who later, and changes nothing.
+--dry-run shows which jobs would start earlier and which later, and changes nothing.
 
---move-to puts jobs into another pool, if none of their tasks runs. It is as if they were
-submitted there: the pool has to be one that they may be in, and a job that has no time limit
-gets that of the pool. Jobs keep their place by age, and what they had stays charged to
-the pool in which they had it.`
+--move-to moves jobs to another pool, if none of their tasks runs. The jobs are treated as if
+they were submitted there: their user has to be allowed to use the pool, and a job without a
+time limit gets that of the pool. Jobs keep their place by age. Their past usage stays charged
+to the old pool.`
 	c.Example = "  fairlead alter 1042 --priority high\n  fairlead alter 1042 --qos high --nice 100\n  fairlead alter 1042 1043 --priority high --dry-run\n  fairlead alter -u ann -t waiting --move-to physics"
-	c.Flags().StringVar(&x.priority, "priority", "", "very_high, high, normal, low or very_low")
+	c.Flags().StringVar(&x.priority, "priority", "", "new priority: very_high, high, normal, low or very_low")
 	c.Flags().StringVar(&x.qos, "qos", "", "quality of service (multifactor only); \"\" follows the priority")
 	c.Flags().IntVar(&x.nice, "nice", 0, "lower the job's priority by this number (multifactor only); below 0 for administrators only")
 	c.Flags().BoolVar(&x.dry, "dry-run", false, "show how the order of starts would change; change nothing")
@@ -105,7 +106,7 @@ the pool in which they had it.`
 func (x *alteration) command(name, short string) *cobra.Command {
 	c := &cobra.Command{Use: name + " (JOB... | -u USER | -A POOL) [flags]", Short: short, RunE: x.run}
 	x.selection.flags(c)
-	c.Flags().StringVar(&x.cause, "reason", "", "reason, shown in the job's history; that of a hold also in why and queue")
+	c.Flags().StringVar(&x.cause, "reason", "", "reason to show in the job's history; for a hold also in why and queue")
 	c.Flags().BoolVar(&x.yes, "yes", false, "do not ask for confirmation when several jobs are affected")
 	c.Flags().BoolVar(&x.json, "json", false, "print JSON")
 	return c
@@ -128,9 +129,10 @@ func (x *alteration) run(c *cobra.Command, args []string) error {
 		raise := x.priority != "" || x.raise.QOS != nil || x.raise.Nice != nil
 		switch {
 		case x.pool != "" && raise:
-			return usagef("either --move-to, or --priority, --qos and --nice: they are two commands")
+			return usagef("--move-to cannot be combined with --priority, --qos or --nice; use two commands")
 		case x.pool != "" && x.dry:
-			return usagef("--dry-run is for --priority, --qos and --nice; ask about a pool with: fairlead why JOB --what-if")
+			return usagef("--dry-run works with --priority, --qos and --nice; for another pool, use: fairlead why " +
+				"JOB --what-if pool=POOL")
 		case x.pool != "":
 			x.verb, x.past, x.raise.Pool = "move", "moved", x.pool
 		case !raise:
@@ -138,10 +140,10 @@ func (x *alteration) run(c *cobra.Command, args []string) error {
 		}
 	}
 	if len(ids) == 0 && x.selection.empty() {
-		return usagef("which jobs? Name them, or choose with -u, -A, -k or -t")
+		return usagef("no jobs are given: name them, or select them with -u, -A, -k or -t")
 	}
 	if len(ids) > 0 && !x.selection.empty() {
-		return usagef("either jobs by number or a selection with -u, -A, -k, -t, not both")
+		return usagef("give either job numbers or a selection with -u, -A, -k or -t, not both")
 	}
 	return x.with(func(client *api.Client) error {
 		if len(ids) == 0 {
@@ -203,7 +205,7 @@ func (x *alteration) choose(ctx context.Context, client *api.Client) ([]int64, e
 	}
 	x.victims(jobs)
 	if !x.interactive() {
-		return nil, usagef("%s would be %s; say --yes to do it", count(len(ids), "job", "jobs"), x.past)
+		return nil, usagef("%s would be %s; to confirm, add --yes", count(len(ids), "job", "jobs"), x.past)
 	}
 	if !x.confirm(fmt.Sprintf("%s %s?", strings.ToUpper(x.verb[:1])+x.verb[1:], these(len(ids)))) {
 		return nil, exit(api.ExitRefused)
@@ -316,7 +318,7 @@ func (x *alteration) undoing(good []string) string {
 	if len(good) <= maxUndo || x.selection.empty() || x.state == "" {
 		return "undo: " + fmt.Sprintf(x.undo, strings.Join(good, " "))
 	}
-	return fmt.Sprintf("undo, also of those that were %s before: "+x.undo, x.state, x.selection.whose()+"-t "+x.state)
+	return fmt.Sprintf("undo, including jobs that were %s before: "+x.undo, x.state, x.selection.whose()+"-t "+x.state)
 }
 
 // reorder prints how the order of starts would change.
@@ -342,7 +344,7 @@ func (x *alteration) reorder(ctx context.Context, client *api.Client, ids []int6
 			places(m.Before, m.After))
 	}
 	if left := len(ids) - len(r.Jobs); left > 0 {
-		fmt.Fprintf(x.out, "%d of these jobs %s: the order does not change by them\n", left, units.OneOf(left, "does not wait", "do not wait"))
+		fmt.Fprintf(x.out, "%d of these jobs %s; the order does not depend on them\n", left, units.OneOf(left, "does not wait", "do not wait"))
 	}
 	fmt.Fprintf(x.out, "others: %d would start later", r.Later)
 	for i, p := range r.Pools {
@@ -356,7 +358,7 @@ func (x *alteration) reorder(ctx context.Context, client *api.Client, ids []int6
 	if r.Looked > 0 {
 		fmt.Fprintf(x.out, "(of the first %d starts)\n", r.Looked)
 	}
-	fmt.Fprintf(x.out, "nothing was changed; do it with: fairlead alter %s\n", x.flagsAgain(ids))
+	fmt.Fprintf(x.out, "nothing was changed; to do it: fairlead alter %s\n", x.flagsAgain(ids))
 	return nil
 }
 

@@ -16,8 +16,8 @@ func TestUndoNamesAll(t *testing.T) {
 		want string
 	}{
 		{alteration{undo: "fairlead uncancel %s", state: "cancelled", selection: mine}, many[1:], "undo: fairlead uncancel " + named[2:]},
-		{alteration{undo: "fairlead uncancel %s", state: "cancelled", selection: mine}, many, "undo, also of those that were cancelled before: fairlead uncancel -u ann -A 'a b' -t cancelled"},
-		{alteration{undo: "fairlead release %s", state: "held", selection: selection{states: []string{"w"}}}, many, "undo, also of those that were held before: fairlead release -t held"},
+		{alteration{undo: "fairlead uncancel %s", state: "cancelled", selection: mine}, many, "undo, including jobs that were cancelled before: fairlead uncancel -u ann -A 'a b' -t cancelled"},
+		{alteration{undo: "fairlead release %s", state: "held", selection: selection{states: []string{"w"}}}, many, "undo, including jobs that were held before: fairlead release -t held"},
 		{alteration{undo: "fairlead uncancel %s", state: "cancelled"}, many, "undo: fairlead uncancel " + named},
 		{alteration{undo: "fairlead cancel %s", selection: mine}, many, "undo: fairlead cancel " + named},
 	} {

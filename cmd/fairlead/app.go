@@ -151,7 +151,7 @@ func jobIDs(args []string) ([]int64, error) {
 			return nil, err
 		}
 		if number >= 0 {
-			return nil, usagef("%s: this works on whole jobs; the tasks of an array cannot be changed one by one", arg)
+			return nil, usagef("%s: this command changes whole jobs, not single tasks; give only the number of the job", arg)
 		}
 		ids = append(ids, id)
 	}

@@ -33,9 +33,9 @@ func boostCommand(a *app) *cobra.Command {
 		Use:   "boost POOL xN --for TIME [--usage TIME] [--reason TEXT]",
 		Short: "Give a pool more weight for a time",
 		Long: `Give a pool more weight, or less, for a time or until it has received some service:
---usage 10h is ten hours of one slot, or one hour of ten. With both, the boost ends with the
-first of them. It ends by itself and survives a restart. POOL is the path of a pool, or a
-user, for the user's pool.
+--usage 10h is ten hours of one slot, or one hour of ten slots. With both, the boost ends when
+the first limit is reached. A boost survives a restart of the server. POOL is the path of a
+pool, or a user, for the user's pool.
 
 A boost counts from now on: it does not make up for service that the pool missed before.
 While it lasts, shares and why show it.`,
@@ -62,7 +62,7 @@ func (s *boost) run(c *cobra.Command, client *api.Client, args []string) error {
 	ctx := c.Context()
 	switch {
 	case s.list && s.cancel != 0:
-		return usagef("--list and --cancel do not go together")
+		return usagef("--list and --cancel cannot be combined")
 	case (s.list || s.cancel != 0) && len(args) > 0:
 		return usagef("--list and --cancel take no pool")
 	case s.list:
@@ -111,7 +111,7 @@ func (s *boost) begun(out *api.BoostResponse) error {
 func (s *boost) changed(out *api.BoostResponse) {
 	fmt.Fprintf(s.out, "weight %s -> %s, share %s -> %s\n", why.Short(out.Weight.Old), why.Short(out.Weight.New), percent(out.Share.Old), percent(out.Share.New))
 	if out.Weight.New == 0 {
-		fmt.Fprintln(s.out, "the weight of the pool is 0: a factor does not change that")
+		fmt.Fprintln(s.out, "the pool has the weight 0, so the boost has no effect")
 	}
 }
 
@@ -122,14 +122,14 @@ func ends(b *engine.Boost, now time.Time) string {
 		parts = append(parts, fmt.Sprintf("until %s (in %s)", instant.Clock(b.Until, now), why.Duration(b.Until.Sub(now).Round(time.Second))))
 	}
 	if b.Usage > 0 {
-		parts = append(parts, fmt.Sprintf("until %s hours of a slot are used", why.Short(b.Usage/3600)))
+		parts = append(parts, fmt.Sprintf("until %s slot-hours are used", why.Short(b.Usage/3600)))
 	}
 	return strings.Join(parts, ", or ")
 }
 
 func (s *boost) ended(out *api.BoostResponse) error {
 	b := &out.Boost
-	fmt.Fprintf(s.out, "boost %d of %s is over\n", b.ID, words.Pool(b.Pool))
+	fmt.Fprintf(s.out, "ended boost %d of %s\n", b.ID, words.Pool(b.Pool))
 	s.changed(out)
 	undo := fmt.Sprintf("fairlead boost %s x%s", words.ShellPool(b.Pool), strconv.FormatFloat(b.Factor, 'f', -1, 64))
 	if left := time.Until(b.Until).Round(time.Minute); !b.Until.IsZero() && left > 0 {

@@ -86,7 +86,7 @@ func (b *bridgeCmd) get(file *config.Bridge) (func(name string) string, error) {
 	for _, o := range b.kind.options {
 		values[o.Name] = cmp.Or(b.values[o.Name], file.Options[o.Name], o.Default)
 		if o.Must && values[o.Name] == "" {
-			return nil, usagef("--%s has to be given, or options: {%s: ...} in the file: %s", o.Name, o.Name, o.Doc)
+			return nil, usagef("--%s is missing; give it, or options: {%s: ...} in the file: %s", o.Name, o.Name, o.Doc)
 		}
 	}
 	return func(name string) string { return values[name] }, nil
@@ -193,7 +193,7 @@ func (b *bridgeCmd) flags() (*slog.Logger, error) {
 		return nil, usagef("--label: %s", bad.Msg)
 	}
 	if b.json && !b.check {
-		return nil, usagef("--json goes with --check: a bridge that runs prints its log, for which there is --log-format json")
+		return nil, usagef("--json needs --check; for a log in JSON, use --log-format json")
 	}
 	return log, nil
 }

@@ -51,7 +51,7 @@ them again.`,
 	open: func(_ context.Context, get func(string) string, log *slog.Logger, away *wait.Outage) (bridge.QS, error) {
 		ttr, err := time.ParseDuration(get("ttr"))
 		if err != nil {
-			return nil, usagef("--ttr: %q is no duration, such as 30s or 5m", get("ttr"))
+			return nil, usagef("--ttr: %q is not a duration such as 30s or 5m", get("ttr"))
 		}
 		err = cmp.Or(flagged("to", beanstalkd.CheckAddress(get("to"))), flagged("tube", beanstalkd.CheckTube(get("tube"))), flagged("ttr", beanstalkd.CheckTTR(ttr)))
 		if err != nil {
@@ -74,12 +74,12 @@ The address can be in ` + amqpVariable + `, where other users cannot read its pa
 	options: []config.BridgeOption{
 		{Name: "to", Doc: "Address of RabbitMQ, amqp://USER:PASSWORD@HOST:PORT/VHOST; without it the address in " + amqpVariable + " or else " + amqpAddress + "."},
 		{Name: "queue", Default: brokerQueue, Doc: "Queue for the jobs; the names of other queues begin with it."},
-		{Name: "priorities", Default: "10", Doc: "Largest priority of the queue, at most 255; RabbitMQ recommends few."},
+		{Name: "priorities", Default: "10", Doc: "Largest priority of the queue, at most 255; RabbitMQ recommends few priorities."},
 	},
 	open: func(_ context.Context, get func(string) string, log *slog.Logger, away *wait.Outage) (bridge.QS, error) {
 		n, err := strconv.Atoi(get("priorities"))
 		if err != nil || n < 1 || n > 255 {
-			return nil, usagef("--priorities: %q is no number from 1 to 255", get("priorities"))
+			return nil, usagef("--priorities: %q is not a number from 1 to 255", get("priorities"))
 		}
 		if err := cmp.Or(flagged("to", rabbitmq.CheckURL(amqpURL(get("to")))), flagged("queue", rabbitmq.CheckQueue(get("queue")))); err != nil {
 			return nil, err

@@ -117,13 +117,13 @@ func (b *bridgeCmd) checked(ctx context.Context, o *bridge.Options) error {
 	} else {
 		t := table.New(table.Column{Name: "CHECK"}, table.Column{Name: "RESULT"})
 		t.Row("queueing system", q.Name)
-		t.Row("changes priorities by itself", answer[q.Ages])
-		t.Row("obeys ours", answer[q.Obeys])
+		t.Row("changes priorities on its own", answer[q.Ages])
+		t.Row("obeys the bridge's priorities", answer[q.Obeys])
 		limits := "any"
 		if q.Lowest != 0 || q.Highest != 0 {
 			limits = fmt.Sprintf("%d to %d", q.Lowest, q.Highest)
 		}
-		t.Row("priorities that it takes", limits)
+		t.Row("range of priorities", limits)
 		for _, d := range doubts {
 			if d.Broken {
 				t.Row("BROKEN", d.Text)
@@ -135,9 +135,9 @@ func (b *bridgeCmd) checked(ctx context.Context, o *bridge.Options) error {
 			t.Row("note", text)
 		}
 		if o.Groups == nil {
-			t.Row("fractions and groups", "by the server: all jobs have the same priority here")
+			t.Row("fractions and groups", "decided by the server: all jobs have the same priority here")
 		} else if len(doubts) == 0 {
-			t.Row("fractions and groups", "hold, as far as it can be told")
+			t.Row("fractions and groups", "no problem found")
 		}
 		err = t.Print(b.out)
 	}
@@ -156,7 +156,7 @@ func verifyBridged(all []why.Bridged) []why.Check {
 		}
 		var d frontback.Decision
 		if err := json.Unmarshal(b.Decision, &d); err != nil {
-			checks = append(checks, why.Check{What: "bridge", Text: fmt.Sprintf("the decision about task %d is not understood: %v", b.Number, err)})
+			checks = append(checks, why.Check{What: "bridge", Text: fmt.Sprintf("cannot read the decision about task %d: %v", b.Number, err)})
 			continue
 		}
 		for _, c := range frontback.Verify(&d) {

@@ -14,9 +14,9 @@ import (
 // queueBridge is the bridge to another queue of fairlead.
 var queueBridge = bridgeKind{
 	name: "queue", system: "the other queue",
-	long: `Put fair share in front of another queue of fairlead. Jobs are submitted to its server, into
-one pool. That pool should have the policy fifo: then its priorities are the levels, and the
-back has the lowest. The bridge's user has to be an administrator there to submit jobs of
+	long: `Put fair share in front of another fairlead server. The bridge submits jobs to that server,
+into one pool. Give that pool the policy fifo, so that priorities decide the order; the back
+has the lowest priority. The bridge's user has to be an administrator there to submit jobs of
 other users.`,
 	example: `  fairlead bridge queue --to /run/other/fairlead.sock --pool bridged --group physics=50,biology=30 --check
   fairlead bridge queue --to /run/other/fairlead.sock --pool bridged --config bridge.yaml

@@ -16,9 +16,9 @@ import (
 var slurmBridge = bridgeKind{
 	name: "slurm", system: "Slurm",
 	long: `Put fair share in front of Slurm. The bridge submits jobs with sbatch, or through slurmrestd,
-and sets their priority directly, so that it does not age. It has to run as root, to submit each
-job as its user, or as an operator of Slurm, and then all jobs run as that user; --check shows
-what is missing. The job's name in Slurm is a marker by which the bridge finds it again;
+and sets their priority directly, so that it does not age. Run it as root to submit each job as
+its user; if an operator of Slurm runs it, all jobs run as that operator. --check shows what is
+missing. The name of the job in Slurm is a marker, by which the bridge finds the job again;
 docs/how-to/put-it-in-front-of-slurm.md describes the setup and how jobs are translated.`,
 	example: `  fairlead bridge slurm --group physics=50,biology=30 --above daq --check
   fairlead bridge slurm --group physics=50,biology=30 --account '{top}' --partition batch
@@ -79,6 +79,6 @@ func slurmToken(file string) func() (string, error) {
 		if token := os.Getenv("SLURM_JWT"); token != "" {
 			return token, nil
 		}
-		return "", fmt.Errorf("neither --token-file nor the variable SLURM_JWT gives one; make it with: scontrol token lifespan=SECONDS")
+		return "", fmt.Errorf("no token in --token-file or the variable SLURM_JWT; make one with: scontrol token lifespan=SECONDS")
 	}
 }

@@ -39,8 +39,8 @@ slot from the queue and runs it like an agent, with its user, script, environmen
 limit. It reports the start and the end to the bridge, and then deletes the job from the queue.
 It ends jobs that are cancelled. It needs no connection to fairlead's server.
 
-Everybody who can write to the queue can run commands through the worker: if it runs as root,
-as any user. Otherwise it runs only the jobs of its own user.
+Anyone who can write to the queue can run commands through the worker. A worker of root runs
+the jobs of all users as their users; another worker runs only the jobs of its own user.
 
 SIGTERM and Ctrl-C drain it: it takes no new jobs, waits for running ones for the time of
 --drain, and returns the rest to the queue. A second signal ends it at once.`,
@@ -124,7 +124,7 @@ func (w *brokerWorker) checkAnyUser(uid int) error {
 		return nil
 	}
 	if uid == 0 && !w.allowRoot {
-		return usagef("--any-user of a worker that is root would run everybody's jobs as root, who may do everything: leave it out, so that each job runs as its user, or say --allow-root as well")
+		return usagef("with --any-user a worker of root would run the jobs of all users as root: leave out --any-user, so that each job runs as its user, or add --allow-root")
 	}
 	where, err := w.which()
 	if err != nil {
@@ -135,7 +135,7 @@ func (w *brokerWorker) checkAnyUser(uid int) error {
 		return nil
 	}
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok && stat.Uid != 0 && int(stat.Uid) == uid && !socket.Closed(where.Server) {
-		return usagef("--any-user would run everybody's jobs as the user of the server whose socket is %s, who may do everything there: start the worker as root without it, so that each job runs as its user, or as a user who is not the server's", where.Server)
+		return usagef("with --any-user all jobs would run as the user of the server at %s, who may do everything there: start the worker as root without --any-user, so that each job runs as its user, or as another user", where.Server)
 	}
 	return nil
 }

@@ -34,8 +34,8 @@ func TestWorkerOfAllUsers(t *testing.T) {
 		uid            int
 		want           string
 	}{
-		{true, false, 0, "as root, who may do everything"}, {true, true, 0, ""}, {false, false, 0, ""},
-		{true, false, uid, "the user of the server whose socket is " + path}, {false, false, uid, ""}, {true, false, uid + 1, ""},
+		{true, false, 0, "run the jobs of all users as root"}, {true, true, 0, ""}, {false, false, 0, ""},
+		{true, false, uid, "the user of the server at " + path}, {false, false, uid, ""}, {true, false, uid + 1, ""},
 	} {
 		w := &brokerWorker{app: &app{server: path}, any: c.any, allowRoot: c.allowRoot}
 		if err := w.checkAnyUser(c.uid); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {

@@ -20,8 +20,8 @@ func bridgeCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "bridge KIND", Short: "Put fair share in front of another queueing system",
 		Long: `Put fair share in front of an existing queueing system: the bridge takes jobs that are
-submitted to the server, submits them to that system and follows them there to their end.
-With --feed at-once each job goes in at once: to the front if its group is below its
+submitted to the server, submits them to that system and follows them until they end. With
+--feed at-once it submits each job at once: to the front if the job's group is below its
 fraction, otherwise to the back; jobs of priority groups go above both. With --feed
 just-in-time the bridge holds jobs back until a slot is free, and the server's policy decides
 their order.`,
@@ -30,7 +30,7 @@ their order.`,
 			for _, k := range bridgeKinds {
 				names = append(names, k.name)
 			}
-			return usagef("which queueing system? fairlead bridge %s", strings.Join(names, ", or fairlead bridge "))
+			return usagef("a queueing system is missing: fairlead bridge %s", strings.Join(names, ", or fairlead bridge "))
 		},
 	}
 	for _, kind := range bridgeKinds {
@@ -60,15 +60,15 @@ had. Ctrl-C ends it after the time of --drain and leaves the jobs where they are
 	once(f, "group")
 	f.StringSliceVar(&b.above, "above", nil, "priority groups, the highest first")
 	f.StringVar(&b.halfLife, "half-life", "7d", "time after which the usage of a group counts half")
-	f.Int64Var(&b.slots, "slots", 0, "how much it may hold at a time, in the server's unit (default: 1 with just-in-time, else 1,000,000)")
+	f.Int64Var(&b.slots, "slots", 0, "maximum that the bridge holds at a time, in the server's unit (default: 1 with just-in-time, else 1,000,000)")
 	for _, o := range kind.options {
 		b.option(f, o)
 	}
 	f.BoolVar(&b.check, "check", false, "show how the queueing system handles priorities, and exit")
 	f.BoolVar(&b.json, "json", false, "with --check: print JSON")
-	f.StringVar(&b.name, "name", kind.name, "node name under which it joins the server")
+	f.StringVar(&b.name, "name", kind.name, "name of the bridge as a node of the server")
 	f.StringVar(&b.dir, "dir", "", "directory for the ledger and output (default: "+stateDir("bridge", "NAME")+")")
-	f.BoolVar(&b.takeOver, "take-over", false, "join under a name whose ledger is lost; its jobs are submitted once more")
+	f.BoolVar(&b.takeOver, "take-over", false, "take over the name of a bridge whose ledger is lost; its jobs are submitted again")
 	f.StringToStringVar(&b.labels, "label", nil, "labels for constraints of jobs; bridge="+kind.name+" is set automatically")
 	once(f, "label")
 	f.DurationVar(&b.drain, "drain", 0, "how long to wait at exit for jobs in the queueing system")
@@ -103,7 +103,7 @@ func (b *bridgeCmd) run(c *cobra.Command) error {
 		return err
 	}
 	ctx := c.Context()
-	o.Away = wait.NewOutage(log, b.kind.system+" does not answer", b.kind.system+" answers again").Refuses(b.kind.system + " answers, and refuses")
+	o.Away = wait.NewOutage(log, b.kind.system+" does not answer", b.kind.system+" answers again").Refuses(b.kind.system + " answers, but refuses")
 	if o.QS, err = b.kind.open(ctx, get, log, o.Away); err != nil {
 		return err
 	}

@@ -14,9 +14,9 @@ import (
 func clusterCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "cluster",
-		Short: "Make or exchange the key by which machines of a cluster know each other",
+		Short: "Make or exchange the key by which the machines of a cluster identify each other",
 		Long: `Make or exchange the key of the cluster. With it the server makes the certificates by which it and
-its nodes on other machines know each other. The commands work on the file of the key, on the
+its nodes on other machines identify each other. The commands work on the file of the key, on the
 server's machine, and have to run as the server's user. Nodes join with fairlead nodes permit.`,
 	}
 	c.AddCommand(clusterInitCommand(a), clusterExchangeCommand(a))
@@ -28,9 +28,9 @@ func clusterInitCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "init [--authority FILE]",
 		Short: "Make the key of the cluster",
-		Long: `Make the key of the cluster in a file that only its user can read. Whoever has the file can make
-certificates for all nodes, so it belongs on the server's machine only. Several servers of one
-PostgreSQL database have a copy each.`,
+		Long: `Make the key of the cluster in a file that only its user can read. Anyone who has the file can make
+certificates for all nodes, so keep it on the server's machine only. If several servers use one
+PostgreSQL database, each needs a copy.`,
 		Example: "  sudo -u fairlead fairlead cluster init --authority /var/lib/fairlead/authority.pem --name lab",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -43,7 +43,7 @@ PostgreSQL database have a copy each.`,
 			}
 			err = authority.Create(path)
 			if errors.Is(err, fs.ErrExist) {
-				return fmt.Errorf("%s is there already; fairlead cluster exchange makes another key, and nodes follow", path)
+				return fmt.Errorf("%s exists already; to make a new key, use fairlead cluster exchange", path)
 			}
 			if err != nil {
 				return err
@@ -61,13 +61,13 @@ func clusterExchangeCommand(a *app) *cobra.Command {
 	var path string
 	c := &cobra.Command{
 		Use:   "exchange [--authority FILE]",
-		Short: "Make another key of the cluster; the nodes follow by themselves",
-		Long: `Make another key of the cluster. The server takes it at once, without a restart, and no task ends.
-Nodes follow when they renew their certificates, within a day; the old key counts for eight
-days, so that a node can follow that was away for a week. Join tokens that were made before count as well.
+		Short: "Make a new key of the cluster; nodes switch to it automatically",
+		Long: `Make a new key of the cluster. The server uses it at once, without a restart, and no task ends.
+Nodes switch to it when they renew their certificates, within a day. The old key stays valid for
+eight days, for nodes that were away. Join tokens that were made before stay valid, too.
 
 If somebody has stolen the old key, stop the server, remove the file, and run fairlead cluster
-init: then nothing of the old key counts, and all nodes need a join token.`,
+init: then the old key is invalid at once, and all nodes need a join token.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			old, err := ca.Load(path)
@@ -81,7 +81,7 @@ init: then nothing of the old key counts, and all nodes need a join token.`,
 			if err := next.Save(path); err != nil {
 				return err
 			}
-			fmt.Fprintf(a.out, "exchanged the key of cluster %s: the old one counts until %s\n",
+			fmt.Fprintf(a.out, "exchanged the key of cluster %s; the old key is valid until %s\n",
 				next.Cluster(), time.Now().Add(ca.Lasts+ca.Late).Format("2006-01-02 15:04"))
 			return nil
 		},

@@ -19,7 +19,7 @@ func configCommand(a *app) *cobra.Command {
 		Use:   "config",
 		Short: "Check, import, plan, show or change the configuration",
 		RunE: func(c *cobra.Command, _ []string) error {
-			return usagef("which one? fairlead config check FILE, fairlead config import FILE, fairlead config show, fairlead config set PATH=VALUE, or fairlead config plan FILE")
+			return usagef("a subcommand is missing: fairlead config check FILE, fairlead config import FILE, fairlead config show, fairlead config set PATH=VALUE, or fairlead config plan FILE")
 		},
 		Args: cobra.NoArgs,
 	}
@@ -148,9 +148,9 @@ func showConfig(a *app, st *api.ConfigStatus) {
 	}
 	fmt.Fprintf(a.out, "# version %s, in force since %s, from %s\n", st.Hash, st.Since.Local().Format("2006-01-02 15:04:05"), from)
 	if len(st.Settings) > 0 {
-		where := "put over it while the server runs"
+		where := "that override the file"
 		if st.Aside {
-			where = "made while the server ran, and not in force: they do not fit the file"
+			where = "not in force, because they do not fit the file"
 		}
 		fmt.Fprintf(a.out, "# settings %s (fairlead config unset PATH):\n", where)
 		for _, s := range st.Settings {
@@ -162,7 +162,7 @@ func showConfig(a *app, st *api.ConfigStatus) {
 	case strings.HasPrefix(st.Problem, "the settings"), strings.HasPrefix(st.Problem, api.WaitsForRestart), othersFile(st):
 		fmt.Fprintln(a.errs, strings.TrimRight(st.Problem, "\n"))
 	case st.Problem != "":
-		fmt.Fprintf(a.errs, "the file has errors as it is now, and is not in force:\n%s\n", strings.TrimRight(st.Problem, "\n"))
+		fmt.Fprintf(a.errs, "the file has errors and is not in force:\n%s\n", strings.TrimRight(st.Problem, "\n"))
 	}
 }
 

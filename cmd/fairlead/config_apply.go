@@ -16,14 +16,14 @@ func configApplyCommand(a *app) *cobra.Command {
 		Use:   "apply --plan ID",
 		Short: "Apply a plan",
 		Long: `Apply a plan of config plan: the server writes it to its file, as a whole or not at all, and
-uses it from the next step on. It refuses the plan if anything has changed that the plan was
-made from. The server's database keeps the previous file; config rollback restores it, also
+uses it from the next step on. It refuses the plan if the configuration in force, its settings
+or the file have changed since. The server's database keeps the previous file; config rollback restores it, also
 after a restart.`,
 		Example: "  fairlead config apply --plan 9b1e0c3d --reason 'new funding'",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if r.Plan == "" {
-				return usagef("which plan? fairlead config plan FILE shows what a file would change, and names the plan")
+				return usagef("a plan is missing; make one with fairlead config plan FILE, which prints its name")
 			}
 			return a.with(func(client *api.Client) error {
 				return show(a, asJSON, a.planApplied)(client.Config.Apply(c.Context(), r))
@@ -43,7 +43,7 @@ func configRollbackCommand(a *app) *cobra.Command {
 		Use:   "rollback [--to NUMBER]",
 		Short: "Restore an earlier version of the file",
 		Long: `Restore an earlier version of the server's file and apply it: the previous version, or the
-one with a number of config history --versions. If the file was edited and is not in force
+one with this number in config history --versions. If the file was edited and is not in force
 because of an error, the edit is undone, and kept as a version. A second rollback undoes the
 first. Settings made with config set still override the file; undo them with config unset.`,
 		Example: "  fairlead config rollback\n  fairlead config rollback --to 12 --reason 'as it was before the holidays'",

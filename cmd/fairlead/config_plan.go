@@ -144,7 +144,7 @@ func configPlanCommand(a *app) *cobra.Command {
 	var last string
 	c := &cobra.Command{
 		Use:   "plan FILE",
-		Short: "Show what a configuration would change, before it does",
+		Short: "Preview what a configuration would change",
 		Long: `Show what a configuration would change if it were applied now: the differences; the share
 of each pool and its entitlement now, before and after; which pools start next; how many
 tasks would start or be stopped at once. A copy of the server's scheduler, with the present
@@ -158,9 +158,8 @@ present size, and counts only the unit of shares: nodes, memory, licenses and ra
 replayed. A task that has not ended is assumed to run for as long as the other tasks of its
 user. --last sets how far to go back; 0 omits the replay.
 
-A plan has a name. config apply applies the plan with this name, unless something has changed
-that it was made from: the configuration in force, the settings over it, or the server's
-file.
+A plan has a name, and config apply --plan NAME applies it, unless the configuration in force,
+its settings or the server's file have changed since.
 
 The exit status is 4 if there are differences, and 0 if there are none.`,
 		Example: "  fairlead config plan next.yaml\n  fairlead config plan next.yaml --last 7d --json",
@@ -204,10 +203,10 @@ func printPlan(a *app, p *api.ConfigPlan, name string, back time.Duration) error
 			return err
 		}
 	case back > 0 && len(p.Changes) > 0:
-		fmt.Fprintf(a.out, "the last %s again: nothing that ended then shows how long tasks run\n", span(back))
+		fmt.Fprintf(a.out, "no replay of the last %s: no task ended then, so run times are unknown\n", span(back))
 	}
 	if p.Unsaved {
-		fmt.Fprintln(a.out, "the server's file has changes that are not in force; to apply this replaces them, and keeps them as a version (fairlead config history --versions)")
+		fmt.Fprintln(a.out, "the server's file has changes that are not in force; this plan replaces them, and they are kept as a version (fairlead config history --versions)")
 	}
 	if p.ID == "" {
 		if len(p.Changes) > 0 {
@@ -221,7 +220,7 @@ func printPlan(a *app, p *api.ConfigPlan, name string, back time.Duration) error
 
 // printPools prints the pools that the plan changes, and the number of the others.
 func printPools(out io.Writer, p *api.ConfigPlan) error {
-	t := table.New(table.Column{Name: "POOL"}, table.Column{Name: "WEIGHT"}, table.Column{Name: "SHARE OF ALL"}, table.Column{Name: "FAIR NOW"},
+	t := table.New(table.Column{Name: "POOL"}, table.Column{Name: "WEIGHT"}, table.Column{Name: "CLUSTER SHARE"}, table.Column{Name: "FAIR NOW"},
 		table.Column{Name: "RUN", Right: true}, table.Column{Name: "AT ONCE"})
 	same := 0
 	for _, x := range p.Pools {
@@ -253,7 +252,7 @@ func printPools(out io.Writer, p *api.ConfigPlan) error {
 
 // printReplay prints the result of the replay.
 func printReplay(out io.Writer, r *api.PlanReplay) error {
-	fmt.Fprintf(out, "\nthe last %s again, %s on %d %s:\n", span(time.Duration(r.Seconds*float64(time.Second))), count(r.Tasks, "task", "tasks"), r.Units, r.Unit)
+	fmt.Fprintf(out, "\nreplay of the last %s, %s on %d %s:\n", span(time.Duration(r.Seconds*float64(time.Second))), count(r.Tasks, "task", "tasks"), r.Units, r.Unit)
 	t := table.New(table.Column{Name: "POOL"}, table.Column{Name: "TASKS", Right: true}, table.Column{Name: "MEDIAN WAIT"}, table.Column{Name: "95% WAIT"}, table.Column{Name: "USED"})
 	for _, x := range r.Pools {
 		t.Row(words.Pool(x.Path), x.Tasks,
@@ -263,14 +262,14 @@ func printReplay(out io.Writer, r *api.PlanReplay) error {
 	if err := t.Print(out); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "utilisation %s   Jain's index of the users %s\n", changed(percent(r.UtilisationBefore), percent(r.UtilisationAfter)),
+	fmt.Fprintf(out, "utilization %s   Jain's index of the users %s\n", changed(percent(r.UtilisationBefore), percent(r.UtilisationAfter)),
 		changed(fmt.Sprintf("%.2f", r.JainBefore), fmt.Sprintf("%.2f", r.JainAfter)))
 	if r.NeverBefore+r.NeverAfter > 0 {
-		fmt.Fprintf(out, "tasks that would never start, and are in no row: %s\n", changed(fmt.Sprint(r.NeverBefore), fmt.Sprint(r.NeverAfter)))
+		fmt.Fprintf(out, "tasks that would never start (in no row): %s\n", changed(fmt.Sprint(r.NeverBefore), fmt.Sprint(r.NeverAfter)))
 	}
 	printGuesses(out, r.Guessed, r.LeftOut)
 	if r.Cut {
-		fmt.Fprintln(out, "there were too many tasks for a replay: these are the latest")
+		fmt.Fprintln(out, "too many tasks for a replay: only the latest are included")
 	}
 	return nil
 }
@@ -297,7 +296,7 @@ func atOnce(x *api.PoolPlan) string {
 // orderText writes which pools start next, before and after the change.
 func orderText(p *api.ConfigPlan) string {
 	if p.Unranked {
-		return "known when it is in force: jobs get their priorities then"
+		return "unknown until it is applied: jobs get their priorities then"
 	}
 	before, after := orNobody(p.Before), orNobody(p.After)
 	if slices.Equal(p.Before, p.After) {
@@ -308,7 +307,7 @@ func orderText(p *api.ConfigPlan) string {
 
 func orNobody(pools []string) string {
 	if len(pools) == 0 {
-		return "nobody waits for room"
+		return "no task waits for room"
 	}
 	return strings.Join(pools, ", ")
 }

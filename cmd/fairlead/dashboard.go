@@ -15,15 +15,15 @@ func dashboardCommand(a *app) *cobra.Command {
 	var signOut, admin bool
 	c := &cobra.Command{
 		Use:   "dashboard",
-		Short: "Print an address that opens the dashboard as yourself",
+		Short: "Print an address that signs you in to the dashboard",
 		Long: `Print an address for a browser. The server identifies you by its socket, and the address
 holds a code that works once, within one minute. The browser that opens it gets a session as
 you: for 12 hours, until 2 hours pass without a request, or until the server ends. Do not pass
 the address on. This command starts no browser, because all users of a machine can read the
 arguments of its programs.
 
-The session of an administrator only looks: a browser shows it to every port of the machine, and
-other users can listen on one. With --admin it changes things as well, for 15 minutes.
+The session of an administrator is read-only, because a browser sends it to every port of the
+machine, and other users can listen on one. With --admin it can make changes for 15 minutes.
 
 The server has to listen on an address: serve --listen 127.0.0.1:7447, or server.listen in its
 configuration. From another machine, forward that port or the socket:
@@ -41,14 +41,14 @@ ssh -L 7447:/run/fairlead/fairlead.sock HOST`,
 				}
 				fmt.Fprintln(a.out, r.Address)
 				if r.OnlyLooks {
-					fmt.Fprintln(a.errs, "this session only looks; to change something there, use: fairlead dashboard --admin")
+					fmt.Fprintln(a.errs, "this session is read-only; to make changes, use: fairlead dashboard --admin")
 				}
 				return nil
 			})
 		},
 	}
 	c.Flags().BoolVar(&signOut, "sign-out", false, "end all your browser sessions")
-	c.Flags().BoolVar(&admin, "admin", false, "let the session of an administrator change things, for 15 minutes")
+	c.Flags().BoolVar(&admin, "admin", false, "let the session of an administrator make changes, for 15 minutes")
 	return c
 }
 

@@ -40,7 +40,7 @@ scheduler.`,
 				return d.runFast()
 			}
 			if d.json {
-				return usagef("--json goes with --fast")
+				return usagef("--json needs --fast")
 			}
 			return d.run(c.Context())
 		},
@@ -81,7 +81,7 @@ func (d *demoCmd) runFast() error {
 		d.intro(i)
 		d.summary(s.Summary)
 		if i == 1 && s.Versus != nil {
-			fmt.Fprintf(d.out, "why?  when all had asked:\n%s\n", indent(s.Versus.Text(s.Units)))
+			fmt.Fprintf(d.out, "why?  after all jobs were submitted:\n%s\n", indent(s.Versus.Text(s.Units)))
 		}
 	}
 	if d.json {
@@ -119,7 +119,7 @@ func (d *demoCmd) summary(s demo.Summary) {
 	for _, u := range s.Users {
 		fmt.Fprintf(d.out, "      %-6s %s %5.1f%%\n", u.User, bar(u.Got), 100*u.Got)
 	}
-	fmt.Fprintf(d.out, "      Jain's index of what each got while all had work: %.2f\n\n", s.Jain)
+	fmt.Fprintf(d.out, "      Jain's index of the slots that each had while all had work: %.2f\n\n", s.Jain)
 }
 
 func indent(text string) string {
@@ -254,7 +254,7 @@ func (d *demoCmd) explain(ctx context.Context, x *instance, last map[string]int6
 		return func() { fmt.Fprintln(d.errs, "why:", err) }
 	}
 	return func() {
-		fmt.Fprintf(d.out, "why?  $ fairlead why %d --vs %s    (asked when all had submitted)\n%s\n", job, demo.Asks[0].User, indent(c.Text(units)))
+		fmt.Fprintf(d.out, "why?  $ fairlead why %d --vs %s    (after all jobs were submitted)\n%s\n", job, demo.Asks[0].User, indent(c.Text(units)))
 	}
 }
 

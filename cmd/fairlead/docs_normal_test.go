@@ -88,7 +88,7 @@ var varies = []struct {
 // matches the end of the first line, and leaving a state of an agent. All depend on how fast the agent is.
 var (
 	soon    = regexp.MustCompile(`^[a-z].*\(fairlead why \d+\)$`)
-	place   = regexp.MustCompile(`^(job \d+ queued in .*): (it is next|number \d+ of \d+)(; starts by WHEN (?:if all run as long as they may and nobody new goes ahead|as room is kept for it|as planned in the order of now; later if the claims of others grow) \(in SPAN\))?$`)
+	place   = regexp.MustCompile(`^(job \d+ queued in .*): (it is next|number \d+ of \d+)(; starts by WHEN (?:if every task uses its whole time limit and no new job goes ahead|as room is kept for it|as planned in the order of now; later if the claims of others grow) \(in SPAN\))?$`)
 	leaving = regexp.MustCompile(`^(ending; again|draining for)`)
 )
 

@@ -119,15 +119,15 @@ func serverChecks(st *api.ServerStatus, address string, took time.Duration) []ap
 		you.Text += "; you may do everything"
 	}
 	if st.You.UID < 0 {
-		you = failedCheck("identity", "the server cannot tell who you are", "connect through its socket")
+		you = failedCheck("identity", "the server does not know who you are", "connect through its socket")
 	}
 	apart := time.Since(st.At)
 	text := "agree"
 	if apart.Abs() > time.Second {
-		text = fmt.Sprintf("the server's is %v from ours", apart.Round(time.Second))
+		text = fmt.Sprintf("the server's clock differs by %v from this machine's", apart.Round(time.Second))
 	}
 	checks := []api.HealthCheck{
-		judged("server", fmt.Sprintf("fairlead %s at %s, up %s, answers in %s", st.Program, address, span(st.At.Sub(st.Started)), span(took)), took.Seconds(), "s", 0.5, 5, "see what else the machine is doing"),
+		judged("server", fmt.Sprintf("fairlead %s at %s, up %s, answers in %s", st.Program, address, span(st.At.Sub(st.Started)), span(took)), took.Seconds(), "s", 0.5, 5, "check what else uses the machine"),
 		{Name: "store", Result: api.ResultOK, Text: st.Store}, you,
 		judged("clocks", text, apart.Abs().Seconds(), "s", 5, 60, "set the clocks: timedatectl set-ntp true"),
 	}
@@ -157,7 +157,7 @@ func metricsCheck(ctx context.Context, client *api.Client) api.HealthCheck {
 		return failedCheck("metrics", err.Error(), next)
 	}
 	took := time.Since(began)
-	return judged("metrics", fmt.Sprintf("%d series in %s", series, span(took)), took.Seconds(), "s", 2, 10, "Prometheus gives up after 10 s: see what else the machine is doing")
+	return judged("metrics", fmt.Sprintf("%d series in %s", series, span(took)), took.Seconds(), "s", 2, 10, "Prometheus gives up after 10 s: check what else uses the machine")
 }
 
 // machineChecks checks how many open files this machine allows.

@@ -30,7 +30,7 @@ func TestUnknownCommand(t *testing.T) {
 func TestWhyOfNothing(t *testing.T) {
 	root := newRoot(&app{in: strings.NewReader(""), out: io.Discard, errs: io.Discard})
 	root.SetArgs([]string{"why", ""})
-	if err := root.ExecuteContext(t.Context()); err == nil || err.Error() != "which job, pool, user or node? The name is empty" {
+	if err := root.ExecuteContext(t.Context()); err == nil || err.Error() != "the name is empty; expected a job, pool, user or node" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -34,7 +34,7 @@ func historyCommand(a *app) *cobra.Command {
 		Short: "List ended jobs, or the history of one job",
 		Example: `  fairlead history -u ann -S 24h
   fairlead history -j 1042             everything that happened to job 1042
-  fairlead history --stops             tasks that were stopped for others, and the price`,
+  fairlead history --stops             preempted tasks, and the work that was lost`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return h.with(func(client *api.Client) error {
@@ -50,7 +50,7 @@ func historyCommand(a *app) *cobra.Command {
 	}
 	h.listing.flags(c)
 	h.selection.flags(c)
-	c.Flags().StringVarP(&h.since, "since", "S", "24h", "jobs that ended since then: 24h, 7d, 2026-11-01, 08:00")
+	c.Flags().StringVarP(&h.since, "since", "S", "24h", "jobs that ended since: 24h, 7d, 2026-11-01, 08:00")
 	c.Flags().Int64VarP(&h.job, "job", "j", 0, "show the history of this job")
 	c.Flags().BoolVar(&h.stops, "stops", false, "list preempted tasks with rule, numbers and lost work; select with -j and -S")
 	c.Flags().IntVar(&h.limit, "limit", 1000, "maximum number of jobs, newest first")

@@ -238,7 +238,7 @@ func TestImpostorOnPort(t *testing.T) {
 	for _, args := range [][]string{{"queue"}, {"submit", "--", "true"}, {"work", "--name", "n1"}, {"bridge", "queue", "--to", "http://" + address, "--group", "all=100", "--check"}} {
 		for _, server := range []string{"http://" + address, address} {
 			out, status := said(as(t, 0, home, "fairlead", append([]string{"--server", server}, args...)...))
-			if status != api.ExitUsage || !strings.Contains(out, "nothing says who listens on a port") {
+			if status != api.ExitUsage || !strings.Contains(out, "a port does not show who listens on it") {
 				t.Errorf("%v: status %d: %s", args, status, out)
 			}
 		}
@@ -252,7 +252,7 @@ func TestImpostorOnPort(t *testing.T) {
 	// This user has no server, and the machine may have none either.
 	if _, err := os.Stat(systemSocket); err != nil {
 		out, status := said(as(t, strangerUID, dir, "fairlead", "queue"))
-		if status != api.ExitUnreachable || !strings.Contains(out, "there is no "+systemSocket) {
+		if status != api.ExitUnreachable || !strings.Contains(out, systemSocket+" does not exist") {
 			t.Errorf("without a server: status %d: %s", status, out)
 		}
 	}

@@ -31,13 +31,13 @@ func configImportCommand(a *app) *cobra.Command {
 		Use:   "import FILE",
 		Short: "Convert a configuration of Hadoop or Slurm",
 		Long: `Convert the allocation file of Hadoop's fair scheduler, of version 1 or of YARN
-(fair-scheduler.xml), or the accounts of Slurm (sacctmgr dump CLUSTER file=FILE). The kind of
-the file is recognized by its text.
+(fair-scheduler.xml), or the accounts of Slurm (sacctmgr dump CLUSTER file=FILE). The format
+of the file is recognized by its text.
 
-The configuration goes to standard output. Standard error lists, with lines of the source,
-settings that mean something else here and those that could not be converted, with the reason
-and an alternative, and sums up how much was converted. A configuration of fairlead is written
-in its canonical form, with all defaults. It needs no server.`,
+The configuration goes to standard output. Standard error lists the settings that mean
+something else here and the settings that could not be converted, each with its line, the reason
+and an alternative, and counts the converted settings. A configuration of fairlead is written in
+its canonical form, with all defaults. The command needs no server.`,
 		Example: `  fairlead config import fair-scheduler.xml -o fairlead.yaml
   fairlead config import fair-scheduler.xml --capacity cpu=400,mem=1600G > fairlead.yaml
   sacctmgr dump harbour file=harbour.cfg; fairlead config import harbour.cfg --strict`,
@@ -87,7 +87,7 @@ func importFile(a *app, i *importing, file string) error {
 	switch {
 	case errors.As(err, &problems):
 		fmt.Fprint(a.errs, problems.Text())
-		return usagef("%s: the result is not a configuration: see above, and change the source", file)
+		return usagef("%s: the result is not a valid configuration; see the errors above, and change the source", file)
 	case err != nil:
 		return err
 	}
@@ -125,7 +125,7 @@ func readSource(a *app, file string) ([]byte, error) {
 func (i *importing) read(file string, text []byte) (*foreign.Result, error) {
 	known := []string{foreign.Hadoop, foreign.Slurm, foreign.Fairlead}
 	if i.from != "" && !slices.Contains(known, i.from) {
-		return nil, usagef("--from %q is no kind of file; known: %s", i.from, strings.Join(known, ", "))
+		return nil, usagef("--from: unknown format %q; known: %s", i.from, strings.Join(known, ", "))
 	}
 	from := i.from
 	if from == "" {
@@ -172,7 +172,7 @@ func features() foreign.Features {
 func writeNew(name string, text []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s is there already; move it away, or name another file", name)
+		return fmt.Errorf("%s exists already; move it away, or name another file", name)
 	}
 	if err != nil {
 		return err

@@ -108,7 +108,7 @@ func (x *instance) open(ctx context.Context, o instanceOptions) (err error) {
 			rest, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
 			defer cancel()
 			if err := tracer.Close(rest); err != nil {
-				x.log.Warn("the last spans could not be told", "error", err)
+				x.log.Warn("the last spans could not be reported", "error", err)
 			}
 			return nil
 		})
@@ -168,7 +168,7 @@ func (x *instance) follow(ctx context.Context) error {
 		}
 		before := x.config.Config().Shares.Hash
 		if err := x.config.Follow(ctx); err != nil && ctx.Err() == nil {
-			x.log.Error("the configuration of another server is not in force here; the last one stays", "error", err)
+			x.log.Error("the configuration of another server is not in force here; the last one stays in force", "error", err)
 		} else if now := x.config.Config().Shares.Hash; now != before {
 			x.log.Info("configuration of another server in force", "version", now)
 		}
@@ -197,7 +197,7 @@ func (x *instance) watch(ctx context.Context, o instanceOptions) error {
 	}, func(err error) {
 		x.log.Error("the configuration has errors; the last good one stays in force", "error", err)
 		if err := x.config.Broken(ctx, err); err != nil {
-			x.log.Warn("that the configuration was refused could not be recorded", "error", err)
+			x.log.Warn("could not record that the configuration was refused", "error", err)
 		}
 	})
 }
@@ -264,7 +264,7 @@ func (x *instance) dropRevoked(ctx context.Context) error {
 		case <-x.revoked:
 		}
 		if err := x.server.DropRevoked(ctx); err != nil && ctx.Err() == nil {
-			x.log.Error("which nodes are revoked is not known; each request of a node is checked by itself", "error", err)
+			x.log.Error("could not read which nodes are revoked; each request of a node is checked separately", "error", err)
 		}
 	}
 }
@@ -276,7 +276,7 @@ func checkLoopback(address string) error {
 		return usagef("--listen: %w; expected an address such as %s", err, defaultAddress)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return usagef("--listen %s: other machines could connect, and what passes there is not encrypted; use 127.0.0.1, "+
+		return usagef("--listen %s: other machines could connect, without encryption; use 127.0.0.1, "+
 			"and --listen-tls for agents on other machines", address)
 	}
 	return nil

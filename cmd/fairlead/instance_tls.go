@@ -26,7 +26,7 @@ func openAuthority(c config.TLS, log *slog.Logger) (*ca.Keeper, error) {
 	// The certificate shows the name of the machine to everybody.
 	k, err := ca.Open(path, hostname(), func() []string { return hostsHere(c.Names) }, time.Now, log)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("agents on other machines are to be served, and the key of the cluster is missing; "+
+		return nil, fmt.Errorf("agents on other machines need the key of the cluster, which is missing; "+
 			"as the server's user, make it with: fairlead cluster init --authority %s: %w", path, err)
 	}
 	return k, err

@@ -56,7 +56,7 @@ func checkFormat(text string) error {
 // checkDrain checks --drain.
 func checkDrain(d time.Duration) error {
 	if d < 0 {
-		return usagef("--drain: %v is below 0s, which is not to wait at all", d)
+		return usagef("--drain: %v is below 0s; 0s means not to wait", d)
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ func logsCommand(a *app) *cobra.Command {
 		Long: `Print the output of a job from its agent. A job that writes its output to a file
 (submit -o) has none here.
 
-A terminal shows text, colours and progress bars; other control sequences are removed. A pipe
+A terminal shows text, colors and progress bars; other control sequences are removed. A pipe
 or a file gets the output unchanged. With --raw a terminal gets it unchanged, too: then the job
 can control the terminal like a program that runs in it.`,
 		Example: "  fairlead logs 1042\n  fairlead logs -f 1042_7\n  fairlead logs --tail 20 1042\n  fairlead logs --all 1042      all tasks, their numbers before each line",
@@ -40,7 +40,7 @@ can control the terminal like a program that runs in it.`,
 				q := url.Values{}
 				if all {
 					if follow || number >= 0 {
-						return usagef("--all is what all tasks have printed: without -f, and without the number of one")
+						return usagef("--all prints the output of all tasks; leave out -f and the number of the task")
 					}
 					return allLogs(c.Context(), a, client, id, stderr, raw, tail)
 				}
@@ -108,7 +108,7 @@ func taskIndex(ctx context.Context, client *api.Client, id int64, number int) (i
 			return t.Task, nil
 		}
 	}
-	return 0, usagef("task %d of job %d has not started, or there is none", number, id)
+	return 0, usagef("task %d of job %d has not started, or does not exist", number, id)
 }
 
 // logPart is how much output one request asks for.

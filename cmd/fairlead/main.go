@@ -74,7 +74,7 @@ func report(ctx context.Context, cmd *cobra.Command, err error, errs io.Writer) 
 		fmt.Fprintln(errs, "only the owner and the group of the socket may connect; the administrator can change that with socket_mode and socket_group in the configuration")
 		return api.ExitUnreachable
 	case errors.Is(err, api.ErrUnreachable):
-		fmt.Fprintln(errs, "start a server with: fairlead serve --dev    or say where it is with --server or FAIRLEAD_SERVER")
+		fmt.Fprintln(errs, "start a server with: fairlead serve --dev    or give its socket with --server or FAIRLEAD_SERVER")
 		return api.ExitUnreachable
 	}
 	return api.Exit(err)

@@ -25,11 +25,11 @@ func nodesCommand(a *app) *cobra.Command {
 		Args: func(c *cobra.Command, args []string) error {
 			switch {
 			case len(args) > 0 && !tasks:
-				return usagef("nodes are named with --tasks")
+				return usagef("names of nodes need --tasks")
 			case past != 0 && !tasks:
-				return usagef("--past tells of tasks: say --tasks, too")
+				return usagef("--past needs --tasks")
 			case past < 0 || past > 7*24*time.Hour:
-				return usagef("--past reaches back for up to 168h")
+				return usagef("--past: must be at most 168h")
 			}
 			return nil
 		},
@@ -46,7 +46,7 @@ func nodesCommand(a *app) *cobra.Command {
 		},
 	}
 	l.flags(c)
-	c.Flags().DurationVar(&past, "past", 0, "with --tasks: also list tasks that ended within this duration; the last 64 of each node since the server started")
+	c.Flags().DurationVar(&past, "past", 0, "with --tasks: also list tasks that ended within this duration (the last 64 of each node since the server started)")
 	c.Flags().BoolVar(&tasks, "tasks", false, "list the tasks of these nodes, or of all, with their latest end")
 	c.AddCommand(nodesPermitCommand(a), nodesPermitsCommand(a), nodesRevokeCommand(a))
 	return c
@@ -107,9 +107,9 @@ the identity of its ledger. The node has to be down and to have no tasks.`,
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if forget && (maint || reason != "") {
-				return usagef("--forget excludes --maint and --reason: a forgotten node is not drained any more")
+				return usagef("--forget cannot be combined with --maint or --reason")
 			} else if forget {
-				return setDrained(c.Context(), a, args, api.DrainRequest{Forget: true}, "%s is forgotten\n")
+				return setDrained(c.Context(), a, args, api.DrainRequest{Forget: true}, "removed %s\n")
 			}
 			return setDrained(c.Context(), a, args, api.DrainRequest{Drain: true, Maintenance: maint, Reason: reason}, "draining %[1]s    (undo: fairlead resume %[1]s)\n")
 		},

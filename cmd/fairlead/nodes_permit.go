@@ -24,13 +24,13 @@ func nodesPermitCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "permit NODE [--ttl TIME]",
 		Short: "Permit a node on another machine to join, and print its join token",
-		Long: `Permit a node on another machine to join, and print its join token. The token counts once, for this
-node, and until its time is over. It also names the key of the cluster, so that the machine
-knows the server before it says anything. Give it to fairlead work --join on that machine.
+		Long: `Permit a node on another machine to join, and print its join token. The token is valid once, for
+this node, until it expires. It also names the key of the cluster, so that the machine can verify
+the server before it sends anything. Give it to fairlead work --join on that machine.
 
-The bounds are the most that the node may offer; they replace those of an earlier permit when
-its agent joins next. A bound that is not named is none. If a label is named, the node may have
-no others than the named ones, arch, os and host.`,
+--capacity and --label limit what the node may offer. They replace the limits of an earlier permit
+when its agent joins next. Resources that are not named are not limited. If a label is named, the
+node may have only the named labels, arch, os and host.`,
 		Example: `  fairlead nodes permit n17
   fairlead nodes permit n17 --capacity cpu=32,mem=120G --label rack=b --ttl 15m`,
 		Args: cobra.ExactArgs(1),
@@ -51,16 +51,16 @@ no others than the named ones, arch, os and host.`,
 				err := client.Call(c.Context(), http.MethodPost, "/v1/permits/"+url.PathEscape(args[0]), r, &out)
 				return show(a, asJSON, func(i *permit.Invitation) error {
 					fmt.Fprintln(a.out, i.Token)
-					fmt.Fprintf(a.errs, "counts once, for node %s, until %s\n", i.Node, i.Until.Format("15:04 on 2006-01-02"))
+					fmt.Fprintf(a.errs, "valid once, for node %s, until %s\n", i.Node, i.Until.Format("15:04 on 2006-01-02"))
 					return nil
 				})(&out, err)
 			})
 		},
 	}
 	f := c.Flags()
-	f.DurationVar(&ttl, "ttl", time.Hour, "for how long the token counts")
-	f.StringToStringVar(&capacity, "capacity", nil, "the most that it may offer, e.g. cpu=32,mem=120G")
-	f.StringToStringVar(&labels, "label", nil, "labels that it may have, e.g. rack=b")
+	f.DurationVar(&ttl, "ttl", time.Hour, "how long the token is valid")
+	f.StringToStringVar(&capacity, "capacity", nil, "maximum that the node may offer, e.g. cpu=32,mem=120G")
+	f.StringToStringVar(&labels, "label", nil, "labels that the node may have, e.g. rack=b")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
@@ -118,8 +118,8 @@ func nodesRevokeCommand(a *app) *cobra.Command {
 		Use:   "revoke NODE...",
 		Short: "Refuse the certificate of a node on another machine from now on",
 		Long: `Refuse the certificate of a node on another machine from now on, and close its connections. It gets
-no new tasks and cannot report the ends of its old ones. These wait again when their leases are
-over, so that none runs twice. With a new join token (fairlead nodes permit) it may come back.`,
+no new tasks and cannot report the ends of its old tasks. These wait again when their leases
+expire, so that none runs twice. With a new join token (fairlead nodes permit) the node may return.`,
 		Example: "  fairlead nodes revoke n17",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

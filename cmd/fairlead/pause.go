@@ -35,7 +35,7 @@ func pauseCommand(a *app) *cobra.Command {
 		Long: `Pause a pool and the pools below it: they start no new tasks. Running tasks continue, waiting
 ones keep their place, and jobs can be submitted. A pause lasts for a time or until fairlead
 resume, and survives a restart. POOL is the path of a pool, or a user, for the user's pool.
-To pause it again changes the end and the reason.
+A second pause changes the end and the reason.
 
 Meanwhile other pools get its share, and it is not compensated afterwards. Tasks that already
 wait in another queueing system may start there. While a pause lasts, shares and why show
@@ -60,7 +60,7 @@ func (s *pause) run(c *cobra.Command, client *api.Client, args []string) error {
 	ctx := c.Context()
 	switch {
 	case s.list && (len(args) > 0 || s.lasts != "" || s.reason != ""):
-		return usagef("--list goes alone")
+		return usagef("--list takes no pool and no other flag")
 	case s.list:
 		return s.repeat(ctx, &s.listing, func() error { return show(s.app, s.json, s.table)(client.Pools.Pauses(ctx)) })
 	case len(args) != 1:
@@ -116,12 +116,12 @@ func resumeCommand(a *app) *cobra.Command {
 connects.
 
 Resume a paused pool: its waiting tasks can start again. If a node and a paused pool have the
-same name, say --node or --pool.`,
+same name, add --node or --pool.`,
 		Example: "  fairlead resume n5 n6\n  fairlead resume physics",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if pool && node {
-				return usagef("--node and --pool do not go together")
+				return usagef("--node and --pool cannot be combined")
 			}
 			return a.with(func(client *api.Client) error {
 				for _, name := range args {
@@ -176,7 +176,7 @@ func paused(ctx context.Context, client *api.Client, name string) (bool, error) 
 	node := slices.ContainsFunc(nodes.Nodes, func(n views.NodeView) bool { return n.Name == name })
 	pool := slices.ContainsFunc(pauses.Pauses, func(p engine.Pause) bool { return p.Pool == name })
 	if node && pool {
-		return false, usagef("%s is a node, and a pool that is paused: say --node or --pool", name)
+		return false, usagef("%s is a node and also a paused pool: add --node or --pool", name)
 	}
 	return pool, nil
 }

@@ -130,10 +130,10 @@ means four tasks that start at once, with eight processors each.
 RANK is the position of a job's next task among all waiting tasks, assuming that slots become
 free one by one and no new jobs arrive. START is the latest start if every task uses its whole
 time limit and no new job goes ahead: the planned start of backfilling, or the result of a
-forecast; - if it is unknown, for example without time limits.`,
+forecast. It is - if it is unknown, for example without time limits.`,
 		Example: `  fairlead queue -u ann
   fairlead queue -t waiting -l
-  fairlead queue --start             what waits, in the order of starts
+  fairlead queue --start             waiting jobs, in the order of starts
   fairlead queue --watch
   fairlead queue -o job,rank,"waiting for"`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -145,7 +145,7 @@ forecast; - if it is unknown, for example without time limits.`,
 	q.listing.flags(c)
 	q.selection.flags(c)
 	c.Flags().BoolVar(&q.all, "all", false, "include jobs that have ended")
-	c.Flags().BoolVarP(&q.long, "long", "l", false, "more columns; the terms of priorities: fairlead prio")
+	c.Flags().BoolVarP(&q.long, "long", "l", false, "more columns; for the terms of priorities, see fairlead prio")
 	c.Flags().BoolVar(&q.start, "start", false, "only waiting jobs, sorted by estimated start")
 	c.Flags().IntVar(&q.limit, "limit", 1000, "maximum number of jobs")
 	return c

@@ -40,18 +40,18 @@ func reportFairnessCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fairness [POOL]",
 		Short: "Report the entitlement, service and lag of each pool",
-		Long: `Report for each pool what the ideal fluid scheduler would have given it (DUE) and what it
-received, in hours of the unit. SERVED is the part of DUE that it received, at most 100%. JAIN is Jain's
-index of what its child pools received over what was due to them: 1 is fair, and below the table stands which
-of them make a small one. DUE counts only what the widths of tasks can use. LATE and LATEST are how much
-later its tasks ended than on a cluster of its own, on average and at most, since the server started. LAG
-is DUE less RECEIVED: above 0 the pool is behind, below 0 it is ahead.
+		Long: `Report the service that each pool was entitled to under the ideal fluid scheduler (DUE) and the
+service that it received, in hours of the unit. SERVED is RECEIVED divided by DUE, at most 100%. JAIN is
+Jain's index of RECEIVED divided by DUE of its child pools: 1 is fair. If it is small, a line below the
+table names the pools that cause this. DUE counts only what the widths of tasks can use. LATE and LATEST
+show how much later the pool's tasks ended than on a cluster of its own: on average and at most, since the
+server started. LAG is DUE less RECEIVED: above 0 the pool is behind, below 0 it is ahead.
 
-These numbers are in the server's memory: the window cannot exceed the server's uptime.
+The server keeps these numbers in memory: the window cannot exceed the server's uptime.
 
-With --since, or any other flag of the reports on past jobs, it compares instead, from the
-kept jobs, the part of the cluster that each pool used with the share that it had then: the
-mean of its shares over time, weighted by the use of the cluster.`,
+With --since, or any other flag of the reports on past jobs, the report reads the kept jobs
+instead. It compares the part of the cluster that each pool used with the pool's share at that
+time: the mean of its shares, weighted by the use of the cluster.`,
 		Example: `  fairlead report fairness
   fairlead report fairness --since 2026-01-01 --by month,pool --depth 1
   fairlead report fairness --since 365d --depth 1 --format html --out fairness.html
@@ -85,10 +85,10 @@ func (r *fairnessReport) ofThePast(c *cobra.Command) bool {
 
 func (r *fairnessReport) runPast(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usagef("of the past all pools are compared; leave out %s", args[0])
+		return usagef("a report on past jobs compares all pools; leave out %s", args[0])
 	}
 	if !slices.Contains(r.by, "pool") || slices.Contains(r.by, "user") || slices.Contains(r.by, "kind") {
-		return usagef("--by: shares are those of pools; expected pool, or month,pool")
+		return usagef("--by: only pools have shares; expected pool, or month,pool")
 	}
 	if r.csv {
 		r.format = "csv"

@@ -56,9 +56,9 @@ func partOf(of, all float64) float64 {
 // ofAll names the total to which parts refer.
 func ofAll(doc *api.PastReport) string {
 	if slices.Contains(doc.By, "month") {
-		return "of all in the month"
+		return "of the cluster's usage in the month"
 	}
-	return "of all"
+	return "of the cluster's usage"
 }
 
 func usageSheet(doc *api.PastReport) *sheet {
@@ -140,9 +140,9 @@ func fairOf(doc *api.PastReport) (rows []fairPast, months []string, jains map[st
 func fairnessSheet(doc *api.PastReport) *sheet {
 	s := newSheet("Shares and usage", doc,
 		sheetColumn{"share", "share", "of the cluster, as it was in force then"},
-		sheetColumn{"due", "due_unit_seconds", "the share of the usage of all, in " + doc.Unit + "-hours"},
+		sheetColumn{"due", "due_unit_seconds", "the share of the cluster's usage, in " + doc.Unit + "-hours"},
 		sheetColumn{doc.Unit + "-hours", "unit_seconds", "time of tasks, times their requests"},
-		sheetColumn{"had", "part", ofAll(doc)}, sheetColumn{"points", "points", "had minus share, in percentage points"})
+		sheetColumn{"had", "part", ofAll(doc)}, sheetColumn{"points", "points", "part used minus share, in percentage points"})
 	rows, months, jains := fairOf(doc)
 	var now []string
 	for i := range rows {
@@ -163,7 +163,7 @@ func fairnessSheet(doc *api.PastReport) *sheet {
 	if len(parts) > 0 {
 		s.notes = append(s.notes, "Jain's index of the usage of pools divided by their shares, where 1 is fair: "+strings.Join(parts, ", ")+".")
 	}
-	s.notes = append(s.notes, "Shares are means of the shares in force then, in which each moment counts by the usage of all pools. A pool that wanted less than its share had less, and others had the rest: that is no fault. Pools that wanted something and had nothing are listed with 0. Pools that wanted nothing are not listed, so shares may add up to less than 100%. The service that the ideal scheduler would have given is in fairlead report fairness --window.")
+	s.notes = append(s.notes, "Each share is the mean of the pool's shares in this time, weighted by the usage of all pools. A pool that asked for less than its share used less, and other pools used the rest: that is no fault. Pools that asked for something and got nothing are listed with 0. Pools without jobs are not listed, so shares may add up to less than 100%. For the entitlement under the ideal scheduler, see fairlead report fairness --window.")
 	if len(now) > 0 {
 		s.notes = append(s.notes, "The server has no record of the shares that some pools had then, and shows their present shares: "+namesOf(now)+".")
 	}

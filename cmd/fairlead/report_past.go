@@ -30,7 +30,7 @@ type pastReport struct {
 func (r *pastReport) flags(c *cobra.Command) {
 	r.listing.flags(c)
 	f := c.Flags()
-	f.StringVarP(&r.since, "since", "S", "30d", "begin of the period: 30d, 2026-01-01")
+	f.StringVarP(&r.since, "since", "S", "30d", "start of the period: 30d, 2026-01-01")
 	f.StringVar(&r.until, "until", "", "end of the period: 2026-04-01 (default: now)")
 	f.StringSliceVar(&r.by, "by", []string{"pool"}, "group by month, pool, user, kind, or several of these")
 	f.IntVar(&r.depth, "depth", 0, "levels of pools to show: 1 sums up the top level; 0 is all")
@@ -47,7 +47,7 @@ func reportUsageCommand(a *app) *cobra.Command {
 		Short: "Report usage per month, pool, user or kind",
 		Long: `Report usage of past jobs: the number of jobs, how their tasks ended, the time that tasks
 ran times the units that they held, the part of the month's total, and the processor time. A
-run over the end of a month is divided. Running tasks count until now. If a task had several
+run that spans the end of a month is divided. Running tasks count until now. If a task had several
 attempts, the last one counts.`,
 		Example: `  fairlead report usage --since 2026-01-01 --by month,pool --depth 1
   fairlead report usage --by user --format csv --out usage.csv

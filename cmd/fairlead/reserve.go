@@ -63,7 +63,7 @@ With the name of an existing reservation, the flags change it.`,
 	}
 	f := c.Flags()
 	f.SortFlags = false
-	f.StringSliceVar(&s.nodes, "nodes", nil, "names of nodes, or their number")
+	f.StringSliceVar(&s.nodes, "nodes", nil, "names of nodes, or a number of nodes")
 	f.StringVar(&s.start, "start", "", "begin: now, 2d (from now), 16:00, 2026-12-24T08:00, tomorrow")
 	f.StringVar(&s.lasts, "duration", "", "duration: 4h, 2d")
 	f.BoolVar(&s.maintenance, "maint", false, "maintenance: no job runs on the nodes")
@@ -104,7 +104,7 @@ func (s *reserve) run(c *cobra.Command, client *api.Client, args []string) error
 	switch {
 	case len(args) == 0:
 		if name := s.nameless(c); name != "" {
-			return usagef("--%s: which reservation? Expected a name: fairlead reserve NAME ...", name)
+			return usagef("--%s: the name of the reservation is missing: fairlead reserve NAME ...", name)
 		}
 		return s.repeat(ctx, &s.listing, func() error { return show(s.app, s.json, s.table)(client.Nodes.Reservations(ctx)) })
 	case s.cancelled && s.dry:
@@ -137,7 +137,7 @@ func (s *reserve) run(c *cobra.Command, client *api.Client, args []string) error
 	if s.dry {
 		fmt.Fprintln(s.out, "nothing was reserved")
 		if len(out.Overruns) > 0 {
-			fmt.Fprintln(s.errs, "warning:", instant.ByClock(engine.OverrunText(out.Overruns), now)+": it would be refused without --force, with which they go on")
+			fmt.Fprintln(s.errs, "warning:", instant.ByClock(engine.OverrunText(out.Overruns), now)+": refused without --force; with it, they continue")
 		}
 		return nil
 	}
@@ -146,7 +146,7 @@ func (s *reserve) run(c *cobra.Command, client *api.Client, args []string) error
 	}
 	fmt.Fprintln(s.out, "undo:", undo)
 	if len(out.Overruns) > 0 {
-		fmt.Fprintln(s.errs, "warning:", instant.ByClock(engine.OverrunText(out.Overruns), now)+"; they go on")
+		fmt.Fprintln(s.errs, "warning:", instant.ByClock(engine.OverrunText(out.Overruns), now)+"; they continue")
 	}
 	return nil
 }
@@ -280,7 +280,7 @@ func (s *reserve) table(doc *api.Reservations) error {
 
 func (s *reserve) ended(out *api.ReserveResponse) error {
 	x := &out.Reservation
-	fmt.Fprintf(s.out, "%s is over: %s take tasks of all again\n", x.Name, strings.Join(x.Nodes, ", "))
+	fmt.Fprintf(s.out, "ended %s; all tasks may start again on %s\n", x.Name, strings.Join(x.Nodes, ", "))
 	if x.Until.After(time.Now()) {
 		fmt.Fprintln(s.out, "undo:", again(x))
 	}
@@ -306,10 +306,10 @@ func (s *reserve) tryEnd(ctx context.Context, client *api.Client, name string) e
 		return s.printJSON(ending{Version: api.Version, Reservation: *x, Jobs: ids})
 	}
 	plain.Lines(x)
-	fmt.Fprintf(s.out, "%s would be over: %s on %s, from %s until %s\n", x.Name, words.Reserved(x), strings.Join(x.Nodes, ", "), begins(x, all.At), instant.Clock(x.Until, all.At))
+	fmt.Fprintf(s.out, "would end %s: %s on %s, from %s until %s\n", x.Name, words.Reserved(x), strings.Join(x.Nodes, ", "), begins(x, all.At), instant.Clock(x.Until, all.At))
 	if len(ids) > 0 {
-		fmt.Fprintln(s.out, "jobs that ask for it, and could not start any more:", someJobs(ids))
+		fmt.Fprintln(s.out, "jobs that ask for it and could no longer start:", someJobs(ids))
 	}
-	fmt.Fprintln(s.out, "nothing was changed; do it with: fairlead reserve", name, "--cancel")
+	fmt.Fprintln(s.out, "nothing was changed; to do it: fairlead reserve", name, "--cancel")
 	return nil
 }

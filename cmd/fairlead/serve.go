@@ -50,15 +50,15 @@ func serveCommand(a *app) *cobra.Command {
 (fairlead work). With --dev it includes an agent for this machine, and keeps the jobs in a
 temporary file unless --db is given.
 
---db is a file, or the URL of a PostgreSQL database, postgres://USER@HOST/DATABASE. There the
-jobs are in the schema fairlead, or in that of schema=NAME in the URL. Give a password in
-PGPASSFILE or PGPASSWORD, where other users cannot read it. Any number of servers can use one
-schema: each schedules its own nodes, the usage of all counts, and each knows all jobs.
+--db is a file, or the URL of a PostgreSQL database, postgres://USER@HOST/DATABASE. The server
+keeps the jobs there in the schema fairlead, or in the schema NAME if the URL has schema=NAME.
+Give a password in PGPASSFILE or PGPASSWORD, where other users cannot read it. Several servers
+can use one schema: each schedules its own nodes, knows all jobs, and counts the usage of all.
 
 It listens on a socket, and identifies users by their connection: commands, agents and
 bridges use it. --listen 127.0.0.1:7447 adds an address for browsers and Prometheus; with
---dev that is the default. Users are not identified there: fairlead dashboard gives a browser
-a session. Agents on other machines connect to the address of --listen-tls, once fairlead
+--dev that is the default. That address does not identify users: fairlead dashboard gives a
+browser a session. Agents on other machines connect to the address of --listen-tls, once fairlead
 cluster init has made the key of the cluster.
 
 The server reads its configuration again on SIGHUP and when the file changes. If the file has
@@ -90,7 +90,7 @@ continue at their agents until it is back.`,
 func (s *serve) run(c *cobra.Command) error {
 	for _, name := range []string{"cpus", "gpus", "label", "drain", "name"} {
 		if c.Flags().Changed(name) && !s.dev {
-			return usagef("--%s goes with --dev: without it there is no agent here; give it to fairlead work", name)
+			return usagef("--%s needs --dev; without --dev, give it to fairlead work", name)
 		}
 	}
 	cfg := config.Default()
@@ -146,7 +146,7 @@ func (s *serve) options(cfg *config.Config) (o instanceOptions, cleanup func(), 
 		return o, cleanup, err
 	}
 	if s.database == "" && strings.Contains(cfg.Server.Database, ":"+config.Hidden+"@") {
-		return o, cleanup, usagef("server.database holds %s in the place of its password, as the configuration is shown; write the password there, or give it in PGPASSFILE", config.Hidden)
+		return o, cleanup, usagef("server.database holds %s instead of its password; write the password there, or give it in PGPASSFILE", config.Hidden)
 	}
 	if o.lease < 100*time.Millisecond {
 		return o, cleanup, usagef("--lease %v is too short: agents need time to renew", o.lease)
@@ -301,7 +301,7 @@ func (s *serve) banner(x *instance, o instanceOptions, ao *agent.Options) {
 	for i, at := range x.addresses {
 		switch {
 		case at.missing != nil:
-			line("address", "http://%s cannot be had: %v; it is tried again", at.address, at.missing)
+			line("address", "cannot listen on http://%s: %v; trying again", at.address, at.missing)
 		case !s.dev || i > 0:
 			line("address", "http://%s", at.address)
 		case s.terminal():
@@ -312,14 +312,14 @@ func (s *serve) banner(x *instance, o instanceOptions, ao *agent.Options) {
 	}
 	for _, at := range x.outside {
 		if at.missing != nil {
-			line("nodes", "https://%s cannot be had: %v; it is tried again", at.address, at.missing)
+			line("nodes", "cannot listen on https://%s: %v; trying again", at.address, at.missing)
 			continue
 		}
 		line("nodes", "https://%s", at.address)
 	}
 	database := x.place
 	if database == "temporary" {
-		database = "temporary: jobs are forgotten at the end; keep them with --db FILE"
+		database = "temporary: jobs are lost at exit; to keep them, use --db FILE"
 	}
 	line("database", "%s", database)
 	if ao != nil {
@@ -331,7 +331,7 @@ func (s *serve) banner(x *instance, o instanceOptions, ao *agent.Options) {
 	}
 	st := x.config.Status()
 	if othersFile(&st) {
-		file = "that of the other servers, not " + file
+		file = "the file of the other servers, not " + file
 	}
 	line("config", "%s (version %s)", file, st.Hash)
 	line("try", "%sfairlead submit -- echo hello", hint)

@@ -34,25 +34,25 @@ func sharesCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "shares [POOL | --compare POOL POOL]",
 		Short: "Show the shares and the usage of pools",
-		Long: `Show the tree of pools: the share of each, its running tasks and its demand, its fair part
-now, and its usage.
+		Long: `Show the tree of pools: the share, the running tasks, the demand, the present entitlement and
+the usage of each pool.
 
 A WEIGHT of 2=1x2 is a weight of 1 with a boost of 2; see fairlead boost --list. If MAX is
 paused, no new task starts; see fairlead pause --list.
 
 FAIR NOW is what the ideal fluid scheduler would give the pool now, by its minimum, maximum,
-weight and demand. SERVED is the part of what that scheduler would have given the pool over the
-last 24 hours that it received. LAG is the difference, in hours of the unit: above 0 the pool is
-behind, below 0 it is ahead.
+weight and demand. SERVED is the service that the pool received over the last 24 hours, divided
+by what that scheduler would have given it. LAG is the difference of the two, in hours of the
+unit: above 0 the pool is behind, below 0 it is ahead.
 
-COMPARED BY is the quantity by which the policy of the parent pool orders the pool among its
-siblings, in the policy's own words: it decides who is next. It is absent if the pool has
-nothing to start. SHARE and PAST USE are parts of the parent pool. PAST USE decays, and
-decides only where the policy says so.
+COMPARED BY is the number by which the policy of the parent pool orders the pool among its
+siblings: it decides which pool is next. It is empty if the pool has nothing to start. SHARE and
+PAST USE are fractions of the parent pool. PAST USE decays; it counts only under policies that
+use it.
 
-On a terminal a line sums up: the mean of SERVED of the top pools, and the pool with the least;
-Jain's index of the same (1 is fair); which pool currently borrows the share of a pool without
-work; and what is idle. --summary prints only that line.
+On a terminal, a summary line shows the mean SERVED of the top pools and the pool with the least,
+Jain's index of SERVED (1 is fair), which pool borrows the share of a pool without work, and the
+idle slots. --summary prints only that line.
 
 --compare shows the numbers of two pools beside each other; its JSON is that of shares, with
 these two pools.
@@ -88,7 +88,7 @@ was down. --plot writes charts to an SVG file.`,
 	}
 	s.listing.flags(c)
 	s.past.flags(c)
-	c.Flags().StringVarP(&s.user, "user", "u", "", "only pools whose last name is this user's")
+	c.Flags().StringVarP(&s.user, "user", "u", "", "only pools with the name of this user")
 	c.Flags().BoolVar(&s.compare, "compare", false, "compare the numbers of two pools")
 	c.Flags().BoolVar(&s.summary, "summary", false, "print one line that sums up fairness")
 	return c
@@ -166,11 +166,11 @@ func (s *shares) row(t *table.Table, p *views.PoolView, unit string) {
 func (s *shares) checkCompare(pools []string) error {
 	switch {
 	case !s.compare && len(pools) > 1:
-		return usagef("more than one pool: to see two beside each other, say --compare")
+		return usagef("more than one pool is given; to compare two pools, add --compare")
 	case s.compare && len(pools) != 2:
 		return usagef("--compare takes two pools: fairlead shares --compare physics biology")
 	case s.compare && (s.past.on || s.summary || s.user != ""):
-		return usagef("--compare goes without --history, --summary and --user")
+		return usagef("--compare cannot be combined with --history, --summary or --user")
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ type past struct {
 func (p *past) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.BoolVar(&p.on, "history", false, "show the history of the pool, step by step")
-	f.StringVar(&p.since, "since", "24h", "with --history: begin: 6h, 90d, 2026-11-01, 08:00")
+	f.StringVar(&p.since, "since", "24h", "with --history: start: 6h, 90d, 2026-11-01, 08:00")
 	f.StringVar(&p.until, "until", "", "with --history: end (default: now)")
 	f.StringVar(&p.step, "step", "", "with --history: length of a step: 10s, 5m, 1h (default: about 30 rows)")
 	f.StringVar(&p.pictures, "plot", "", "with --history: write charts to this SVG file")
@@ -33,7 +33,7 @@ func (p *past) flags(c *cobra.Command) {
 func (p *past) check(c *cobra.Command) error {
 	for _, name := range []string{"since", "until", "step", "plot"} {
 		if c.Flags().Changed(name) && !p.on {
-			return usagef("--%s goes with --history", name)
+			return usagef("--%s needs --history", name)
 		}
 	}
 	return nil

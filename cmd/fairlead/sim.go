@@ -7,7 +7,7 @@ func simCommand(a *app) *cobra.Command {
 		Use:   "sim",
 		Short: "Replay a trace under one or several policies, or generate a workload",
 		RunE: func(*cobra.Command, []string) error {
-			return usagef("which one? fairlead sim run TRACE, fairlead sim compare TRACE, or fairlead sim generate lublin or saturated")
+			return usagef("a subcommand is missing: fairlead sim run TRACE, fairlead sim compare TRACE, or fairlead sim generate lublin or saturated")
 		},
 		Args: cobra.NoArgs,
 	}

@@ -37,8 +37,8 @@ func simCompareCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "compare (TRACE | --from-history)",
 		Short: "Replay a trace under several policies and compare the results",
-		Long: `Replay a trace under several policies and compare the results: who waits less, and who pays
-for it. The trace is read once; each run is like fairlead sim run.
+		Long: `Replay a trace under several policies and compare the results: whose waits are shorter, and
+whose are longer. The trace is read once; each run is like fairlead sim run.
 
 --policy lists the runs: a policy with a kind of backfilling, such as fair+easy. A policy alone
 uses the backfilling of its configuration, except that fifo alone is fifo+fcfs: strictly in
@@ -65,7 +65,7 @@ them runs under each policy of the list, or unchanged if there is no list.
 func (s *simCompareCmd) run(cmd *cobra.Command, args []string) error {
 	ctx, file := cmd.Context(), s.source(args)
 	if s.part.set() && s.out == "" {
-		return usagef("--gantt-from and --gantt-to are about the pictures that --out writes")
+		return usagef("--gantt-from and --gantt-to need --out")
 	}
 	runs, setups, err := s.candidates()
 	if err != nil {
@@ -224,18 +224,18 @@ func (s *simCompareCmd) print(c *sim.Comparison, took time.Duration) error {
 	return nil
 }
 
-const comparedColumns = "SERVED: part of its entitlement that a user had, mean and what 90% of the users reach; " +
-	"JAIN: how even that is;\n" +
-	"DELAY: start after the fair start, and LATE: end after that on a machine of one's own, means of the users' means\n" +
-	"WAIT and BSLD (bounded slowdown): mean, and what 50% and 95% of the jobs do not exceed; " +
+const comparedColumns = "SERVED: part of its entitlement that a user had: mean, and value that 90% of the users reach; " +
+	"JAIN: equality of SERVED;\n" +
+	"DELAY: start after the fair start; LATE: end after the end on a machine of one's own; means of the users' means\n" +
+	"WAIT and BSLD (bounded slowdown): mean, median and 95th percentile of the jobs; " +
 	"STARVED: jobs that waited over a day\n" +
 	"WIDE: mean wait of the jobs that ask for a quarter of the machine or more; " +
 	"LONGEST: the longest wait of any job\n"
 
 // firstFitNote explains a cost that the means hide.
 const firstFitNote = "" +
-	"first-fit keeps no room for wide jobs: that shortens the means, which count mostly narrow jobs,\n" +
-	"and others may pass a wide job for ever. WIDE and LONGEST show what that costs\n"
+	"first-fit keeps no room for wide jobs: this shortens the means, which count mostly narrow jobs,\n" +
+	"but narrow jobs can pass a wide job for ever. WIDE and LONGEST show the cost\n"
 
 // printFiles prints the paths of the written files.
 func (s *simCompareCmd) printFiles() error {

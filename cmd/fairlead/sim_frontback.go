@@ -24,7 +24,7 @@ const frontbackName = "frontback"
 func (p *simPolicy) putInFront(backfill string) error {
 	known := backfillNames()["fcfs"]
 	if backfill != "" && backfill != known.String() {
-		return usagef("--policy %s: the queue behind it serves in order, with no backfill: leave out --backfill %s", frontbackName, backfill)
+		return usagef("--policy %s: the queue behind the bridge has no backfilling; leave out --backfill %s", frontbackName, backfill)
 	}
 	p.name, p.shares.Sched.Backfill = frontbackName, known
 	p.front = &bridge.Groups{Settings: frontback.Settings{HalfLife: p.shares.Sched.HalfLife, AtStart: true}}
@@ -37,7 +37,7 @@ func (p *simPolicy) bridgeFile(name string) error {
 		return nil
 	}
 	if p.front == nil {
-		return usagef("--bridge goes with --policy %s only", frontbackName)
+		return usagef("--bridge needs --policy %s", frontbackName)
 	}
 	s, err := config.LoadBridge(name, nil)
 	if err != nil {
@@ -100,7 +100,7 @@ func (s *simFlags) setup(file, root, backfill string) (*simPolicy, error) {
 	p := &simPolicy{shares: cfg.Shares}
 	if root != "" {
 		if name, fits, both := strings.Cut(root, "+"); both && slices.Contains(policy.Names(), name) {
-			return nil, usagef("--policy %q: one run has a flag for each: --policy %s --backfill %s", root, name, fits)
+			return nil, usagef("--policy %q: sim run has a flag for each part: --policy %s --backfill %s", root, name, fits)
 		}
 		if root == frontbackName {
 			return p, p.putInFront(backfill)

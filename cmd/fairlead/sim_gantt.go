@@ -68,10 +68,10 @@ func (s *simShow) flags(f *pflag.FlagSet) {
 // check refuses flags that do not go together, before any long computation.
 func (s *simShow) check(json bool) error {
 	if s.gantt && json {
-		return usagef("--gantt draws for people: leave out --json, or take the schedule from --schedule OUT.csv")
+		return usagef("--gantt cannot be combined with --json; for a program, write the schedule with --schedule OUT.csv")
 	}
 	if s.part.set() && !s.gantt && s.html == "" {
-		return usagef("--gantt-from and --gantt-to are about what --gantt or --html draws")
+		return usagef("--gantt-from and --gantt-to need --gantt or --html")
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ func simGenerateCommand(a *app) *cobra.Command {
 		Use:   "generate",
 		Short: "Generate a workload for the simulator from a seed",
 		RunE: func(*cobra.Command, []string) error {
-			return usagef("which one? fairlead sim generate lublin, jobs as on real parallel machines, or fairlead sim generate saturated, users who always have work")
+			return usagef("a subcommand is missing: fairlead sim generate lublin, jobs as on real parallel machines, or fairlead sim generate saturated, users who always have work")
 		},
 		Args: cobra.NoArgs,
 	}
@@ -75,7 +75,7 @@ exact; or a factor of the run time. User k submits in proportion to 1/k^s, with 
 	f.IntVar(&l.Procs, "procs", 128, "processors of the machine")
 	f.IntVar(&l.Jobs, "jobs", 10_000, "number of jobs")
 	f.StringVar(&types, "types", "both", "both, batch, interactive, or whole: one type with the parameters of all jobs together")
-	f.Float64Var(&l.Load, "load", 0, "offered load as a part of the machine, such as 0.8 (default: as the model gives)")
+	f.Float64Var(&l.Load, "load", 0, "offered load as a fraction of the machine, such as 0.8 (default: that of the model)")
 	f.IntVar(&l.Users, "users", 50, "number of users")
 	f.Float64Var(&l.Zipf, "zipf", 1, "how unequal users are: 0 makes all equal")
 	f.StringVar(&estimates, "estimates", "users", "time limits: users, exact, or a factor of the run time")
@@ -158,10 +158,10 @@ type making func(seed uint64, tick workload.Tick) ([]workload.Job, error)
 
 func (g *generateCmd) run(c *cobra.Command, procs, want int, comments []string, make making) error {
 	if g.json && g.out == "" {
-		return usagef("--json describes a written file: give it with --out FILE")
+		return usagef("--json needs --out FILE")
 	}
 	if g.out == "" && g.terminal() {
-		return usagef("a workload is not for reading: give a file with --out FILE, or send the output on")
+		return usagef("a terminal cannot show a workload: give a file with --out FILE, or redirect the output")
 	}
 	jobs, err := make(g.seed, g.tick(c.Context(), want))
 	if err != nil {

@@ -66,7 +66,7 @@ func jobCount(n int) string {
 // printGuesses prints how many tasks a replay of the past guesses or leaves out.
 func printGuesses(w io.Writer, guessed, leftOut int) {
 	if guessed > 0 {
-		fmt.Fprintf(w, "%s not ended; run times are those of others of the same user\n", count(guessed, "task has", "tasks have"))
+		fmt.Fprintf(w, "%s not ended; their run times are those of other tasks of the same user\n", count(guessed, "task has", "tasks have"))
 	}
 	if leftOut > 0 {
 		fmt.Fprintf(w, "%s left out: larger than the machine, or of unknown run time\n", count(leftOut, "task", "tasks"))

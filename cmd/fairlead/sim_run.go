@@ -31,8 +31,8 @@ func simRunCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run (TRACE | --from-history)",
 		Short: "Replay a trace under a policy in virtual time",
-		Long: `Replay a trace under a policy in virtual time, through the scheduler of the server: when
-each job would have run, how long users would have waited, and how far each would have been
+		Long: `Replay a trace under a policy in virtual time, through the scheduler of the server, and show
+when each job would have run, how long users would have waited, and how far each would have been
 from its share. The trace is in Standard Workload Format, compressed or not; - is standard
 input. The machine has a number of equal processors; with --nodes N they are on N nodes, and a
 job that is larger than a node starts on as few nodes as possible, at once.
@@ -70,7 +70,7 @@ the drawing gives each job the first free ones.`,
 	f.StringVar(&s.schedule, "schedule", "", "write the schedule to this CSV file: job,submit,start,end,procs; - is standard output")
 	f.StringVar(&s.swf, "swf", "", "write the schedule to this file, as a trace with wait times; - is standard output")
 	s.show.flags(f)
-	f.IntVar(&s.users, "users", 20, "number of users to list, those with most work first; 0 is all")
+	f.IntVar(&s.users, "users", 20, "number of users to list, the ones with most work first; 0 is all")
 	return c
 }
 
@@ -201,7 +201,7 @@ func (s *simRunCmd) print(t *simTrace, p *simPolicy, r *sim.Result, took time.Du
 		percent(m.Served), percent(m.ServedTenth), m.Jain)
 	line("lateness", "users %s after fair starts on average; %s after ends on machines of their own",
 		lasting(m.FairDelay), lasting(m.Late))
-	line("utilisation", "%s of %s processors", percent(m.Utilisation), thousands(float64(t.report.Procs)))
+	line("utilization", "%s of %s processors", percent(m.Utilisation), thousands(float64(t.report.Procs)))
 	line("wait", "mean %s; half of the jobs at most %s, 95%% at most %s", lasting(m.MeanWait), lasting(float64(m.P50Wait)), lasting(float64(m.P95Wait)))
 	line("bounded slowdown", "mean %s, 95%% of the jobs at most %s", short(m.MeanSlowdown), short(m.P95Slowdown))
 	line("waited over a day", "%s", jobCount(m.OverDay))

@@ -130,11 +130,11 @@ func (s *simFlags) rules() (swf.Rules, error) {
 	r := swf.Rules{Procs: s.procs, Extend: s.overrun == "extend", Clip: s.oversize == "clip", ScaleLoad: s.load}
 	switch {
 	case !s.history && s.last != "" && s.last != lastDay:
-		return r, usagef("--last %s is about --from-history; of a trace, --from and --to choose a part", s.last)
+		return r, usagef("--last %s needs --from-history; for a part of a trace, use --from and --to", s.last)
 	case s.overrun != "kill" && s.overrun != "extend":
-		return r, usagef("--overrun is kill or extend, not %q", s.overrun)
+		return r, usagef("--overrun: expected kill or extend, got %q", s.overrun)
 	case s.oversize != "refuse" && s.oversize != "clip":
-		return r, usagef("--oversize is refuse or clip, not %q", s.oversize)
+		return r, usagef("--oversize: expected refuse or clip, got %q", s.oversize)
 	case s.procs < 0 || s.procs > 1<<31-1:
 		return r, usagef("--procs must be a number of processors from 1 to %d, got %d", 1<<31-1, s.procs)
 	case s.load <= 0:
@@ -259,7 +259,7 @@ func (s *simFlags) readHistory(ctx context.Context) (*swf.Trace, *pastNames, err
 	}
 	printGuesses(s.errs, w.Guessed, w.LeftOut)
 	if w.Cut {
-		fmt.Fprintln(s.errs, "there were too many tasks: these are the latest")
+		fmt.Fprintln(s.errs, "too many tasks: only the latest are included")
 	}
 	return t, names, nil
 }

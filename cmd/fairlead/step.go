@@ -23,9 +23,9 @@ func stepCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "step --state STATE.json [--config FILE]",
 		Short: "Run one scheduling step on a given state",
-		Long: `Run one scheduling step on a state that you wrote, under a configuration: show which tasks
-would start, in which order, and by which numbers. It uses the scheduler of the server, but
-needs no server.
+		Long: `Run one scheduling step on a state that you wrote, under a configuration, and show which tasks
+would start, in which order, and by which numbers. The command uses the scheduler of the server,
+but needs no server.
 
   {"now": "2026-01-05T08:00:00Z", "seed": 1, "capacity": {"slots": 10},
    "pools": {"physics/ann": {"running": 2, "waiting": 30, "used": 120},

@@ -21,10 +21,10 @@ func (s *submission) command() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "submit [flags] (SCRIPT [ARG...] | -- COMMAND [ARG...] | --wrap STRING)",
 		Short: "Submit a job",
-		Long: `Submit a job: a command, a script, or a line for the shell.
+		Long: `Submit a job: a command, a script, or a shell command line.
 
-#FL lines of a script hold flags of this command; #SBATCH and #PBS lines are read, too, and
-those without effect are named. Flags on the command line override those in the script.
+#FL lines of a script hold flags of this command. #SBATCH and #PBS lines are read, too; submit
+lists the lines that have no effect. Flags on the command line override those in the script.
 
 The job gets PATH and the locale of your environment; pass more with --export.`,
 		Example: `  fairlead submit -- ./simulate run.cfg
@@ -53,7 +53,7 @@ The job gets PATH and the locale of your environment; pass more with --export.`,
 	f.StringSliceVar(&s.rates, "rate", nil, "rates that limit the starts of tasks, e.g. linkedin")
 	f.StringVarP(&s.limit, "time", "t", "", "time limit: 90 (minutes), 1:30:00, 2-12:00:00, 60h, unlimited (default: that of the pool)")
 	f.StringVarP(&s.pool, "pool", "A", os.Getenv("FAIRLEAD_POOL"), "pool to charge (default: by the placement rules)")
-	f.StringVarP(&s.kind, "kind", "k", "", "type of work")
+	f.StringVarP(&s.kind, "kind", "k", "", "kind of the job: chooses its workers, and may choose its pool")
 	f.StringVar(&s.priority, "priority", "", "priority within the pool: very_high, high, normal, low, very_low")
 	f.StringVar(&s.qos, "qos", "", "quality of service (multifactor only; default: the name of the priority)")
 	f.IntVar(&s.nice, "nice", 0, "lower the job's priority by this number (multifactor only); below 0 for administrators only")
@@ -73,7 +73,7 @@ The job gets PATH and the locale of your environment; pass more with --export.`,
 	f.StringVar(&s.wrap, "wrap", "", "shell command line instead of a script")
 	f.BoolVar(&s.wait, "wait", false, "wait for the job to end; exit with its status")
 	f.BoolVar(&s.parsable, "parsable", false, "print the id only")
-	f.BoolVar(&s.dryRun, "dry-run", false, "show the result; submit nothing")
+	f.BoolVar(&s.dryRun, "dry-run", false, "show what would happen; submit nothing")
 	f.BoolVar(&s.dryRun, "test-only", false, "same as --dry-run")
 	f.Lookup("test-only").Hidden = true
 	f.BoolVar(&s.unsatisfiable, "allow-unsatisfiable", false, "submit even if no known node could run the job")
@@ -89,7 +89,7 @@ func (s *submission) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	if c.Flags().Changed("as") && s.as == "" {
-		return usagef("--as: for which user? The name is empty")
+		return usagef("--as: the name of the user is empty")
 	}
 	if strings.ContainsFunc(s.as, unicode.IsControl) {
 		return usagef("--as: %.80q holds a control character", s.as)

@@ -45,7 +45,7 @@ func (s *submission) spec(c *cobra.Command, args []string) (*api.Spec, error) {
 	spec := &api.Spec{Env: map[string]string{}}
 	switch {
 	case s.wrap != "" && len(args) > 0:
-		return nil, usagef("either --wrap or a command, not both")
+		return nil, usagef("give either --wrap or a command, not both")
 	case s.wrap != "":
 		spec.Argv = []string{"/bin/sh", "-c", s.wrap}
 	case len(args) == 0:
@@ -62,7 +62,7 @@ func (s *submission) spec(c *cobra.Command, args []string) (*api.Spec, error) {
 	}
 	for flag, n := range map[string]int{"nodes": s.nodes, "tasks": s.tasks} {
 		if n < 1 && c.Flags().Changed(flag) {
-			return nil, usagef("--%s %d: it has to be 1 at least", flag, n)
+			return nil, usagef("--%s %d: must be at least 1", flag, n)
 		}
 	}
 	if s.name == "" {
@@ -154,9 +154,9 @@ func (s *submission) fill(spec *api.Spec) (err error) {
 func (s *submission) fillGang(spec *api.Spec) error {
 	switch {
 	case s.nodes > 0 && s.tasks > 0:
-		return usagef("either --nodes, a task on each, or --tasks, wherever there is room; not both. Several processes on each of %d nodes: --nodes %d --cpus %d", s.nodes, s.nodes, (s.tasks+s.nodes-1)/s.nodes)
+		return usagef("give either --nodes (one task on each node) or --tasks (on any nodes), not both; for several processes on each of %d nodes: --nodes %d --cpus %d", s.nodes, s.nodes, (s.tasks+s.nodes-1)/s.nodes)
 	case s.nodes+s.tasks > 1 && s.array != "":
-		return usagef("either --array, whose tasks start one by one, or --nodes or --tasks, which start all at once; not both. Submit one job for each of them")
+		return usagef("give either --array (tasks start one by one) or --nodes or --tasks (all start at once), not both; submit one job for each")
 	}
 	spec.Gang, spec.Spread = max(s.nodes, s.tasks), s.nodes > 0
 	return nil
@@ -190,7 +190,7 @@ func (s *submission) fillRequest(spec *api.Spec) error {
 			return usagef("--mem: %w", err)
 		}
 		if n > math.MaxInt64/per {
-			return usagef("--mem-per-cpu: %s for each of %d processors is more than can be counted", size, per)
+			return usagef("--mem-per-cpu: %s for each of %d processors is too large", size, per)
 		}
 		spec.Request["mem"] = n * per
 	}
@@ -213,7 +213,7 @@ func (s *submission) fillLicenses(spec *api.Spec) error {
 			spec.Licenses = map[string]int64{}
 		}
 		if _, twice := spec.Licenses[name]; twice {
-			return usagef("--licenses: %s is named twice; give the number once, e.g. %s:2", name, name)
+			return usagef("--licenses: %s is given twice; give its number once, e.g. %s:2", name, name)
 		}
 		spec.Licenses[name] = n
 	}

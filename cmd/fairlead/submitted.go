@@ -26,7 +26,7 @@ func (s *submission) report(ctx context.Context, client *api.Client, r *api.Subm
 		}
 	case s.parsable:
 		if _, err := fmt.Fprintln(s.out, r.ID); err != nil {
-			return fmt.Errorf("job %d was submitted, and its number could not be written: %w", r.ID, err)
+			return fmt.Errorf("job %d was submitted, but its number could not be written: %w", r.ID, err)
 		}
 	default:
 		s.print(r)
@@ -67,7 +67,7 @@ func (s *submission) print(r *api.Submitted) {
 	}
 	switch {
 	case s.hold:
-		line += fmt.Sprintf(": held; let it go with: fairlead release %d", r.ID)
+		line += fmt.Sprintf(": held; to release it: fairlead release %d", r.ID)
 	case r.Rank == 1:
 		line += ": it is next"
 	case r.Rank > 0:
@@ -94,7 +94,7 @@ func (s *submission) starts(e *why.Estimate, now time.Time) string {
 		where = " on " + e.Node
 	}
 	if left := e.By.Sub(now); !startsSoon(e, now) {
-		provided := "if all run as long as they may and nobody new goes ahead"
+		provided := "if every task uses its whole time limit and no new job goes ahead"
 		switch {
 		case e.Kept && e.MayMove:
 			provided = "as planned in the order of now; later if the claims of others grow"

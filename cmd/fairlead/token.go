@@ -25,7 +25,7 @@ func tokenCommand(a *app) *cobra.Command {
 		Use:   "token",
 		Short: "Make, list and revoke tokens, by which programs act as a user",
 		Long: `Make, list and revoke tokens. A token is a secret text by which a program acts as its owner,
-for what the token is good for and nothing else. A program shows it on the server's socket or
+within the scopes of the token. A program shows it on the server's socket or
 over TLS: the commands and libraries read it from the file that FAIRLEAD_TOKEN_FILE names.`,
 	}
 	c.AddCommand(tokenCreateCommand(a), tokenListCommand(a), tokenRevokeCommand(a))
@@ -46,7 +46,7 @@ func tokenCreateCommand(a *app) *cobra.Command {
 		Use:   "create --scope SCOPE,... [flags]",
 		Short: "Make a token and print it, once",
 		Long: `Make a token and print it. The server keeps no copy, so write it to a file that only the user of
-the program can read. The scopes say what it is good for:
+the program can read. The scopes say what the token allows:
 
   read      look at the cluster: its pools, nodes and jobs
   submit    submit jobs
@@ -56,7 +56,7 @@ the program can read. The scopes say what it is good for:
   operate   pause and boost pools
   admin     everything that the owner may do
 
-A token never may do more than its owner may at that time. It makes no further tokens.`,
+A token never allows more than its owner may do at that time. It cannot make further tokens.`,
 		Example: `  fairlead token create --scope submit,read --note 'the web shop' > /etc/shop/fairlead.token
   fairlead token create --scope submit --pool web/shop --for 30d
   fairlead token create --as shop --scope submit,alter,read`,
@@ -73,7 +73,7 @@ A token never may do more than its owner may at that time. It makes no further t
 				r.LastSeconds = d.Seconds()
 			}
 			if len(r.Scopes) == 0 {
-				return usagef("--scope is missing: say what the token is good for, such as --scope submit,read")
+				return usagef("--scope is missing: give what the token allows, such as --scope submit,read")
 			}
 			for _, scope := range r.Scopes {
 				if wrong := token.CheckScope(scope); wrong != "" {
@@ -85,7 +85,7 @@ A token never may do more than its owner may at that time. It makes no further t
 					// Standard output gets the token alone, so that it can be redirected to a file; its
 					// description goes to standard error.
 					fmt.Fprintln(a.out, t.Text)
-					fmt.Fprintf(a.errs, "token %s of %s: %s, until %s\nend it: fairlead token revoke %[1]s\n", t.Token.ID,
+					fmt.Fprintf(a.errs, "token %s of %s: %s, until %s\nto revoke it: fairlead token revoke %[1]s\n", t.Token.ID,
 						plain.Line(t.Token.Owner), goodFor(&t.Token), t.Token.Expires.Local().Format("2006-01-02 15:04"))
 					return nil
 				})(askToken[token.TokenCreated](c.Context(), client, http.MethodPost, "", r))
@@ -95,11 +95,11 @@ A token never may do more than its owner may at that time. It makes no further t
 	f := c.Flags()
 	f.SortFlags = false
 	f.StringSliceVar(&r.Scopes, "scope", nil,
-		"what it is good for: read, submit, alter, output, run, run:KIND, operate, admin")
-	f.StringSliceVar(&r.Pools, "pool", nil, "pools where it is good, with the pools below (default: everywhere)")
-	f.StringVar(&lasts, "for", "", "how long it lasts, a year at most (default: 90d)")
-	f.StringVar(&r.Note, "note", "", "what it is for, as the list shows it")
-	f.StringVar(&r.Owner, "as", "", "make it for this user; for administrators (default: you)")
+		"what it allows: read, submit, alter, output, run, run:KIND, operate, admin")
+	f.StringSliceVar(&r.Pools, "pool", nil, "pools for which it is valid, with the pools below (default: all)")
+	f.StringVar(&lasts, "for", "", "lifetime, at most a year (default: 90d)")
+	f.StringVar(&r.Note, "note", "", "purpose of the token, shown by token list")
+	f.StringVar(&r.Owner, "as", "", "owner of the token (administrators only; default: you)")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	completeWords(c, "scope", token.Scopes...)
 	return c
@@ -119,7 +119,7 @@ func tokenListCommand(a *app) *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use:     "list",
-		Short:   "List your tokens, or everybody's for an administrator, without their secrets",
+		Short:   "List your tokens (administrators: all tokens), without their secrets",
 		Example: "  fairlead token list\n  fairlead token list --all --json",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -131,7 +131,7 @@ func tokenListCommand(a *app) *cobra.Command {
 			})
 		},
 	}
-	c.Flags().BoolVar(&all, "all", false, "also those that are revoked or whose time is over")
+	c.Flags().BoolVar(&all, "all", false, "include revoked and expired tokens")
 	l.flags(c)
 	return c
 }
@@ -163,7 +163,7 @@ func tokenState(k *token.Token, now time.Time) string {
 	case !k.Revoked.IsZero():
 		return "revoked " + instant.Clock(k.Revoked, now)
 	case !k.Counts(now):
-		return "over since " + instant.Clock(k.Expires, now)
+		return "expired " + instant.Clock(k.Expires, now)
 	}
 	return "until " + instant.Clock(k.Expires, now)
 }
@@ -171,8 +171,8 @@ func tokenState(k *token.Token, now time.Time) string {
 func tokenRevokeCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "revoke ID...",
-		Short: "End tokens at once",
-		Long: `End tokens. The server no longer accepts them, and ends long answers to whoever showed them.
+		Short: "Revoke tokens at once",
+		Long: `Revoke tokens. The server no longer accepts them, and closes open connections that use them.
 Other servers on the same PostgreSQL follow within 5 seconds.`,
 		Example: "  fairlead token revoke 5f0c1ab2d4",
 		Args:    cobra.MinimumNArgs(1),

@@ -19,17 +19,17 @@ Press Enter to open a pool or to see why a job waits; ? lists the keys.
 
 It shows the numbers of shares, queue, nodes and why. It refreshes when the server reports an
 event, and at least every two seconds; the server spends at most a tenth of its time on it.
-NO_COLOR turns colours off.`,
+NO_COLOR turns colors off.`,
 		Example: `  fairlead top
   NO_COLOR=1 fairlead top
   fairlead --server ./lab.sock top`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if !a.interactive() {
-				return usagef("top draws on a terminal, and this is none; see fairlead shares and fairlead queue, with --json for programs")
+				return usagef("top needs a terminal; without one, use fairlead shares and fairlead queue, with --json for programs")
 			}
 			if os.Getenv("TERM") == "dumb" {
-				return usagef("the terminal cannot be drawn on (TERM=dumb); see fairlead shares --watch")
+				return usagef("top cannot draw on this terminal (TERM=dumb); use fairlead shares --watch")
 			}
 			return a.with(func(client *api.Client) error {
 				// Report an unreachable server before top takes over the screen.

@@ -135,7 +135,7 @@ func (w *watched) numbers() []string {
 func TestTopNeedsTerminal(t *testing.T) {
 	t.Parallel()
 	out, err := exec.Command("fairlead", "top").CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "see fairlead shares and fairlead queue, with --json for programs") {
+	if err == nil || !strings.Contains(string(out), "use fairlead shares and fairlead queue, with --json for programs") {
 		t.Errorf("%v, %s", err, out)
 	}
 }

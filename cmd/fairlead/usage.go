@@ -18,7 +18,7 @@ func usageCommand(a *app) *cobra.Command {
 		Short: "Set or reset the usage of pools",
 		Long: `Set or reset the usage of pools, for administrators: to carry over the usage of another
 system, or to begin a new period. Policies that compare usage count it from the next step on,
-and the record of changes keeps it. Running tasks are not touched, and count as before.`,
+and the record of changes keeps it. Running tasks continue, and count as before.`,
 		Example: `  fairlead usage set physics/ann 120h
   fairlead usage reset physics`,
 	}

@@ -75,9 +75,9 @@ func (a *app) which() (clientFile, error) {
 	if said.Server = firstSocket(paths); said.Server != "" {
 		return said, nil
 	}
-	err := fmt.Errorf("%w: there is no %s", api.ErrUnreachable, paths[0])
+	err := fmt.Errorf("%w: %s does not exist", api.ErrUnreachable, paths[0])
 	if len(paths) > 1 {
-		err = fmt.Errorf("%w, and no %s", err, paths[1])
+		err = fmt.Errorf("%w, nor does %s", err, paths[1])
 	}
 	return said, err
 }

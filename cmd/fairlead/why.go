@@ -34,8 +34,8 @@ func whyCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "why (JOB | POOL | USER | node NODE)",
 		Short: "Explain why a job waits or a pool gets its share, with the numbers",
-		Long: `Explain the state of a job: the one reason that decides, the numbers that were compared and
-their formula, who goes before it, and which restrictions apply.
+		Long: `Explain the state of a job: the reason that decides, the numbers that were compared and their
+formula, the jobs that go before it, and the restrictions that apply.
 
 While a job waits, the answer estimates when it will start, and shows what would make that
 sooner (CHANGE). --what-if asks the scheduler about the job with other requests: names and
@@ -43,14 +43,14 @@ values, separated by commas, with the names of the flags of submit: time (t), cp
 gpus (G), request, pool (A), constraint (C), licenses (L), priority, qos and nice. Nothing is
 changed.
 
---verify recomputes the printed numbers here, without the scheduler: every key from its terms
-by the formula, the order from the keys, and the job's place by replaying the starts before
-it.`,
+--verify recomputes the printed numbers in this program, without the scheduler: every key from
+its terms by the formula, the order from the keys, and the job's place by replaying the starts
+before it.`,
 		Example: `  fairlead why 1042
-  fairlead why 1042 --vs 1044        who of the two goes first, by which number
+  fairlead why 1042 --vs 1044        which of the two goes first, and why
   fairlead why 1042 --vs physics     the same with a pool or a user
   fairlead why 1042 --what-if "t=1h15m,cpus=8"
-  fairlead why 1042 --history        for what it has waited all the time
+  fairlead why 1042 --history        what it has waited for since its submission
   fairlead why 1042 --verify
   fairlead why physics/markov`,
 		Args: cobra.RangeArgs(1, 2),
@@ -70,12 +70,12 @@ it.`,
 func (w *whyCmd) run(c *cobra.Command, args []string) error {
 	ctx := c.Context()
 	if slices.Contains(args, "") {
-		return usagef("which job, pool, user or node? The name is empty")
+		return usagef("the name is empty; expected a job, pool, user or node")
 	}
 	return w.with(func(client *api.Client) error {
 		if args[0] == "node" {
 			if len(args) != 2 {
-				return usagef("which node? fairlead why node NODE")
+				return usagef("the name of the node is missing: fairlead why node NODE")
 			}
 			return w.node(ctx, client, args[1])
 		}
@@ -162,7 +162,7 @@ func (w *whyCmd) verified(a *why.Answer) error {
 
 func (w *whyCmd) pool(ctx context.Context, client *api.Client, name string) error {
 	if w.vs != "" || w.history || w.verify || w.whatIf != "" {
-		return usagef("--vs, --what-if, --history and --verify are about a job; %q is not one", name)
+		return usagef("--vs, --what-if, --history and --verify need a job; %q is not a job", name)
 	}
 	return show(w.app, w.json, func(a *why.Answer) error { return w.say(a, a.Text) })(client.Pools.Why(ctx, name))
 }

@@ -44,14 +44,14 @@ func parseWhatIf(text string) (api.Variation, error) {
 		case found:
 			names, values = append(names, strings.TrimSpace(name)), append(values, strings.TrimSpace(value))
 		case n < 0:
-			return v, usagef("--what-if: %q is not a word with its value, such as t=1h15m or cpus=8", item)
+			return v, usagef("--what-if: %q is not a name with a value, such as t=1h15m or cpus=8", item)
 		default:
 			values[n] += "," + strings.TrimSpace(item)
 		}
 	}
 	for i, name := range names {
 		if slices.Contains(names[:i], name) {
-			return v, usagef("--what-if: %s is there twice", name)
+			return v, usagef("--what-if: %s is given twice", name)
 		}
 		w := slices.IndexFunc(whatIfWords, func(w whatIfWord) bool { return slices.Contains(w.names, name) })
 		if w < 0 {
@@ -67,16 +67,16 @@ func parseWhatIf(text string) (api.Variation, error) {
 // unknownWord suggests a similar word.
 func unknownWord(name string) error {
 	if slices.Contains([]string{"nodes", "N", "tasks", "n"}, name) {
-		return usagef("--what-if: on how many nodes, or with how many tasks at once, is not tried here; ask with: fairlead submit --dry-run")
+		return usagef("--what-if cannot change the number of nodes or tasks; use fairlead submit --dry-run")
 	}
 	var all, known []string
 	for _, w := range whatIfWords {
 		all, known = append(all, w.names...), append(known, w.names[0])
 	}
 	if meant := config.Nearest(name, all); meant != "" {
-		return usagef("--what-if: unknown word %q - did you mean %q?", name, meant)
+		return usagef("--what-if: unknown name %q - did you mean %q?", name, meant)
 	}
-	return usagef("--what-if: unknown word %q; known: %s", name, strings.Join(known, ", "))
+	return usagef("--what-if: unknown name %q; known: %s", name, strings.Join(known, ", "))
 }
 
 func setVariedTime(v *api.Variation, value string) error {

@@ -61,17 +61,17 @@ func workCommand(a *app) *cobra.Command {
 		Use:   "work [flags]",
 		Short: "Run an agent that offers this machine to a server",
 		Long: `Run an agent: it offers this machine, or a part of it, to a server, and runs jobs as
-processes. As root it runs each job as its user, except for accounts of the system (--min-uid) and
-for users who are not named by --users or --groups, if there are any; otherwise it runs only the
-jobs of its own user. With --any-user it runs the jobs of all users as its own user: they could act as that
-user at the server, so the server accepts such an agent only if nobody else can connect to its
-socket.
+processes. An agent of root runs each job as its user, but no jobs of accounts of the system
+(--min-uid); --users and --groups limit it to the jobs of some users. An agent of another user runs
+only the jobs of that user. With --any-user the agent runs the jobs of all users as its own user. Such
+jobs could act as that user at the server, so the server accepts the agent only if nobody else can
+connect to its socket.
 
-On another machine than the server it connects to https://HOST:PORT. The first time it shows a
-join token there, which an administrator gets with fairlead nodes permit; it makes a key that
-never leaves the machine, and renews its certificate by itself from then on.
+On another machine the agent connects to https://HOST:PORT. The first time it shows a join token,
+which an administrator gets with fairlead nodes permit. The agent then makes a key that never leaves
+the machine, and renews its certificate automatically.
 
-Tasks that ask for GPUs find the numbers of theirs in CUDA_VISIBLE_DEVICES. If the agent is
+Tasks that ask for GPUs find the numbers of their GPUs in CUDA_VISIBLE_DEVICES. If the agent is
 started with this variable, it offers only those GPUs.
 
 SIGTERM and Ctrl-C drain it: it takes no new tasks, waits for running ones for the time of
@@ -198,7 +198,7 @@ func (w *agentOptions) devices(ctx context.Context, log *slog.Logger) ([]gpu.Dev
 		all, err = gpu.Only(all, names)
 	}
 	if err != nil {
-		log.Warn("no GPUs are offered; say with --gpus how many there are, or --gpus 0", "error", err)
+		log.Warn("no GPUs are offered; give their number with --gpus, or --gpus 0", "error", err)
 		return nil, nil
 	}
 	if len(all) > 0 {

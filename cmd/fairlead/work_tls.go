@@ -29,7 +29,7 @@ func (w *member) connected(ctx context.Context, a *app, log *slog.Logger, f func
 		return w.outside(ctx, where.Server, log, f)
 	}
 	if w.join != "" {
-		return usagef("--join goes with a server on another machine, --server https://HOST:PORT")
+		return usagef("--join needs a server on another machine, --server https://HOST:PORT")
 	}
 	return a.with(f)
 }

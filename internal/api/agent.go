@@ -9,8 +9,8 @@ import (
 
 // JoinRequest is sent by an agent that offers its machine, or by a worker that handles jobs of its kinds.
 type JoinRequest struct {
-	Capacity map[string]int64  `json:"capacity" doc:"What it has, e.g. cpu: 4; a task takes one cpu unless its job says more"`
-	Kinds    []string          `json:"kinds,omitempty" doc:"Of a worker: the kinds of jobs without a command that it handles. Who names none is an agent, which runs commands"`
+	Capacity map[string]int64  `json:"capacity" doc:"Its resources, e.g. cpu: 4; a task takes one cpu unless its job asks for more"`
+	Kinds    []string          `json:"kinds,omitempty" doc:"Of a worker: the kinds of jobs without a command that it handles. Without kinds, the node is an agent, which runs commands"`
 	Labels   map[string]string `json:"labels,omitempty" doc:"For constraints of jobs, e.g. arch=amd64"`
 	Version  string            `json:"version,omitempty"`
 	Host     string            `json:"host,omitempty"`
@@ -18,37 +18,37 @@ type JoinRequest struct {
 	// away.
 	Running []queue.Ref `json:"running,omitempty"`
 	// Since distinguishes attempts that have the same numbers, as after a restore of the database.
-	Since []time.Time `json:"running_since,omitempty" doc:"In the order of running: when each started, as its lease said"`
+	Since []time.Time `json:"running_since,omitempty" doc:"In the order of running: starts of the attempts, as in leases"`
 	// Instance is a secret of the agent.
-	Instance string `json:"instance,omitempty" doc:"A secret of the agent's own, e.g. 128 random bits: by it the server knows that the node is the agent's when it joins again. Whoever joins under the name with another one, or none, is refused as long as the first is heard of"`
+	Instance string `json:"instance,omitempty" doc:"Secret of the agent, e.g. 128 random bits, by which the server recognizes it when it joins again. While the agent is alive, the server refuses others that join under its name without this secret"`
 	// Only bridges set Ledger and TakeOver. Only the one ledger records what the bridge gave to the queueing system; a
 	// bridge with another ledger would submit it there again.
-	Ledger   string `json:"ledger,omitempty" doc:"Of a bridge: names what its tasks are written down in; under the node's name no other ledger is let in"`
+	Ledger   string `json:"ledger,omitempty" doc:"Of a bridge: identity of the ledger of its tasks; the server accepts no other ledger under the node's name"`
 	TakeOver bool   `json:"take_over,omitempty" doc:"Of a bridge: the ledger before this one is lost"`
-	Again    bool   `json:"again,omitempty" doc:"It has joined before: what is not among the running never reached it"`
+	Again    bool   `json:"again,omitempty" doc:"It has joined before: attempts that are not in running never reached it"`
 	// Only bridges set LeaseSeconds: how long they hold the tasks that they get.
-	LeaseSeconds float64 `json:"lease_seconds,omitempty" minimum:"0" maximum:"2592000" doc:"Of a bridge: for how long its leases last from the first moment. What is shorter than ttl_seconds counts as that"`
+	LeaseSeconds float64 `json:"lease_seconds,omitempty" minimum:"0" maximum:"2592000" doc:"Of a bridge: duration of its first leases; at least ttl_seconds"`
 	// Facts are what doctor checks about the machine.
 	Facts *Facts `json:"facts,omitempty"`
 }
 
 // JoinResponse admits the agent or worker.
 type JoinResponse struct {
-	Session    string  `json:"session" doc:"To be named in every poll"`
-	TTLSeconds float64 `json:"ttl_seconds" doc:"For how long a lease lasts without renewal"`
+	Session    string  `json:"session" doc:"Id to send with every poll"`
+	TTLSeconds float64 `json:"ttl_seconds" doc:"Duration of a lease without renewal"`
 	// If a sole server does not listen, or answers renewals with 503 and the code unavailable, no server gives the
 	// agent's tasks to others, nor for the length of a lease after that.
-	Sole bool `json:"sole,omitempty" doc:"No other server is on the store"`
+	Sole bool `json:"sole,omitempty" doc:"No other server uses the store"`
 	// Foreign attempts share their numbers with attempts of this database that began later, or will.
-	Foreign []queue.Ref `json:"foreign,omitempty" doc:"Of the running: attempts that are none of this database, which was restored. End them, and report nothing of them"`
+	Foreign []queue.Ref `json:"foreign,omitempty" doc:"Running attempts that are unknown to the database, because it was restored. End them, and do not report them"`
 }
 
 // PollRequest asks for work. The server answers when there is some, or after the wait.
 type PollRequest struct {
 	Session string `json:"session"`
 	// Ack lists the attempts that the agent received by earlier polls and has begun.
-	Ack         []queue.Ref `json:"ack,omitempty" doc:"Attempts that it received; what is not acknowledged is sent again"`
-	WaitSeconds float64     `json:"wait_seconds,omitempty" maximum:"60" doc:"How long to wait for something to do; the server shortens it"`
+	Ack         []queue.Ref `json:"ack,omitempty" doc:"Attempts that it received; the server sends unacknowledged attempts again"`
+	WaitSeconds float64     `json:"wait_seconds,omitempty" maximum:"60" doc:"How long to wait for work; the server may shorten it"`
 	// The agent repeats Facts now and then.
 	Facts *Facts `json:"facts,omitempty"`
 }
@@ -60,19 +60,19 @@ type PollResponse struct {
 	Logs      []LogRequest `json:"logs,omitempty"`
 	Sole      bool         `json:"sole,omitempty" doc:"As in the answer to join"`
 	Rejoin    bool         `json:"rejoin,omitempty" doc:"The session is over: join again"`
-	Displaced bool         `json:"displaced,omitempty" doc:"The agent was silent for so long that it was lost, and another one has joined under the name: end"`
+	Displaced bool         `json:"displaced,omitempty" doc:"The agent counted as lost, and another agent has joined under its name: end"`
 }
 
 // Lease is a task to run.
 type Lease struct {
 	queue.Ref
-	Number int       `json:"number" doc:"Of the task in the array of the job"`
-	Until  time.Time `json:"until" doc:"By the clock of the server; count the ttl_seconds from when the poll was sent instead"`
+	Number int       `json:"number" doc:"Number of the task in the array"`
+	Until  time.Time `json:"until" doc:"End of the lease by the clock of the server; agents should count ttl_seconds from the sending of the poll"`
 	Since  time.Time `json:"since" doc:"When it started, by the clock of the database"`
 	User   string    `json:"user"`
 	Job    Spec      `json:"spec"`
 	Tasks  int       `json:"tasks"`
-	Nodes  []string  `json:"nodes,omitempty" doc:"Of all tasks of a gang, in order of their numbers"`
+	Nodes  []string  `json:"nodes,omitempty" doc:"Nodes of all tasks of a gang, in order of their numbers"`
 }
 
 // Stop names an attempt that must end early.
@@ -86,12 +86,12 @@ type ReportRequest struct {
 	Session  string      `json:"session"`
 	Finished []Finished  `json:"finished,omitempty"`
 	Renew    []queue.Ref `json:"renew,omitempty" doc:"Attempts that still run: their leases last ttl_seconds from now"`
-	Release  []queue.Ref `json:"release,omitempty" doc:"Attempts given back: the tasks wait again at once, which counts as no try"`
+	Release  []queue.Ref `json:"release,omitempty" doc:"Returned attempts: the tasks wait again at once, and this does not count as an attempt"`
 	// LeaseSeconds is how long renewed leases last, if that is longer than usual.
-	LeaseSeconds float64 `json:"lease_seconds,omitempty" minimum:"0" maximum:"2592000" doc:"Of a bridge, whose tasks go on elsewhere when it is away: for how long renewed leases last. What is shorter than ttl_seconds counts as that"`
+	LeaseSeconds float64 `json:"lease_seconds,omitempty" minimum:"0" maximum:"2592000" doc:"Of a bridge, whose tasks continue elsewhere while it is away: duration of renewed leases; at least ttl_seconds"`
 	Notes        []Note  `json:"notes,omitempty" doc:"Of a bridge: where its tasks are in another queueing system"`
 
-	Drain bool `json:"drain,omitempty" doc:"Take nothing new"`
+	Drain bool `json:"drain,omitempty" doc:"It takes no new tasks"`
 	Leave bool `json:"leave,omitempty" doc:"It is going away"`
 }
 
@@ -105,11 +105,11 @@ type Note struct {
 type Finished struct {
 	queue.Ref
 	State      string  `json:"state" enum:"succeeded,failed,cancelled"`
-	Final      bool    `json:"final,omitempty" doc:"It failed, and no further try would mend that"`
+	Final      bool    `json:"final,omitempty" doc:"It failed, and another attempt would fail, too"`
 	ExitCode   int     `json:"exit_code,omitempty"`
 	Signal     string  `json:"signal,omitempty"`
-	Cause      string  `json:"cause,omitempty" doc:"Why, in words"`
-	Refused    string  `json:"refused,omitempty" enum:"machine,user,job" doc:"Of one that failed without having begun, for a reason of the machine: it can begin nothing, or nothing of this user, or something is missing there that the job names. That counts as no try, and other machines are asked"`
+	Cause      string  `json:"cause,omitempty" doc:"Reason, as text"`
+	Refused    string  `json:"refused,omitempty" enum:"machine,user,job" doc:"The attempt could not begin on this machine: machine (no task can begin there), user (no task of this user) or job (something that the job names is missing there). This does not count as an attempt, and the task goes to other machines"`
 	CPUSeconds float64 `json:"cpu_seconds,omitempty"`
 	MaxRSS     int64   `json:"max_rss_bytes,omitempty"`
 	// EndedAgo is a duration and not a time, so that the reporter's clock may be wrong. It counts back at most to the
@@ -119,14 +119,14 @@ type Finished struct {
 	EndedAgo float64   `json:"ended_seconds_ago,omitempty" minimum:"0" doc:"How long ago it ended; left out: now"`
 	// Began and Ended are by the clock of the queueing system. A time outside the lease counts as the nearer end of the
 	// lease.
-	Began *time.Time `json:"began,omitempty" doc:"Of a bridge: when it began in the queueing system, from when on it is charged"`
+	Began *time.Time `json:"began,omitempty" doc:"Of a bridge: when it began in the queueing system; it is charged from then on"`
 	Ended *time.Time `json:"ended,omitempty" doc:"Of a bridge: when it ended there"`
 }
 
 // ReportResponse answers in the order of the request.
 type ReportResponse struct {
 	Finished []*Error `json:"finished,omitempty"`
-	Renew    []*Error `json:"renew,omitempty" doc:"One with the code stale_attempt is not the worker's any more: end it"`
+	Renew    []*Error `json:"renew,omitempty" doc:"The worker no longer has an attempt with the code stale_attempt: end it"`
 	Rejoin   bool     `json:"rejoin,omitempty"`
 }
 

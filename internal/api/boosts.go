@@ -9,10 +9,10 @@ import (
 // BoostRequest asks for more weight, or less, for a time.
 type BoostRequest struct {
 	Pool         string    `json:"pool" doc:"Path of a pool, or a user for the user's pool"`
-	Factor       float64   `json:"factor" doc:"What multiplies its weight" minimum:"0.001" maximum:"1000"`
+	Factor       float64   `json:"factor" doc:"Factor for its weight" minimum:"0.001" maximum:"1000"`
 	ForSeconds   float64   `json:"for_seconds,omitempty" minimum:"0" doc:"How long it lasts"`
-	Until        time.Time `json:"until,omitzero" doc:"Until when it lasts, instead of for_seconds"`
-	UsageSeconds float64   `json:"usage_seconds,omitempty" minimum:"0" doc:"The boost ends when the pool has received this number of slot-seconds since the begin"`
+	Until        time.Time `json:"until,omitzero" doc:"End, instead of for_seconds"`
+	UsageSeconds float64   `json:"usage_seconds,omitempty" minimum:"0" doc:"The boost ends when the pool has received this number of slot-seconds since its begin"`
 	Reason       string    `json:"reason,omitempty"`
 }
 
@@ -21,7 +21,7 @@ type BoostResponse struct {
 	Version int          `json:"version"`
 	Boost   engine.Boost `json:"boost"`
 	Weight  Change       `json:"weight"`
-	Share   Change       `json:"share" doc:"Of the pool above"`
+	Share   Change       `json:"share" doc:"Share of the parent pool"`
 }
 
 // Change is a number before and after a change.

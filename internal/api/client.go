@@ -59,7 +59,7 @@ func Dial(address string, trusted ...int) (*Client, error) {
 	case path == "":
 		return nil, errors.New("the path of the server's socket is empty")
 	case !socket && !isPath(address):
-		return nil, fmt.Errorf("%.100q is no path of a socket: nothing says who listens on a port, so programs use the server's socket, such as /run/fairlead/fairlead.sock; browsers get an address with: fairlead dashboard", address)
+		return nil, fmt.Errorf("%.100q is not the path of a socket; programs use the server's socket, such as /run/fairlead/fairlead.sock, because a port does not show who listens on it; for a browser: fairlead dashboard", address)
 	}
 	return newClient(address, "http://fairlead", &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return ipc.Dial(ctx, path, trusted...) },
@@ -79,7 +79,7 @@ func DialTLS(address string, config func(host string) (*tls.Config, error)) (*Cl
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.Port() == "" || strings.Trim(u.Path, "/") != "" ||
 		u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, fmt.Errorf("%.100q is no address of a server on another machine, "+
+		return nil, fmt.Errorf("%.100q is not the address of a server on another machine, "+
 			"such as https://head.example.org:7448", address)
 	}
 	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
@@ -127,7 +127,7 @@ func (c *Client) Call(ctx context.Context, method, path string, in, out any) err
 		return nil
 	}
 	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
-		return fmt.Errorf("%s %s: the server's answer is not understood: %w", method, path, err)
+		return fmt.Errorf("%s %s: cannot read the server's answer: %w", method, path, err)
 	}
 	return nil
 }

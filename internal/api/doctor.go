@@ -6,7 +6,7 @@ import "time"
 type Diagnosis struct {
 	Version int           `json:"version"`
 	At      time.Time     `json:"at"`
-	Result  string        `json:"result" enum:"ok,warn,fail" doc:"The worst of the checks"`
+	Result  string        `json:"result" enum:"ok,warn,fail" doc:"The worst result of the checks"`
 	Checks  []HealthCheck `json:"checks"`
 }
 
@@ -23,10 +23,10 @@ type HealthCheck struct {
 	Result string `json:"result" enum:"ok,warn,fail"`
 	Text   string `json:"text"`
 	// Value is the measured number in Unit, and WarnAt and FailAt are its bounds.
-	Value  *float64 `json:"value,omitempty" doc:"The number that was judged"`
-	Unit   string   `json:"unit,omitempty" doc:"Of the value: s, bytes, fraction, or what is counted"`
-	WarnAt *float64 `json:"warn_at,omitempty" doc:"From here on it is a warning"`
-	FailAt *float64 `json:"fail_at,omitempty" doc:"From here on it has failed"`
+	Value  *float64 `json:"value,omitempty" doc:"The measured number"`
+	Unit   string   `json:"unit,omitempty" doc:"Unit of the value: s, bytes, fraction, or the name of the counted things"`
+	WarnAt *float64 `json:"warn_at,omitempty" doc:"Smallest value that is a warning"`
+	FailAt *float64 `json:"fail_at,omitempty" doc:"Smallest value that is a failure"`
 	Next   string   `json:"next,omitempty" doc:"What to do"`
 }
 
@@ -44,15 +44,15 @@ func Worst(checks []HealthCheck) string {
 
 // Facts are what an agent reports about its machine and itself.
 type Facts struct {
-	At        time.Time `json:"at" doc:"By its clock"`
+	At        time.Time `json:"at" doc:"Time by the clock of the agent"`
 	Runs      string    `json:"runs,omitempty" enum:"users,own,any" doc:"users: each job as its user; own: only the jobs of its own user; any: all jobs, as its own user"`
-	User      string    `json:"user,omitempty" doc:"As whom it runs"`
+	User      string    `json:"user,omitempty" doc:"User of the agent"`
 	AllowRoot bool      `json:"allow_root,omitempty" doc:"It runs the jobs of root, too"`
-	Dir       string    `json:"dir,omitempty" doc:"Where it keeps output and scripts"`
-	Problem   string    `json:"problem,omitempty" doc:"Why nothing can be written there"`
-	FreeBytes int64     `json:"free_bytes,omitempty" doc:"Room there"`
-	OpenFiles int64     `json:"open_files,omitempty" doc:"How many files it may have open"`
-	MaxMemory int64     `json:"max_memory_bytes,omitempty" doc:"What its control group may have, with all its tasks; 0 is no bound"`
-	MaxTasks  int64     `json:"max_tasks,omitempty" doc:"How many processes and threads its control group may have; 0 is no bound"`
-	MaxCPUs   float64   `json:"max_cpus,omitempty" doc:"How many processors its control group may use; 0 is no bound"`
+	Dir       string    `json:"dir,omitempty" doc:"Directory for output and scripts"`
+	Problem   string    `json:"problem,omitempty" doc:"Why the agent cannot write there"`
+	FreeBytes int64     `json:"free_bytes,omitempty" doc:"Free space there"`
+	OpenFiles int64     `json:"open_files,omitempty" doc:"Maximum number of open files"`
+	MaxMemory int64     `json:"max_memory_bytes,omitempty" doc:"Memory limit of its control group, with all its tasks; 0 is no limit"`
+	MaxTasks  int64     `json:"max_tasks,omitempty" doc:"Limit of processes in its control group, with threads; 0 is no limit"`
+	MaxCPUs   float64   `json:"max_cpus,omitempty" doc:"Limit of processors in its control group; 0 is no limit"`
 }

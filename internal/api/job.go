@@ -18,8 +18,8 @@ type Spec struct {
 	Requestor      string            `json:"requestor,omitempty" doc:"Free text that placement rules may match; default: the user"`
 	Pool           string            `json:"pool,omitempty" doc:"Path in the tree of shares; default: by the placement rules" example:"physics/markov"`
 	Priority       string            `json:"priority,omitempty" doc:"Name of a priority; default: normal"`
-	QOS            string            `json:"qos,omitempty" doc:"Quality of service, under the policy multifactor; default: as the priority is called"`
-	Nice           int               `json:"nice,omitempty" doc:"What the job gives up of its priority under the policy multifactor; below 0 for administrators only" minimum:"-10000" maximum:"10000"`
+	QOS            string            `json:"qos,omitempty" doc:"Quality of service, under the policy multifactor; default: the one with the name of the priority"`
+	Nice           int               `json:"nice,omitempty" doc:"Number to subtract from the priority under the policy multifactor; below 0 for administrators only" minimum:"-10000" maximum:"10000"`
 	Argv           []string          `json:"argv,omitempty" doc:"Command and arguments; no shell is involved"`
 	Args           json.RawMessage   `json:"args,omitempty" doc:"Arguments for a handler of the kind, any JSON; shown to their owner only, and not in lists"`
 	Payload        []byte            `json:"payload,omitempty" doc:"Data for a handler that is not JSON, or a script; shown to its owner only, and not in lists"`
@@ -30,20 +30,20 @@ type Spec struct {
 	Error          string            `json:"error,omitempty" doc:"File for the error output; default: with the output"`
 	Request        map[string]int64  `json:"request,omitempty" doc:"Resources per task; one that does not name the unit of shares takes one of it"`
 	Reservation    string            `json:"reservation,omitempty" doc:"Name of the reservation in which it runs"`
-	Constraint     string            `json:"constraint,omitempty" doc:"What the labels of the node have to satisfy" example:"arch=amd64 & rack!=b"`
+	Constraint     string            `json:"constraint,omitempty" doc:"Constraint on labels of the node" example:"arch=amd64 & rack!=b"`
 	Licenses       map[string]int64  `json:"licenses,omitempty" doc:"Licenses that each task holds while it runs"`
-	Rates          []string          `json:"rates,omitempty" doc:"Rates under which each start of a task counts; names that the server does not know are refused"`
-	LimitSeconds   float64           `json:"limit_seconds,omitempty" doc:"Time limit of each task; when submitted, 0 is that of its pool, and -1 none; afterwards 0 is none"`
-	Begin          *time.Time        `json:"begin,omitempty" doc:"Not before"`
-	Retries        int               `json:"retries,omitempty" doc:"Further tries of a task that failed"`
-	BackoffSeconds float64           `json:"backoff_seconds,omitempty" doc:"Pause before the second try; doubles each time"`
+	Rates          []string          `json:"rates,omitempty" doc:"Rates that limit the starts of tasks; unknown names are refused"`
+	LimitSeconds   float64           `json:"limit_seconds,omitempty" doc:"Time limit of each task; in a submission, 0 is the limit of the pool and -1 is none; in answers, 0 is none"`
+	Begin          *time.Time        `json:"begin,omitempty" doc:"Earliest start"`
+	Retries        int               `json:"retries,omitempty" doc:"Number of retries of a task that fails"`
+	BackoffSeconds float64           `json:"backoff_seconds,omitempty" doc:"Delay before the first retry; doubles each time"`
 	Array          string            `json:"array,omitempty" doc:"Task numbers, e.g. 0-99%10" example:"0-99%10"`
-	MaxRunning     int               `json:"max_running,omitempty" doc:"Tasks at once; 0 is no limit"`
-	Gang           int               `json:"gang,omitempty" doc:"Tasks that start all at once, or not at all, and end or wait again together; 0 and 1: none. Not with array" minimum:"0"`
+	MaxRunning     int               `json:"max_running,omitempty" doc:"Maximum number of running tasks; 0 is no limit"`
+	Gang           int               `json:"gang,omitempty" doc:"Number of tasks that start all at once, or not at all, and end or wait again together; 0 and 1: no gang. Not with array" minimum:"0"`
 	Spread         bool              `json:"spread,omitempty" doc:"Each task of the gang on a node of its own"`
-	After          []After           `json:"after,omitempty" doc:"Jobs that have to end before"`
-	Key            string            `json:"key,omitempty" doc:"Idempotency key: a second job with the same key is the first"`
-	KeyUntilEnd    bool              `json:"key_until_end,omitempty" doc:"The key stands for a job only until that has ended; then this one is added and has it"`
+	After          []After           `json:"after,omitempty" doc:"Jobs that have to end first"`
+	Key            string            `json:"key,omitempty" doc:"Idempotency key: a repeated submission returns the first job"`
+	KeyUntilEnd    bool              `json:"key_until_end,omitempty" doc:"The key counts only until its job ends; then a new job may use it"`
 	Held           bool              `json:"held,omitempty" doc:"Wait until released"`
 }
 
@@ -89,22 +89,22 @@ type Job struct {
 	Succeeded int            `json:"succeeded"`
 	Failed    int            `json:"failed"`
 	Cancelled int            `json:"cancelled"`
-	Pending   int            `json:"pending,omitempty" doc:"Jobs of after that have not ended"`
+	Pending   int            `json:"pending,omitempty" doc:"Jobs in after that have not ended"`
 	Cancel    bool           `json:"cancel,omitempty" doc:"It was cancelled; while it runs, its tasks are being stopped"`
 	HeldBy    string         `json:"held_by,omitempty" doc:"Who holds it, if that is known"`
-	HeldWhy   string         `json:"held_why,omitempty" doc:"Why, in words"`
+	HeldWhy   string         `json:"held_why,omitempty" doc:"Reason of the hold, as text"`
 	Submitted time.Time      `json:"submitted"`
 	Started   *time.Time     `json:"started,omitempty"`
 	Ended     *time.Time     `json:"ended,omitempty"`
-	RunsSince *time.Time     `json:"runs_since,omitempty" doc:"Since when the first of the tasks runs that run now; in lists"`
+	RunsSince *time.Time     `json:"runs_since,omitempty" doc:"Start of the first task that runs now; in lists"`
 	Cause     string         `json:"cause,omitempty"`
 	Rank      int64          `json:"rank,omitempty" doc:"Place of its next task in the order of starts, from 1"`
 	Reason    *Reason        `json:"reason,omitempty" doc:"Why it waits"`
-	StartBy   *time.Time     `json:"start_by,omitempty" doc:"When its next task starts, if every task runs as long as it may and nobody new goes ahead"`
+	StartBy   *time.Time     `json:"start_by,omitempty" doc:"When its next task starts, if every task uses its whole time limit and no new job goes ahead"`
 	StartKept bool           `json:"start_kept,omitempty" doc:"Room is kept for it from then on"`
 	Points    *why.Number    `json:"points,omitempty" doc:"Its priority under the policy multifactor: the sum of the terms, nice subtracted"`
-	Terms     []priorityTerm `json:"terms,omitempty" doc:"Of its priority, in the order of the formula"`
-	Bridged   []why.Bridged  `json:"bridged,omitempty" doc:"Where its tasks are in another queueing system, if a bridge has them; in lists of the first ten only"`
+	Terms     []priorityTerm `json:"terms,omitempty" doc:"Terms of its priority, in the order of the formula"`
+	Bridged   []why.Bridged  `json:"bridged,omitempty" doc:"Places of its tasks in another queueing system, if a bridge has them; in lists only of the first ten"`
 }
 
 // priorityTerm is one term of a job's priority.
@@ -138,7 +138,7 @@ type Task struct {
 	Node       string     `json:"node"`
 	Begin      *time.Time `json:"begin,omitempty"`
 	Started    time.Time  `json:"started,omitzero"`
-	Queued     bool       `json:"queued,omitempty" doc:"It waits in another queueing system since it started, or ended there without having begun"`
+	Queued     bool       `json:"queued,omitempty" doc:"It waits in another queueing system, or ended before it began"`
 	Ended      *time.Time `json:"ended,omitempty"`
 	ExitCode   int        `json:"exit_code"`
 	Signal     string     `json:"signal,omitempty"`

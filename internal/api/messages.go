@@ -14,11 +14,11 @@ import (
 // SubmitRequest submits jobs.
 type SubmitRequest struct {
 	Jobs   []Spec `json:"jobs" minItems:"1" maxItems:"10000"`
-	DryRun bool   `json:"dry_run,omitempty" doc:"Only say what would happen"`
+	DryRun bool   `json:"dry_run,omitempty" doc:"Show the effects; change nothing"`
 	// Estimate requests an estimate of the start, if there is only one job.
-	Estimate bool `json:"estimate,omitempty" doc:"Add when the job will start, if it is only one; that may take 200 ms. A dry run always does"`
+	Estimate bool `json:"estimate,omitempty" doc:"Add an estimate of the start, for one job only; it may take 200 ms. A dry run always adds it"`
 	// Unsatisfiable accepts jobs that no known node could ever run.
-	Unsatisfiable bool `json:"allow_unsatisfiable,omitempty" doc:"Take jobs that no known node could ever run, too"`
+	Unsatisfiable bool `json:"allow_unsatisfiable,omitempty" doc:"Accept jobs that no known node could ever run"`
 }
 
 // SubmitResponse has a result for each job.
@@ -30,7 +30,7 @@ type SubmitResponse struct {
 // Submitted is the result for one submitted job.
 type Submitted struct {
 	ID       int64  `json:"id,omitempty"`
-	Existing bool   `json:"existing,omitempty" doc:"It had been submitted before, under the same key"`
+	Existing bool   `json:"existing,omitempty" doc:"It was submitted before, under the same key"`
 	Error    *Error `json:"error,omitempty"`
 	Pool     string `json:"pool,omitempty"`
 	User     string `json:"user,omitempty"`
@@ -42,16 +42,16 @@ type Submitted struct {
 	Warning string  `json:"warning,omitempty"`
 	// LimitSeconds is the time limit of the job: its own, or that of its pool if it named none.
 	LimitSeconds float64 `json:"limit_seconds,omitempty" doc:"Time limit of each task; 0 is none"`
-	Hint         string  `json:"hint,omitempty" doc:"What could be better"`
+	Hint         string  `json:"hint,omitempty" doc:"Advice for the job"`
 	// Start is the estimated start, and Changes would make the job start sooner.
-	Start   *why.Estimate `json:"start,omitempty" doc:"When it will start, if nobody new goes ahead"`
-	Changes []why.Change  `json:"changes,omitempty" doc:"What would make it start sooner"`
+	Start   *why.Estimate `json:"start,omitempty" doc:"Estimated start, if no new job goes ahead"`
+	Changes []why.Change  `json:"changes,omitempty" doc:"Changes with which it would start sooner"`
 }
 
 // Variation is a changed request of a job; omitted fields stay as they are.
 type Variation struct {
-	LimitSeconds *float64          `json:"limit_seconds,omitempty" doc:"Time limit of each task; 0 is that of its pool, and -1 none"`
-	Request      map[string]int64  `json:"request,omitempty" doc:"Of these resources; 0 is none"`
+	LimitSeconds *float64          `json:"limit_seconds,omitempty" doc:"Time limit of each task; 0 is the limit of its pool, and -1 is none"`
+	Request      map[string]int64  `json:"request,omitempty" doc:"New amounts of these resources; 0 is none"`
 	Constraint   *string           `json:"constraint,omitempty"`
 	Licenses     *map[string]int64 `json:"licenses,omitempty" doc:"All licenses"`
 	Pool         *string           `json:"pool,omitempty"`
@@ -81,20 +81,20 @@ type JobList struct {
 	At      time.Time `json:"at"`
 	Jobs    []Job     `json:"jobs"`
 	Summary Summary   `json:"summary"`
-	More    bool      `json:"more" doc:"There are further jobs; go on after the last id"`
+	More    bool      `json:"more" doc:"There are more jobs; continue after the last id"`
 }
 
 // Summary is the state of the cluster in one line.
 type Summary struct {
-	Waiting  int64            `json:"waiting" doc:"Tasks that could start if there were room, or wait in another queueing system"`
+	Waiting  int64            `json:"waiting" doc:"Tasks that wait for room, or wait in another queueing system"`
 	Queued   int64            `json:"queued,omitempty" doc:"Of these: tasks that wait in another queueing system"`
-	Running  int64            `json:"running" doc:"Tasks"`
+	Running  int64            `json:"running" doc:"Running tasks"`
 	Unit     string           `json:"unit"`
 	Capacity map[string]int64 `json:"capacity"`
 	Free     map[string]int64 `json:"free"`
-	Endless  bool             `json:"endless,omitempty" doc:"A bridge takes all; what runs there counts"`
+	Endless  bool             `json:"endless,omitempty" doc:"A bridge without a limit: the amounts are the ones in use"`
 	LastStep *time.Time       `json:"last_step,omitempty"`
-	Started  uint64           `json:"tasks_started" doc:"Since the server started"`
+	Started  uint64           `json:"tasks_started" doc:"Tasks started since the server started"`
 }
 
 // JobResponse is one job with its tasks.
@@ -102,7 +102,7 @@ type JobResponse struct {
 	Version int    `json:"version"`
 	Job     Job    `json:"job"`
 	Tasks   []Task `json:"tasks"`
-	More    bool   `json:"more" doc:"There are further tasks; go on after the last index"`
+	More    bool   `json:"more" doc:"There are more tasks; continue after the last index"`
 }
 
 // AlterRequest changes jobs.
@@ -111,8 +111,8 @@ type AlterRequest struct {
 	Jobs     []int64 `json:"jobs" minItems:"1" maxItems:"100000"`
 	Priority string  `json:"priority,omitempty"`
 	QOS      *string `json:"qos,omitempty" doc:"Quality of service from now on"`
-	Nice     *int    `json:"nice,omitempty" doc:"What the jobs give up of their priority from now on"`
-	Pool     string  `json:"pool,omitempty" doc:"Where the jobs go, with the verb move"`
+	Nice     *int    `json:"nice,omitempty" doc:"Number to subtract from the priority from now on"`
+	Pool     string  `json:"pool,omitempty" doc:"Target pool, for the verb move"`
 	Cause    string  `json:"cause,omitempty"`
 }
 
@@ -120,7 +120,7 @@ type AlterRequest struct {
 type AlterResponse struct {
 	Version int      `json:"version"`
 	Results []*Error `json:"results"`
-	Notes   []string `json:"notes,omitempty" doc:"What the change does not reach"`
+	Notes   []string `json:"notes,omitempty" doc:"Parts of the jobs that the change does not affect"`
 }
 
 // Shares is the tree of pools.
@@ -165,7 +165,7 @@ type Limits struct {
 type DrainRequest struct {
 	Drain       bool   `json:"drain"`
 	Maintenance bool   `json:"maintenance,omitempty" doc:"It is drained because somebody works on it"`
-	Forget      bool   `json:"forget,omitempty" doc:"It is gone for good: that it was drained, and which ledger it had as a bridge, is not kept any more. It has to be away and to have no tasks"`
+	Forget      bool   `json:"forget,omitempty" doc:"Remove the node, with its drain and the ledger identity of a bridge. It has to be down and to have no tasks"`
 	Reason      string `json:"reason,omitempty"`
 }
 
@@ -199,7 +199,7 @@ type History struct {
 	Version int     `json:"version"`
 	Job     int64   `json:"job"`
 	Events  []Event `json:"events"`
-	More    bool    `json:"more" doc:"There are further events; go on after as many as there were"`
+	More    bool    `json:"more" doc:"There are more events; continue after the number of events in this answer"`
 }
 
 // StopList lists tasks that were stopped to make room for others.
@@ -212,8 +212,8 @@ type StopList struct {
 // LogChunk is a part of a task's output.
 type LogChunk struct {
 	Data   []byte `json:"data,omitempty"`
-	Offset int64  `json:"offset" doc:"Where the data begins"`
-	Size   int64  `json:"size" doc:"Of the whole output so far"`
+	Offset int64  `json:"offset" doc:"Offset of the data"`
+	Size   int64  `json:"size" doc:"Size of the whole output so far"`
 	// Ended says that the attempt is over: no more output will come.
 	Ended bool   `json:"ended"`
 	Later string `json:"later,omitempty" doc:"Why there is none yet: of a task in another queueing system it comes with the end"`
@@ -235,9 +235,9 @@ type ServerStatus struct {
 	StepSeconds   float64      `json:"step_seconds"`
 	// The following fields show how the scheduler performs now.
 	StoreSeconds    float64    `json:"store_seconds" doc:"How long the database took to answer"`
-	CaughtUpSeconds float64    `json:"caught_up_seconds" doc:"How long it took until the scheduler knew all that is in it"`
+	CaughtUpSeconds float64    `json:"caught_up_seconds" doc:"How long it took until the scheduler had read the whole database"`
 	StepsPerSecond  float64    `json:"steps_per_second" doc:"Over the last minute"`
-	StartsPerSecond float64    `json:"starts_per_second" doc:"Tasks, over the last minute"`
+	StartsPerSecond float64    `json:"starts_per_second" doc:"Started tasks, over the last minute"`
 	LastError       string     `json:"last_error,omitempty"`
 	LastErrorAt     *time.Time `json:"last_error_at,omitempty"`
 	You             Actor      `json:"you"`
@@ -250,7 +250,7 @@ type ConfigStatus struct {
 	Hash    string     `json:"hash"`
 	File    string     `json:"file,omitempty"`
 	Since   time.Time  `json:"since"`
-	Problem string     `json:"problem,omitempty" doc:"What is wrong with the file as it is now; the last good one is in force"`
+	Problem string     `json:"problem,omitempty" doc:"Errors of the present file; the last good one is in force"`
 	At      *time.Time `json:"problem_at,omitempty"`
 	Text    string     `json:"text,omitempty" doc:"The effective configuration, as YAML"`
 	// Settings override the file while the server runs.
@@ -267,7 +267,7 @@ type Actor struct {
 	User  string `json:"user"`
 	UID   int    `json:"uid"`
 	Admin bool   `json:"admin"`
-	By    string `json:"by" doc:"How it is known: socket, session, or unknown"`
+	By    string `json:"by" doc:"How the user was identified: socket, session, or unknown"`
 	// OnlyLooks says that this is a session of an administrator that changes nothing.
-	OnlyLooks bool `json:"only_looks,omitempty" doc:"It is a session of an administrator that changes nothing"`
+	OnlyLooks bool `json:"only_looks,omitempty" doc:"It is a read-only session of an administrator"`
 }

@@ -9,8 +9,8 @@ import (
 // PauseRequest asks to keep the waiting tasks of a pool from starting.
 type PauseRequest struct {
 	Pool       string    `json:"pool" doc:"Path of a pool, or a user for the user's pool"`
-	ForSeconds float64   `json:"for_seconds,omitempty" minimum:"0" doc:"How long it lasts; without this and until it lasts until it is resumed"`
-	Until      time.Time `json:"until,omitzero" doc:"Until when it lasts, instead of for_seconds"`
+	ForSeconds float64   `json:"for_seconds,omitempty" minimum:"0" doc:"How long it lasts; without for_seconds and until, it lasts until it is resumed"`
+	Until      time.Time `json:"until,omitzero" doc:"End, instead of for_seconds"`
 	Reason     string    `json:"reason,omitempty"`
 }
 
@@ -18,9 +18,9 @@ type PauseRequest struct {
 type PauseResponse struct {
 	Version int          `json:"version"`
 	Pause   engine.Pause `json:"pause"`
-	Tasks   int32        `json:"tasks" doc:"Tasks that run in the pool, and go on"`
-	Waiting int64        `json:"waiting" doc:"Tasks that wait in the pool, those that are queued elsewhere included"`
-	Queued  int          `json:"queued" doc:"Tasks of these that another queueing system has and that may start there: a pause does not reach them"`
+	Tasks   int32        `json:"tasks" doc:"Running tasks of the pool, which continue"`
+	Waiting int64        `json:"waiting" doc:"Waiting tasks of the pool, including tasks that are queued elsewhere"`
+	Queued  int          `json:"queued" doc:"Of these: tasks in another queueing system, which may start there despite the pause"`
 }
 
 // Pauses lists the pauses in force.

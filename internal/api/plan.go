@@ -6,43 +6,43 @@ import (
 
 // ConfigFile is the text of a configuration that is not in force.
 type ConfigFile struct {
-	Name string `json:"name,omitempty" doc:"For messages"`
+	Name string `json:"name,omitempty" doc:"Name of the file, for messages"`
 	Text string `json:"text" maxLength:"1048576"`
 }
 
 // ConfigPlanRequest asks for a plan.
 type ConfigPlanRequest struct {
 	ConfigFile
-	ReplaySeconds float64 `json:"replay_seconds,omitempty" minimum:"0" maximum:"2592000" doc:"How much of the past is replayed under both configurations; missing: none"`
-	Look          bool    `json:"look,omitempty" doc:"Only to look at: the plan has no name and cannot be applied"`
+	ReplaySeconds float64 `json:"replay_seconds,omitempty" minimum:"0" maximum:"2592000" doc:"How much of the past to replay under both configurations; missing: no replay"`
+	Look          bool    `json:"look,omitempty" doc:"Preview only: the plan has no name and cannot be applied"`
 }
 
 // ConfigDiff lists the differences between the configuration in force and another.
 type ConfigDiff struct {
 	Version int                `json:"version"`
 	Old     string             `json:"old" doc:"Version of the configuration in force"`
-	New     string             `json:"new" doc:"Version that the file would be, with the settings that were put over the one in force"`
+	New     string             `json:"new" doc:"Version of the new configuration, including the settings that override the file"`
 	Changes []ConfigDifference `json:"changes"`
 	// Covered lists differences between the files that have no effect, because settings override them.
-	Covered []ConfigDifference `json:"covered,omitempty" doc:"Differences of the files that settings keep from taking force"`
+	Covered []ConfigDifference `json:"covered,omitempty" doc:"Differences of the files that settings override"`
 	// Warnings are about the new configuration.
 	Warnings string `json:"warnings,omitempty"`
 	// Beyond lists what the configuration promises to pools beyond the present nodes.
-	Beyond []string `json:"beyond,omitempty" doc:"What it promises to pools beyond what the nodes have"`
+	Beyond []string `json:"beyond,omitempty" doc:"Guarantees to pools that exceed the resources of the nodes"`
 }
 
 // ConfigDifference is one place of the configuration, before and after.
 type ConfigDifference struct {
 	Path  string `json:"path" doc:"e.g. pools.physics.weight"`
-	Old   string `json:"old,omitempty" doc:"Missing: nothing was there"`
-	New   string `json:"new,omitempty" doc:"Missing: nothing is there"`
-	Later bool   `json:"later,omitempty" doc:"It takes effect when the server starts the next time"`
+	Old   string `json:"old,omitempty" doc:"Old value; missing: there was none"`
+	New   string `json:"new,omitempty" doc:"New value; missing: there is none"`
+	Later bool   `json:"later,omitempty" doc:"It takes effect at the next start of the server"`
 }
 
 // ConfigPlan says what a configuration would change if it were applied now.
 type ConfigPlan struct {
 	ConfigDiff
-	ID     string     `json:"plan,omitempty" doc:"For apply; missing: the file is the same, or the server has none"`
+	ID     string     `json:"plan,omitempty" doc:"Name of the plan, for apply; missing: the file is the same, or the server has no file"`
 	At     time.Time  `json:"at"`
 	Pools  []PoolPlan `json:"pools"`
 	Before []string   `json:"order_before" doc:"Pools in the order of their next starts, the first few"`
@@ -51,9 +51,9 @@ type ConfigPlan struct {
 	Unranked bool        `json:"order_unknown,omitempty"`
 	Starts   int         `json:"starts" doc:"Tasks that would start at once"`
 	Stops    int         `json:"stops" doc:"Tasks that would be stopped at once"`
-	Replay   *PlanReplay `json:"replay,omitempty" doc:"Missing: it was not asked for, or nothing ran"`
+	Replay   *PlanReplay `json:"replay,omitempty" doc:"Missing: no replay was requested, or nothing ran"`
 	// Unsaved says that the server's file differs from the configuration in force.
-	Unsaved bool `json:"unsaved,omitempty" doc:"The server's file has changes that are not in force; apply replaces them, and keeps them as a version"`
+	Unsaved bool `json:"unsaved,omitempty" doc:"The server's file has changes that are not in force; apply replaces them and keeps them as a version"`
 }
 
 // PoolPlan is a pool before and after.
@@ -66,9 +66,9 @@ type PoolPlan struct {
 	WeightAfter   float64 `json:"weight_after"`
 	ShareBefore   float64 `json:"share_before"`
 	ShareAfter    float64 `json:"share_after"`
-	FairNowBefore float64 `json:"fair_now_before" doc:"Units that it would have by its share, given the demand of now"`
+	FairNowBefore float64 `json:"fair_now_before" doc:"Entitlement in units, given the present demand"`
 	FairNowAfter  float64 `json:"fair_now_after"`
-	Running       float64 `json:"running" doc:"Units"`
+	Running       float64 `json:"running" doc:"Units in use"`
 	Starts        int     `json:"starts,omitempty"`
 	Stops         int     `json:"stops,omitempty"`
 }
@@ -78,18 +78,18 @@ type PoolPlan struct {
 type PlanReplay struct {
 	Seconds           float64      `json:"seconds"`
 	Tasks             int          `json:"tasks"`
-	Units             int          `json:"units" doc:"Of the machine, as it is now"`
+	Units             int          `json:"units" doc:"Units of the cluster now"`
 	Unit              string       `json:"unit"`
 	Guessed           int          `json:"guessed,omitempty" doc:"Tasks that have not ended: their run times are taken from others"`
-	LeftOut           int          `json:"left_out,omitempty" doc:"Tasks that ask for too much, or whose run time nobody knows"`
-	Cut               bool         `json:"cut,omitempty" doc:"There were too many tasks: the latest were taken"`
+	LeftOut           int          `json:"left_out,omitempty" doc:"Tasks that ask for too much, or whose run time is unknown"`
+	Cut               bool         `json:"cut,omitempty" doc:"There were too many tasks: only the latest are included"`
 	NeverBefore       int          `json:"never_before,omitempty" doc:"Tasks that would never start; they count in no pool"`
 	NeverAfter        int          `json:"never_after,omitempty"`
 	UtilisationBefore float64      `json:"utilisation_before"`
 	UtilisationAfter  float64      `json:"utilisation_after"`
-	JainBefore        float64      `json:"jain_before" doc:"Jain's index of what each user had over what it was due"`
+	JainBefore        float64      `json:"jain_before" doc:"Jain's index of each user's usage divided by its entitlement"`
 	JainAfter         float64      `json:"jain_after"`
-	Pools             []PoolReplay `json:"pools" doc:"Those at the top"`
+	Pools             []PoolReplay `json:"pools" doc:"The top pools"`
 }
 
 // PoolReplay is a pool in a replay. Waits are those of its tasks.
@@ -100,7 +100,7 @@ type PoolReplay struct {
 	MedianWaitAfter  int64   `json:"median_wait_seconds_after"`
 	P95WaitBefore    int64   `json:"p95_wait_seconds_before"`
 	P95WaitAfter     int64   `json:"p95_wait_seconds_after"`
-	UsedBefore       float64 `json:"used_before" doc:"Part of all that was used"`
+	UsedBefore       float64 `json:"used_before" doc:"Part of the total usage"`
 	UsedAfter        float64 `json:"used_after"`
 }
 
@@ -112,15 +112,15 @@ type ApplyRequest struct {
 
 // RollbackRequest applies an earlier version of the file.
 type RollbackRequest struct {
-	To     int    `json:"to,omitempty" minimum:"0" doc:"Number of a version; default: the one before"`
-	Plan   string `json:"plan,omitempty" doc:"The plan that was made of that version: then it is refused if anything has changed that the plan was made from"`
+	To     int    `json:"to,omitempty" minimum:"0" doc:"Number of a version; default: the previous one"`
+	Plan   string `json:"plan,omitempty" doc:"Plan that was made of that version; the rollback is refused if anything has changed since the plan"`
 	Reason string `json:"reason,omitempty"`
 }
 
 // ApplyResponse describes the configuration that is now in force.
 type ApplyResponse struct {
 	ConfigDiff
-	Number int       `json:"number" doc:"Of the version of the file"`
+	Number int       `json:"number" doc:"Number of the version of the file"`
 	File   string    `json:"file"`
 	Since  time.Time `json:"since"`
 }
@@ -136,8 +136,8 @@ type ConfigVersion struct {
 	Number  int       `json:"number"`
 	At      time.Time `json:"at"`
 	Who     string    `json:"who"`
-	What    string    `json:"what" doc:"How it came: start, reload, apply, rollback, or unsaved: it never was in force"`
+	What    string    `json:"what" doc:"Origin of the version: start, reload, apply, rollback, or unsaved (never in force)"`
 	Hash    string    `json:"hash,omitempty"`
 	InForce bool      `json:"in_force,omitempty"`
-	Text    string    `json:"text,omitempty" doc:"Where one version is asked for"`
+	Text    string    `json:"text,omitempty" doc:"Text of the file, if one version was requested"`
 }

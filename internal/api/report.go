@@ -15,7 +15,7 @@ type PastReport struct {
 	At      time.Time     `json:"at"`
 	Since   time.Time     `json:"since"`
 	Until   time.Time     `json:"until"`
-	Unit    string        `json:"unit" doc:"In which shares are counted"`
+	Unit    string        `json:"unit" doc:"Unit of shares"`
 	By      []string      `json:"by"`
 	Rows    []account.Row `json:"rows" doc:"In order of month, pool, user and kind"`
 }

@@ -11,18 +11,18 @@ import (
 // are.
 type ReserveRequest struct {
 	Nodes []string `json:"nodes,omitempty" doc:"Names of nodes"`
-	Count int      `json:"count,omitempty" minimum:"0" doc:"How many nodes, to be chosen, where none are named"`
+	Count int      `json:"count,omitempty" minimum:"0" doc:"Number of nodes to choose, if none are named"`
 	// Request is what each chosen node must have.
-	Request     queue.Amounts `json:"request,omitempty" doc:"What each chosen node has to have"`
-	Constraint  string        `json:"constraint,omitempty" doc:"What the labels of the chosen nodes have to satisfy"`
+	Request     queue.Amounts `json:"request,omitempty" doc:"Minimum resources of each chosen node"`
+	Constraint  string        `json:"constraint,omitempty" doc:"Constraint on the labels of the chosen nodes"`
 	From        time.Time     `json:"from,omitzero" doc:"When it begins"`
 	Seconds     float64       `json:"duration_seconds,omitempty" minimum:"0" doc:"How long it lasts"`
-	Maintenance bool          `json:"maintenance,omitempty" doc:"Nobody may use the nodes"`
-	Pools       []string      `json:"pools,omitempty" doc:"Pools whose jobs may use them, and those of the pools below"`
-	Users       []string      `json:"users,omitempty" doc:"Users whose jobs may use them"`
+	Maintenance bool          `json:"maintenance,omitempty" doc:"No job may use the nodes"`
+	Pools       []string      `json:"pools,omitempty" doc:"Pools whose jobs may use the nodes, with the pools below"`
+	Users       []string      `json:"users,omitempty" doc:"Users whose jobs may use the nodes"`
 	Reason      string        `json:"reason,omitempty"`
-	Force       bool          `json:"force,omitempty" doc:"Also if running tasks may still run when it begins"`
-	DryRun      bool          `json:"dry_run,omitempty" doc:"Say what would be kept and what may still run then, and make nothing"`
+	Force       bool          `json:"force,omitempty" doc:"Reserve even if running tasks may still run when it begins"`
+	DryRun      bool          `json:"dry_run,omitempty" doc:"Show the nodes and the tasks that may still run then; change nothing"`
 }
 
 // ReserveResponse describes a reservation that was made or ended.

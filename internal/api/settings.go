@@ -8,7 +8,7 @@ import (
 type Setting struct {
 	Path  string    `json:"path"`
 	Value string    `json:"value"`
-	File  string    `json:"file,omitempty" doc:"What the file says, defaults included"`
+	File  string    `json:"file,omitempty" doc:"Value in the file, or its default"`
 	By    string    `json:"by,omitempty"`
 	At    time.Time `json:"at,omitzero"`
 }
@@ -17,8 +17,8 @@ type Setting struct {
 type ConfigValue struct {
 	Version int    `json:"version"`
 	Path    string `json:"path"`
-	Value   string `json:"value" doc:"As it would be written in the file"`
-	Set     bool   `json:"set" doc:"It was put over the file while the server runs"`
+	Value   string `json:"value" doc:"Value as written in the file"`
+	Set     bool   `json:"set" doc:"It was set while the server runs, and overrides the file"`
 }
 
 // SettingsRequest changes settings, all or none.
@@ -31,7 +31,7 @@ type SettingsRequest struct {
 // SettingValue is a value for one place of the configuration.
 type SettingValue struct {
 	Path  string `json:"path" doc:"e.g. pools.physics.weight"`
-	Value string `json:"value" doc:"As it would be written in the file; empty: the default"`
+	Value string `json:"value" doc:"Value as written in the file; empty: the default"`
 }
 
 // UnsetRequest removes settings, so that the file counts again.
@@ -72,7 +72,7 @@ type AuditRecord struct {
 	ID      int64     `json:"id"`
 	At      time.Time `json:"at"`
 	Who     string    `json:"who"`
-	From    string    `json:"from" doc:"By which way: socket, session, or a file"`
+	From    string    `json:"from" doc:"Origin of the change: socket, session, or a file"`
 	What    string    `json:"what"`
 	Subject string    `json:"subject"`
 	Old     string    `json:"old"`

@@ -8,22 +8,22 @@ import (
 
 // SignInRequest asks for an address that opens the dashboard.
 type SignInRequest struct {
-	Admin bool `json:"admin,omitempty" doc:"Let the session of an administrator change things, for 15 minutes"`
+	Admin bool `json:"admin,omitempty" doc:"Let the session of an administrator make changes, for 15 minutes"`
 }
 
 // SignInResponse has an address that opens the dashboard once as the user who asked.
 type SignInResponse struct {
 	Version int       `json:"version"`
-	Address string    `json:"address" doc:"To be opened by a browser, once; the browser then has a session"`
+	Address string    `json:"address" doc:"Address that a browser opens once; it then has a session"`
 	Until   time.Time `json:"until" doc:"The address works until then"`
 	// OnlyLooks is true for an administrator who did not ask for a session that changes things.
-	OnlyLooks bool `json:"only_looks,omitempty" doc:"It is a session of an administrator that changes nothing"`
+	OnlyLooks bool `json:"only_looks,omitempty" doc:"It is a read-only session of an administrator"`
 }
 
 // SignOutResponse says how many sessions ended.
 type SignOutResponse struct {
 	Version int `json:"version"`
-	Ended   int `json:"ended" doc:"How many sessions were ended"`
+	Ended   int `json:"ended" doc:"Number of sessions that were ended"`
 }
 
 // SignIn returns an address that opens the dashboard, once.

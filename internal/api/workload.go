@@ -13,14 +13,14 @@ type Workload struct {
 	Version int           `json:"version"`
 	From    time.Time     `json:"from"`
 	To      time.Time     `json:"to"`
-	Unit    string        `json:"unit" doc:"In which shares are counted"`
-	Units   int           `json:"units" doc:"That the machine has now"`
+	Unit    string        `json:"unit" doc:"Unit of shares"`
+	Units   int           `json:"units" doc:"Units of the cluster now"`
 	Users   []string      `json:"users"`
 	Pools   []string      `json:"pools"`
 	Jobs    []WorkloadJob `json:"jobs" doc:"In order of submission"`
 	Guessed int           `json:"guessed,omitempty" doc:"Tasks that have not ended: their run times are taken from others"`
-	LeftOut int           `json:"left_out,omitempty" doc:"Tasks that ask for too much, or whose run time nobody knows"`
-	Cut     bool          `json:"cut,omitempty" doc:"There were too many tasks: these are the latest"`
+	LeftOut int           `json:"left_out,omitempty" doc:"Tasks that ask for too much, or whose run time is unknown"`
+	Cut     bool          `json:"cut,omitempty" doc:"There were too many tasks: only the latest are included"`
 }
 
 // WorkloadJob is one task of a workload. Times are in seconds.
@@ -28,10 +28,10 @@ type WorkloadJob struct {
 	Job      int64 `json:"job"`
 	Submit   int64 `json:"submit" doc:"Since the beginning"`
 	Run      int64 `json:"run"`
-	Estimate int64 `json:"estimate" doc:"Its time limit; a year where it has none"`
+	Estimate int64 `json:"estimate" doc:"Its time limit, or a year if it has none"`
 	Units    int32 `json:"units"`
-	User     int32 `json:"user" doc:"Place in users"`
-	Pool     int32 `json:"pool" doc:"Place in pools"`
+	User     int32 `json:"user" doc:"Index in users"`
+	Pool     int32 `json:"pool" doc:"Index in pools"`
 	NoLimit  bool  `json:"no_limit,omitempty" doc:"It has no time limit"`
 	Running  bool  `json:"running,omitempty" doc:"It ran when the window began"`
 }

@@ -203,7 +203,7 @@ func TestDoctorAfterRecovery(t *testing.T) {
 		if found["database"].Result != api.ResultOK || found["scheduling"].Result != api.ResultOK {
 			t.Errorf("when it is back: %+v", found)
 		}
-		if text := found["scheduling"].Text; !strings.Contains(text, "ago it failed") || !strings.Contains(text, "connection refused") {
+		if text := found["scheduling"].Text; !strings.Contains(text, "it failed ") || !strings.Contains(text, "connection refused") {
 			t.Errorf("scheduling: %s", text)
 		}
 	})

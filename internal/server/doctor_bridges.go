@@ -70,21 +70,24 @@ func judgeBridges(all []views.NodeView) []api.HealthCheck {
 			start = "fairlead bridge " + kind + " --name " + name
 		}
 	}
-	start = "start it again with the same --dir and options: " + start + "; with --check it says whether its queueing system answers"
+	start = "start it again with the same --dir and options: " + start + "; --check shows whether its queueing " +
+		"system answers"
 	switch {
 	case len(all) == 0:
 		return nil
 	case len(away) > 0:
-		return []api.HealthCheck{counted(bad("bridges", api.ResultFail, some(away)+" away: its tasks in the other queueing system are not followed, and its jobs wait", start), len(away), "bridges")}
+		return []api.HealthCheck{counted(bad("bridges", api.ResultFail, some(away)+" down: its tasks in the other "+
+			"queueing system are not followed, and its jobs wait", start), len(away), "bridges")}
 	case len(idle) > 0:
-		return []api.HealthCheck{counted(bad("bridges", api.ResultWarn, some(idle)+" away, with no tasks", start+"; if it is gone for good: fairlead drain --forget "+idle[0]), len(idle), "bridges")}
+		return []api.HealthCheck{counted(bad("bridges", api.ResultWarn, some(idle)+" down, with no tasks", start+"; if it will not come back: fairlead drain --forget "+idle[0]), len(idle), "bridges")}
 	}
 	var parts []string
 	if len(here) > 0 {
 		parts = append(parts, some(here)+" connected")
 	}
 	if len(gone) > 0 {
-		parts = append(parts, fmt.Sprintf("%s drained and away, with no tasks (forget it: fairlead drain --forget %s)", some(gone), gone[0]))
+		parts = append(parts, fmt.Sprintf("%s drained and down, with no tasks (to remove it: fairlead drain "+
+			"--forget %s)", some(gone), gone[0]))
 	}
 	return []api.HealthCheck{counted(good("bridges", strings.Join(parts, "; ")), 0, "bridges")}
 }

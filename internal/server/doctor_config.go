@@ -16,17 +16,17 @@ func (s *examiner) checkConfig() api.HealthCheck {
 	st := s.config.Status()
 	switch {
 	case strings.HasPrefix(st.Problem, "the file differs from the configuration in force"):
-		return bad("configuration", api.ResultFail, "version "+st.Hash+" of another server is in force, and "+st.File+" is another", "make the file the same: fairlead config show")
+		return bad("configuration", api.ResultFail, "version "+st.Hash+" of another server is in force, and "+st.File+" differs", "make the files equal; the one in force: fairlead config show")
 	case strings.HasPrefix(st.Problem, "the settings"):
 		return bad("configuration", api.ResultFail, "settings do not fit the file; version "+st.Hash+" is in force", "fairlead config show")
 	case strings.HasPrefix(st.Problem, api.WaitsForRestart):
-		return bad("configuration", api.ResultFail, "the file has another unit, and takes effect with the next start of the server; version "+st.Hash+" stays in force", "restart the server, or put the unit back")
+		return bad("configuration", api.ResultFail, "the file has another unit, and takes effect at the next start of the server; version "+st.Hash+" stays in force", "restart the server, or put the unit back")
 	case st.Problem != "":
 		return bad("configuration", api.ResultFail, "the file has errors; version "+st.Hash+" stays in force", "fairlead config check "+st.File)
 	}
 	text := "version " + st.Hash + " in force"
 	if n := len(st.Settings); n > 0 {
-		text += fmt.Sprintf(", with %d settings over the file (fairlead config history)", n)
+		text += fmt.Sprintf(", with %d settings that override the file (fairlead config history)", n)
 	}
 	return good("configuration", text)
 }
@@ -51,19 +51,21 @@ func (s *examiner) checkFiles() []api.HealthCheck {
 	}
 	const others = 0o002
 	if file := s.config.Status().File; file != "" {
-		look(file, others, api.ResultFail, "can be changed by everybody")
-		look(filepath.Dir(file), others, api.ResultFail, "lets everybody exchange the configuration")
+		look(file, others, api.ResultFail, "can be changed by all users")
+		look(filepath.Dir(file), others, api.ResultFail, "lets all users replace the configuration")
 	}
 	if s.database != "" {
-		look(s.database, 0o077, api.ResultFail, "can be read by others than its owner, with the environment of all jobs")
+		look(s.database, 0o077, api.ResultFail, "can be read by other users than its owner, with the environment of all jobs")
 	}
 	switch {
 	case looked == 0:
 		return nil
 	case len(found) == 0:
-		return []api.HealthCheck{counted(good("files", "the server's files are its own"), 0, "files")}
+		return []api.HealthCheck{counted(good("files", "no other user can change the server's files or read the "+
+			"jobs"), 0, "files")}
 	}
-	return []api.HealthCheck{counted(bad("files", worst, strings.Join(found, "; "), "chmod o-w the configuration and its directory, and 600 the database"), len(found), "files")}
+	return []api.HealthCheck{counted(bad("files", worst, strings.Join(found, "; "), "chmod o-w for the "+
+		"configuration and its directory, chmod 600 for the database"), len(found), "files")}
 }
 
 // checkAccess reports how users are identified: on the socket by their processes, on an address by sessions. Traffic on
@@ -81,12 +83,13 @@ func (s *examiner) checkAccess() api.HealthCheck {
 	room := fmt.Sprintf("; up to %d connections, %d of one user", l.All, l.User)
 	switch {
 	case len(open) > 0:
-		return bad("access", api.ResultFail, "it listens on "+strings.Join(open, ", ")+", where what passes is not encrypted", "listen on 127.0.0.1 and the socket only")
+		return bad("access", api.ResultFail, "it listens on "+strings.Join(open, ", ")+", without encryption", "listen on 127.0.0.1 and the socket only")
 	case missing != "":
 		return bad("access", api.ResultFail, "it cannot listen on "+missing+"; it answers on its socket, and tries again",
-			"find out who has the port (ss -ltnp, as root), and open no address there")
+			"find the program that uses the port (ss -ltnp, as root); do not open addresses on that port")
 	case len(web) == 0:
-		return good("access", "by the socket, where users are known by their processes"+room)
+		return good("access", "on the socket, which identifies users by their processes"+room)
 	}
-	return good("access", "by the socket, where users are known by their processes, and by sessions on "+strings.Join(web, ", ")+room)
+	return good("access", "on the socket, which identifies users by their processes, and with sessions on "+
+		strings.Join(web, ", ")+room)
 }

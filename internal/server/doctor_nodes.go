@@ -78,10 +78,10 @@ func checkNodes(all []patient) []api.HealthCheck {
 	}
 	checks := []api.HealthCheck{nodes}
 	if lost := by["down"]; len(lost) > 0 {
-		checks = append(checks, counted(bad("lost nodes", api.ResultWarn, some(lost), "see whether these machines run, and the logs of their agents: journalctl -u fairlead-agent"), len(lost), "nodes"))
+		checks = append(checks, counted(bad("lost nodes", api.ResultWarn, some(lost), "check whether these machines run, and read the logs of their agents: journalctl -u fairlead-agent"), len(lost), "nodes"))
 	}
 	if failing := begunNothing(all); len(failing) > 0 {
-		checks = append(checks, counted(bad("failing nodes", api.ResultWarn, strings.Join(failing, "; "), "look for the cause there; the server drains the node when tasks of three users fail in a row. When it is repaired: fairlead resume NODE"), len(failing), "nodes"))
+		checks = append(checks, counted(bad("failing nodes", api.ResultWarn, strings.Join(failing, "; "), "find the cause there; the server drains the node when tasks of three users fail in a row. After the repair: fairlead resume NODE"), len(failing), "nodes"))
 	}
 	if drained := by["drain"]; len(drained) > 0 {
 		checks = append(checks, counted(bad("drained nodes", api.ResultWarn, some(drained), "when they are ready: fairlead resume NODE"), len(drained), "nodes"))
@@ -100,7 +100,7 @@ func begunNothing(all []patient) []string {
 		if len(out) == most {
 			return append(out, "and more")
 		}
-		out = append(out, fmt.Sprintf("%s began none of the last %s, the last: %s", n.Name, several(n.Fault.Tasks, "task"), plain.Line(n.Fault.Last)))
+		out = append(out, fmt.Sprintf("%s began none of its last %s, the latest: %s", n.Name, several(n.Fault.Tasks, "task"), plain.Line(n.Fault.Last)))
 	}
 	return out
 }
@@ -137,22 +137,22 @@ func checkRights(all []patient, users []string) api.HealthCheck {
 		}
 	}
 	if len(any) > 0 {
-		found = append(found, some(any)+" run everybody's jobs as root (--any-user)")
+		found = append(found, some(any)+" run the jobs of all users as root (--any-user)")
 	}
 	if len(allow) > 0 && len(refuse) > 0 {
-		found = append(found, fmt.Sprintf("%s run the jobs of root, %s refuse them: such a job fails where it may not run", some(allow), some(refuse)))
+		found = append(found, fmt.Sprintf("%s run the jobs of root, %s refuse them: there such jobs fail", some(allow), some(refuse)))
 	}
 	for _, u := range users {
 		if agents > 0 && !each && !runs[u] {
-			found = append(found, fmt.Sprintf("jobs of %s wait, and no agent runs jobs of others than its own user", plain.Line(u)))
+			found = append(found, fmt.Sprintf("jobs of %s wait, but all agents run only the jobs of their own user", plain.Line(u)))
 		} else if agents > 0 && u == "root" && len(allow) == 0 {
-			found = append(found, "jobs of root wait, and no agent runs them")
+			found = append(found, "jobs of root wait, but no agent runs them")
 		}
 	}
 	if len(found) == 0 {
-		return counted(good("rights", several(agents, "agent")+" there, and all waiting users may run"), 0, "contradictions")
+		return counted(good("rights", several(agents, "agent")+"; the jobs of all waiting users can run"), 0, "contradictions")
 	}
-	return counted(bad("rights", api.ResultWarn, strings.Join(found, "; "), "start all agents in the same way: as root each job runs as its user; root's own with --allow-root"), len(found), "contradictions")
+	return counted(bad("rights", api.ResultWarn, strings.Join(found, "; "), "start all agents in the same way: as root, to run each job as its user, with --allow-root for jobs of root"), len(found), "contradictions")
 }
 
 // checkBounds checks whether agents offer more than their control groups and limits allow.
@@ -163,20 +163,20 @@ func checkBounds(all []patient) api.HealthCheck {
 			continue
 		}
 		if mem := n.Capacity["mem"]; n.MaxMemory > 0 && mem > n.MaxMemory {
-			found = append(found, fmt.Sprintf("%s offers %s of memory, and its control group may have %s", n.Name, words.Size(mem), words.Size(n.MaxMemory)))
+			found = append(found, fmt.Sprintf("%s offers %s of memory, but its control group is limited to %s", n.Name, words.Size(mem), words.Size(n.MaxMemory)))
 		}
 		if cpu := n.Capacity["cpu"]; n.MaxCPUs > 0 && float64(cpu) > n.MaxCPUs+0.5 {
-			found = append(found, fmt.Sprintf("%s offers %d cpu, and its control group may use %.1f", n.Name, cpu, n.MaxCPUs))
+			found = append(found, fmt.Sprintf("%s offers %d cpu, but its control group is limited to %.1f", n.Name, cpu, n.MaxCPUs))
 		}
 		if n.MaxTasks > 0 && n.MaxTasks < 64*max(1, n.Capacity["cpu"]) {
-			found = append(found, fmt.Sprintf("the control group of %s may have %d processes and threads", n.Name, n.MaxTasks))
+			found = append(found, fmt.Sprintf("the control group of %s is limited to %d processes and threads", n.Name, n.MaxTasks))
 		}
 		if n.OpenFiles > 0 && n.OpenFiles < 1024 {
-			found = append(found, fmt.Sprintf("%s may have %d files open", n.Name, n.OpenFiles))
+			found = append(found, fmt.Sprintf("%s is limited to %d open files", n.Name, n.OpenFiles))
 		}
 	}
 	if len(found) == 0 {
-		return counted(good("agents' limits", "no agent offers more than it has"), 0, "agents")
+		return counted(good("agents' limits", "no agent offers more than its limits"), 0, "agents")
 	}
 	return counted(bad("agents' limits", api.ResultWarn, some(found), "offer less (--cpus, --mem), or raise MemoryMax, CPUQuota, TasksMax or LimitNOFILE of the agent's unit"), len(found), "agents")
 }

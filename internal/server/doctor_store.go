@@ -20,11 +20,11 @@ import (
 func (s *examiner) checkPulse(ctx context.Context) []api.HealthCheck {
 	p, err := s.loop.Pulse(ctx)
 	if err != nil {
-		return []api.HealthCheck{bad("database", api.ResultFail, "does not answer: "+err.Error(), "look at the database, and at the server's log"), s.checkSteps()}
+		return []api.HealthCheck{bad("database", api.ResultFail, "does not answer: "+err.Error(), "check the database and the server's log"), s.checkSteps()}
 	}
 	return []api.HealthCheck{
-		grade(api.HealthCheck{Name: "database", Text: fmt.Sprintf("answers in %s", brief(p.Store))}, p.Store.Seconds(), "s", 0.1, 2, "see what else the disk or the database is doing"),
-		grade(api.HealthCheck{Name: "lag", Text: fmt.Sprintf("the scheduler knew all that is in the database after %s", brief(p.CaughtUp))}, p.CaughtUp.Seconds(), "s", 1, 10, "see what else the server's processors are doing; fairlead top shows the steps"),
+		grade(api.HealthCheck{Name: "database", Text: fmt.Sprintf("answers in %s", brief(p.Store))}, p.Store.Seconds(), "s", 0.1, 2, "check what else uses the disk or the database"),
+		grade(api.HealthCheck{Name: "lag", Text: fmt.Sprintf("the scheduler caught up with the database in %s", brief(p.CaughtUp))}, p.CaughtUp.Seconds(), "s", 1, 10, "check what else uses the server's processors; fairlead top shows the steps"),
 		s.checkSteps(),
 	}
 }
@@ -37,9 +37,9 @@ func (s *examiner) checkSteps() api.HealthCheck {
 	}
 	c := api.HealthCheck{Name: "scheduling", Text: fmt.Sprintf("%d steps, the last took %s", st.Steps, brief(st.StepTime))}
 	if ago := time.Since(st.ErrorAt); !st.ErrorAt.IsZero() && ago < 10*time.Minute {
-		c.Text += fmt.Sprintf("; %s ago it failed (%s), and has worked since", brief(ago), plain.Line(st.LastError))
+		c.Text += fmt.Sprintf("; it failed %s ago (%s), and works now", brief(ago), plain.Line(st.LastError))
 	}
-	return grade(c, st.StepTime.Seconds(), "s", 0.5, 5, "a step looks at what changed: see how many pools and requests there are, with fairlead shares and fairlead queue")
+	return grade(c, st.StepTime.Seconds(), "s", 0.5, 5, "a step examines what changed: check the number of pools and requests with fairlead shares and fairlead queue")
 }
 
 // brief formats a duration that is usually less than a second.
@@ -69,34 +69,34 @@ func (s *examiner) checkStore(ctx context.Context) []api.HealthCheck {
 // judgeStore reports problems in the maintenance of a store.
 func judgeStore(h queue.StoreHealth) []api.HealthCheck {
 	var checks []api.HealthCheck
-	tables := good("tables", fmt.Sprintf("of format %d, which this program writes; they take %s", h.Format, words.Size(h.Bytes)))
+	tables := good("tables", fmt.Sprintf("format %d, the format of this program; size %s", h.Format, words.Size(h.Bytes)))
 	if h.Format != h.Known {
-		tables = bad("tables", api.ResultFail, fmt.Sprintf("of format %d, and this program writes %d", h.Format, h.Known), "start the server again, with the newest program that was used on them")
+		tables = bad("tables", api.ResultFail, fmt.Sprintf("format %d, but this program writes format %d", h.Format, h.Known), "restart the server with the newest program that was used on this database")
 	}
 	checks = append(checks, tables)
-	bloat := api.HealthCheck{Name: "bloat", Text: fmt.Sprintf("%s of it holds nothing any more", words.Percent(h.Unused))}
+	bloat := api.HealthCheck{Name: "bloat", Text: fmt.Sprintf("%s of the database is unused", words.Percent(h.Unused))}
 	const small = 256 << 20 // in a smaller store half is not worth a warning
 	if h.Bytes < small {
 		v := h.Unused
 		bloat.Result, bloat.Value, bloat.Unit = api.ResultOK, &v, "fraction"
 	} else {
-		bloat = grade(bloat, h.Unused, "fraction", 0.6, 0.95, "SQLite: stop the server and run VACUUM; PostgreSQL: see that autovacuum runs and that no transaction stays open")
+		bloat = grade(bloat, h.Unused, "fraction", 0.6, 0.95, "SQLite: stop the server and run VACUUM; PostgreSQL: check that autovacuum runs and that no transaction stays open")
 	}
 	checks = append(checks, bloat)
 	if h.Log > 0 {
-		checks = append(checks, grade(api.HealthCheck{Name: "write-ahead log", Text: words.Size(h.Log)}, float64(h.Log), "bytes", 512<<20, 4<<30, "somebody reads the database for long, such as a backup: let it end"))
+		checks = append(checks, grade(api.HealthCheck{Name: "write-ahead log", Text: words.Size(h.Log)}, float64(h.Log), "bytes", 512<<20, 4<<30, "a program has read the database for long, such as a backup: let it end"))
 	}
 	if h.Oldest > 0 {
-		checks = append(checks, grade(api.HealthCheck{Name: "open transactions", Text: "the oldest has been open for " + brief(h.Oldest)}, h.Oldest.Seconds(), "s", 600, 6*3600, "nothing that ended since can be cleared away: find it in pg_stat_activity, and end it"))
+		checks = append(checks, grade(api.HealthCheck{Name: "open transactions", Text: "the oldest has been open for " + brief(h.Oldest)}, h.Oldest.Seconds(), "s", 600, 6*3600, "the database cannot remove rows that ended since: find the transaction in pg_stat_activity, and end it"))
 	}
 	if h.MaxSessions > 0 {
-		checks = append(checks, grade(api.HealthCheck{Name: "sessions", Text: fmt.Sprintf("%d of the database's %d are in use", h.Sessions, h.MaxSessions)}, float64(h.Sessions)/float64(h.MaxSessions), "fraction", 0.8, 0.98, "raise max_connections, or put PgBouncer before the database"))
+		checks = append(checks, grade(api.HealthCheck{Name: "sessions", Text: fmt.Sprintf("%d of %d sessions of the database are in use", h.Sessions, h.MaxSessions)}, float64(h.Sessions)/float64(h.MaxSessions), "fraction", 0.8, 0.98, "raise max_connections, or put PgBouncer before the database"))
 	}
 	if h.Feed > 0 {
-		checks = append(checks, grade(api.HealthCheck{Name: "feed", Text: fmt.Sprintf("about %d changes are kept for the servers", h.Feed)}, float64(h.Feed), "changes", 2_000_000, 50_000_000, "it is cleared once a second: see the servers' logs, and that no transaction stays open"))
+		checks = append(checks, grade(api.HealthCheck{Name: "feed", Text: fmt.Sprintf("about %d changes are kept for the servers", h.Feed)}, float64(h.Feed), "changes", 2_000_000, 50_000_000, "the feed is cleared once a second: check the servers' logs, and that no transaction stays open"))
 	}
 	if !h.Reserve {
-		checks = append(checks, bad("reserve", api.ResultWarn, "no room is put aside for the moment when the disk is full", "make room; the reserve comes back by itself"))
+		checks = append(checks, bad("reserve", api.ResultWarn, "no disk space is reserved for the case that the disk is full", "free disk space; the server then restores the reserve"))
 	}
 	return checks
 }
@@ -105,7 +105,7 @@ func judgeStore(h queue.StoreHealth) []api.HealthCheck {
 func (s *examiner) checkCounters(ctx context.Context) api.HealthCheck {
 	acc, ok := s.store.(queue.Accountant)
 	if !ok {
-		return good("counters", "the store keeps none")
+		return good("counters", "this store has no counters")
 	}
 	text := ""
 	for range 5 { // the counters may change during the check
@@ -120,14 +120,14 @@ func (s *examiner) checkCounters(ctx context.Context) api.HealthCheck {
 		text = ""
 		for pool, a := range before.Pools {
 			if a.Counters != now[pool] {
-				text = fmt.Sprintf("pool %s: counted %+v, kept %+v", pool, now[pool], a.Counters)
+				text = fmt.Sprintf("pool %s: recounted %+v, stored %+v", pool, now[pool], a.Counters)
 			}
 		}
 		if text == "" {
-			return counted(good("counters", "those of "+several(len(before.Pools), "pool")+" agree with a count of the jobs"), 0, "pools that differ")
+			return counted(good("counters", "the counters of "+several(len(before.Pools), "pool")+" agree with a count of the jobs"), 0, "pools that differ")
 		}
 	}
-	return counted(bad("counters", api.ResultFail, text, "on a busy server the two are read at different moments: ask again; if it stays, restart the server, and report it"), 1, "pools that differ")
+	return counted(bad("counters", api.ResultFail, text, "on a busy server they may differ for a moment: run doctor again; if the difference stays, restart the server and report it"), 1, "pools that differ")
 }
 
 // judgeSums reports what the scheduler counts wrong.
@@ -139,7 +139,7 @@ func judgeSums(r engine.Recounted) api.HealthCheck {
 	for _, d := range r.Wrong {
 		parts = append(parts, d.String())
 	}
-	return counted(bad("sums", api.ResultFail, plain.Line(some(parts)), "restart the server: it counts anew; and report it"), len(r.Wrong), "sums that differ")
+	return counted(bad("sums", api.ResultFail, plain.Line(some(parts)), "restart the server, which then recounts, and report it"), len(r.Wrong), "sums that differ")
 }
 
 // checkDisk checks the free space where the jobs are stored, and how long a sync to disk takes.
@@ -149,12 +149,12 @@ func (s *examiner) checkDisk() []api.HealthCheck {
 	if s.database == "" || syscall.Statfs(dir, &fs) != nil {
 		return nil
 	}
-	checks := []api.HealthCheck{room("disk", int64(fs.Bavail)*fs.Bsize, dir, "make room: submissions are refused when the disk is full")}
+	checks := []api.HealthCheck{room("disk", int64(fs.Bavail)*fs.Bsize, dir, "free disk space: submissions are refused when the disk is full")}
 	took, err := syncTime(dir)
 	if err != nil {
-		return append(checks, bad("sync", api.ResultFail, err.Error(), "see who owns "+dir+", and whether it can be written to"))
+		return append(checks, bad("sync", api.ResultFail, err.Error(), "check who owns "+dir+", and whether the server can write to it"))
 	}
-	return append(checks, grade(api.HealthCheck{Name: "sync", Text: fmt.Sprintf("a write reaches the disk after %s", brief(took))}, took.Seconds(), "s", 0.05, 1, "each submission waits for it: use a disk that is not shared, or faster"))
+	return append(checks, grade(api.HealthCheck{Name: "sync", Text: fmt.Sprintf("a write reaches the disk after %s", brief(took))}, took.Seconds(), "s", 0.05, 1, "each submission waits for it: use a faster disk, or one that is not shared"))
 }
 
 // room grades how much space is left.
@@ -200,7 +200,7 @@ func (s *examiner) checkHistory(ctx context.Context) []api.HealthCheck {
 		last = points[len(points)-1].At
 	}
 	age := now.Sub(last)
-	return []api.HealthCheck{grade(api.HealthCheck{Name: "history", Text: fmt.Sprintf("how the pools fare was last taken down %s ago", brief(age.Round(time.Second)))}, age.Seconds(), "s", 120, 600, "see the server's log")}
+	return []api.HealthCheck{grade(api.HealthCheck{Name: "history", Text: fmt.Sprintf("the server last recorded the pools %s ago", brief(age.Round(time.Second)))}, age.Seconds(), "s", 120, 600, "see the server's log")}
 }
 
 // checkAgents checks what the agents report about themselves. users are those whose jobs wait.
@@ -239,18 +239,18 @@ func checkAgents(all []patient, program string, users []string) []api.HealthChec
 
 // checkAgentRooms checks the disks of the agents.
 func checkAgentRooms(all []patient) api.HealthCheck {
-	worst := api.HealthCheck{Name: "agents' disks", Result: api.ResultOK, Text: "no agent says how much room it has"}
+	worst := api.HealthCheck{Name: "agents' disks", Result: api.ResultOK, Text: "no agent reports its free disk space"}
 	least := int64(-1)
 	for _, n := range all {
 		if n.Facts != nil && n.Problem != "" && n.State != "down" {
-			return bad(worst.Name, api.ResultFail, n.Name+": "+plain.Line(n.Problem), "see who owns the directory, and whether its disk can be written to: tasks fail there")
+			return bad(worst.Name, api.ResultFail, n.Name+": "+plain.Line(n.Problem), "check who owns the directory, and whether the agent can write to its disk: tasks fail there")
 		}
 		if n.Facts == nil || n.Dir == "" || n.State == "down" || least >= 0 && n.FreeBytes >= least {
 			continue
 		}
 		least = n.FreeBytes
-		worst = room("agents' disks", least, n.Dir, "make room: output is lost when the disk is full")
-		worst.Text = "the fullest is that of " + n.Name + ": " + worst.Text
+		worst = room("agents' disks", least, n.Dir, "free disk space: output is lost when the disk is full")
+		worst.Text = "least free space: " + n.Name + ": " + worst.Text
 	}
 	return worst
 }

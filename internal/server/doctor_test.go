@@ -65,14 +65,14 @@ func TestJudgeStore(t *testing.T) {
 		change             func(h *queue.StoreHealth)
 		name, result, says string
 	}{
-		{func(h *queue.StoreHealth) { h.Format = 2 }, "tables", "fail", "of format 2"},
+		{func(h *queue.StoreHealth) { h.Format = 2 }, "tables", "fail", "format 2"},
 		{func(h *queue.StoreHealth) { h.Unused = 0.7 }, "bloat", "warn", "70.0%"},
 		{func(h *queue.StoreHealth) { h.Unused, h.Bytes = 0.7, 1<<20 }, "bloat", "ok", "70.0%"},
 		{func(h *queue.StoreHealth) { h.Log = 1 << 30 }, "write-ahead log", "warn", "1G"},
 		{func(h *queue.StoreHealth) { h.Oldest = time.Hour }, "open transactions", "warn", "1h0m0s"},
-		{func(h *queue.StoreHealth) { h.Sessions = 99 }, "sessions", "fail", "99 of the database's 100"},
+		{func(h *queue.StoreHealth) { h.Sessions = 99 }, "sessions", "fail", "99 of 100 sessions"},
 		{func(h *queue.StoreHealth) { h.Feed = 3_000_000 }, "feed", "warn", "3000000"},
-		{func(h *queue.StoreHealth) { h.Reserve = false }, "reserve", "warn", "no room"},
+		{func(h *queue.StoreHealth) { h.Reserve = false }, "reserve", "warn", "no disk space"},
 	} {
 		h := well
 		c.change(&h)
@@ -116,12 +116,12 @@ func TestJudgeAgents(t *testing.T) {
 	expect(t, checkAgents([]patient{own}, "1", []string{"ann"}), "rights", "ok", "1 agent")
 	expect(t, checkAgents([]patient{own}, "1", []string{"ann", "bob"}), "rights", "warn", "jobs of bob wait")
 	expect(t, checkAgents([]patient{users("n1"), ofAgent("n2", api.Facts{Runs: "users", User: "root", AllowRoot: true})}, "1", nil), "rights", "warn", "n2 run the jobs of root, n1 refuse")
-	expect(t, checkAgents([]patient{ofAgent("n1", api.Facts{Runs: "any", User: "root", AllowRoot: true})}, "1", nil), "rights", "warn", "everybody's jobs as root")
+	expect(t, checkAgents([]patient{ofAgent("n1", api.Facts{Runs: "any", User: "root", AllowRoot: true})}, "1", nil), "rights", "warn", "jobs of all users as root")
 	expect(t, checkAgents([]patient{users("n1"), ofAgent("n2", api.Facts{FreeBytes: 60 << 20})}, "1", nil), "agents' disks", "fail", "n2: 60M free")
 	expect(t, checkAgents([]patient{ofAgent("n2", api.Facts{Problem: "read-only"})}, "1", nil), "agents' disks", "fail", "n2: read-only")
 	for says, f := range map[string]api.Facts{
-		"n1 offers 8G of memory, and its control group may have 4G": {MaxMemory: 4 << 30}, "n1 offers 4 cpu, and its control group may use 2.0": {MaxCPUs: 2},
-		"may have 100 processes": {MaxTasks: 100}, "may have 256 files open": {OpenFiles: 256},
+		"n1 offers 8G of memory, but its control group is limited to 4G": {MaxMemory: 4 << 30}, "n1 offers 4 cpu, but its control group is limited to 2.0": {MaxCPUs: 2},
+		"is limited to 100 processes": {MaxTasks: 100}, "is limited to 256 open files": {OpenFiles: 256},
 	} {
 		expect(t, checkAgents([]patient{ofAgent("n1", f)}, "1", nil), "agents' limits", "warn", says)
 	}
@@ -151,8 +151,8 @@ func TestJudgePools(t *testing.T) {
 	}
 	root, physics := pool("", 0, 1, 9, true), pool("physics", 1, 60, 9, true)
 	for says, pools := range map[string][]views.PoolView{
-		"2, and whatever":                 {root, physics, pool("physics/ann", 2, 1, 9, false)},
-		"filler has no weight":            {root, physics, pool("filler", 1, 0, 2, true)},
+		"2, and each pool":                {root, physics, pool("physics/ann", 2, 1, 9, false)},
+		"filler has the weight 0":         {root, physics, pool("filler", 1, 0, 2, true)},
 		"biology is not in the configura": {root, physics, pool("biology", 1, 1, 2, false)},
 	} {
 		want := api.ResultWarn
@@ -178,10 +178,10 @@ func TestJudgeBridges(t *testing.T) {
 		says, advice string
 	}{
 		{[]views.NodeView{node("a", "up", false, 1), node("b", "drain", true, 1)}, api.ResultOK, "a, b connected", ""},
-		{[]views.NodeView{node("a", "down", false, 1)}, api.ResultFail, "a away: ", "fairlead bridge slurm --name a; with --check"},
-		{[]views.NodeView{node("a", "down", true, 1), node("b", "down", true, 0)}, api.ResultFail, "a away: ", "fairlead bridge slurm --name a;"},
-		{[]views.NodeView{node("a", "down", false, 0)}, api.ResultWarn, "a away, with no tasks", "fairlead drain --forget a"},
-		{[]views.NodeView{node("a", "down", true, 0), node("b", "up", false, 0)}, api.ResultOK, "b connected; a drained and away", ""},
+		{[]views.NodeView{node("a", "down", false, 1)}, api.ResultFail, "a down: ", "fairlead bridge slurm --name a; --check"},
+		{[]views.NodeView{node("a", "down", true, 1), node("b", "down", true, 0)}, api.ResultFail, "a down: ", "fairlead bridge slurm --name a;"},
+		{[]views.NodeView{node("a", "down", false, 0)}, api.ResultWarn, "a down, with no tasks", "fairlead drain --forget a"},
+		{[]views.NodeView{node("a", "down", true, 0), node("b", "up", false, 0)}, api.ResultOK, "b connected; a drained and down", ""},
 	} {
 		checks := judgeBridges(test.nodes)
 		expect(t, checks, "bridges", test.want, test.says)
@@ -250,8 +250,8 @@ func TestDoctor(t *testing.T) {
 	expect(t, checks, "agents' clocks", api.ResultFail, "n1 by 1h")
 	expect(t, checks, "agents' disks", api.ResultFail, "n1")
 	expect(t, checks, "rights", api.ResultWarn, "jobs of ann wait")
-	expect(t, checks, "files", api.ResultFail, "can be read by others")
-	expect(t, checks, "bridges", api.ResultWarn, "away, with no tasks")
+	expect(t, checks, "files", api.ResultFail, "can be read by other users")
+	expect(t, checks, "bridges", api.ResultWarn, "down, with no tasks")
 	expect(t, checks, "waiting jobs", api.ResultWarn, "1 job (fit.never, such as 1")
 	store.Close()
 	checks = ask()
@@ -265,11 +265,11 @@ func TestJudgePlacement(t *testing.T) {
 		result, says string
 	}{
 		{explain.Widths{Backfill: sched.FirstFit, Resource: "cpu", Min: 1, Max: 64}, api.ResultWarn, "ask for 1 to 64 cpu"},
-		{explain.Widths{Backfill: sched.FirstFit, Min: 2, Max: 2}, api.ResultOK, "first-fit, and no job"},
+		{explain.Widths{Backfill: sched.FirstFit, Min: 2, Max: 2}, api.ResultOK, "first-fit, and all jobs"},
 		{explain.Widths{Backfill: sched.FCFS, Resource: "cpu", Min: 1, Max: 64, Anew: "ml"}, api.ResultWarn,
-			"the policy of ml chooses it anew"},
-		{explain.Widths{Backfill: sched.FCFS, Min: 2, Max: 2, Anew: "ml"}, api.ResultOK, "fcfs lets nobody pass"},
-		{explain.Widths{Backfill: sched.FCFS, Resource: "cpu", Min: 1, Max: 64}, api.ResultOK, "fcfs lets nobody pass"},
+			"the policy of ml chooses a new one"},
+		{explain.Widths{Backfill: sched.FCFS, Min: 2, Max: 2, Anew: "ml"}, api.ResultOK, "fcfs lets no job pass"},
+		{explain.Widths{Backfill: sched.FCFS, Resource: "cpu", Min: 1, Max: 64}, api.ResultOK, "fcfs lets no job pass"},
 		{explain.Widths{Backfill: sched.EASY, Resource: "cpu", Min: 1, Max: 64}, api.ResultOK, "easy keeps room"},
 	} {
 		expect(t, []api.HealthCheck{judgeBackfill(c.w)}, "backfill", c.result, c.says)
@@ -279,14 +279,14 @@ func TestJudgePlacement(t *testing.T) {
 // TestJudgeNames: a name in the configuration that is a user's no more is told with what to do, and which
 // pools users had together.
 func TestJudgeNames(t *testing.T) {
-	expect(t, []api.HealthCheck{judgeNames(nil, nil)}, "pool names", api.ResultOK, "no two users share one by its name")
+	expect(t, []api.HealthCheck{judgeNames(nil, nil)}, "pool names", api.ResultOK, "no two users share a pool by its name")
 	at := time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
 	r := &poolnames.Report{At: at, Parted: []poolnames.Parted{{Pool: "a_b", Users: []string{"a b", "a/b"}}}}
-	expect(t, []api.HealthCheck{judgeNames(nil, r)}, "pool names", api.ResultOK, `a_b had jobs of "a b", "a/b" until 2026-05-04; each user has a pool of their own now`)
+	expect(t, []api.HealthCheck{judgeNames(nil, r)}, "pool names", api.ResultOK, `a_b had jobs of "a b", "a/b" until 2026-05-04; now each user has a pool of their own`)
 	stale := []engine.StaleName{{Pool: "cust_42", User: "cust:42", Own: "cust=3A42"}}
 	c := judgeNames(stale, r)
 	expect(t, []api.HealthCheck{c}, "pool names", api.ResultWarn, `the configuration names cust_42, but jobs of the user "cust:42" go to cust=3A42`)
-	if want := "name cust=3A42 in the configuration: in the place of cust_42, or beside it if others use that"; c.Next != want {
+	if want := "add cust=3A42 to the configuration: instead of cust_42, or beside it if other users use that pool"; c.Next != want {
 		t.Errorf("next is %q, want %q", c.Next, want)
 	}
 }

@@ -62,20 +62,20 @@ func judgePools(pools []views.PoolView, starving []explain.Starving) api.HealthC
 		switch {
 		case p.Depth == 0:
 		case p.Waiting > 0 && p.Weight <= 0:
-			found = append(found, p.Path+" has no weight: it gets only what all others leave")
+			found = append(found, p.Path+" has the weight 0: it gets only what all other pools leave")
 		case p.Waiting > 0 && !configured[p.Path] && beside[above(p.Path)]:
-			found = append(found, p.Path+" is not in the configuration, and the pools beside it are: it has the weight 1")
+			found = append(found, p.Path+" is not in the configuration, but its siblings are: it has the weight 1")
 		}
 	}
 	next := "give them a weight in the configuration, or move their jobs: fairlead alter JOB --move-to POOL"
 	if len(found) == 0 {
-		next = "let pools with protect: true give, lower the min, or give tasks time limits"
+		next = "remove protect: true from other pools, lower the min, or give tasks time limits"
 	}
 	for i := range starving {
 		found = append(found, starving[i].Text(time.Now()))
 	}
 	if len(found) == 0 {
-		return counted(good("pools", fmt.Sprintf("%d, and whatever waits in one has a share", len(pools)-1)), 0, "pools")
+		return counted(good("pools", fmt.Sprintf("%d, and each pool with waiting jobs has a share", len(pools)-1)), 0, "pools")
 	}
 	return counted(bad("pools", api.ResultWarn, some(found), next), len(found), "pools")
 }
@@ -103,9 +103,9 @@ func judgeNames(stale []engine.StaleName, report *poolnames.Report) api.HealthCh
 		found = append(found, n.Text())
 	}
 	if len(found) > 0 {
-		return counted(bad("pool names", api.ResultWarn, some(found), fmt.Sprintf("name %s in the configuration: in the place of %s, or beside it if others use that", stale[0].Own, stale[0].Pool)), len(found), "pools")
+		return counted(bad("pool names", api.ResultWarn, some(found), fmt.Sprintf("add %s to the configuration: instead of %s, or beside it if other users use that pool", stale[0].Own, stale[0].Pool)), len(found), "pools")
 	}
-	text := "no two users share one by its name"
+	text := "no two users share a pool by its name"
 	if report != nil && len(report.Parted) > 0 {
 		for _, p := range report.Parted {
 			users := make([]string, len(p.Users))
@@ -114,7 +114,7 @@ func judgeNames(stale []engine.StaleName, report *poolnames.Report) api.HealthCh
 			}
 			found = append(found, fmt.Sprintf("%s had jobs of %s", p.Pool, strings.Join(users, ", ")))
 		}
-		text = fmt.Sprintf("%s until %s; each user has a pool of their own now, and past usage stays where it was", some(found), report.At.UTC().Format(time.DateOnly))
+		text = fmt.Sprintf("%s until %s; now each user has a pool of their own, and past usage stays in the old pool", some(found), report.At.UTC().Format(time.DateOnly))
 	}
 	return counted(good("pool names", plain.Line(text)), 0, "pools")
 }
@@ -152,7 +152,7 @@ func (s *examiner) checkWaiting(ctx context.Context) []api.HealthCheck {
 	}
 	var found []string
 	if len(never) > 0 {
-		found = append(found, strings.Join(never, "; ")+" cannot start as things are")
+		found = append(found, strings.Join(never, "; ")+" cannot start at present")
 	}
 	if len(passed) > 0 {
 		found = append(found, strings.Join(passed, "; ")+" may starve")
@@ -172,21 +172,21 @@ func (s *examiner) checkBackfill(ctx context.Context) api.HealthCheck {
 
 // judgeBackfill reports whether the backfill rule lets waiting jobs pass others forever.
 func judgeBackfill(w explain.Widths) api.HealthCheck {
-	next := "set backfill: easy; see first what that changes with: fairlead config plan FILE"
+	next := "set backfill: easy; preview the change with: fairlead config plan FILE"
 	switch {
 	case w.Backfill == sched.FCFS && w.Anew != "" && w.Resource != "":
-		text := fmt.Sprintf("fcfs waits for the job that goes first, the policy of %s chooses it anew whenever a task ends, "+
-			"and jobs ask for %s to %s: narrower ones can pass the others for ever", plain.Line(w.Anew),
+		text := fmt.Sprintf("fcfs waits for the job that goes first, but the policy of %s chooses a new one whenever a task ends, "+
+			"and jobs ask for %s to %s: narrow jobs can pass wide jobs for ever", plain.Line(w.Anew),
 			units.Quantity(w.Resource, w.Min), units.Amount(w.Resource, w.Max))
 		return bad("backfill", api.ResultWarn, text, next)
 	case w.Backfill == sched.FCFS:
-		return good("backfill", "fcfs lets nobody pass the job that goes first")
+		return good("backfill", "fcfs lets no job pass the job that goes first")
 	case w.Backfill != sched.FirstFit:
 		return good("backfill", fmt.Sprintf("%v keeps room for the job that goes first", w.Backfill))
 	case w.Resource == "":
-		return good("backfill", "first-fit, and no job asks for more than the others")
+		return good("backfill", "first-fit, and all jobs ask for the same amount")
 	}
-	text := fmt.Sprintf("first-fit keeps no room, and jobs ask for %s to %s: narrower ones can pass the others for ever",
+	text := fmt.Sprintf("first-fit keeps no room for wide jobs, and jobs ask for %s to %s: narrow jobs can pass wide jobs for ever",
 		units.Quantity(w.Resource, w.Min), units.Amount(w.Resource, w.Max))
 	return bad("backfill", api.ResultWarn, text, next)
 }
@@ -206,7 +206,7 @@ func (s *examiner) checkUsers(ctx context.Context) []api.HealthCheck {
 // judgeUsers names users who may soon be unable to submit jobs.
 func judgeUsers(near []engine.UserStanding) api.HealthCheck {
 	if len(near) == 0 {
-		return counted(good("users", "none is near a limit of each user"), 0, "users")
+		return counted(good("users", "no user is near a limit of user_limits"), 0, "users")
 	}
 	var found []string
 	for _, u := range near {
