@@ -164,13 +164,16 @@ func (p *Proxy) Cut() {
 type Held struct{ pipes []*pipe }
 
 // Release sends the broker everything that the clients sent before they went, and ends the connections when
-// the broker has read it. Closing a connection while the broker still reads, or while an answer is under way,
-// would destroy bytes under way.
-func (h *Held) Release() {
+// it has arrived. Ending a connection earlier could destroy bytes under way: a broker may drop what it has read, but
+// not handled, when a connection ends.
+func (h *Held) Release(arrived func() bool) {
 	for _, x := range h.pipes {
 		x.client.(*net.TCPConn).CloseRead() // first read the bytes that came
 		await.Within(await.Patience, func() bool { return over(x.gone) })
 		x.server.Write(x.held)
+	}
+	await.Within(await.Patience, arrived)
+	for _, x := range h.pipes {
 		x.server.(*net.TCPConn).CloseWrite()
 		await.Within(await.Patience, func() bool { return over(x.answered) })
 	}
@@ -186,7 +189,7 @@ func over(done <-chan struct{}) bool {
 	}
 }
 
-// Drop ends the connections.
+// Drop ends the connections, and drops the bytes that the clients sent.
 func (h *Held) Drop() {
 	for _, x := range h.pipes {
 		x.server.Close()

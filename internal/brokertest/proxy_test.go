@@ -43,7 +43,7 @@ func TestHeldBytesStayInOrder(t *testing.T) {
 	held := p.Pass()
 	io.WriteString(c, "second")
 	c.Close()
-	held.Release()
+	held.Release(func() bool { return true })
 	if got := <-heard; got != "first, second" {
 		t.Errorf("the broker read %q", got)
 	}

@@ -39,18 +39,21 @@ func look(t *testing.T, q *beanstalkd.Queue, e ...bridge.Entry) []bridge.Status 
 	return s
 }
 
+// drop ends connections, and with them everything that has not arrived.
+func drop(held *brokertest.Held, _ func() bool) { held.Drop() }
+
 // TestRealLostReply checks that the bridge finds a put whose answer was lost, however late it arrives, and
 // reports it as absent only when it cannot arrive any more.
 func TestRealLostReply(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		lose func(*brokertest.Proxy)
-		end  func(*brokertest.Held)
+		end  func(held *brokertest.Held, arrived func() bool)
 		want bridge.Phase
 	}{
-		{"arrived, answer lost", (*brokertest.Proxy).Mute, (*brokertest.Held).Drop, bridge.Pending},
+		{"arrived, answer lost", (*brokertest.Proxy).Mute, drop, bridge.Pending},
 		{"arrives late", (*brokertest.Proxy).Hold, (*brokertest.Held).Release, bridge.Pending},
-		{"never arrives", (*brokertest.Proxy).Hold, (*brokertest.Held).Drop, bridge.Absent},
+		{"never arrives", (*brokertest.Proxy).Hold, drop, bridge.Absent},
 	} {
 		for _, again := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, another process: %v", c.name, again), func(t *testing.T) {
@@ -75,7 +78,7 @@ func TestRealLostReply(t *testing.T) {
 				if s := look(t, q, lost)[0]; s.Phase == bridge.Absent {
 					t.Errorf("before its connection has ended it is %+v", s)
 				}
-				c.end(held)
+				c.end(held, func() bool { return count(t, server, "jobs") == 2 })
 				s := worktest.Await(t, q, lost, c.want)
 				if c.want == bridge.Pending && s.ID == "" {
 					t.Errorf("found without a number: %+v", s)
