@@ -56,12 +56,12 @@ func (t *tx) ended(job queue.Header, state queue.State, cause string) error {
 	if t.mem.awaited[id] == 0 && !t.awaited[id] {
 		return nil
 	}
-	dependents, err := dependents(t.conn, id)
+	waiting, err := dependents(t.conn, id)
 	if err != nil {
 		return err
 	}
 	t.then(func(m *memory) { delete(m.awaited, id) })
-	for _, d := range dependents {
+	for _, d := range waiting {
 		over, err := t.dependencyEnded(d, id, state)
 		if err != nil {
 			return err

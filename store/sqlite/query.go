@@ -15,18 +15,17 @@ import (
 
 // Jobs implements queue.Store.
 func (s *Store) Jobs(ctx context.Context, q queue.Query) (out []*queue.Job, err error) {
-	if len(q.DependsOn) > 0 {
-		ids, err := s.dependingOn(ctx, q)
-		if err != nil || len(ids) == 0 {
-			return nil, err
+	err = s.read(ctx, func(conn *sqlite.Conn) (err error) {
+		if len(q.DependsOn) > 0 {
+			if q.IDs, err = dependentsOfAny(conn, q); err != nil || len(q.IDs) == 0 {
+				return err
+			}
 		}
-		q.IDs = ids
-	}
-	if len(q.IDs) > 0 {
-		return s.jobsByID(ctx, q)
-	}
-	where, args := conditions(q)
-	err = s.read(ctx, func(conn *sqlite.Conn) error {
+		if len(q.IDs) > 0 {
+			out, err = jobsByID(conn, s.mem, q)
+			return err
+		}
+		where, args := conditions(q)
 		return rows(conn, s.mem, where+order(q), args, func(r *row) error {
 			out = append(out, &r.Job)
 			return nil
@@ -36,7 +35,7 @@ func (s *Store) Jobs(ctx context.Context, q queue.Query) (out []*queue.Job, err 
 }
 
 // jobsByID reads jobs one by one, because there may be more ids than parameters.
-func (s *Store) jobsByID(ctx context.Context, q queue.Query) (out []*queue.Job, err error) {
+func jobsByID(conn *sqlite.Conn, n names, q queue.Query) (out []*queue.Job, err error) {
 	ids := slices.Clone(q.IDs)
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
@@ -46,39 +45,33 @@ func (s *Store) jobsByID(ctx context.Context, q queue.Query) (out []*queue.Job, 
 	pool := q.Pool
 	q.Pool = "" // else each id would look up the numbers of a pool and those below it
 	where, args := conditions(q)
-	err = s.read(ctx, func(conn *sqlite.Conn) error {
-		for _, id := range ids {
-			if q.Limit > 0 && len(out) == q.Limit {
-				return nil
-			}
-			err := rows(conn, s.mem, where+" AND id = ?", append(args[:len(args):len(args)], id), func(r *row) error {
-				if pool == "" || share.Inside(r.Pool, pool) {
-					out = append(out, &r.Job)
-				}
-				return nil
-			})
-			if err != nil {
-				return err
-			}
+	for _, id := range ids {
+		if q.Limit > 0 && len(out) == q.Limit {
+			break
 		}
-		return nil
-	})
-	return out, err
+		err := rows(conn, n, where+" AND id = ?", append(args[:len(args):len(args)], id), func(r *row) error {
+			if pool == "" || share.Inside(r.Pool, pool) {
+				out = append(out, &r.Job)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
-// dependingOn returns the dependents that a query may select, some of them perhaps twice.
-func (s *Store) dependingOn(ctx context.Context, q queue.Query) (ids []int64, err error) {
-	err = s.read(ctx, func(conn *sqlite.Conn) error {
-		for _, id := range q.DependsOn {
-			more, err := dependents(conn, id)
-			if err != nil {
-				return err
-			}
-			ids = append(ids, more...)
+// dependentsOfAny returns the dependents that a query may select, some of them perhaps twice.
+func dependentsOfAny(conn *sqlite.Conn, q queue.Query) (ids []int64, err error) {
+	for _, id := range q.DependsOn {
+		more, err := dependents(conn, id)
+		if err != nil {
+			return nil, err
 		}
-		return nil
-	})
-	return slices.DeleteFunc(ids, func(id int64) bool { return len(q.IDs) > 0 && !slices.Contains(q.IDs, id) }), err
+		ids = append(ids, more...)
+	}
+	return slices.DeleteFunc(ids, func(id int64) bool { return len(q.IDs) > 0 && !slices.Contains(q.IDs, id) }), nil
 }
 
 // conditions translates a query to SQL, without its ids and its order. Jobs that have not ended are found through their

@@ -42,11 +42,11 @@ func (t *tx) uncancel(r *row, a queue.Alteration) (refused, err error) {
 
 // uncancelDependents brings back the jobs that were cancelled because this one was.
 func (t *tx) uncancelDependents(id int64) error {
-	dependents, err := dependents(t.conn, id)
+	waiting, err := dependents(t.conn, id)
 	if err != nil {
 		return err
 	}
-	for _, d := range dependents {
+	for _, d := range waiting {
 		r, err := t.load(d)
 		if err != nil {
 			return err
