@@ -87,7 +87,7 @@ func bridgeFields(options *table) []field {
 		of("benefit", "{}", "The benefit that the groups divide.", sub[BridgeBenefit](&benefitTable),
 			func(b *Bridge) *BridgeBenefit { return &b.Benefit }),
 		of("half_life", "7d", "The time after which the benefit that a group received counts half. 0 or none: it "+
-			"counts for ever, or for the window.",
+			"counts forever, or for the window.",
 			span(time.Second, "none"), func(b *Bridge) *time.Duration { return &b.HalfLife }),
 		unless("none", of("window", "", "The time for which the benefit that a group received counts, instead of "+
 			"a half-life.",

@@ -66,12 +66,12 @@ func fileFields() []field {
 			policyName(), func(c *Config) *string { return &c.Shares.Sched.Root.Policy }),
 	}, optionFields(func(c *Config) *share.Options { return &c.Shares.Sched.Root.Options }), []field{
 		reclaimField(),
-		of("half_life", "7d", "The time after which past use counts half. 0 or none: it counts for ever.",
+		of("half_life", "7d", "The time after which past use counts half. 0 or none: it counts forever.",
 			span(time.Second, "none"), func(c *Config) *time.Duration { return &c.Shares.Sched.HalfLife }),
 		unless("none", of("new_job_boost", "", "A higher weight for new jobs within their pool.",
 			left(sub[sched.NewJobs](&newJobTable)), func(c *Config) *sched.NewJobs { return &c.Shares.Sched.NewJobs })),
 		starter(func(c *Config) *share.Starter { return &c.Shares.Sched.Root.Starter }),
-		of("backfill", "easy", "What happens when the job that goes first does not fit: easy keeps room for it and starts jobs that do not delay it, conservative starts jobs that delay no other job, fcfs waits, and first-fit starts the next job that fits, so that wide jobs may wait for ever.",
+		of("backfill", "easy", "What happens when the job that goes first does not fit: easy keeps room for it and starts jobs that do not delay it, conservative starts jobs that delay no other job, fcfs waits, and first-fit starts the next job that fits, so that wide jobs may wait forever.",
 			backfills, func(c *Config) *sched.Backfill { return &c.Shares.Sched.Backfill }),
 		of("backfill_depth", "1000", "For easy, the number of jobs to examine behind the first that does not fit; for conservative, the number of jobs to keep room for. 0 is no limit.",
 			whole(0, maxTasks), func(c *Config) *int { return &c.Shares.Sched.Depth }),
@@ -180,7 +180,7 @@ func userLimitFields() []field {
 			whole(0, maxUserLimit), func(l *allocation.UserLimits) *int { return &l.Jobs }),
 		of("tasks", "10000000", "Tasks of these jobs that have not started. 0: no limit.",
 			whole(0, maxUserLimit), func(l *allocation.UserLimits) *int { return &l.Tasks }),
-		of("pools", "1000", "Pools that the user's jobs have made and that the configuration does not name. Such pools are kept for ever, with their usage. 0: no limit.",
+		of("pools", "1000", "Pools that the user's jobs have made and that the configuration does not name. Such pools are kept forever, with their usage. 0: no limit.",
 			whole(0, maxUserLimit), func(l *allocation.UserLimits) *int { return &l.Pools }),
 	}
 }
@@ -206,7 +206,7 @@ func serverFields() []field {
 			secret(line("path or URL", 4096, someText)), func(s *Server) *string { return &s.Database }),
 		of("lease", "1m", "The duration of a task's lease. A holder that is silent for longer counts as lost.",
 			span(3*time.Second, ""), func(s *Server) *time.Duration { return &s.LeaseTTL }),
-		of("retention", "30d", "How long finished jobs are kept. 0: for ever.",
+		of("retention", "30d", "How long finished jobs are kept. 0: forever.",
 			span(time.Second, "0"), func(s *Server) *time.Duration { return &s.Retention }),
 		of("log_level", "info", "The lowest level that the server logs.", logLevel, levelOf),
 		of("log_format", "text", "The format of the log.", logFormat, func(s *Server) *string { return &s.LogFormat }),

@@ -134,7 +134,7 @@ type futile struct {
 	forever bool     // past use never decays
 }
 
-// checkFutile warns of minima that may wait for ever, and of settings without an effect.
+// checkFutile warns of minima that may wait forever, and of settings without an effect.
 func (r *reader) checkFutile(root *node, c *Config) {
 	if errors, _ := r.found.count(); errors > 0 {
 		return
@@ -151,7 +151,7 @@ func (r *reader) checkFutile(root *node, c *Config) {
 		if n := len(f.unheard) - 1; n > 0 {
 			others = " (and " + units.Plural(n, "other pool") + ")"
 		}
-		f.hintf(f.at, "the min of %s%s is served only as tasks of others end, and a task without a time limit may run for ever."+
+		f.hintf(f.at, "the min of %s%s is served only as tasks of others end, and a task without a time limit may run forever."+
 			" To have such tasks stopped, set reclaim: {min_after: 1m}; otherwise set min_after: off", clip(f.unheard[0]), others)
 	case n != nil && top.Reclaim.MinAfter > 0 && !f.minima:
 		f.warnf(n, "min_after has no effect: no pool has a min")

@@ -16,7 +16,7 @@ var reclaimTable, starvingTable *table
 func starvingFields[T any](at func(*T) *share.Reclaim) []field {
 	return []field{
 		unless("that of the pool above; off for the root",
-			of("min_after", "", "How long it may be below its min, with work that would fit on a node, before tasks of other pools are stopped for it. off: for ever.",
+			of("min_after", "", "How long it may be below its min, with work that would fit on a node, before tasks of other pools are stopped for it. off: forever.",
 				patience(), func(t *T) *time.Duration { return &at(t).MinAfter })),
 		unless("that of the pool above; off for the root",
 			of("share_after", "", "The same for its entitlement (FAIR NOW in `fairlead shares`): how long it may have less than `below` of it.",

@@ -64,12 +64,12 @@ func (r *reader) checkBackfill(root *node, c *Config) {
 	}
 	switch c.Shares.Sched.Backfill {
 	case sched.FirstFit:
-		r.hintf(n, "first-fit keeps no room: narrow jobs can pass a wide one for ever."+
+		r.hintf(n, "first-fit keeps no room: narrow jobs can pass a wide one forever."+
 			" If jobs have different sizes, use easy")
 	case sched.FCFS:
 		if path, uses := c.Shares.Sched.Root.Using("lottery", "load"); uses {
 			r.hintf(n, "fcfs waits for the job that goes first, and the policy of %s chooses it anew whenever a task ends:"+
-				" narrow jobs can pass a wide one for ever. If jobs have different sizes, use easy", poolName(path))
+				" narrow jobs can pass a wide one forever. If jobs have different sizes, use easy", poolName(path))
 		}
 	}
 }

@@ -26,7 +26,7 @@ func (r *reader) checkUnused(root *node, c *Config) {
 	}
 	if n := root.get("backfill_window"); n != nil && keeps && s.Window > 0 && s.Window < shortWindow {
 		r.warnf(n, "room is kept only for jobs that would start within %s, which are few: jobs that ask for"+
-			" less can pass the others for ever. Remove backfill_window, or set hours or days",
+			" less can pass the others forever. Remove backfill_window, or set hours or days",
 			units.FormatDuration(s.Window))
 	}
 	if n := root.get("backfill_patience"); n != nil && n.kind != nothing &&

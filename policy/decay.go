@@ -42,7 +42,8 @@ var (
 	usedTerm  = why.Term{Name: "used", Doc: "what it received lately, as a part of what the cluster could give; past use counts less"}
 
 	decayed = why.NewFormula("decay", "share - used", why.LargestFirst, shareTerm, usedTerm).
-		Phrased("", "share less use {key}")
+		Phrased("{100 * (share - used)|is # percentage points below its share|is # percentage points above its share}",
+			"share less use {key}")
 	decayedScaled = why.NewFormula("decay", "share - share * used", why.LargestFirst, shareTerm, usedTerm).
 			Phrased("", "share less use {key}")
 )

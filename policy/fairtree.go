@@ -31,7 +31,7 @@ var fairtree = why.NewFormula("fairtree", "served / weight", "smallest first",
 	why.Term{Name: "served", Unit: "slot-seconds", Doc: "service received, decayed, running tasks so far included"},
 	why.Term{Name: "weight", Doc: "its weight among its siblings"},
 	why.Term{Name: "level_fs", Doc: "(weight / weights of the siblings) / (served / served of the siblings), in Slurm's words S / U"},
-).Phrased("has used {served} slot-seconds at the weight {weight}", "use per weight {key}").
+).Phrased("", "use per weight {key}").
 	TiedBy("users go before accounts")
 
 // Formula implements sched.Policy.

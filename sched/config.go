@@ -108,15 +108,15 @@ type NewJobs struct {
 	For    time.Duration // 0: off
 }
 
-// Reclaim says which tasks are stopped for pools that get less than their minimum or fair part; the pools say when,
+// Reclaim says which tasks are stopped for pools that get less than their minimum or entitlement; the pools say when,
 // see [share.Reclaim].
 //
 // A pool starves if some of its waiting tasks would fit on some node, only the lack of room holds them back, and
-// the pool has less than its minimum of the requested resources, or less than the fraction Below of its fair part:
+// the pool has less than its minimum of the requested resources, or less than the fraction Below of its entitlement:
 // the part that the ideal fluid scheduler would give it at this moment. When it has starved for longer than its
-// timeout, tasks are stopped so that it reaches the minimum or the fair part, never more, under these rules:
+// timeout, tasks are stopped so that it reaches the minimum or the entitlement, never more, under these rules:
 //
-//   - A pool that gives room is a sibling of the starving pool or of a pool above it, and keeps its fair part and
+//   - A pool that gives room is a sibling of the starving pool or of a pool above it, and keeps its entitlement and
 //     its minimum. So do the pools below it if suitable tasks allow; otherwise they keep the whole units of their
 //     parts. Room that protected tasks hold above the parts of their pools is missing to the others: their fair
 //     parts here are parts of the rest.

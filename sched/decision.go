@@ -68,7 +68,7 @@ type Stop struct {
 // stopReason names the rule that stopped a task, and holds the numbers that it compared.
 type stopReason struct {
 	Rule StopRule
-	// For is the pool that gets the room, and Goal the least that the rule grants it: its minimum or its fair part.
+	// For is the pool that gets the room, and Goal the least that the rule grants it: its minimum or its entitlement.
 	// Resource is the resource of these numbers; 0 is the unit of shares.
 	For      PoolID
 	Running  float64
@@ -79,7 +79,7 @@ type stopReason struct {
 	Next     int64     // job that will start in the room; 0: unknown
 	Choice   string    // why this task and not another, in words
 	// From is the pool that gives the room: a sibling of For, or of a pool above it. It runs FromRunning units, and
-	// its fair part is FromGoal.
+	// its entitlement is FromGoal.
 	From        PoolID
 	FromRunning float64
 	FromGoal    float64
@@ -91,7 +91,7 @@ type StopRule string
 // The rules.
 const (
 	StopMin       StopRule = "min-share"  // a pool was below its minimum for too long
-	StopShare     StopRule = "fair-share" // a pool was far below its fair part for too long
+	StopShare     StopRule = "fair-share" // a pool was far below its entitlement for too long
 	StopRebalance StopRule = "rebalance"  // the policy load found its children too far apart
 )
 

@@ -25,13 +25,18 @@ func (v Explainer) Comparisons(leaf PoolID, most int) []why.Level {
 	return levels
 }
 
+// levelOf begins the comparison of the children of a pool; you is the child on the path of the job in question.
+func (v Explainer) levelOf(in *inner, you int32) why.Level {
+	f := in.policy.Formula()
+	return why.Level{
+		Pool: v.s.tree.Path(PoolID(in.id)), Policy: f.Policy, Formula: f.Text, Order: f.Order, Terms: f.Terms, Says: f.Says,
+		Called: f.Called, Tied: f.Tied, TermByTerm: f.TermByTerm, Clock: in.clock, You: v.s.tree.labels[you].name,
+	}
+}
+
 func (v Explainer) compare(parent, you int32, most int) why.Level {
 	in := &v.s.tree.inners[v.s.tree.pools[parent].inner]
-	f := in.policy.Formula()
-	l := why.Level{
-		Pool: v.s.tree.Path(PoolID(parent)), Policy: f.Policy, Formula: f.Text, Order: f.Order, Terms: f.Terms, Says: f.Says,
-		Tied: f.Tied, TermByTerm: f.TermByTerm, Clock: in.clock, You: v.s.tree.labels[you].name,
-	}
+	l := v.levelOf(in, you)
 	v.s.choice.retarget(in)
 	all := []candidate{v.candidate(in, you)}
 	weights, received := in.counted.value(), v.s.tree.pools[parent].Service(v.s.site.now)
@@ -184,11 +189,7 @@ func (v Explainer) Parting(a, b PoolID) (l why.Level, parts bool) {
 	}
 	parent := wayA[i-1]
 	in := &v.s.tree.inners[v.s.tree.pools[parent].inner]
-	f := in.policy.Formula()
-	l = why.Level{
-		Pool: v.s.tree.Path(PoolID(parent)), Policy: f.Policy, Formula: f.Text, Order: f.Order, Terms: f.Terms, Says: f.Says,
-		Tied: f.Tied, TermByTerm: f.TermByTerm, Clock: in.clock, You: v.s.tree.labels[wayA[i]].name,
-	}
+	l = v.levelOf(in, wayA[i])
 	v.s.choice.retarget(in)
 	pair := []candidate{v.candidate(in, wayA[i]), v.candidate(in, wayB[i])}
 	v.s.choice.rankTies(in, pair)

@@ -57,7 +57,7 @@ func (u *Future) took() *Scheduler {
 }
 
 // idlePasses is the largest number of consecutive instants without a start or an end in a forecast: orders that
-// follow the clock may change for ever while a job cannot start at all.
+// follow the clock may change forever while a job cannot start at all.
 const idlePasses = 1000
 
 // Forecast replays the future, in which each task, running or still to start, ends when end says. It drives the

@@ -46,7 +46,7 @@ func (h *holdings) add(kid int, request cluster.Vector, sign int64) {
 
 // turn counts a start of a child, to order children with equal holdings, often none: they take turns by their
 // weights, as if each start were a unit of service. Otherwise, if two children share one slot or one license, they
-// would tie each time it is free, and the older one would get it for ever. A child does not earn turns while it is
+// would tie each time it is free, and the older one would get it forever. A child does not earn turns while it is
 // away.
 func (h *holdings) turn(kid int, weight float64) {
 	h.clock = max(h.clock, h.turns[kid])

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// The names of the gates that say how other jobs can pass a job for ever, see [GateView.Starves].
+// The names of the gates that say how other jobs can pass a job forever, see [GateView.Starves].
 const (
 	byFirstFit = "first-fit"       // no room is kept, and smaller requests take the room that becomes free
 	byHorizon  = "backfill_window" // room appears only later than that, and none is kept

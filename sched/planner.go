@@ -141,12 +141,12 @@ func (p *planner) reasons(h hunger, chosen []RunID) []stopReason {
 	return all
 }
 
-// reduced says that the fair part of a pool is smaller because of protected tasks.
+// reduced says that the entitlement of a pool is smaller because of protected tasks.
 func (p *planner) reduced(from int32) string {
 	if p.fair == nil || p.fair[from].Now <= p.entitled[from].Now+rounding {
 		return ""
 	}
-	return fmt.Sprintf("; its fair part would be %s if all gave, and protected tasks do not", why.Short(p.fair[from].Now))
+	return fmt.Sprintf("; its entitlement would be %s if no task were protected", why.Short(p.fair[from].Now))
 }
 
 var choices = [...]string{"the newest that could be spared", "the cheapest that could be spared"}

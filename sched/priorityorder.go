@@ -17,7 +17,7 @@ type byPriority struct{}
 
 var priorityOrder = why.NewFormula("priority", "priority", "smallest first",
 	why.Term{Name: "priority", Doc: "of its jobs; 0 is the highest"},
-).Phrased("is priority {priority}", "priority {key}")
+).Phrased("has priority {priority}", "priority {key}")
 
 // Formula implements [Policy].
 func (byPriority) Formula() *why.Formula { return priorityOrder }

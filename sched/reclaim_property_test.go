@@ -24,7 +24,7 @@ type reclaimModel struct {
 	leaving map[sched.RunID]sched.Stop
 }
 
-// TestReclaimRules: whatever happens, nobody who gives falls below the fair part or the
+// TestReclaimRules: whatever happens, nobody who gives falls below the entitlement or the
 // minimum, no job is stopped twice within its grace period, a gang is stopped as a whole
 // or not at all, nothing is stopped before the timeout, and no more than what lacks.
 func TestReclaimRules(t *testing.T) {
@@ -163,7 +163,7 @@ func (m *reclaimModel) checkGiver(t *rapid.T, x sched.Stop, entitled []sched.Ent
 		least = float64(l.Min["cpu"])
 	}
 	if left < entitled[x.From].Now-1e-6 || left < least {
-		t.Fatalf("%s keeps %v of its fair part %v and minimum %v: %+v\n%s", m.Path(x.From), left, entitled[x.From].Now, least, x, m.text.String())
+		t.Fatalf("%s keeps %v of its entitlement %v and minimum %v: %+v\n%s", m.Path(x.From), left, entitled[x.From].Now, least, x, m.text.String())
 	}
 	// What was stopped earlier may be for a pool below as well: then it counts twice.
 	if m.unit && len(m.d.Stops) == len(m.leaving) && got > goal+1e-6 {

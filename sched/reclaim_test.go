@@ -71,7 +71,7 @@ func (s *story) decide() {
 		s.stops = append(s.stops, x)
 		s.say("stop   job %d (%s) on n%d by %s for %s: it had %.4g of %.4g cpu for %s, was owed %.4g cpu-s",
 			x.Job, s.Path(x.Pool), x.Node+1, x.Rule, s.Path(x.For), x.Running, x.Goal, s.now.Sub(x.Since), x.Owed)
-		s.say("       %s ran %.4g cpu, %.4g above its fair part of %.4g; %s; ran %s on %.4g cpu, lost %.4g cpu-s; room for job %d; safe for %s",
+		s.say("       %s ran %.4g cpu, %.4g above its entitlement of %.4g; %s; ran %s on %.4g cpu, lost %.4g cpu-s; room for job %d; safe for %s",
 			s.Path(x.From), x.FromRunning, x.FromRunning-x.FromGoal, x.FromGoal, x.Choice, x.Elapsed, x.Width, x.Lost, x.Next, x.Safe.Sub(s.now))
 	}
 }
@@ -112,7 +112,7 @@ func (s *story) shares() {
 			continue
 		}
 		p := s.View(id)
-		s.say("       %-12s runs %2.4g, fair part %5.4g, wants %3.4g", s.Path(id), p.Running, e[i].Now, e[i].Demand)
+		s.say("       %-12s runs %2.4g, entitlement %5.4g, wants %3.4g", s.Path(id), p.Running, e[i].Now, e[i].Demand)
 	}
 }
 
@@ -279,7 +279,7 @@ func TestReclaimBesideProtected(t *testing.T) {
 			}
 		}
 		for _, x := range s.stops {
-			if s.Path(x.From) != "c" || x.FromGoal != 0 || !strings.Contains(x.Choice, "would be 2 if all gave") {
+			if s.Path(x.From) != "c" || x.FromGoal != 0 || !strings.Contains(x.Choice, "would be 2 if no task were protected") {
 				t.Errorf("%s: %+v", c.name, x)
 			}
 		}

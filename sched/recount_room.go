@@ -127,7 +127,7 @@ func (a *recounter) compareHoldings() {
 }
 
 // compareParked checks that each line with a closed gate is on a list of lines that will try again: a line on no
-// list would wait for ever.
+// list would wait forever.
 func (a *recounter) compareParked() {
 	s, on := a.s, map[lineRef]uint8{}
 	note := func(refs []lineRef, g gate) {

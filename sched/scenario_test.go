@@ -38,7 +38,7 @@ import (
 //	end                                  what was stopped ends, and waits again
 //	served POOL SLOT-SECONDS [DAY]       what a pool received before
 //	why POOL                             the comparisons on the way to it
-//	starves JOB                          what lets others pass it for ever
+//	starves JOB                          what lets others pass it forever
 //	owed [POOL]                          the deficits of a pool's children
 //	entitled                             what the ideal scheduler would give each
 //	rounds [POOL]                        how the policy load allots the free slots
@@ -262,7 +262,7 @@ func (p *play) advance(args []string, _ string) {
 	p.s.Advance(p.now)
 }
 
-// pause keeps a pool from starting anything, for ever or for so long.
+// pause keeps a pool from starting anything, forever or for so long.
 func (p *play) pause(args []string, _ string) {
 	pause := sched.Pause{Pool: args[0], Since: p.now}
 	if len(args) > 1 {

@@ -28,11 +28,11 @@ func (p *play) why(args []string, _ string) {
 	}
 }
 
-// starves prints what lets others pass a job for ever, by the facts of this moment.
+// starves prints what lets others pass a job forever, by the facts of this moment.
 func (p *play) starves(args []string, _ string) {
 	g, yes := p.s.GateView().Starves(p.jobs[args[0]].Job)
 	if !yes {
-		p.say("nobody can pass %s for ever", args[0])
+		p.say("nobody can pass %s forever", args[0])
 		return
 	}
 	p.say("%s: %s %s of %s %s: %s", g.Code, g.Name, cmp.Or(g.Need, "-"), cmp.Or(g.Limit, "-"), g.Where, g.Text)
@@ -55,7 +55,7 @@ func (p *play) entitled([]string, string) {
 	for i := 1; i < p.s.Read().Pools(); i++ {
 		if id := sched.PoolID(i); !p.s.Read().PriorityClass(id) {
 			v := p.s.View(id)
-			p.say("%s: share %.2f%%, runs %s, fair part now %s", p.s.Path(id), 100*e[i].Share, why.Short(v.Running), why.Short(e[i].Now))
+			p.say("%s: share %.2f%%, runs %s, entitlement now %s", p.s.Path(id), 100*e[i].Share, why.Short(v.Running), why.Short(e[i].Now))
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // TestStarvationIsSeen: whatever is configured, a job that fits on the empty machine starts within a bound, or
-// GateView.Starves says how others pass it for ever. Against the adversaries of TestStarvation stand jobs under all
+// GateView.Starves says how others pass it forever. Against the adversaries of TestStarvation stand jobs under all
 // backfill rules and policies, below pools with unequal shares under decay, with less than a slot due under load, and
 // with a maximum, beside jobs of a higher priority, and with a short backfill_window.
 //

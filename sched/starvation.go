@@ -2,7 +2,7 @@ package sched
 
 import "github.com/fairlead/fairlead/why"
 
-// Starves reports whether other jobs can pass a waiting job for ever, as a closed gate: its name is the setting
+// Starves reports whether other jobs can pass a waiting job forever, as a closed gate: its name is the setting
 // that lets them, Where is the pool with that order or maximum, and the job lacks Need of Limit. It follows from
 // the present facts: what resource the job lacks, which jobs ask for less of it or always go first, and whether the
 // backfill rule keeps room for it. For example, no job asks for less than a job of one slot.

@@ -19,7 +19,7 @@ var (
 
 // TestStarvation: whatever others submit, a job that fits on the empty machine starts within a bound
 // that follows from the share of its pool and from the longest task, under easy, conservative and every policy.
-// GateView.Starves never says that others pass it for ever. The others form an adversary: they see the machine and
+// GateView.Starves never says that others pass it forever. The others form an adversary: they see the machine and
 // the room that is kept, and submit what delays the job most. -cases sets the number of duels, -seed repeats one
 // of them. Every other duel is under conservative, for which the bound holds alike: its first job waits as that of
 // easy, and the others are planned behind it and never delay it.
@@ -73,7 +73,7 @@ func fight(t *testing.T, seed uint64) float64 {
 	t.Helper()
 	d := newDuel(t, rand.New(rand.NewPCG(seed, 15)), backfills[seed%2], false)
 	limit := d.bound()
-	if !d.owes() { // there the pools that licenses hold back go first for a while, as if for ever
+	if !d.owes() { // there the pools that licenses hold back go first for a while, as if forever
 		d.alarm = func(g why.Gate) {
 			t.Errorf("seed %d: %s is said to starve after %v: %+v", seed, d, d.now.Sub(d.came), g)
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 // TestMinimumOfWhatNobodyAsksFor: a pool that is guaranteed memory, and whose tasks ask for
-// none, is not below its minimum for ever; with a task that asks for some, it is.
+// none, is not below its minimum forever; with a task that asks for some, it is.
 func TestMinimumOfWhatNobodyAsksFor(t *testing.T) {
 	root := share.Pool{Policy: "fair", Pools: []share.Pool{{Name: "a", Weight: 1, Min: map[string]int64{"mem": 4}}, {Name: "b", Weight: 1}}}
 	w := newWorld(t, root, 8, 1)

@@ -16,7 +16,7 @@ type piece struct {
 	runs    []RunID
 	elapsed time.Duration // of its longest-running task
 	lost    float64       // slot-seconds
-	over    float64       // units that its leaf pool runs above its fair part
+	over    float64       // units that its leaf pool runs above its entitlement
 	fixed   bool          // must not be stopped
 }
 
@@ -288,7 +288,7 @@ func (x *sacrifice) may(y *piece) bool {
 	return true
 }
 
-// keeps reports whether a pool keeps its fair part, or the whole units of it, and its minimum. It compares with the
+// keeps reports whether a pool keeps its entitlement, or the whole units of it, and its minimum. It compares with the
 // lesser of two amounts: what the pool runs in the world, and what it runs now without leaving tasks.
 func (x *sacrifice) keeps(id int32, strict bool) bool {
 	p, w, part := x.p, x.p.world, x.p.entitled[id].Now

@@ -253,7 +253,7 @@ type Starving struct {
 	Rule     StopRule
 	Resource int // of the numbers below
 	Running  float64
-	Goal     float64 // the minimum, or the fair part
+	Goal     float64 // the minimum, or the entitlement
 	Since    time.Time
 	// Protected is the number of units held outside the pool by running tasks that are never stopped for others.
 	Protected float64

@@ -135,6 +135,7 @@ type Level struct {
 	Order   string `json:"order"`
 	Terms   []Term `json:"terms"`
 	Says    string `json:"says,omitempty"` // a child's terms in words, with expressions in braces
+	Called  string `json:"called"`         // the key in words, with {key} for its value
 	Tied    string `json:"tied,omitempty"` // the rule for equal keys, if not the larger weight
 	// TermByTerm means that the terms are compared one by one; the key only combines them.
 	TermByTerm bool    `json:"term_by_term,omitempty"`

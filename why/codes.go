@@ -106,17 +106,17 @@ func Codes() []Explanation {
 			"Wait; if it takes long, look at the node: fairlead nodes"},
 		{StateEnded, "The job has ended.", "See how with: fairlead history -j JOB"},
 		{PoolIdle, "Nothing waits in the pool.", ""},
-		{stopReclaimMin, "The task was stopped and waits again: a pool was below its minimum for longer than its min_after, and this one's pool ran more than its fair part.", "Nothing is to be done: it runs again in its turn. See numbers and price with: fairlead history --stops"},
-		{stopReclaimShare, "The task was stopped and waits again: a pool was far below its fair part for longer than its share_after, and this one's pool ran more than its own.", "Nothing is to be done: it runs again in its turn. See numbers and price with: fairlead history --stops"},
-		{ReclaimNothing, "The pool, or one above it, has had less than its min or its fair part for longer than its min_after or share_after, and no running task may be stopped for it.", "Ask the administrator: tasks of pools with protect: true are never stopped, and all others keep their own min and fair part. Less protection, or time limits, let the pool have room."},
-		{StarveWidth, "Jobs that ask for less can pass it for ever: nothing is kept for it of what it lacks, and they take " +
+		{stopReclaimMin, "The task was stopped and waits again: a pool was below its minimum for longer than its min_after, and this one's pool ran more than its entitlement.", "Nothing is to be done: it runs again in its turn. See numbers and price with: fairlead history --stops"},
+		{stopReclaimShare, "The task was stopped and waits again: a pool was far below its entitlement for longer than its share_after, and this one's pool ran more than its own.", "Nothing is to be done: it runs again in its turn. See numbers and price with: fairlead history --stops"},
+		{ReclaimNothing, "The pool, or one above it, has had less than its min or its entitlement for longer than its min_after or share_after, and no running task may be stopped for it.", "Ask the administrator: tasks of pools with protect: true are never stopped, and all others keep their own min and entitlement. Less protection, or time limits, let the pool have room."},
+		{StarveWidth, "Jobs that ask for less can pass it forever: nothing is kept for it of what it lacks, and they take " +
 			"what becomes free. The text says what that is, which setting lets them pass, and whose jobs do.",
 			"Ask the administrator for backfill: easy, which keeps room for it (see what that changes with: " +
 				"fairlead config plan FILE), or ask for less."},
-		{StarveShare, "Jobs of other pools can go before it for ever: a pool on the way is entitled to nothing or to " +
+		{StarveShare, "Jobs of other pools can go before it forever: a pool on the way is entitled to nothing or to " +
 			"less than a slot, or another one does not use up a larger share.",
 			"Ask the administrator for a larger weight or load, or for another pool."},
-		{StarveOrder, "Jobs that come later can go before it for ever: the order of a pool on the way always puts them " +
+		{StarveOrder, "Jobs that come later can go before it forever: the order of a pool on the way always puts them " +
 			"first.",
 			"Ask the administrator for an order that forgets nobody, or raise its priority: fairlead alter JOB --priority P"},
 		{stopRebalance, "The task was stopped and waits again: the policy load found its pools too far from their loads for too long.", "Nothing is to be done: it runs again in its turn. See numbers and price with: fairlead history --stops"},

@@ -65,15 +65,24 @@ func (c *Comparison) Text(u Units) string {
 		b.WriteString(c.standing())
 		return b.String()
 	}
-	where := share.Original(c.Level.Pool)
-	if where == "" {
-		where = "the root"
+	where := "in " + share.Original(c.Level.Pool)
+	if c.Level.Pool == "" {
+		where = "at the root"
 	}
-	fmt.Fprintf(&b, ". Their ways part in %s: %s, %s\n", where, c.Level.Policy, c.Level.Rule())
+	fmt.Fprintf(&b, "%s.\n  Compared %s by %s: %s\n", c.because(u.Growth), where, c.Level.Policy, c.Level.Rule())
 	b.WriteString(c.Level.table(u, "    "))
 	fmt.Fprintf(&b, "  %s\n", c.decidedBy(u.Growth))
 	b.WriteString(c.standing())
 	return b.String()
+}
+
+// because says in words why one goes before the other; "" if chance decides.
+func (c *Comparison) because(growth float64) string {
+	if c.drawn() {
+		return ""
+	}
+	first, second := c.Level.Children[0], c.Level.Children[1]
+	return ": " + c.Level.Wins(first.called(), first, second, growth)
 }
 
 // drawn reports whether chance decides.
@@ -108,14 +117,13 @@ func (c *Comparison) decidedBy(growth float64) string {
 	}
 	switch c.By {
 	case "tie":
-		text := "The keys are equal, and " + c.Level.tiedBy(x, y)
+		text := "The keys are equal, and " + c.Level.tiedBy(x.called(), x, y)
 		if x.Tie < 0 || y.Tie < 0 { // weights
 			text += fmt.Sprintf(": %s against %s", Short(math.Abs(float64(x.Tie))), Short(math.Abs(float64(y.Tie))))
 		}
 		return text + "."
 	case "digits":
-		return "The keys are equal to the last digit, what they are computed from is not quite: " +
-			x.called() + " goes first."
+		return "The keys are equal as written; " + x.called() + " goes first because of digits that are not shown."
 	case "age":
 		return "The keys are equal; the older pool goes first: " + x.called() + "."
 	}

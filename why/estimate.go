@@ -13,7 +13,7 @@ func (e *Estimate) text(b *strings.Builder, now time.Time) {
 	b.WriteString("  Starts         ")
 	sep := " "
 	if e.By != nil {
-		fmt.Fprintf(b, " by %s %s", instant.Clock(*e.By, now), e.provided())
+		fmt.Fprintf(b, " by %s %s", instant.Clock(*e.By, now), e.Provided())
 		if e.Node != "" {
 			fmt.Fprintf(b, " (on %s)", e.Node)
 		}
@@ -40,15 +40,15 @@ func (e *Estimate) InReplays(now time.Time) string {
 	return fmt.Sprintf("%s in %s with run times as they were lately", span(*e.Early, *e.Late, now), of)
 }
 
-// provided states the condition under which the job starts by then.
-func (e *Estimate) provided() string {
+// Provided states the condition under which the job starts by then.
+func (e *Estimate) Provided() string {
 	switch {
 	case e.Kept && e.MayMove:
-		return "as planned in the order of now; later if the claims of others grow"
+		return "if the order of the waiting jobs stays as it is"
 	case e.Kept:
-		return "as room is kept for it"
+		return "because room is kept for it from then"
 	}
-	return "if every task runs as long as it may and nobody new goes ahead"
+	return "if every task uses its whole time limit and no new job goes ahead"
 }
 
 // span writes the range between two instants.

@@ -190,8 +190,3 @@ type Terms struct {
 	// is none.
 	Resource int32
 }
-
-// Recomputed reports whether the formula's text, applied to the values, gives the key.
-func (t *Terms) Recomputed() bool {
-	return t.Formula.Eval(t.Values[:len(t.Formula.Terms)]) == t.Formula.Result(t.Key)
-}

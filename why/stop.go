@@ -22,7 +22,7 @@ type Stop struct {
 	For      string    `json:"for"`      // the pool that gets the room
 	Resource string    `json:"resource"` // the resource that the pool lacked
 	Running  float64   `json:"for_running"`
-	Goal     float64   `json:"for_goal"` // its minimum, or its fair part
+	Goal     float64   `json:"for_goal"` // its minimum, or its entitlement
 	Since    time.Time `json:"for_since"`
 	Owed     float64   `json:"for_owed"` // the slot-seconds that it lacked since then
 	Next     int64     `json:"for_job,omitempty"`
@@ -60,7 +60,7 @@ func (s *Stop) because() string {
 		}
 		b.WriteString("; ")
 	}
-	fmt.Fprintf(&b, "%s ran %s %s, %s above its fair part of %s", rootName(s.From), Short(s.FromRunning), s.Unit,
+	fmt.Fprintf(&b, "%s ran %s %s, %s above its entitlement of %s", rootName(s.From), Short(s.FromRunning), s.Unit,
 		Short(s.FromRunning-s.FromGoal), Short(s.FromGoal))
 	return b.String()
 }
@@ -76,7 +76,7 @@ func (s *Stop) goal() string {
 	if s.Rule == "min-share" {
 		return "minimum"
 	}
-	return "fair part"
+	return "entitlement"
 }
 
 // price names the stopped task, the work that was lost with it, and the job that got the room.

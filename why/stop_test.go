@@ -18,14 +18,14 @@ func TestStopInWords(t *testing.T) {
 		From: "physics", FromRunning: 36, FromGoal: 24, Choice: "the newest that could be spared",
 		Width: 8, Seconds: 370, Lost: 2960, Safe: at.Add(30 * time.Minute),
 	}
-	want := "attempt 1 stopped by rule min-share: biology/env had 4 cpu of its minimum 8 for 1m; physics ran 36 cpu, 12 above its fair part of 24; " +
+	want := "attempt 1 stopped by rule min-share: biology/env had 4 cpu of its minimum 8 for 1m; physics ran 36 cpu, 12 above its entitlement of 24; " +
 		"chosen as the newest that could be spared; it ran 6m10s on 8 cpu, lost 0.8 cpu-h against 240 cpu-s owed to biology/env; room for job 1035; " +
 		"safe until 13:10:02: no job is stopped twice within 30m"
 	if got := s.Line(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	s.Rule, s.Safe = "fair-share", at
-	if got := s.Line(); !strings.Contains(got, "of its fair part 8") ||
+	if got := s.Line(); !strings.Contains(got, "of its entitlement 8") ||
 		!strings.Contains(got, "there is no grace period") || s.Code() != "stop.reclaim.share" {
 		t.Error(got)
 	}

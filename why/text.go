@@ -118,40 +118,6 @@ func (r *Rank) text(unit string) string {
 		r.Position, r.Of, count(r.Jobs, "job"), count(r.Pools, "pool"), Short(r.Units), unit)
 }
 
-// Wins says why one child goes before another, with the numbers of both.
-func (l *Level) Wins(first, you Child, growth float64) string {
-	x, y := l.KeyNow(first, growth), l.KeyNow(you, growth)
-	theirs, yours := ShortPair(x, y)
-	words, keys := "", fmt.Sprintf("key %s against %s, %s", theirs, yours, l.Order)
-	if l.TermByTerm {
-		keys = fmt.Sprintf("%s against %s, %s", l.listed(first), l.listed(you), l.Order)
-	}
-	if l.Says != "" {
-		words, keys = fmt.Sprintf("%s %s, %s %s; ", first.called(), l.Words(first, growth), you.called(),
-			l.Words(you, growth)), "keys "+theirs+" and "+yours
-	}
-	switch {
-	case first.BelowMin && !you.BelowMin:
-		if first.Lack == nil || first.Lack.Pool == l.path(first) {
-			return "it is " + first.Lack.text(l.path(first))
-		}
-		return first.Lack.text("")
-	case first.Share > 0 && you.Share == 0 && (l.Policy == "load" || l.Policy == "fairtree"):
-		return you.called() + " is entitled to nothing, and gets only what nobody else can use"
-	case x == y:
-		return fmt.Sprintf("%sboth keys are %s, and %s", words, theirs, l.tiedBy(first, you))
-	}
-	return words + keys
-}
-
-// tiedBy names the rule that decides between two children with equal keys.
-func (l *Level) tiedBy(first, you Child) string {
-	if first.Tie == you.Tie {
-		return "it is there for longer"
-	}
-	return cmp.Or(l.Tied, "the larger weight decides")
-}
-
 // level prints one comparison: the formula, and the formula with each child's numbers.
 func (a *Answer) level(b *strings.Builder, i int) {
 	l := &a.Levels[i]

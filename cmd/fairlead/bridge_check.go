@@ -104,7 +104,7 @@ func (b *bridgeCmd) checked(ctx context.Context, o *bridge.Options) error {
 	for _, d := range doubts {
 		broken = broken || d.Broken
 	}
-	answer := map[frontback.Answer]string{frontback.Unknown: "not told", frontback.No: "no", frontback.Yes: "yes"}
+	answer := map[frontback.Answer]string{frontback.Unknown: "unknown", frontback.No: "no", frontback.Yes: "yes"}
 	if b.json {
 		texts := []map[string]any{}
 		for _, d := range doubts {

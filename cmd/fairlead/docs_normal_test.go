@@ -65,7 +65,7 @@ var varies = []struct {
 	{regexp.MustCompile(`\b\d+(\.\d+)?[KMGTP]\b`), "SIZE"},
 	{regexp.MustCompile(`\b\d+(\.\d+)? cpu-[sh]\b`), "AMOUNT"},
 	{regexp.MustCompile(`\S+ \+ \(\S+ \+ \S+\) / (\S+) = \S+`), "N + (N + N) / $1 = N"},
-	{regexp.MustCompile(`key \S+ against [\d.]+`), "key N against N"},
+	{regexp.MustCompile(`\(\d+\.\d% of (\d+\.\d%)\)`), "(N% of $1)"},
 	{regexp.MustCompile(`key: \S+ < [\d.]+\.`), "key: N < N."},
 	{regexp.MustCompile(`used \d+\.\d%\s+(over|under) \(ratio [\d.]+\)`), "used N% $1"},
 	{regexp.MustCompile(`\d+\.\d%\s+(over|under) \(ratio [\d.]+\)`), "RATIO"},
@@ -88,7 +88,7 @@ var varies = []struct {
 // matches the end of the first line, and leaving a state of an agent. All depend on how fast the agent is.
 var (
 	soon    = regexp.MustCompile(`^[a-z].*\(fairlead why \d+\)$`)
-	place   = regexp.MustCompile(`^(job \d+ queued in .*): (it is next|number \d+ of \d+)(; starts by WHEN (?:if every task uses its whole time limit and no new job goes ahead|as room is kept for it|as planned in the order of now; later if the claims of others grow) \(in SPAN\))?$`)
+	place   = regexp.MustCompile(`^(job \d+ queued in .*): (it is next|number \d+ of \d+)(; starts by WHEN (?:if every task uses its whole time limit and no new job goes ahead|because room is kept for it from then|if the order of the waiting jobs stays as it is) \(in SPAN\))?$`)
 	leaving = regexp.MustCompile(`^(ending; again|draining for)`)
 )
 

@@ -80,7 +80,7 @@ func (x nodeTables) tasks(doc *api.NodeTasks) error {
 
 func (x nodeTables) nodes(doc *api.Nodes) error {
 	t := table.New(table.Column{Name: "NODE"}, table.Column{Name: "STATE"}, table.Column{Name: words.Unit(doc.Unit), Right: true}, table.Column{Name: "MEM", Right: true},
-		table.Column{Name: "GPU", Right: true}, table.Column{Name: "TASKS", Right: true}, table.Column{Name: "LABELS"}, table.Column{Name: "AGENT"}, table.Column{Name: "LAST SEEN", Right: true}, table.Column{Name: "WHY NOT MORE"})
+		table.Column{Name: "GPU", Right: true}, table.Column{Name: "TASKS", Right: true}, table.Column{Name: "LABELS"}, table.Column{Name: "AGENT"}, table.Column{Name: "LAST SEEN", Right: true}, table.Column{Name: "REASON"})
 	for i := range doc.Nodes {
 		n := &doc.Nodes[i]
 		seen := "-"

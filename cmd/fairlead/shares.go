@@ -112,7 +112,7 @@ func (s *shares) tree(doc *api.Shares) error {
 		fmt.Fprintf(s.out, "%s · %s · %s · configuration %s\n", half, unit, doc.At.Local().Format("15:04:05 MST"), doc.Config)
 	}
 	t := table.New(table.Column{Name: "POOL"}, table.Column{Name: "POLICY"}, table.Column{Name: "WEIGHT", Right: true}, table.Column{Name: "SHARE", Right: true},
-		table.Column{Name: "MIN", Right: true}, table.Column{Name: "MAX", Right: true}, table.Column{Name: "WANT", Right: true},
+		table.Column{Name: "MIN", Right: true}, table.Column{Name: "MAX", Right: true}, table.Column{Name: "DEMAND", Right: true},
 		table.Column{Name: "RUN", Right: true}, table.Column{Name: "FAIR NOW", Right: true}, table.Column{Name: "SERVED", Right: true},
 		table.Column{Name: "LAG", Right: true}, table.Column{Name: "COMPARED BY"}, table.Column{Name: "PAST USE", Right: true})
 	var shown []string
@@ -218,7 +218,7 @@ func (s *shares) showPast(ctx context.Context, client *api.Client, pool string) 
 		return s.printJSON(doc)
 	}
 	t := table.New(table.Column{Name: "TIME"}, table.Column{Name: "SHARE", Right: true}, table.Column{Name: "USED", Right: true},
-		table.Column{Name: "DUE", Right: true}, table.Column{Name: "RUN", Right: true}, table.Column{Name: "WANT", Right: true},
+		table.Column{Name: "DUE", Right: true}, table.Column{Name: "RUN", Right: true}, table.Column{Name: "DEMAND", Right: true},
 		table.Column{Name: "WAITING", Right: true}, table.Column{Name: "OLDEST", Right: true})
 	length := seconds(doc.StepSeconds)
 	for i := range doc.Points {

@@ -235,7 +235,7 @@ const comparedColumns = "SERVED: part of its entitlement that a user had: mean, 
 // firstFitNote explains a cost that the means hide.
 const firstFitNote = "" +
 	"first-fit keeps no room for wide jobs: this shortens the means, which count mostly narrow jobs,\n" +
-	"but narrow jobs can pass a wide job for ever. WIDE and LONGEST show the cost\n"
+	"but narrow jobs can pass a wide job forever. WIDE and LONGEST show the cost\n"
 
 // printFiles prints the paths of the written files.
 func (s *simCompareCmd) printFiles() error {

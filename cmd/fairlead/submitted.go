@@ -94,14 +94,7 @@ func (s *submission) starts(e *why.Estimate, now time.Time) string {
 		where = " on " + e.Node
 	}
 	if left := e.By.Sub(now); !startsSoon(e, now) {
-		provided := "if every task uses its whole time limit and no new job goes ahead"
-		switch {
-		case e.Kept && e.MayMove:
-			provided = "as planned in the order of now; later if the claims of others grow"
-		case e.Kept:
-			provided = "as room is kept for it"
-		}
-		return fmt.Sprintf("; starts by %s%s %s (in %s)", instant.Clock(*e.By, now), where, provided, why.Duration(left))
+		return fmt.Sprintf("; starts by %s%s %s (in %s)", instant.Clock(*e.By, now), where, e.Provided(), why.Duration(left))
 	}
 	if s.dryRun {
 		return "; it would start now" + where

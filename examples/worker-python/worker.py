@@ -72,7 +72,7 @@ class Task:
             self.outcome = {"state": "succeeded"}
         except Stopped:
             self.outcome = self.stopped
-        except BaseException as error:  # sys.exit ends a thread without a word, and its task would run for ever
+        except BaseException as error:  # sys.exit ends a thread without a word, and its task would run forever
             if not isinstance(error, Permanent):
                 logging.error(traceback.format_exc().rstrip())
             self.outcome = {"state": "failed", "cause": f"{type(error).__name__}: {error}"[:4000], "final": isinstance(error, Permanent)}

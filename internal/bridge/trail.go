@@ -43,6 +43,6 @@ func (x station) ring(l *api.Lease) string {
 		name, _, _ := strings.Cut(s, "@")
 		way = append(way, name)
 	}
-	return fmt.Sprintf("this job has come through this bridge before, and would go round for ever: its way through "+
+	return fmt.Sprintf("this job has come through this bridge before, and would go round forever: its way through "+
 		"bridges is %s; end one of them, or have one take other pools than the others submit into", strings.Join(way, ", "))
 }

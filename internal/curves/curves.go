@@ -21,16 +21,16 @@ type Curve struct {
 }
 
 // All returns all charts of a pool, one below the other.
-func (c Curve) All() plot.Stack { return plot.Stack{c.Due(), c.share(), c.Demand(), c.Wait()} }
+func (c Curve) All() plot.Stack { return plot.Stack{c.Entitled(), c.share(), c.Demand(), c.Wait()} }
 
-// Due shows the entitlement of the pool with its running tasks, and shades the difference.
-func (c Curve) Due() plot.Chart {
-	f := c.chart("Due and running", plot.Axis{Label: c.Unit})
+// Entitled shows the entitlement of the pool with its running tasks, and shades the difference.
+func (c Curve) Entitled() plot.Chart {
+	f := c.chart("Entitled and running", plot.Axis{Label: c.Unit})
 	f.Series = []plot.Series{
-		c.series("due", func(p *history.HistoryPoint) float64 { return p.FairNow }),
+		c.series("entitled", func(p *history.HistoryPoint) float64 { return p.FairNow }),
 		c.series("running", func(p *history.HistoryPoint) float64 { return p.Running }),
 	}
-	f.Gap = &plot.Gap{Less: "owed", More: "borrowed"}
+	f.Gap = &plot.Gap{Less: "below", More: "above"}
 	return f
 }
 

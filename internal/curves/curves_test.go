@@ -26,7 +26,7 @@ func TestGaps(t *testing.T) {
 		c.Points = append(c.Points, p)
 	}
 	said := ""
-	for _, p := range c.Due().Series[1].Points {
+	for _, p := range c.Entitled().Series[1].Points {
 		said += label(p.X-unix(zero), p.Y)
 	}
 	if want := "0:0 10:1 20:? 40:4 50:? "; said != want {

@@ -264,8 +264,8 @@ func (d *decided) choice(core *sched.Scheduler) []why.Level {
 		f := l.Terms.Formula
 		w := why.Level{
 			Pool: core.Path(l.Pool), Policy: f.Policy, Formula: f.Text, Order: f.Order, Terms: f.Terms, Says: f.Says,
-			Tied: f.Tied, You: core.Read().Name(l.Child), Children: []why.Child{childOf(core, l.Child, l.Terms, l.BelowMin)},
-			Behind: max(0, int(l.Open)-1),
+			Called: f.Called, Tied: f.Tied, You: core.Read().Name(l.Child),
+			Children: []why.Child{childOf(core, l.Child, l.Terms, l.BelowMin)}, Behind: max(0, int(l.Open)-1),
 		}
 		if l.Rival != sched.Root {
 			w.Children = append(w.Children, childOf(core, l.Rival, l.RivalTerms, l.BelowMin))

@@ -50,7 +50,7 @@ func passedReason(st *engine.State, s sched.Job, j *queue.Job) (r why.Reason, st
 // passedText says how others pass a job, by the gate that shows it, and what to do if the usual advice for the code
 // does not fit.
 func passedText(g why.Gate) (text, next string) {
-	const ever = "can pass it for ever"
+	const ever = "can pass it forever"
 	amount, _ := strconv.ParseInt(g.Need, 10, 64)
 	less := fmt.Sprintf("jobs that ask for less than its %s %s", units.Amount(g.Limit, amount), ever)
 	at := engine.RootName(strings.TrimPrefix(g.Where, "root"))

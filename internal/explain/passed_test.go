@@ -22,7 +22,7 @@ type passedCase struct {
 	shares func(s *sched.Config)
 	others fairlead.Job // five of them come before the job and five after it
 	job    fairlead.Job
-	code   why.Code // "": nobody passes it for ever
+	code   why.Code // "": nobody passes it forever
 	says   string
 }
 
@@ -134,7 +134,7 @@ func passedCases() []passedCase {
 	}
 }
 
-// TestStarvationIsAnnounced: a job that others can pass for ever is not told to wait, and one that
+// TestStarvationIsAnnounced: a job that others can pass forever is not told to wait, and one that
 // nobody can is.
 func TestStarvationIsAnnounced(t *testing.T) {
 	for _, c := range append(passedCases(), passedByChoice()...) {

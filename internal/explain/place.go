@@ -264,10 +264,18 @@ func raise(s *engine.State, words string, j *queue.Job) string {
 	return fmt.Sprintf("%sfairlead alter %d --priority %s", words, j.ID, s.Shares.Sched.Priorities[p-1].Name)
 }
 
+// inPool returns " in " and the pool, or "" for the root pool: there pools are compared as everybody expects.
+func inPool(path string) string {
+	if path == "" {
+		return ""
+	}
+	return " in " + share.Original(path)
+}
+
 // aheadText says why one child goes before another.
 func aheadText(lv *why.Level, first, you why.Child, growth float64) string {
-	return fmt.Sprintf("%s goes before %s in %s: %s", share.Original(first.Name), share.Original(lv.You),
-		engine.RootName(lv.Pool), lv.Wins(first, you, growth))
+	return fmt.Sprintf("%s goes before %s%s: %s", share.Original(first.Name), share.Original(lv.You), inPool(lv.Pool),
+		lv.Wins("it", first, you, growth))
 }
 
 // nextReason explains a job that would start next.

@@ -52,7 +52,7 @@ func reasonFor(s *engine.State, id sched.PoolID, gates []why.Gate) why.Reason {
 		}
 	}
 	if at, behind := s.Core.Explain().BehindAt(id); behind {
-		return why.Reason{Code: why.ShareBehind, Text: "other pools go before it in " + engine.RootName(s.Core.Path(at))}
+		return why.Reason{Code: why.ShareBehind, Text: "other pools go before it" + inPool(s.Core.Path(at))}
 	}
 	switch free := lackOfRoom(s) == why.FitNow; {
 	case free && len(closed) > 0:

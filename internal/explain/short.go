@@ -63,7 +63,7 @@ func (l *lineReasons) starvesReason(j *queue.Job, r *ShortReason) bool {
 	if !starves || x.Code != why.StarveWidth {
 		return false
 	}
-	r.Code, r.Text = x.Code, "room; jobs that ask for less may pass it for ever"
+	r.Code, r.Text = x.Code, "room; jobs that ask for less may pass it forever"
 	return true
 }
 
@@ -208,7 +208,7 @@ func (ex *Explainer) WhyPool(ctx context.Context, name string, siblings int) (*w
 		}
 		entitled := s.Core.Read().Entitlements()[id]
 		a.Others = append(a.Others, why.Reason{Code: a.Reason.Code, Text: fmt.Sprintf(
-			"it has %s %s now; of what is wanted at this moment its fair part would be %s",
+			"it has %s %s now, and is entitled to %s at the present demand",
 			why.Short(p.Running), s.Core.Cluster().Unit(), why.Short(math.Round(entitled.Now*100)/100))})
 		a.Others = append(a.Others, starvingReason(s, s.Core.Path(id), a.At)...)
 		return a, nil

@@ -16,7 +16,7 @@ type Starving struct {
 	Pool     string
 	Resource string // the resource of these amounts
 	Running  float64
-	Goal     float64 // its minimum or, if Minimum is not set, its fair part
+	Goal     float64 // its minimum or, if Minimum is not set, its entitlement
 	Minimum  bool
 	Since    time.Time
 	// Protected is the number of units that other pools hold with tasks that are never stopped.
@@ -52,7 +52,7 @@ func starvingOf(s *engine.State, x sched.Starving) Starving {
 
 // Text describes it in words, as of an instant.
 func (s *Starving) Text(now time.Time) string {
-	goal := "fair part"
+	goal := "entitlement"
 	if s.Minimum {
 		goal = "min"
 	}

@@ -89,8 +89,8 @@ func TestWhyBelowClassesThatStandLevel(t *testing.T) {
 		enginetest.Submit(t, loop, jobs...) // at once: what starts does not depend on when the loop wakes
 		time.Sleep(time.Minute)
 		for pool, want := range map[string]string{
-			"prod": "of its own pool prod", "lab/bob": "bob", "lab/ann": "in lab: bob has used ",
-			"none": "prod goes before none in the root: " +
+			"prod": "of its own pool prod", "lab/bob": "bob", "lab/ann": "in lab: it has used less of its share (",
+			"none": "prod goes before none: " +
 				"none is entitled to nothing, and gets only what nobody else can use",
 		} {
 			last := enginetest.Submit(t, loop, fairlead.Job{User: "ann", Pool: pool})[0]
@@ -99,7 +99,7 @@ func TestWhyBelowClassesThatStandLevel(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !strings.Contains(a.Reason.Text, want) && !strings.Contains(a.Text(), "Also            "+want) ||
-				pool != "none" && strings.Contains(a.Reason.Text, "the root") ||
+				pool != "none" && strings.Contains(a.Reason.Text, "root") ||
 				!why.Verified(replay.Verify(a, policy.Rule)) {
 				t.Errorf("%s: %s\n%s", pool, a.Reason.Text, a.Text())
 			}
@@ -156,8 +156,12 @@ func TestKeysAreAsOfNow(t *testing.T) {
 			}
 			first, you := a.Levels[0].Children[0], a.Levels[0].Children[1]
 			x, y := why.ShortPair(a.Levels[0].KeyNow(first, a.Units.Growth), a.Levels[0].KeyNow(you, a.Units.Growth))
-			want := fmt.Sprintf("%s goes before %s in the root: key %s against %s, smallest first", first.Name,
-				you.Name, x, y)
+			want := fmt.Sprintf("%s goes before %s: it has the smaller key %s, and %s %s", first.Name, you.Name, x,
+				you.Name, y)
+			if first.Used < you.Used {
+				want = fmt.Sprintf("%s goes before %s: it has used less of its share (%.1f%% of 50.0%%) than %s (%.1f%% of 50.0%%)",
+					first.Name, you.Name, 100*first.Used, you.Name, 100*you.Used)
+			}
 			if a.Units.Growth < 500 || a.Reason.Text != want {
 				t.Errorf("growth %v: %q, want %q", a.Units.Growth, a.Reason.Text, want)
 			}

@@ -23,8 +23,8 @@ func TestWhySaysWhatAPlannedStartIs(t *testing.T) {
 		text  string
 		later bool
 	}{
-		"fifo": {"as room is kept for it", false},
-		"fair": {"as planned in the order of now; later if the claims of others grow", true},
+		"fifo": {"because room is kept for it from then", false},
+		"fair": {"if the order of the waiting jobs stays as it is", true},
 	} {
 		t.Run(policyName, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -20,7 +20,7 @@ func (h *hadoop) timeout(p *pool, where string, e *element, to *time.Duration) {
 	case err != nil || n < 0:
 		h.add(e.line, where, e.name, e.text, Left, "it is not a number of seconds")
 	case n > forever && (p.isRoot() || !h.can.Reclaim):
-		h.add(e.line, where, e.name, e.text, Needless, "it is for ever, which is the default")
+		h.add(e.line, where, e.name, e.text, Needless, "it is forever, which is the default")
 	case !h.can.Reclaim:
 		h.add(e.line, where, e.name, e.text, Left, noReclaim)
 	case n == 0:

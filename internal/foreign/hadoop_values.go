@@ -62,7 +62,7 @@ func (h *hadoop) resources(p *pool, e *element, to *map[string]int64) {
 	switch {
 	case e.name == "minResources" && memory:
 		h.add(e.line, p.where, e.name, e.text, Changed,
-			"a task has the memory that it asks for (submit --mem), which may be none; take mem out of min if those of this pool ask for none, as it would be below its minimum for ever")
+			"a task has the memory that it asks for (submit --mem), which may be none; take mem out of min if those of this pool ask for none, as it would be below its minimum forever")
 	case zero && e.name != "minResources":
 		h.add(e.line, p.where, e.name, e.text, Changed,
 			"an amount of 0 is taken for no limit; with max_running: 0 a pool runs nothing")

@@ -176,7 +176,7 @@ func judgeBackfill(w explain.Widths) api.HealthCheck {
 	switch {
 	case w.Backfill == sched.FCFS && w.Anew != "" && w.Resource != "":
 		text := fmt.Sprintf("fcfs waits for the job that goes first, but the policy of %s chooses a new one whenever a task ends, "+
-			"and jobs ask for %s to %s: narrow jobs can pass wide jobs for ever", plain.Line(w.Anew),
+			"and jobs ask for %s to %s: narrow jobs can pass wide jobs forever", plain.Line(w.Anew),
 			units.Quantity(w.Resource, w.Min), units.Amount(w.Resource, w.Max))
 		return bad("backfill", api.ResultWarn, text, next)
 	case w.Backfill == sched.FCFS:
@@ -186,7 +186,7 @@ func judgeBackfill(w explain.Widths) api.HealthCheck {
 	case w.Resource == "":
 		return good("backfill", "first-fit, and all jobs ask for the same amount")
 	}
-	text := fmt.Sprintf("first-fit keeps no room for wide jobs, and jobs ask for %s to %s: narrow jobs can pass wide jobs for ever",
+	text := fmt.Sprintf("first-fit keeps no room for wide jobs, and jobs ask for %s to %s: narrow jobs can pass wide jobs forever",
 		units.Quantity(w.Resource, w.Min), units.Amount(w.Resource, w.Max))
 	return bad("backfill", api.ResultWarn, text, next)
 }

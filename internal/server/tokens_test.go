@@ -187,7 +187,7 @@ func TestTokensEnd(t *testing.T) {
 		t.Error("a revoked token counts")
 	}
 	buf := make([]byte, 1<<10)
-	for err = nil; err == nil; { // it would go on for ever
+	for err = nil; err == nil; { // it would go on forever
 		_, err = stream.Read(buf)
 	}
 	if err := revoke(t, r.Client, "none"); !errors.Is(err, queue.ErrNotFound) {

@@ -119,7 +119,7 @@ func TestDashboardBoundsWhatIsPosted(t *testing.T) {
 	for name, form := range map[string]url.Values{
 		"a large one": {"verb": {strings.Repeat("x", 300_000)}}, "no verb": {}, "another verb": {"verb": {"<script>"}}, "no job": {"verb": {"hold"}},
 		"no number": {"verb": {"hold"}, "job": {"1e9"}}, "many jobs": many, "not a factor": {"verb": {"boost"}, "pool": {"root"}, "factor": {"NaN"}, "for": {"1h"}},
-		"for ever": {"verb": {"boost"}, "pool": {"root"}, "factor": {"2"}, "for": {"99999999999999999d"}},
+		"forever": {"verb": {"boost"}, "pool": {"root"}, "factor": {"2"}, "for": {"99999999999999999d"}},
 	} {
 		d.submit(root, api.Spec{Argv: []string{"true"}})
 		if status, text := d.look(root, "/act", form); status != http.StatusUnprocessableEntity || strings.Contains(text, "<script>") && !strings.Contains(text, "&lt;script") {

@@ -120,7 +120,7 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// TestNeverStarts checks that a job that asks for more than the maximum of its pool waits for ever, and that
+// TestNeverStarts checks that a job that asks for more than the maximum of its pool waits forever, and that
 // the simulation ends nevertheless.
 func TestNeverStarts(t *testing.T) {
 	c := fifo(sched.FirstFit)

@@ -58,7 +58,7 @@ func nodeText(ctx context.Context, from source, name string) ([]string, error) {
 		}
 		lines := []string{
 			fmt.Sprintf("%s is %s, tasks: %d", n.Name, n.State, n.Tasks),
-			"  why not more      " + words.WhyNotMore(n, doc.Unit, doc.At),
+			"  reason            " + words.WhyNotMore(n, doc.Unit, doc.At),
 			"  labels            " + words.Dash(words.Labels(n)),
 			"  agent             " + strings.TrimSpace(words.Dash(n.Version)+" "+n.Host),
 		}

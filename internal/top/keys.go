@@ -24,7 +24,7 @@ POOLS
   is above the share. COMPARED BY is the quantity by which the policy of the parent pool decides
   who is next, in the words of that policy. SERVED is the part of its entitlement that the pool
   received in the last day, LAG the difference in hours of the unit: below 0 it is ahead. RUN and
-  WANT are in units: running tasks and demand.
+  DEMAND are in units of running tasks and of all tasks.
 
 QUEUE
 

@@ -16,7 +16,7 @@ func nodeColumns(unit string) []table.Column {
 	return []table.Column{
 		{Name: "NODE"}, {Name: "STATE"}, {Name: words.Unit(unit), Right: true}, {Name: "MEM", Right: true}, {Name: "GPU",
 			Right: true},
-		{Name: "TASKS", Right: true}, {Name: "LABELS"}, {Name: "LAST SEEN", Right: true}, {Name: "WHY NOT MORE"},
+		{Name: "TASKS", Right: true}, {Name: "LABELS"}, {Name: "LAST SEEN", Right: true}, {Name: "REASON"},
 	}
 }
 

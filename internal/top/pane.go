@@ -94,7 +94,7 @@ func matches(filter string, columns []table.Column, cells []string) bool {
 
 // spare lists the columns in the order in which they are removed if the screen is too narrow.
 var spare = []string{"WEIGHT", "LABELS", "LIMIT", "LAST SEEN", "KIND", "GPU", "OLDEST", "START", "LAG", "SERVED",
-	"MEM", "WANT", "NAME", "AGE", "TASKS", "RUN", "POOL", "RANK"}
+	"MEM", "DEMAND", "NAME", "AGE", "TASKS", "RUN", "POOL", "RANK"}
 
 // enough is the smallest useful width of a column of words.
 const enough = 12

@@ -11,12 +11,13 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-var poolSorts = []string{"tree", "lag", "oldest", "running", "wanted"}
+var poolSorts = []string{"tree", "lag", "oldest", "running", "demand"}
 
 var poolColumns = []table.Column{
 	{Name: "POOL"}, {Name: "SHARE", Right: true}, {Name: "PAST USE", Right: true}, {Name: "COMPARED BY"},
 	{Name: "SERVED", Right: true}, {Name: "LAG", Right: true},
-	{Name: "RUN", Right: true}, {Name: "WANT", Right: true}, {Name: "OLDEST", Right: true}, {Name: "WEIGHT", Right: true},
+	{Name: "RUN", Right: true}, {Name: "DEMAND", Right: true}, {Name: "OLDEST", Right: true},
+	{Name: "WEIGHT", Right: true},
 }
 
 // barsAt is the index of the column with the bars, if there is room for it.
@@ -77,7 +78,7 @@ func sortPools(pools []views.PoolView, by string) (tree bool) {
 		"lag":     func(v *views.PoolView) float64 { return v.Fairness.Day.Lag() },
 		"oldest":  func(v *views.PoolView) float64 { return v.OldestWait },
 		"running": func(v *views.PoolView) float64 { return v.Running },
-		"wanted":  func(v *views.PoolView) float64 { return v.Want },
+		"demand":  func(v *views.PoolView) float64 { return v.Want },
 	}[by]
 	if of == nil {
 		return true

@@ -135,7 +135,7 @@ func TestRealPast(t *testing.T) {
 	b.open(l.url + "/")
 	b.until(`[...document.querySelectorAll("#pools title")].filter((t) => t.textContent.includes("in the last 24h: ran")).length === 6`)
 	b.do(chromedp.Evaluate[chromedp.Void](`{ const s = document.querySelector("#history .wide svg"), r = s.getBoundingClientRect(); s.dispatchEvent(new PointerEvent("pointermove", { clientX: r.left + r.width / 2, clientY: r.top + r.height / 2, bubbles: true })) }`))
-	b.until(`/due  [0-9]/.test(document.getElementById("value").textContent) && document.querySelectorAll("#history .wide .fl-cursor").length === 3`)
+	b.until(`/entitled  [0-9]/.test(document.getElementById("value").textContent) && document.querySelectorAll("#history .wide .fl-cursor").length === 3`)
 	b.clean(l.url)
 }
 

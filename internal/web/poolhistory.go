@@ -72,7 +72,7 @@ func historyOf(ctx context.Context, src Source, pool, with string, r *Request) (
 		other.From, other.To = doc.From, doc.To
 		c.Figures = beside(x.All(), curveOf(other).All())
 	case pool == "": // its share is always 100 %
-		c.Figures = []plot.Figure{x.Due(), x.Demand(), x.Wait()}
+		c.Figures = []plot.Figure{x.Entitled(), x.Demand(), x.Wait()}
 	default:
 		c.Figures = x.All()
 	}

@@ -49,7 +49,7 @@ func TestRangeIsInTheAddress(t *testing.T) {
 		"since=1800-01-01T00:00:00Z&until=1900-01-01T00:00:00Z", "until=" + url.QueryEscape(until.Format(time.RFC3339))} {
 		status, _, text := l.get("/pool?pool=physics&" + bad)
 		if status != http.StatusOK || !strings.Contains(text, "; showing the last 1d") ||
-			!strings.Contains(text, "Due and running: physics") {
+			!strings.Contains(text, "Entitled and running: physics") {
 			t.Errorf("%s: %d", bad, status)
 		}
 	}
@@ -122,7 +122,7 @@ func TestCompareTwoPools(t *testing.T) {
 	l := newLab(t, cluster, pastDay)
 	example(l)
 	_, _, text := l.get("/pool?pool=physics&with=biology&past=24")
-	shows(t, text, "Due and running: physics", "Due and running: biology", "Oldest wait: biology",
+	shows(t, text, "Entitled and running: physics", "Entitled and running: biology", "Oldest wait: biology",
 		"fairlead shares --compare physics biology", `<option value="biology"></option>`)
 	shares, err := l.client.Pools.Shares(t.Context(), "biology")
 	if err != nil {
@@ -143,7 +143,7 @@ func TestCompareTwoPools(t *testing.T) {
 	}
 	for _, with := range []string{"nobody", "physics"} {
 		_, _, text := l.get("/pool?pool=physics&with=" + with)
-		shows(t, text, "there is no other pool "+with, "Due and running: physics")
+		shows(t, text, "there is no other pool "+with, "Entitled and running: physics")
 	}
 }
 

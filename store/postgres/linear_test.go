@@ -12,7 +12,7 @@ import (
 
 // TestLinearizable has clients of several stores on one schema contend for leases.
 func TestLinearizable(t *testing.T) {
-	pgtest.URL(t) // skips the test without PostgreSQL: a skip inside the histories would not end it
+	pgtest.URL(t) // skips the test without PostgreSQL; a skip inside a history would not end it
 	linear.Run(t, func(t testing.TB) []queue.Store {
 		url, schema := pgtest.URL(t)
 		stores := make([]queue.Store, 4)

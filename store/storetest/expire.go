@@ -32,7 +32,7 @@ func expireSetsAside(s *suite) {
 	id := s.submit(job(func(j *queue.Job) { j.Retries = 100 }))[0]
 	for n := 0; s.get(id).State == queue.Waiting; n++ {
 		if n > 20 {
-			s.t.Fatal("a job that kills its agents is tried for ever")
+			s.t.Fatal("a job that kills its agents is tried forever")
 		}
 		s.take(id)
 		_, err := s.Expire(s.ctx, "agent")

@@ -94,7 +94,7 @@ func refusedEverywhere(s *suite) {
 	ids := s.submit(job(), job())
 	for n := 0; s.get(ids[0]).State == queue.Waiting; n++ {
 		if n > 20 {
-			s.t.Fatal("a job that nobody begins waits for ever")
+			s.t.Fatal("a job that nobody begins waits forever")
 		}
 		s.finish(s.on(string(rune('a'+n)), ids[0]).Ref, refusal(queue.RefusedUser))
 	}

@@ -146,7 +146,7 @@ func TestWorker(t *testing.T) {
 		w.Ended(mq.Report{Marker: fmt.Sprint(i)})
 	}
 	if _, old := w.End("1"); old {
-		t.Error("ends are remembered for ever")
+		t.Error("ends are remembered forever")
 	}
 	if _, known := w.End("2999"); !known {
 		t.Error("the last end is not known")
