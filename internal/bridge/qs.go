@@ -1,6 +1,6 @@
-// Package bridge submits jobs to a queueing system (QS) that others run, and follows them there to their
-// ends. Package frontback decides the priority of a job in the QS; or the bridge feeds jobs as capacity
-// frees, in the order of the scheduler.
+// Package bridge submits jobs to another queueing system (QS), and follows the jobs there until they end. It works
+// in one of two ways: it submits all jobs, with priorities that package frontback decides; or it submits jobs in the
+// order of the scheduler, as capacity frees.
 //
 // A bridge is a worker like an agent: it leases tasks, but lets a QS run them. It must never submit one task
 // twice. So each submission has its own marker: the bridge writes the marker to its ledger before it sends

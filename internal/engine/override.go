@@ -17,8 +17,9 @@ import (
 
 // override is a kind of settings beside the configuration: drained nodes, pauses, boosts, reservations, nodes of
 // bridges. An override survives a restart, applies on all servers of a store, and ends by itself or when somebody ends
-// it. To add a kind, write a file that fills in these fields, and add a line in overrideKinds, and a field in
-// inforce.go with its map in newInForce.
+// it. To add a kind, write a file that fills in these fields, and add a line in overrideKinds, a field in
+// inforce.go with its map in newInForce, and the prefix in package poolnames, which also needs to know whether the kind
+// names pools.
 type override[T any] struct {
 	name   string // for the log
 	prefix string // of the setting keys; the values are JSON, except strings

@@ -1,12 +1,14 @@
 // Package postgres is a store in a PostgreSQL database, version 14 or later. Everything that it acknowledges is
 // committed, as durably as the database is configured.
 //
-// Several stores may use one schema, and each engine needs its own store: the changes report what other stores lease,
-// and assume that an engine knows its own leases. All shared state is in the database, and the clock of the database
-// decides about leases. The store keeps nothing in a session, and no statement relies on a schema that is set:
-// connections may come from a pooler that hands them out by transaction, such as PgBouncer. The store detects that, and
-// then prepares no statements, unless the URL says default_query_exec_mode. Notifications of changes need a separate
-// session with the database itself, see [Options.Direct]; without it the store polls four times a second.
+// Several Store values may use one schema. Each engine needs its own: a Store reports to its engine the leases of all
+// others, and assumes that the engine knows its own. All shared state is in the database, and the clock of the database
+// decides about leases.
+//
+// Connections may come from a pooler that hands them out by transaction, such as PgBouncer. So the store keeps nothing
+// in a session, and every statement names its schema. The store detects a pooler, and then prepares no statements; the
+// parameter default_query_exec_mode of the URL overrides that. Notifications of changes need a separate session with
+// the database itself, see [Options.Direct]; without it the store polls four times a second.
 package postgres
 
 import (
