@@ -84,7 +84,7 @@ func diagnose(ctx context.Context, a *app) []api.HealthCheck {
 	if err == nil {
 		checks = append(checks, serverChecks(st, client.Address, took)...)
 		var found *api.Diagnosis
-		if found, err = client.Doctor(ctx); err == nil {
+		if found, err = client.Doctor(ctx, false); err == nil {
 			checks = append(append(checks, found.Checks...), metricsCheck(ctx, client))
 		}
 	}

@@ -179,6 +179,7 @@ func (q *queueList) show(ctx context.Context, client *api.Client, args []string)
 	plain.Lines(list)
 	if q.terminal() && !q.noHeader {
 		q.headline(list)
+		q.troubles(ctx, client)
 	}
 	if !q.start {
 		words.SortQueue(list.Jobs)
@@ -202,6 +203,17 @@ func (q *queueList) headline(list *api.JobList) {
 	used := s.Capacity[s.Unit] - s.Free[s.Unit]
 	fmt.Fprintf(q.out, "%s  waiting %d tasks   running %d (%d of %d %s)   last step %s\n",
 		list.At.Local().Format("15:04:05 MST"), s.Waiting, s.Running, used, s.Capacity[s.Unit], s.Unit, last)
+}
+
+// troubles prints a line for each thing that does not work at present.
+func (q *queueList) troubles(ctx context.Context, client *api.Client) {
+	h, err := client.Doctor(ctx, true)
+	if err != nil {
+		return // an older server does not know; the list of jobs is complete without
+	}
+	for _, c := range h.Checks {
+		fmt.Fprintln(q.out, "!", plain.Line(words.Trouble(c)))
+	}
 }
 
 // sortStarts keeps only the waiting jobs and sorts them by start; jobs with unknown starts come last.

@@ -121,7 +121,7 @@ func (a *audit) judge() {
 func (a *audit) askServer(c *api.Client) map[string]float64 {
 	a.t.Helper()
 	ctx := a.t.Context()
-	found, err1 := c.Doctor(ctx)
+	found, err1 := c.Doctor(ctx, false)
 	nodes, err2 := c.Nodes.List(ctx)
 	shares, err3 := c.Pools.Shares(ctx, "")
 	if err1 != nil || err2 != nil || err3 != nil {

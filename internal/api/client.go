@@ -226,8 +226,12 @@ func (c *Client) Status(ctx context.Context) (*ServerStatus, error) {
 	return get[ServerStatus](ctx, c, "/v1/status", nil)
 }
 
-// Doctor returns the findings of the server about itself and its agents.
-func (c *Client) Doctor(ctx context.Context) (*Diagnosis, error) {
+// Doctor returns the findings of the server about itself and its agents: of all checks or, if quick is set, only what
+// does not work at present.
+func (c *Client) Doctor(ctx context.Context, quick bool) (*Diagnosis, error) {
+	if quick {
+		return get[Diagnosis](ctx, c, "/v1/health", nil)
+	}
 	return get[Diagnosis](ctx, c, "/v1/doctor", nil)
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/ends"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/usage"
@@ -74,6 +75,9 @@ func (a *applier) apply(s *State, c queue.Change) {
 		s.stop(c.Runs, c.Reason)
 	case queue.Lost:
 		for _, r := range c.Runs {
+			if run := s.Runs[taskID{r.JobID, r.Task}]; run != nil && run.Ref == r.Ref {
+				noteEnd(&s.Ends, run, ends.Lost, now)
+			}
 			s.end(r.Ref, now, now, false)
 			s.stats.Lost++
 			a.Observer.Lost(r.Ref)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/ends"
 	"github.com/fairlead/fairlead/queue"
 )
 
@@ -22,6 +23,9 @@ const (
 	faultUsers    = 3
 	faultSilences = 3
 )
+
+// byTheServer ends the reason of a node that the server drained.
+const byTheServer = " (by the server)"
 
 // Fault is a row of tasks that a node did not begin.
 type Fault struct {
@@ -101,7 +105,7 @@ func (f faults) broken() map[string]string {
 		if out == nil {
 			out = map[string]string{}
 		}
-		out[node] = x.text() + " (by the server)"
+		out[node] = x.text() + byTheServer
 	}
 	return out
 }
@@ -188,4 +192,11 @@ func (m mended) load(settings map[string]string) (changed bool) {
 		}
 	}
 	return changed
+}
+
+// noteEnd counts an attempt that ended; r is nil if it was unknown.
+func noteEnd(t *ends.Tally, r *liveRun, c ends.Cause, now time.Time) {
+	if r != nil {
+		t.Add(r.Holder, r.Header.User, c, now)
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/bounded"
+	"github.com/fairlead/fairlead/internal/ends"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/usage"
 )
@@ -106,6 +107,7 @@ func (f *finisher) refused(s *State, r *liveRun, res *queue.Result, v queue.Verd
 	if r != nil {
 		s.Faults.refused(r, res.Outcome, now)
 	}
+	noteEnd(&s.Ends, r, ends.Refused, now)
 	s.abort(res.Ref, now)
 	s.stats.Refused++
 	f.watchers.publish(queue.Event{Job: res.JobID, Task: res.Task, At: now, Code: "refused", Text: res.Outcome.Cause, State: v.State})
@@ -168,6 +170,7 @@ func (f *finisher) finish(ctx context.Context, results []queue.Result) ([]queue.
 			if r := runs[i]; r != nil && o.State != queue.Cancelled {
 				s.Faults.hear(r)
 			}
+			noteEnd(&s.Ends, runs[i], ends.Of(o), now)
 			f.finished(s, &results[i], now)
 			s.stats.Finished++
 			f.Observer.Ended(results[i])

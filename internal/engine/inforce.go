@@ -93,6 +93,9 @@ type Pause struct {
 // maintained is the prefix of the stored reason of a node in maintenance.
 const maintained = "maintenance\n"
 
+// SetAside reports whether the server drained a node because it began none of its tasks.
+func (f *inForce) SetAside(name string) bool { return strings.HasSuffix(f.drained[name], byTheServer) }
+
 // DrainedText says why a node is drained; "" if it is not.
 func (f *inForce) DrainedText(name string) string {
 	why, planned := strings.CutPrefix(f.drained[name], maintained)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/allocation"
+	"github.com/fairlead/fairlead/internal/ends"
 	"github.com/fairlead/fairlead/internal/poolnames"
 	"github.com/fairlead/fairlead/internal/wait"
 	"github.com/fairlead/fairlead/queue"
@@ -28,6 +29,7 @@ type State struct {
 	InForce inForce
 	Mended  mended
 	Faults  faults            // of nodes that begin nothing
+	Ends    ends.Tally        // how attempts ended
 	dirty   bool              // the core must be rebuilt
 	names   *poolnames.Report // pools that were renamed in the store; nil: none
 	Decided decisions
@@ -45,9 +47,14 @@ type State struct {
 	recounted Recounted
 
 	Version uint64 // counts changes of the state
-	touched bool   // the state has changed since the version was counted
-	woken   bool   // the engine has work to do
-	reading bool   // under Read: the state may not be changed
+	signals signals
+	reading bool // under Read: the state may not be changed
+}
+
+// signals tell the lock what to do when it is given back.
+type signals struct {
+	touched bool // the state has changed since the version was counted
+	woken   bool // the engine has work to do
 }
 
 // newState returns the state of an engine that has not read its store yet.
@@ -62,13 +69,13 @@ func newState(store queue.Store, shares allocation.Config) State {
 // touch marks the state as changed, so that it gets a new version.
 func (s *State) touch() {
 	s.mustChange()
-	s.touched = true
+	s.signals.touched = true
 }
 
 // wakeUp makes the engine take a turn.
 func (s *State) wakeUp() {
 	s.mustChange()
-	s.woken = true
+	s.signals.woken = true
 }
 
 func (s *State) mustChange() {
@@ -111,13 +118,13 @@ func (s *State) With(fork *sched.Scheduler) *State {
 
 // count counts the version at the end of an update.
 func (g *guarded) count() {
-	if g.state.touched {
+	if g.state.signals.touched {
 		g.state.Version++
 	}
-	if g.state.woken {
+	if g.state.signals.woken {
 		g.poke()
 	}
-	g.state.touched, g.state.woken = false, false
+	g.state.signals = signals{}
 }
 
 // poke wakes the engine.

@@ -89,9 +89,27 @@ func (s *examiner) examine(ctx context.Context) []api.HealthCheck {
 	defer cancel()
 	seen := s.patients()
 	return slices.Concat(
-		s.checkPulse(ctx), s.checkStore(ctx), []api.HealthCheck{s.checkCounters(ctx), judgeSums(s.loop.LastRecount())}, s.checkDisk(), s.checkHistory(ctx),
-		[]api.HealthCheck{s.checkConfig()}, s.checkFiles(), []api.HealthCheck{s.checkAccess()},
-		checkNodes(seen), checkAgents(seen, s.program, s.waitingUsers(ctx)), s.checkBridges(ctx, seen),
-		s.checkPools(ctx), s.checkWaiting(ctx), []api.HealthCheck{s.checkBackfill(ctx)}, s.checkUsers(ctx),
+		s.checkPulse(ctx), s.checkStore(ctx), one(s.checkCounters(ctx)), one(judgeSums(s.loop.LastRecount())),
+		s.checkDisk(), s.checkSync(), s.checkHistory(ctx),
+		one(s.checkConfig()), s.checkFiles(), one(s.checkAccess()),
+		s.checkNodes(seen), checkAgents(seen, s.program, s.waitingUsers(ctx)),
+		s.checkBridges(ctx, seen), one(s.checkFailures()),
+		s.checkPools(ctx), s.checkWaiting(ctx), one(s.checkBackfill(ctx)), s.checkUsers(ctx),
 	)
+}
+
+// healthTime bounds the quick checks: the database may not answer.
+const healthTime = time.Second
+
+// quick runs the checks that cost little and whose findings hold up work at once.
+func (s *examiner) quick(ctx context.Context) []api.HealthCheck {
+	ctx, cancel := context.WithTimeout(ctx, healthTime)
+	defer cancel()
+	seen := s.patients()
+	checks := slices.Concat(s.checkPulse(ctx), s.checkDisk(), one(s.checkConfig()), s.checkNodes(seen),
+		one(s.checkFailures()))
+	if checks[0].Result != api.ResultFail { // the database answers
+		checks = append(checks, s.checkBridges(ctx, seen)...)
+	}
+	return checks
 }

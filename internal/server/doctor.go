@@ -55,6 +55,8 @@ func grade(c api.HealthCheck, value float64, unit string, warn, fail float64, ne
 	return c
 }
 
+func one(c api.HealthCheck) []api.HealthCheck { return []api.HealthCheck{c} }
+
 // several formats a count of things: 1 job, 2 jobs.
 func several(n int, thing string) string {
 	if n == 1 {

@@ -9,6 +9,7 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/plain"
+	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/internal/words"
 )
@@ -56,8 +57,17 @@ func some(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
+// drainedNodes is the check of nodes that take no tasks because somebody wanted that.
+const drainedNodes = "drained nodes"
+
 // checkNodes checks which nodes take tasks, and which are lost or drained.
-func checkNodes(all []patient) []api.HealthCheck {
+func (s *examiner) checkNodes(all []patient) []api.HealthCheck {
+	_, waiting := s.loop.Running()
+	return judgeNodes(all, waiting)
+}
+
+// judgeNodes reports nodes that are lost, that begin no tasks, or that are drained, and what they hold up.
+func judgeNodes(all []patient, waiting int64) []api.HealthCheck {
 	by, start := map[string][]string{}, "start an agent with: fairlead work"
 	for _, n := range all {
 		name := n.Name
@@ -70,11 +80,19 @@ func checkNodes(all []patient) []api.HealthCheck {
 			}
 			continue
 		}
-		by[n.State] = append(by[n.State], name)
+		if n.State == "down" && n.Tasks > 0 {
+			name += fmt.Sprintf(" (%s there)", several(n.Tasks, "task"))
+		}
+		if !n.SetAside { // these are failing nodes
+			by[n.State] = append(by[n.State], name)
+		}
 	}
 	nodes := counted(good("nodes", fmt.Sprintf("%d of %d take tasks", len(by["up"]), len(all))), len(by["up"]), "nodes")
 	if len(by["up"]) == 0 {
 		nodes.Result, nodes.Next = api.ResultFail, start
+		if waiting > 0 {
+			nodes.Text += ", and " + units.Plural(int(waiting), "task") + " " + units.OneOf(int(waiting), "waits", "wait")
+		}
 	}
 	checks := []api.HealthCheck{nodes}
 	if lost := by["down"]; len(lost) > 0 {
@@ -84,7 +102,8 @@ func checkNodes(all []patient) []api.HealthCheck {
 		checks = append(checks, counted(bad("failing nodes", api.ResultWarn, strings.Join(failing, "; "), "find the cause there; the server drains the node when tasks of three users fail in a row. After the repair: fairlead resume NODE"), len(failing), "nodes"))
 	}
 	if drained := by["drain"]; len(drained) > 0 {
-		checks = append(checks, counted(bad("drained nodes", api.ResultWarn, some(drained), "when they are ready: fairlead resume NODE"), len(drained), "nodes"))
+		found := bad(drainedNodes, api.ResultWarn, some(drained), "when they are ready: fairlead resume NODE")
+		checks = append(checks, counted(found, len(drained), "nodes"))
 	}
 	return checks
 }
@@ -94,6 +113,10 @@ func begunNothing(all []patient) []string {
 	const most, least = 5, 2
 	var out []string
 	for _, n := range all {
+		if n.SetAside {
+			out = append(out, plain.Line(n.Name+" is "+n.Why))
+			continue
+		}
 		if n.Fault == nil || n.Fault.Tasks < least || n.Drained || n.State == "down" {
 			continue
 		}

@@ -20,7 +20,8 @@ import (
 func (s *examiner) checkPulse(ctx context.Context) []api.HealthCheck {
 	p, err := s.loop.Pulse(ctx)
 	if err != nil {
-		return []api.HealthCheck{bad("database", api.ResultFail, "does not answer: "+err.Error(), "check the database and the server's log"), s.checkSteps()}
+		text := "does not answer: submissions are refused and nothing starts, running tasks go on; " + plain.Line(err.Error())
+		return []api.HealthCheck{bad("database", api.ResultFail, text, "check the database and the server's log"), s.checkSteps()}
 	}
 	return []api.HealthCheck{
 		grade(api.HealthCheck{Name: "database", Text: fmt.Sprintf("answers in %s", brief(p.Store))}, p.Store.Seconds(), "s", 0.1, 2, "check what else uses the disk or the database"),
@@ -142,19 +143,31 @@ func judgeSums(r engine.Recounted) api.HealthCheck {
 	return counted(bad("sums", api.ResultFail, plain.Line(some(parts)), "restart the server, which then recounts, and report it"), len(r.Wrong), "sums that differ")
 }
 
-// checkDisk checks the free space where the jobs are stored, and how long a sync to disk takes.
+// checkDisk checks the free space where the jobs are stored.
 func (s *examiner) checkDisk() []api.HealthCheck {
 	dir := filepath.Dir(s.database)
 	var fs syscall.Statfs_t
 	if s.database == "" || syscall.Statfs(dir, &fs) != nil {
 		return nil
 	}
-	checks := []api.HealthCheck{room("disk", int64(fs.Bavail)*fs.Bsize, dir, "free disk space: submissions are refused when the disk is full")}
+	next := "free disk space: submissions are refused when the disk is full"
+	return one(room("disk", int64(fs.Bavail)*fs.Bsize, dir, next))
+}
+
+// checkSync measures how long a sync to the disk takes where the jobs are stored.
+func (s *examiner) checkSync() []api.HealthCheck {
+	if s.database == "" {
+		return nil
+	}
+	dir := filepath.Dir(s.database)
 	took, err := syncTime(dir)
 	if err != nil {
-		return append(checks, bad("sync", api.ResultFail, err.Error(), "check who owns "+dir+", and whether the server can write to it"))
+		next := "check who owns " + dir + ", and whether the server can write to it"
+		return one(bad("sync", api.ResultFail, err.Error(), next))
 	}
-	return append(checks, grade(api.HealthCheck{Name: "sync", Text: fmt.Sprintf("a write reaches the disk after %s", brief(took))}, took.Seconds(), "s", 0.05, 1, "each submission waits for it: use a faster disk, or one that is not shared"))
+	c := api.HealthCheck{Name: "sync", Text: fmt.Sprintf("a write reaches the disk after %s", brief(took))}
+	next := "each submission waits for it: use a faster disk, or one that is not shared"
+	return one(grade(c, took.Seconds(), "s", 0.05, 1, next))
 }
 
 // room grades how much space is left.

@@ -37,8 +37,8 @@ func TestLimitsFit(t *testing.T) {
 	}
 }
 
-// ends is a pair of connections in memory, of which the server has one.
-func ends(t *testing.T, g *gate) (mine net.Conn, in *conn) {
+// pair returns two connected ends of a connection in memory; the server has the second.
+func pair(t *testing.T, g *gate) (mine net.Conn, in *conn) {
 	t.Helper()
 	mine, theirs := net.Pipe()
 	in, err := g.enter(theirs, nil)
@@ -64,20 +64,20 @@ func gone(c net.Conn) bool {
 // is let in; those that have shown a session stay, and count as the user's.
 func TestAnonymousGiveWay(t *testing.T) {
 	g := newGate(connectionLimits{All: 100, Reserved: 20, User: 2, Anonymous: 3}, func(int, error) {})
-	first, in := ends(t, g)
+	first, in := pair(t, g)
 	if err := in.claim(userOf(1000)); err != nil {
 		t.Fatal(err)
 	}
 	var held []net.Conn
 	for range 5 {
-		c, _ := ends(t, g)
+		c, _ := pair(t, g)
 		held = append(held, c)
 	}
 	if gone(first) || !gone(held[0]) || !gone(held[1]) || gone(held[2]) || gone(held[4]) {
 		t.Error("the wrong connections were closed")
 	}
-	_, second := ends(t, g)
-	_, third := ends(t, g)
+	_, second := pair(t, g)
+	_, third := pair(t, g)
 	if err := second.claim(userOf(1000)); err != nil {
 		t.Error(err)
 	}
@@ -89,7 +89,7 @@ func TestAnonymousGiveWay(t *testing.T) {
 	}
 	in.Close()
 	in.Close() // twice, as net/http may
-	_, fourth := ends(t, g)
+	_, fourth := pair(t, g)
 	if err := fourth.claim(userOf(1000)); err != nil || g.known.Held() != 3 {
 		t.Errorf("a place that was given back: %v; %d are held", err, g.known.Held())
 	}

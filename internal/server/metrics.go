@@ -118,6 +118,11 @@ func collectStops(c chan<- prometheus.Metric, stops map[string]engine.StopCount)
 
 var rowDesc = prometheus.NewDesc("fairlead_node_refused_tasks", "Tasks in a row that the node did not begin, of nodes that did not begin the last.", []string{"node"}, nil)
 
+var endsDesc = prometheus.NewDesc("fairlead_attempts_ended_total",
+	"Attempts that ended, by result (succeeded, failed, cancelled), cause (exit, signal, refused, lost, other) "+
+		"and node. The first thousand nodes are counted apart, others as other.",
+	[]string{"result", "cause", "node"}, nil)
+
 var nodesDesc = prometheus.NewDesc("fairlead_nodes", "Nodes by state.", []string{"state"}, nil)
 
 // Describe implements prometheus.Collector.
@@ -133,4 +138,5 @@ func (m *metrics) Describe(c chan<- *prometheus.Desc) {
 	}
 	c <- nodesDesc
 	c <- rowDesc
+	c <- endsDesc
 }

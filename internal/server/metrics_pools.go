@@ -7,6 +7,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/fairlead/fairlead/internal/ends"
+	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/views"
 )
 
@@ -90,7 +92,9 @@ func (m *metrics) Collect(c chan<- prometheus.Metric) {
 	}
 	collectStops(c, stats.Stops)
 	states := map[string]int{"up": 0, "drain": 0, "down": 0, "maintenance": 0}
+	sums := engine.Read(m.loop, func(s *engine.State) map[ends.Key]int64 { return s.Ends.Totals() })
 	for _, n := range views.Nodes(m.loop) {
+		sums[ends.Key{Node: n.Name, Cause: ends.Exit}] += 0 // what alerts use exists before anything has happened
 		states[n.State]++
 		if n.Fault != nil {
 			c <- prometheus.MustNewConstMetric(rowDesc, prometheus.GaugeValue, float64(n.Fault.Tasks), n.Name)
@@ -98,5 +102,9 @@ func (m *metrics) Collect(c chan<- prometheus.Metric) {
 	}
 	for state, n := range states {
 		c <- prometheus.MustNewConstMetric(nodesDesc, prometheus.GaugeValue, float64(n), state)
+	}
+	for k, n := range sums {
+		c <- prometheus.MustNewConstMetric(endsDesc, prometheus.CounterValue, float64(n),
+			k.Cause.Result(), string(k.Cause), k.Node)
 	}
 }

@@ -34,6 +34,7 @@ type services struct {
 	events       *eventService
 	status       *statusService
 	doctor       *doctorService
+	health       *healthService
 	signIn       *signInService
 	joins        *joinService
 	tokens       *tokenService
@@ -53,6 +54,7 @@ func newServices(o Options, at *addresses, known *identity, m *metrics, limits c
 		program: o.Program, database: o.Database, started: started,
 	}
 	joins := newJoinService(o, agents)
+	doctor := &doctorService{examiner: examiner}
 	return &services{
 		jobs: &jobService{loop: loop, explainer: explainer, forecaster: o.Forecast, bridged: bridged},
 		submit: &submitService{
@@ -78,7 +80,8 @@ func newServices(o Options, at *addresses, known *identity, m *metrics, limits c
 			loop: loop, store: o.Store, config: o.Config, addresses: at,
 			program: o.Program, storeName: o.StoreName, started: started,
 		},
-		doctor: &doctorService{examiner: examiner},
+		doctor: doctor,
+		health: &healthService{doctor: doctor},
 		signIn: &signInService{loop: loop, identity: known, addresses: at, log: o.Logger},
 		joins:  joins,
 		tokens: &tokenService{loop: loop, bearers: known.bearers, names: known.names},
@@ -88,7 +91,7 @@ func newServices(o Options, at *addresses, known *identity, m *metrics, limits c
 func (s *services) all() []service {
 	return []service{
 		s.submit, s.jobs, s.why, s.logs, s.pools, s.boosts, s.pauses, s.limits, s.nodes, s.agents, s.reservations,
-		s.config, s.scheduling, s.history, s.reports, s.events, s.status, s.doctor, s.signIn, s.joins,
+		s.config, s.scheduling, s.history, s.reports, s.events, s.status, s.doctor, s.health, s.signIn, s.joins,
 		s.tokens,
 	}
 }

@@ -24,7 +24,7 @@ import (
 func sourceOf(s *services, o Options) web.Source {
 	explainer := o.Forecast.Explainer()
 	return web.Source{
-		Server: serverSource{o.Loop, s.status, s.doctor},
+		Server: serverSource{o.Loop, s.status, s.doctor, s.health},
 		Jobs:   jobSource{o.Loop, explainer, s.jobs, s.why, s.logs},
 		Pools:  poolSource{o.Loop, explainer, s.pools, s.boosts, s.pauses, s.history},
 		Nodes:  nodeSource{s.nodes, s.limits, s.reservations, s.nodes.recorder},
@@ -36,6 +36,7 @@ type serverSource struct {
 	loop *engine.Loop
 	*statusService
 	*doctorService
+	*healthService
 }
 
 func (x serverSource) You(ctx context.Context) web.You {
@@ -53,7 +54,7 @@ func (x serverSource) You(ctx context.Context) web.You {
 	}}
 }
 
-func (x serverSource) Version() uint64 { return x.loop.Version() }
+func (x serverSource) Version() uint64 { return x.loop.Version() + x.HealthVersion() }
 
 type jobSource struct {
 	loop      *engine.Loop

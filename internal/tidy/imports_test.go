@@ -26,7 +26,8 @@ var floors = []struct {
 	{"floor 2, the life of a job", []string{
 		"internal/wait", "internal/environ", "internal/batch", "internal/units", "internal/bounded",
 		"internal/plain", "internal/notices", "internal/filelock", "internal/socket", "internal/quota",
-		"internal/poolnames", "internal/ca", "internal/schedule", "queue", "internal/tries", "internal/permit",
+		"internal/poolnames", "internal/ca", "internal/schedule", "queue",
+		"internal/tries", "internal/ends", "internal/permit",
 		"internal/token", "internal/access", "allocation", "internal/poolpath", "internal/engine",
 		"internal/explain", "internal/views", "internal/forecast", "internal/history", "",
 	}},

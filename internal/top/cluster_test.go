@@ -25,6 +25,7 @@ type cluster struct {
 	pools  []views.PoolView
 	list   []api.Job
 	nodes  []views.NodeView
+	wrong  []api.HealthCheck
 	away   error         // the error of every answer
 	slow   time.Duration // delay of every answer
 	asked  int           // requests for shares
@@ -159,6 +160,12 @@ func (c *cluster) Limits(ctx context.Context) (*api.Limits, error) {
 	unlock, err := c.answer(ctx)
 	defer unlock()
 	return &api.Limits{Licenses: []engine.LicenseView{{Name: "matlab", Total: 5, Used: 5}}}, err
+}
+
+func (c *cluster) Health(ctx context.Context) (*api.Diagnosis, error) {
+	unlock, err := c.answer(ctx)
+	defer unlock()
+	return &api.Diagnosis{Checks: c.wrong}, err
 }
 
 func (c *cluster) Why(ctx context.Context, id int64, _ explain.WhyOptions) (*why.Answer, error) {

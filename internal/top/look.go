@@ -20,6 +20,7 @@ type seen struct {
 	next   bool // jobs are only the next ones to start
 	nodes  *api.Nodes
 	limits *api.Limits
+	health *api.Diagnosis
 	detail []string
 	err    error
 
@@ -74,6 +75,7 @@ func look(ctx context.Context, s source, q question) tea.Cmd {
 			func() error { return v.lookAtJobs(ctx, s, q.pool) },
 			func() (err error) { v.nodes, err = s.Nodes(ctx); return },
 			func() (err error) { v.limits, err = s.Limits(ctx); return },
+			func() (err error) { v.health, err = s.Health(ctx); return },
 			func() (err error) { v.detail, err = q.detail.text(ctx, s); return },
 		} {
 			if v.err = ask(); v.err != nil {

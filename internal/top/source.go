@@ -15,6 +15,7 @@ type source interface {
 	Jobs(ctx context.Context, q url.Values) (*api.JobList, error)
 	Nodes(ctx context.Context) (*api.Nodes, error)
 	Limits(ctx context.Context) (*api.Limits, error)
+	Health(ctx context.Context) (*api.Diagnosis, error)
 	Why(ctx context.Context, id int64, o explain.WhyOptions) (*why.Answer, error)
 	WhyPool(ctx context.Context, pool string) (*why.Answer, error)
 	Boost(ctx context.Context, r api.BoostRequest) (*api.BoostResponse, error)
@@ -35,6 +36,10 @@ func (s served) Jobs(ctx context.Context, q url.Values) (*api.JobList, error) {
 func (s served) Nodes(ctx context.Context) (*api.Nodes, error) { return s.client.Nodes.List(ctx) }
 
 func (s served) Limits(ctx context.Context) (*api.Limits, error) { return s.client.Nodes.Limits(ctx) }
+
+func (s served) Health(ctx context.Context) (*api.Diagnosis, error) {
+	return s.client.Doctor(ctx, true)
+}
 
 func (s served) Why(ctx context.Context, id int64, o explain.WhyOptions) (*why.Answer, error) {
 	return s.client.Jobs.Why(ctx, id, o)

@@ -8,6 +8,7 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/words"
 )
 
@@ -124,7 +125,27 @@ func (m *model) head() []string {
 	case m.paused:
 		second = titleStyle.Render("PAUSED") + " since " + d.shares.At.Local().Format("15:04:05") + " (p resumes)"
 	}
-	return []string{first, second}
+	return append([]string{first, second}, m.troubles()...)
+}
+
+// maxTroubles is the maximum number of lines about what does not work.
+const maxTroubles = 3
+
+// troubles returns a line for each thing that does not work, the worst first.
+func (m *model) troubles() []string {
+	var lines []string
+	for _, c := range m.data.health.Checks {
+		style := overStyle
+		if c.Result == api.ResultFail {
+			style = badStyle
+		}
+		if len(lines) == maxTroubles-1 && len(m.data.health.Checks) > maxTroubles {
+			more := fmt.Sprintf("! and %d more: fairlead doctor", len(m.data.health.Checks)-len(lines))
+			return append(lines, style.Render(more))
+		}
+		lines = append(lines, style.Render(clean("! "+words.Trouble(c))))
+	}
+	return lines
 }
 
 // foot returns the last line: the text being typed, a message, or the keys.

@@ -17,7 +17,9 @@ type NodeView struct {
 	State string `json:"state"` // up, drain, down, maintenance
 	Why   string `json:"why,omitempty"`
 	// Drained is set if an administrator drained the node: in the states drain and maintenance, and while it is down.
-	Drained  bool          `json:"drained,omitempty"`
+	Drained bool `json:"drained,omitempty"`
+	// SetAside is set if the server drained the node because it began none of its tasks.
+	SetAside bool          `json:"set_aside,omitempty"`
 	Capacity queue.Amounts `json:"capacity"`
 	Free     queue.Amounts `json:"free"`
 	// Uncounted are the resources without a limit: a bridge takes any amount of them.
@@ -75,7 +77,7 @@ func Nodes(l *engine.Loop) []NodeView {
 				}
 			}
 			if why := s.InForce.DrainedText(n.Name); why != "" {
-				v.Why, v.Drained = why, true
+				v.Why, v.Drained, v.SetAside = why, true, s.InForce.SetAside(n.Name)
 			}
 			v.Fault = s.Faults.Row(n.Name)
 			addPeer(s, &v, cluster.NodeID(i))

@@ -41,12 +41,19 @@ func (d *Dashboard) parts(ctx context.Context, p *Page, r *Request) ([]part, err
 	if err != nil {
 		return nil, err
 	}
-	return d.render(p, &shown{Request: r, Page: p, Data: data, Now: time.Now()})
+	return d.render(p, &shown{Request: r, Page: p, Data: data, Now: time.Now(), Health: d.source.Server.Health(ctx)})
 }
+
+// troublesPart is the part that shows on every page what does not work.
+const troublesPart = "troubles"
 
 func (d *Dashboard) render(p *Page, v *shown) ([]part, error) {
 	var out []part
-	for _, name := range p.Parts {
+	names := p.Parts
+	if len(names) > 0 && v.Health != nil {
+		names = append([]string{troublesPart}, names...)
+	}
+	for _, name := range names {
 		var b bytes.Buffer
 		if err := d.looks[p.Name].ExecuteTemplate(&b, name, v); err != nil {
 			return nil, err
@@ -60,7 +67,7 @@ func (d *Dashboard) render(p *Page, v *shown) ([]part, error) {
 func (d *Dashboard) write(w http.ResponseWriter, r *http.Request, p *Page, req *Request, data any, status int) {
 	v := &shown{
 		Request: req, Page: p, Data: data, Now: time.Now(), Pages: d.pages, Program: d.program,
-		Who: d.you(r.Context()).Actor, Theme: theme(r),
+		Who: d.you(r.Context()).Actor, Theme: theme(r), Health: d.source.Server.Health(r.Context()),
 	}
 	var b bytes.Buffer
 	parts, err := d.render(p, v)
@@ -103,6 +110,8 @@ type shown struct {
 	Page *Page
 	Data any
 	Now  time.Time
+	// Health lists what does not work at present.
+	Health *api.Diagnosis
 
 	Pages   []*Page
 	Who     api.Actor

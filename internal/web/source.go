@@ -31,6 +31,8 @@ type ServerSource interface {
 	Version() uint64
 	// Status returns the report of the server about itself.
 	Status(ctx context.Context) (*api.ServerStatus, error)
+	// Health returns what does not work at present.
+	Health(ctx context.Context) *api.Diagnosis
 	// Doctor returns the latest findings of fairlead doctor.
 	Doctor(ctx context.Context) *api.Diagnosis
 }

@@ -1,0 +1,144 @@
+// Package ends counts how the attempts of tasks ended: per node and user in the last hour, for all of them together in
+// the day before that, and per node and cause since the server started.
+//
+// It has no clock and no lock: its owner passes the instants, and calls it from one goroutine at a time.
+package ends
+
+import (
+	"maps"
+	"time"
+
+	"github.com/fairlead/fairlead/queue"
+)
+
+// Cause is how an attempt ended.
+type Cause string
+
+// The causes.
+const (
+	Succeeded Cause = "succeeded"
+	Cancelled Cause = "cancelled"
+	Exit      Cause = "exit"    // the process exited with a code other than 0
+	Signal    Cause = "signal"  // a signal ended the process
+	Other     Cause = "other"   // an error of a handler, a time limit
+	Refused   Cause = "refused" // the node did not begin the task
+	Lost      Cause = "lost"    // the lease ended, or the agent is gone
+)
+
+// Of returns the cause of an outcome.
+func Of(o queue.Outcome) Cause {
+	switch {
+	case o.Refused != "":
+		return Refused
+	case o.State == queue.Succeeded:
+		return Succeeded
+	case o.State == queue.Cancelled:
+		return Cancelled
+	case o.Signal != "":
+		return Signal
+	case o.ExitCode != 0:
+		return Exit
+	}
+	return Other
+}
+
+// Failed reports whether attempts that end in this way failed.
+func (c Cause) Failed() bool { return c != Succeeded && c != Cancelled }
+
+// Result is succeeded, cancelled or failed.
+func (c Cause) Result() string {
+	if c.Failed() {
+		return "failed"
+	}
+	return string(c)
+}
+
+// maxNames bounds the nodes and the users that are counted apart. Later ones are counted as "other".
+const maxNames = 1000
+
+// other is the name of all nodes or users after the first maxNames.
+const other = "other"
+
+// Key identifies a sum since the server started.
+type Key struct {
+	Node  string
+	Cause Cause
+}
+
+// Tally counts ends. The zero value is empty.
+type Tally struct {
+	recent named // by node and minute
+	users  named // by user and minute
+	past   ring  // by 5 minutes
+	totals map[Key]int64
+}
+
+// named are counts of the last hour by name.
+type named map[string]*ring
+
+// The widths of the buckets, and how far they reach back.
+const (
+	hour      = time.Hour
+	pastWidth = 5 * time.Minute
+	pastReach = 25 * time.Hour
+)
+
+// Add counts an attempt of a user's task on a node.
+func (t *Tally) Add(node, user string, c Cause, now time.Time) {
+	if t.totals == nil {
+		t.recent, t.users, t.totals = named{}, named{}, map[Key]int64{}
+	}
+	nodes := t.recent.of(node)
+	t.totals[Key{nodes, c}]++
+	if c == Cancelled {
+		return
+	}
+	one := Count{Ended: 1}
+	if c.Failed() {
+		one.Failed = 1
+	}
+	t.recent[nodes].add(one, now, time.Minute, hour)
+	t.users[t.users.of(user)].add(one, now, time.Minute, hour)
+	t.past.add(one, now, pastWidth, pastReach)
+}
+
+// of returns the name under which a node or user is counted.
+func (n named) of(name string) string {
+	if n[name] == nil {
+		if len(n) >= maxNames {
+			name = other
+		}
+		if n[name] == nil {
+			n[name] = &ring{}
+		}
+	}
+	return name
+}
+
+// LastHour returns the attempts that ended in the hour before now, by node and by user; names without any are left
+// out.
+func (t *Tally) LastHour(now time.Time) (nodes, users map[string]Count) {
+	return t.recent.since(now.Add(-hour)), t.users.since(now.Add(-hour))
+}
+
+func (n named) since(from time.Time) map[string]Count {
+	out := map[string]Count{}
+	for name, r := range n {
+		if c := r.since(from); c.Ended > 0 {
+			out[name] = c
+		}
+	}
+	return out
+}
+
+// DayBefore returns the attempts that ended in the 24 hours before the last hour.
+func (t *Tally) DayBefore(now time.Time) Count {
+	return t.past.since(now.Add(-pastReach)).Minus(t.past.since(now.Add(-hour)))
+}
+
+// Totals returns a copy of the sums since the server started.
+func (t *Tally) Totals() map[Key]int64 {
+	out := map[Key]int64{}
+	maps.Copy(out, t.totals)
+	return out
+}

@@ -1,0 +1,80 @@
+package server
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/ends"
+	"github.com/fairlead/fairlead/internal/engine"
+)
+
+// TestJudgeFailures: a node that fails most of its tasks while others do not is named, then the user whose tasks fail
+// more than usual. Few failures, and failures that are usual, are no warning.
+func TestJudgeFailures(t *testing.T) {
+	count := func(ended, failed int64) ends.Count { return ends.Count{Ended: ended, Failed: failed} }
+	for _, c := range []struct {
+		result, says string
+		f            failures
+	}{
+		{"ok", "0 of 0 tasks failed in the last hour (the usual part is not known yet)", failures{}},
+		{"ok", "5 of 100 tasks failed in the last hour (usually 4.0%)", failures{
+			nodes: map[string]ends.Count{"n1": count(50, 5), "n2": count(50, 0)}, before: count(1000, 40),
+		}},
+		{"ok", "19 of 19 tasks", failures{nodes: map[string]ends.Count{"n1": count(19, 19)}}},
+		{"warn", "n1 failed 400 of 430 tasks in the last hour, the other nodes 1.0%", failures{
+			nodes: map[string]ends.Count{"n1": count(430, 400), "n2": count(100, 1)},
+		}},
+		{"warn", "180 of 200 tasks failed in the last hour (usually 2.0%), 170 of them of ann", failures{
+			nodes:  map[string]ends.Count{"n1": count(100, 90), "n2": count(100, 90)},
+			users:  map[string]ends.Count{"ann": count(170, 170), "bob": count(30, 10)},
+			before: count(1000, 20),
+		}},
+		{"ok", "90 of 100 tasks failed in the last hour (usually 85.0%)", failures{
+			nodes: map[string]ends.Count{"n1": count(100, 90)}, before: count(1000, 850),
+		}},
+	} {
+		expect(t, one(judgeFailures(c.f)), "failures", c.result, c.says)
+	}
+}
+
+// TestTroubles: pages show the quick findings that are not ok, the worst first, and the first failure among the others;
+// not nodes that an administrator drained.
+func TestTroubles(t *testing.T) {
+	warn := func(name string) api.HealthCheck { return bad(name, api.ResultWarn, "", "") }
+	fail := func(name string) api.HealthCheck { return bad(name, api.ResultFail, "", "") }
+	for _, c := range []struct {
+		quick, slow []api.HealthCheck
+		want        []string
+	}{
+		{[]api.HealthCheck{good("disk", "")}, []api.HealthCheck{good("sums", ""), fail("disk")}, nil},
+		{
+			[]api.HealthCheck{warn("disk"), fail("bridges")}, []api.HealthCheck{warn("rights"), fail("sums"), fail("files")},
+			[]string{"bridges", "sums", "disk"},
+		},
+		{[]api.HealthCheck{warn(drainedNodes)}, []api.HealthCheck{warn("rights")}, nil},
+	} {
+		var names []string
+		for _, x := range troubles(c.quick, c.slow) {
+			names = append(names, x.Name)
+		}
+		if !slices.Equal(names, c.want) {
+			t.Errorf("%v, want %v", names, c.want)
+		}
+	}
+}
+
+// TestFailingNodesAreNamed: a node that the server drained is a failing node, not one that somebody drained.
+func TestFailingNodesAreNamed(t *testing.T) {
+	n := ofAgent("n1", api.Facts{})
+	n.State, n.Drained, n.SetAside = "drain", true, true
+	n.Why = "drained: it has begun none of the last 3 tasks, of 3 users; the last: no /scratch (by the server)"
+	found := judgeNodes([]patient{n}, 12)
+	expect(t, found, "failing nodes", "warn", "n1 is drained: it has begun none of the last 3 tasks")
+	expect(t, found, "nodes", "fail", "0 of 1 take tasks, and 12 tasks wait")
+	if slices.ContainsFunc(found, func(c api.HealthCheck) bool { return c.Name == drainedNodes }) {
+		t.Errorf("%+v", found)
+	}
+	n.SetAside, n.State, n.Tasks, n.Fault = false, "down", 3, &engine.Fault{}
+	expect(t, judgeNodes([]patient{n}, 0), "lost nodes", "warn", "n1 (3 tasks there)")
+}

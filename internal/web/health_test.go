@@ -1,0 +1,40 @@
+package web_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/fairlead/fairlead/internal/api"
+)
+
+// TestHealthIsOnEveryPage: every page shows first that a node is lost, with the tasks that it held and what to do, and
+// no longer when the node has come back.
+func TestHealthIsOnEveryPage(t *testing.T) {
+	l := newLab(t, cluster)
+	example(l)
+	id := l.submit("curie", api.Spec{Request: map[string]int64{"cpu": 1}})
+	const lost, next = "n9", "journalctl -u fairlead-agent"
+	troubled := func(path string) bool {
+		_, _, text := l.get(path)
+		_, strip, found := strings.Cut(text, `<div id="troubles"`)
+		if strip, _, _ = strings.Cut(strip, "</div>"); !found {
+			t.Fatalf("%s has no strip", path)
+		}
+		return strings.Contains(strip, "<b>lost nodes</b> "+lost) && strings.Contains(strip, next)
+	}
+	pages := []string{"/", "/queue", "/machines", "/policy", "/policy/weights", fmt.Sprint("/jobs/", id), "/jobs/999999"}
+	for _, path := range pages {
+		if troubled(path) {
+			t.Errorf("%s is troubled although all is well", path)
+		}
+	}
+	l.lose(lost)
+	for _, path := range pages {
+		l.wait(path+" shows the lost node", func() bool { return troubled(path) })
+	}
+	l.node(lost, map[string]int64{"cpu": 1})
+	for _, path := range pages {
+		l.wait(path+" shows the lost node no longer", func() bool { return !troubled(path) })
+	}
+}

@@ -1,0 +1,12 @@
+package words
+
+import "github.com/fairlead/fairlead/internal/api"
+
+// Trouble writes a finding on one line: what does not work, and what to do.
+func Trouble(c api.HealthCheck) string {
+	text := c.Name + ": " + c.Text
+	if c.Next != "" {
+		text += "  ->  " + c.Next
+	}
+	return text
+}
