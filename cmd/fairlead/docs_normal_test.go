@@ -74,6 +74,7 @@ var varies = []struct {
 	{regexp.MustCompile(`\d+\.\d%$`), "N%"},
 	{regexp.MustCompile(`used \d+\.\d%`), "used N%"},
 	{regexp.MustCompile(`\bstep \d+\b|\b\d+ steps\b`), "STEP"},
+	{regexp.MustCompile(`\b\d+ series in\b`), "N series in"},
 	{regexp.MustCompile(`\(process \d+\)`), "(process N)"},
 	{regexp.MustCompile(`\d+ of \d+ cpu\)`), "N of N cpu)"},
 	{regexp.MustCompile(`up to \d+`), "up to N"},

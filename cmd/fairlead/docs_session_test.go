@@ -151,10 +151,14 @@ func (s *session) follow(c prompt) []string {
 }
 
 // lookLong is how long a read-only command is repeated until its output matches the page: the times of jobs
-// vary. With -update, a changed page never matches.
-func lookLong() time.Duration {
-	if *update {
+// vary. With -update, a changed page never matches. After a first difference the page is wrong anyway, and its other
+// commands are not waited for: the test must end and tell before its time is over.
+func lookLong(t testing.TB) time.Duration {
+	switch {
+	case *update:
 		return 8 * time.Second
+	case t.Failed():
+		return 0
 	}
 	return await.Patience
 }
@@ -170,7 +174,7 @@ func (s *session) output(c prompt) []string {
 		return s.begin(kind, c)
 	}
 	var got []string
-	await.Within(lookLong(), func() bool {
+	await.Within(lookLong(s.t), func() bool {
 		got = s.canonical(s.run(c.text))
 		return matches(c.want, got) || !looks.MatchString(c.text) || *pace > 0
 	})
@@ -242,7 +246,7 @@ func (s *session) begin(kind string, c prompt) []string {
 		s.works[name] = b
 	}
 	var got []string
-	await.Within(lookLong(), func() bool {
+	await.Within(lookLong(s.t), func() bool {
 		got = s.canonical(strings.ReplaceAll(b.String(), "\r\n", "\n"))
 		return matches(c.want, got) && len(got) > 0 || *pace > 0 && len(got) > 5
 	})

@@ -88,7 +88,7 @@ func (l *lesson) follow(c prompt) []string {
 		text = "curl -s " + strings.TrimPrefix(text, "curl ")
 	}
 	var got []string
-	await.Within(lookLong(), func() bool {
+	await.Within(lookLong(l.t), func() bool {
 		x := exec.Command("sh", "-c", text)
 		x.Dir, x.Env = l.dir, l.env
 		out, _ := x.CombinedOutput()
@@ -158,7 +158,7 @@ func (l *lesson) begin(flags string, want []string) []string {
 	go func() { b.cmd.Wait(); close(b.ended) }()
 	l.services[address] = b
 	var got []string
-	await.Within(lookLong(), func() bool {
+	await.Within(lookLong(l.t), func() bool {
 		got = l.lines(b.String())
 		return sameForm(want, got)
 	})
