@@ -115,6 +115,7 @@ type session struct {
 	bridge   bool     // a bridge to another queueing system; it has the output of ended tasks
 	member   *engine.Member
 	unit     string // in which fairlead counts shares
+	polls    polls
 
 	mu    sync.Mutex
 	facts facts

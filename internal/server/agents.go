@@ -159,6 +159,8 @@ func (s *agentService) poll(ctx context.Context, in *namedPost[api.PollRequest])
 	if x == nil {
 		return s.agents.over(in.Body.Session), nil
 	}
+	x.polls.begin()
+	defer x.polls.end()
 	x.acknowledge(in.Body.Ack)
 	x.learn(in.Body.Facts)
 	if _, err := x.member.Renew(ctx, nil); err != nil {

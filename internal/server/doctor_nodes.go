@@ -28,7 +28,8 @@ func (x *session) learn(f *api.Facts) {
 type patient struct {
 	views.NodeView
 	facts
-	commands bool // an agent, which runs commands
+	commands bool      // an agent, which runs commands
+	silent   time.Time // since when its agent has no connection; zero: it has one, or has none with this server
 }
 
 // patients returns all nodes.
@@ -41,6 +42,7 @@ func (s *examiner) patients() []patient {
 			x.mu.Lock()
 			p.facts, p.commands = x.facts, len(x.kinds) == 0
 			x.mu.Unlock()
+			p.silent = x.polls.since()
 		}
 		out = append(out, p)
 	}
@@ -98,6 +100,11 @@ func judgeNodes(all []patient, waiting int64) []api.HealthCheck {
 	if lost := by["down"]; len(lost) > 0 {
 		checks = append(checks, counted(bad("lost nodes", api.ResultWarn, some(lost), "check whether these machines run, and read the logs of their agents: journalctl -u fairlead-agent"), len(lost), "nodes"))
 	}
+	if silent := silentNodes(all, time.Now()); len(silent) > 0 {
+		next := "check whether these machines and their agents run: journalctl -u fairlead-agent. " +
+			"Their tasks wait again when their leases have ended"
+		checks = append(checks, counted(bad("silent nodes", api.ResultWarn, some(silent), next), len(silent), "nodes"))
+	}
 	if failing := begunNothing(all); len(failing) > 0 {
 		checks = append(checks, counted(bad("failing nodes", api.ResultWarn, strings.Join(failing, "; "), "find the cause there; the server drains the node when tasks of three users fail in a row. After the repair: fairlead resume NODE"), len(failing), "nodes"))
 	}
@@ -106,6 +113,21 @@ func judgeNodes(all []patient, waiting int64) []api.HealthCheck {
 		checks = append(checks, counted(found, len(drained), "nodes"))
 	}
 	return checks
+}
+
+// silentAfter is the time without a connection after which an agent is called silent. A live agent connects again at
+// once.
+const silentAfter = 3 * time.Second
+
+// silentNodes names the nodes whose agents have lost the connection, before their leases end and they are lost.
+func silentNodes(all []patient, now time.Time) (out []string) {
+	for _, n := range all {
+		if n.State != "down" && !n.silent.IsZero() && now.Sub(n.silent) >= silentAfter {
+			since := words.Clock(n.silent, now)
+			out = append(out, fmt.Sprintf("%s since %s (%s there)", n.Name, since, several(n.Tasks, "task")))
+		}
+	}
+	return out
 }
 
 // begunNothing reports the nodes that take tasks, or would, but did not begin the last few of them.

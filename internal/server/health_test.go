@@ -3,10 +3,13 @@ package server
 import (
 	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/ends"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // TestJudgeFailures: a node that fails most of its tasks while others do not is named, then the user whose tasks fail
@@ -62,6 +65,44 @@ func TestTroubles(t *testing.T) {
 			t.Errorf("%v, want %v", names, c.want)
 		}
 	}
+}
+
+// TestSilentNodes: a node whose agent has had no connection for some seconds is named with its tasks, until it has one
+// again or is lost.
+func TestSilentNodes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p polls
+		silent := func(state string) []string {
+			n := ofAgent("n1", api.Facts{})
+			n.State, n.Tasks, n.silent = state, 3, p.since()
+			return silentNodes([]patient{n}, time.Now())
+		}
+		for _, step := range []struct {
+			do     func()
+			silent int
+		}{
+			{func() {}, 0},
+			{p.begin, 0},
+			{func() { time.Sleep(time.Minute) }, 0},
+			{p.end, 0},
+			{func() { time.Sleep(silentAfter) }, 1},
+			{p.begin, 0},
+			{p.begin, 0},
+			{p.end, 0},
+			{func() { time.Sleep(time.Minute) }, 0},
+		} {
+			step.do()
+			if got := silent("up"); len(got) != step.silent || len(silent("down")) != 0 {
+				t.Errorf("%v, want %d", got, step.silent)
+			}
+		}
+		p.end()
+		time.Sleep(silentAfter)
+		want := "n1 since " + words.Clock(p.since(), time.Now()) + " (3 tasks there)"
+		if got := silent("up"); !slices.Equal(got, []string{want}) {
+			t.Errorf("%v, want %s", got, want)
+		}
+	})
 }
 
 // TestFailingNodesAreNamed: a node that the server drained is a failing node, not one that somebody drained.
