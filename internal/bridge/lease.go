@@ -139,7 +139,7 @@ func (s *state) abandon(it *item, why string) {
 	case it.stage == ended:
 		s.over = append(s.over, it)
 	default:
-		s.log.Info("taking out of the queueing system what is not wanted there any more", "task", it.lease.Ref, "id", it.id,
+		s.log.Info("removing an unwanted task from the queueing system", "task", it.lease.Ref, "id", it.id,
 			"why", why)
 		s.leaving = append(s.leaving, it)
 	}

@@ -17,7 +17,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	o.fill()
 	b := &Bridge{o: o, log: o.Logger, name: rand.Text()[:10]}
 	b.state = newState(&b.o)
-	b.server = wait.NewOutage(b.log, "the server does not answer, and what is in the queueing system goes on",
+	b.server = wait.NewOutage(b.log, "the server does not answer; the tasks in the queueing system go on",
 		"the server answers again")
 	b.unreported = wait.NewOutage(b.log, "the server does not take reports", "the server takes reports again")
 	b.refusing = wait.NewOutage(b.log, "the queueing system does not take jobs now",

@@ -88,8 +88,7 @@ func (s *state) change(items, gone []*item) error {
 	err := s.ledger.change(rowsOf(items), rowsOf(gone), s.book)
 	if err != nil {
 		select {
-		case s.signals.failed <- fmt.Errorf("%w; what is in the queueing system is followed when the bridge is started again",
-			err):
+		case s.signals.failed <- fmt.Errorf("%w; the next run follows the tasks in the queueing system", err):
 		default:
 		}
 	}

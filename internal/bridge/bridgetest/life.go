@@ -38,7 +38,7 @@ func absent(s *suite) {
 	s.submit(s.shell(1, "true"))
 	if s.rig.Lacks.Absence {
 		if x := s.look(never)[0]; x.Phase != bridge.Unsure && x.Phase != bridge.Absent {
-			s.Errorf("got %+v of what was never there", x)
+			s.Errorf("got %+v of an entry that was never submitted", x)
 		}
 		return
 	}
@@ -58,7 +58,7 @@ func cancelWaiting(s *suite) {
 		s.Errorf("there ran %v", got)
 	}
 	if x := s.look(e[1])[0]; !over(x) {
-		s.Errorf("what was cancelled is %+v", x)
+		s.Errorf("the cancelled entry is %+v", x)
 	}
 }
 

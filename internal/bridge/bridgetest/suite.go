@@ -63,7 +63,7 @@ func (s *suite) end() {
 	ctx, cancel := context.WithTimeout(context.Background(), s.rig.Patience)
 	defer cancel()
 	if err := s.qs.Cancel(ctx, s.sent); err != nil && !s.Failed() {
-		s.Errorf("cancel what is left: %v", err)
+		s.Errorf("cancel the remaining entries: %v", err)
 	}
 	if !s.Failed() {
 		s.until(ctx, s.sent, over)

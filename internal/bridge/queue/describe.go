@@ -27,7 +27,7 @@ func (q *Queue) Describe(ctx context.Context) (frontback.Queue, error) {
 			out.Ages, out.Obeys = frontback.No, frontback.Yes
 			out.Found = append(out.Found, frontback.Doubt{
 				Broken: true,
-				Text: fmt.Sprintf("pool %s there has the policy %s, by which priorities do not decide between users: give it "+
+				Text: fmt.Sprintf("pool %s there has the policy %s, under which priorities do not decide between users: give it "+
 					"`policy: fifo` in the file of that server", q.o.Pool, p.Policy),
 			})
 		}

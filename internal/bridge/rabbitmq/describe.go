@@ -52,8 +52,8 @@ func (q *Queue) Describe(ctx context.Context) (frontback.Queue, error) {
 	if !there {
 		d.Notes = append(
 			d.Notes,
-			fmt.Sprintf("the queue %s is not there: the bridge makes it, durable, with x-max-priority %d, and what is called "+
-				"after it; whether its user may do that shows then", o.Queue, o.Priorities))
+			fmt.Sprintf("the queue %s is not there: the bridge makes it, durable, with x-max-priority %d, and others named "+
+				"after it; it fails then if its user may not", o.Queue, o.Priorities))
 	} else if work, err := fitting(c, o); err != nil {
 		return d, explain(o, err)
 	} else if work[deadLetters] == nil {
