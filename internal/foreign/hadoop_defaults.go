@@ -10,13 +10,13 @@ import (
 // unused are settings of queues without a counterpart, with the alternatives.
 var unused = map[string]string{
 	"maxContainerAllocation":    "the request of one task is not limited by its pool; a task that fits no node waits, and submit says so",
-	"maxChildResources":         "pools that are made on demand have no limits; name those that need one in the file",
+	"maxChildResources":         "pools that are made on demand have no limits; name pools that need one in the file",
 	"aclSubmitApps":             "who may submit to which pool is not checked in this version; send users to their pools by placement",
 	"aclAdministerApps":         "who may administer a pool is not configured; users cancel their own jobs, root those of all",
-	"aclAdministerReservations": "reservations of a queue are not imported: guarantee a min for what is always needed, and keep nodes for a time with fairlead reserve",
-	"aclListReservations":       "reservations of a queue are not imported: guarantee a min for what is always needed, and keep nodes for a time with fairlead reserve",
-	"aclSubmitReservations":     "reservations of a queue are not imported: guarantee a min for what is always needed, and keep nodes for a time with fairlead reserve",
-	"reservation":               "reservations of a queue are not imported: guarantee a min for what is always needed, and keep nodes for a time with fairlead reserve",
+	"aclAdministerReservations": "reservations of a queue are not imported: guarantee a min for constant needs, and keep nodes for a time with fairlead reserve",
+	"aclListReservations":       "reservations of a queue are not imported: guarantee a min for constant needs, and keep nodes for a time with fairlead reserve",
+	"aclSubmitReservations":     "reservations of a queue are not imported: guarantee a min for constant needs, and keep nodes for a time with fairlead reserve",
+	"reservation":               "reservations of a queue are not imported: guarantee a min for constant needs, and keep nodes for a time with fairlead reserve",
 	"userMaxAppsDefault":        "a user has no limit of their own; give the pool of each user a max_running",
 	"userMaxJobsDefault":        "a user has no limit of their own; give the pool of each user a max_running",
 }
@@ -93,9 +93,9 @@ func (h *hadoop) head(name string) []string {
 	case h.old:
 		head = append(head, "fair serves the pool first that received least for its weight, where that scheduler served the one that was owed most; the shares come to the same. Within a pool the job of the higher priority goes first, and of those the one that was submitted first; to share it among its users, give them pools below it.")
 	case h.policy == "drf":
-		head = append(head, "drf compares what runs now in the resource of which a queue has the largest part, as YARN's does. Within a pool the job of the higher priority goes first, and of those the one that was submitted first; to share it among its users, give them pools below it.")
+		head = append(head, "drf compares the running tasks of a queue in its dominant resource, as YARN's does. Within a pool the job of the higher priority goes first, and of those the one that was submitted first; to share it among its users, give them pools below it.")
 	default:
-		head = append(head, "YARN compares what runs now in memory; fair also counts what a pool received before, with half_life, and in the resource that unit names (cpu by default; unit: mem for memory). Within a pool the job of the higher priority goes first, and of those the one that was submitted first; to share it among its users, give them pools below it.")
+		head = append(head, "YARN compares the memory of running tasks; fair also counts past usage, with half_life, and in the resource that unit names (cpu by default; unit: mem for memory). Within a pool the job of the higher priority goes first, and of those the one that was submitted first; to share it among its users, give them pools below it.")
 	}
 	if h.old {
 		head = append(head, "The priorities of jobs are an order here, in which the higher goes first. priorities_as: weights divides a pool by their weights, as that scheduler divided among jobs.")

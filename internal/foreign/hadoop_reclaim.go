@@ -8,7 +8,7 @@ import (
 )
 
 // noReclaim is the reason why a setting is left out in a version without reclaim in its configuration.
-const noReclaim = "running tasks are not stopped for others in this version; what is freed goes to the pools below their minimum first"
+const noReclaim = "running tasks are not stopped for others in this version; freed resources go to pools below their minimum first"
 
 // forever is a timeout from which on nobody will see its end.
 const forever = 3650 * 86400 // seconds

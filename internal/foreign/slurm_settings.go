@@ -195,10 +195,10 @@ var unusedSlurm = map[string]string{
 	"maxnodesperjob":    "a job runs on one node",
 	"maxsubmitjobs":     "how many jobs wait is not limited: they cost a user nothing and take nobody's turn",
 	"grpsubmitjobs":     "how many jobs wait is not limited: they cost a user nothing and take nobody's turn",
-	"grptresmins":       "there are no budgets that are used up; a pool that used much waits for those that used less, and half_life says how long that is remembered",
-	"grpcpumins":        "there are no budgets that are used up; a pool that used much waits for those that used less, and half_life says how long that is remembered",
-	"grpwall":           "there are no budgets that are used up; a pool that used much waits for those that used less, and half_life says how long that is remembered",
-	"grptresrunmins":    "there is no limit by time limits; max limits what runs at once",
+	"grptresmins":       "there are no budgets that are used up; a pool with much usage waits for pools with less, and half_life says how long usage is remembered",
+	"grpcpumins":        "there are no budgets that are used up; a pool with much usage waits for pools with less, and half_life says how long usage is remembered",
+	"grpwall":           "there are no budgets that are used up; a pool with much usage waits for pools with less, and half_life says how long usage is remembered",
+	"grptresrunmins":    "there is no limit by time limits; max limits the resources in use at once",
 	"maxtresminsperjob": "size times time of a job is not limited; max_time limits its time",
 	"maxtresmins":       "size times time of a job is not limited; max_time limits its time",
 	"grpnodes":          "nodes are not counted; limit cpu, mem or gpu with max",
@@ -210,7 +210,7 @@ var unusedSlurm = map[string]string{
 	"coordinator":       "nobody but the administrator changes a pool in this version",
 	"priority":          "it counts under the policy multifactor only: give the pool an assoc_factor from 0 to 1 there, or a larger weight",
 	"partition":         "there are no partitions, so the pool is for all nodes",
-	"grptresrunsecs":    "there is no limit by time limits; max limits what runs at once",
+	"grptresrunsecs":    "there is no limit by time limits; max limits the resources in use at once",
 }
 
 // needlessSlurm are settings that do not affect shares.
