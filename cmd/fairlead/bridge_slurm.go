@@ -17,8 +17,8 @@ var slurmBridge = bridgeKind{
 	name: "slurm", system: "Slurm",
 	long: `Put fair share in front of Slurm. The bridge submits jobs with sbatch, or through slurmrestd,
 and sets their priority directly, so that it does not age. Run it as root to submit each job as
-its user; if an operator of Slurm runs it, all jobs run as that operator. --check shows what is
-missing. The name of the job in Slurm is a marker, by which the bridge finds the job again;
+its user; if an operator of Slurm runs it, all jobs run as that operator. --check shows which
+requirements do not hold. The bridge finds a job again by its name in Slurm, which is a marker;
 docs/how-to/put-it-in-front-of-slurm.md describes the setup and how jobs are translated.`,
 	example: `  fairlead bridge slurm --group physics=50,biology=30 --above daq --check
   fairlead bridge slurm --group physics=50,biology=30 --account '{top}' --partition batch

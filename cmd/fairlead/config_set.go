@@ -72,7 +72,7 @@ func configUnsetCommand(a *app) *cobra.Command {
 		Example: "  fairlead config unset pools.physics.weight\n  fairlead config unset --all",
 		RunE: func(c *cobra.Command, args []string) error {
 			if r.All == (len(args) > 0) {
-				return usagef("expected the paths of settings, or --all; fairlead config show lists what is set")
+				return usagef("expected the paths of settings, or --all; fairlead config show lists them")
 			}
 			r.Paths = args
 			return a.with(func(client *api.Client) error {

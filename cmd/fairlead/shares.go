@@ -45,7 +45,7 @@ weight and demand. SERVED is the service that the pool received over the last 24
 by what that scheduler would have given it. LAG is the difference of the two, in hours of the
 unit: above 0 the pool is behind, below 0 it is ahead.
 
-COMPARED BY is the number by which the policy of the parent pool orders the pool among its
+COMPARED BY is the key with which the policy of the parent pool orders the pool among its
 siblings: it decides which pool is next. It is empty if the pool has nothing to start. SHARE and
 PAST USE are fractions of the parent pool. PAST USE decays; it counts only under policies that
 use it.

@@ -24,7 +24,7 @@ func stepCommand(a *app) *cobra.Command {
 		Use:   "step --state STATE.json [--config FILE]",
 		Short: "Run one scheduling step on a given state",
 		Long: `Run one scheduling step on a state that you wrote, under a configuration, and show which tasks
-would start, in which order, and by which numbers. The command uses the scheduler of the server,
+would start, in which order, and why. The command uses the scheduler of the server,
 but needs no server.
 
   {"now": "2026-01-05T08:00:00Z", "seed": 1, "capacity": {"slots": 10},

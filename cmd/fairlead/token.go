@@ -23,8 +23,8 @@ import (
 func tokenCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "token",
-		Short: "Make, list and revoke tokens, by which programs act as a user",
-		Long: `Make, list and revoke tokens. A token is a secret text by which a program acts as its owner,
+		Short: "Make, list and revoke tokens with which programs act as a user",
+		Long: `Make, list and revoke tokens. A token is a secret text with which a program acts as its owner,
 within the scopes of the token. A program shows it on the server's socket or
 over TLS: the commands and libraries read it from the file that FAIRLEAD_TOKEN_FILE names.`,
 	}
