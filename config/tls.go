@@ -18,7 +18,7 @@ func tlsFields() []field {
 		of("listen", "[]", "Addresses for agents on other machines, such as 0.0.0.0:7448. "+
 			"Connections are encrypted, and the server answers only clients with the certificate of a node or a join token.",
 			outside, func(t *TLS) *[]string { return &t.Listen }),
-		of("names", "[]", "Names and addresses by which nodes reach this machine, "+
+		of("names", "[]", "Names and addresses at which nodes reach this machine, "+
 			"for the certificate of the server. The name of the machine and the addresses of its interfaces are included automatically.",
 			hostNames, func(t *TLS) *[]string { return &t.Names }),
 		of("authority", `""`, "The file with the key of the cluster; fairlead cluster init makes it. "+
