@@ -37,7 +37,7 @@ type Deficit struct{}
 var deficit = why.NewFormula("deficit", "(received - ideal) / capacity", "smallest first",
 	why.Term{Name: "received", Unit: "undecayed slot-seconds", Doc: "service received since it came, running tasks so far included"},
 	why.Term{Name: "ideal", Unit: "undecayed slot-seconds", Doc: "service that an ideal scheduler would have given it since"},
-	why.Term{Name: "capacity", Unit: "slots", Doc: "what the cluster has of the resource of which its next task takes most"},
+	why.Term{Name: "capacity", Unit: "slots", Doc: "what the cluster has of the dominant resource of its next task"},
 ).Phrased("{ideal - received|lacks # slot-seconds|had # slot-seconds too much}",
 	"{(ideal - received) / capacity|lacks # s of the cluster|had # s of the cluster too much}")
 

@@ -28,11 +28,11 @@ import (
 type Drf struct{}
 
 var drf = why.NewFormula("drf", "used / (total * weight)", "smallest first",
-	why.Term{Name: "used", Unit: why.OfResource, Doc: "what its running tasks have of its dominant resource: the one of which they have the largest part"},
+	why.Term{Name: "used", Unit: why.OfResource, Doc: "what its running tasks have of its dominant resource, where their part is the largest"},
 	why.Term{Name: "total", Unit: why.OfResource, Doc: "what the nodes that take tasks have of it"},
 	why.Term{Name: "weight", Doc: "its weight among its siblings"},
 ).Phrased("uses {used} of {total} {resource} at weight {weight}", "dominant share {key}").
-	TiedBy("it is its turn: those that hold the same part take turns by their weights")
+	TiedBy("it is its turn: pools that hold the same part take turns by their weights")
 
 // Formula implements sched.Policy.
 func (Drf) Formula() *why.Formula { return drf }

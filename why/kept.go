@@ -27,13 +27,13 @@ func (k *Kept) when(now time.Time) (from, held string) {
 func (k *Kept) text(now time.Time) string {
 	nodes := strings.Join(k.Nodes, ", ")
 	from, held := k.when(now)
-	const predicted = "as predicted from tasks like those that run"
+	const predicted = "as predicted from tasks like the running ones"
 	switch {
 	case k.Held && k.Overdue && len(k.Nodes) > 0:
 		return fmt.Sprintf("is held for it on %s, as it has waited for long: it starts when the tasks that run there have "+
 			"ended, which run for longer than predicted", nodes)
 	case k.Held && len(k.Nodes) > 0:
-		text := fmt.Sprintf("is held for it on %s, as it has waited for long: it starts when what runs there has ended, "+
+		text := fmt.Sprintf("is held for it on %s, as it has waited for long: it starts when the tasks there have ended, "+
 			"by %s", nodes, from)
 		if k.Predicted {
 			text += " " + predicted
@@ -46,7 +46,7 @@ func (k *Kept) text(now time.Time) string {
 	}
 	text := fmt.Sprintf("is kept for it on %s from %s, %s", nodes, from, predicted)
 	if k.HeldFrom != nil {
-		text += fmt.Sprintf("; if it still waits after %s, nodes are held for it until what runs there has ended", held)
+		text += fmt.Sprintf("; if it still waits after %s, nodes are held for it until tasks there have ended", held)
 	}
 	return text
 }

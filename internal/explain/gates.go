@@ -138,7 +138,7 @@ func explainWindows(gates []why.Gate, limit time.Duration, now time.Time) {
 			g.Text = fmt.Sprintf("its reservation %s begins at %s, in %s", w.Name, instant.Text(w.From),
 				why.Until(w.From, now))
 		case g.Code == why.ReservationOver:
-			g.Text = fmt.Sprintf("its limit of %s is longer than what is left of its reservation %s, which ends at %s%s",
+			g.Text = fmt.Sprintf("its limit of %s is longer than the rest of its reservation %s, which ends at %s%s",
 				units.FormatDuration(limit), w.Name, instant.Text(w.To), askFor(w))
 		default:
 			g.Text = overlapText(w, limit, now)
