@@ -14,7 +14,7 @@ type Row struct {
 	User  string `json:"user,omitempty"`
 	Kind  string `json:"kind,omitempty"`
 
-	Jobs        int64   `json:"jobs" doc:"Of which a task began, ran or ended"`
+	Jobs        int64   `json:"jobs" doc:"With a task that began, ran or ended"`
 	Succeeded   int64   `json:"succeeded" doc:"Tasks that ended so"`
 	Failed      int64   `json:"failed"`
 	Cancelled   int64   `json:"cancelled"`

@@ -20,7 +20,7 @@ type JoinRequest struct {
 	// Since distinguishes attempts that have the same numbers, as after a restore of the database.
 	Since []time.Time `json:"running_since,omitempty" doc:"In the order of running: starts of the attempts, as in leases"`
 	// Instance is a secret of the agent.
-	Instance string `json:"instance,omitempty" doc:"Secret of the agent, e.g. 128 random bits, by which the server recognizes it when it joins again. While the agent is alive, the server refuses others that join under its name without this secret"`
+	Instance string `json:"instance,omitempty" doc:"Secret, e.g. 128 random bits, with which the server recognizes the agent when it joins again. While the agent is alive, the server refuses others that join under its name without this secret"`
 	// Only bridges set Ledger and TakeOver. Only the one ledger records what the bridge gave to the queueing system; a
 	// bridge with another ledger would submit it there again.
 	Ledger   string `json:"ledger,omitempty" doc:"Of a bridge: identity of the ledger of its tasks; the server accepts no other ledger under the node's name"`

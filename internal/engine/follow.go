@@ -112,7 +112,7 @@ func (f *follower) settle(ctx context.Context) error {
 	}
 	waits, upTo, err := f.peers.store.Recheck(ctx, ids)
 	if err != nil {
-		return fmt.Errorf("ask what waits: %w", err)
+		return fmt.Errorf("recheck waiting jobs: %w", err)
 	}
 	if err := f.readChanges(ctx, upTo); err != nil {
 		return err

@@ -80,7 +80,7 @@ func (b *base) reportNames(ctx context.Context) error {
 		if i == maxNames {
 			break
 		}
-		b.Log.Warn("several users shared a pool; the jobs that waited are in pools of their own now, what was used stays", "pool", p.Pool, "users", p.Users)
+		b.Log.Warn("several users shared a pool; their waiting jobs are in pools of their own now, the usage stays", "pool", p.Pool, "users", p.Users)
 	}
 	r.Reported = true
 	text, err := r.Text()

@@ -85,7 +85,7 @@ func NeverSentence(steps []cluster.Requirement, nodes int) string {
 		}
 		other := ""
 		if left < nodes {
-			other = " of those that satisfy the rest"
+			other = " that satisfies the rest"
 		}
 		switch {
 		case len(r.Except) > 0:

@@ -82,7 +82,7 @@ func (r *Reservation) chooseNodes(s *State, o ReserveOptions) error {
 		}
 	}
 	if len(free) < o.Count {
-		return queue.Invalidf("nodes", "%d nodes are asked for, and %d that are up have what is asked for and are not reserved at that time", o.Count, len(free))
+		return queue.Invalidf("nodes", "%d nodes are requested, and %d nodes are up, satisfy the request and are not reserved at that time", o.Count, len(free))
 	}
 	slices.SortStableFunc(free, func(a, b choice) int { return cmp.Compare(a.busy, b.busy) })
 	r.Nodes = nil

@@ -66,10 +66,10 @@ func cancelledToo(changes []queue.Alteration, errs []error, dependents []*queue.
 	case n == 0:
 		return ""
 	case n == 1:
-		return fmt.Sprintf("%sjob %s is cancelled too, because it depends on what was cancelled", more, ids[0])
+		return fmt.Sprintf("%sjob %s is cancelled too, because it depends on a cancelled job", more, ids[0])
 	case n > 10:
 		ids = append(ids[:10], "…")
 	}
-	return fmt.Sprintf("%s%d jobs are cancelled too, because they depend on what was cancelled: %s",
+	return fmt.Sprintf("%s%d jobs are cancelled too, because they depend on cancelled jobs: %s",
 		more, n, strings.Join(ids, ", "))
 }

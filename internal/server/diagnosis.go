@@ -24,7 +24,7 @@ type doctorService struct {
 }
 
 func (s *doctorService) routes(a huma.API) {
-	handle(a, http.MethodGet, "/v1/doctor", "doctor", "What is wrong with the server and its agents, if anything", 0,
+	handle(a, http.MethodGet, "/v1/doctor", "doctor", "Problems of the server and its agents, if any", 0,
 		alone(s.doctor))
 }
 

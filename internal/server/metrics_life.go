@@ -35,7 +35,7 @@ func newLifeMetrics(r *prometheus.Registry) *lifeMetrics {
 			Name: "fairlead_store_seconds", Help: "Time that the store took: to keep submitted jobs, to lease tasks, to keep how they ended.", Buckets: prometheus.ExponentialBuckets(0.0005, 4, 9),
 		}, []string{"call"}),
 		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "fairlead_decisions_total", Help: "What was decided: start, and by their codes the reasons for which jobs of a pool began to wait.",
+			Name: "fairlead_decisions_total", Help: "Decisions: start, and by their codes the reasons for which jobs of a pool began to wait.",
 		}, []string{"code"}),
 		labels: labelled{max: waitsMeasured, seen: map[[2]string]bool{}},
 	}

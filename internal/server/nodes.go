@@ -25,7 +25,7 @@ type nodeService struct {
 
 func (s *nodeService) routes(a huma.API) {
 	handle(a, http.MethodGet, "/v1/nodes", "nodes", "The nodes", 0, alone(s.List))
-	handle(a, http.MethodGet, "/v1/nodes/tasks", "nodeTasks", "What runs on nodes, and until when", 0,
+	handle(a, http.MethodGet, "/v1/nodes/tasks", "nodeTasks", "The tasks that run on nodes, and until when", 0,
 		func(ctx context.Context, in *nodeTasksInput) (*api.NodeTasks, error) {
 			return s.Tasks(ctx, in.Nodes, words.Seconds(in.Past))
 		})

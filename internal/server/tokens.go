@@ -28,7 +28,7 @@ type tokenService struct {
 }
 
 func (s *tokenService) routes(a huma.API) {
-	handle(a, http.MethodPost, "/v1/tokens", "create-token", "Make a token, by which a program acts as a user", 0,
+	handle(a, http.MethodPost, "/v1/tokens", "create-token", "Make a token with which a program acts as a user", 0,
 		body(s.create))
 	handle(a, http.MethodGet, "/v1/tokens", "tokens", "Your tokens, or everybody's for an administrator", 0, alone(s.list))
 	handle(a, http.MethodDelete, "/v1/tokens/{id}", "revoke-token", "End a token at once", 0,

@@ -99,7 +99,7 @@ func (vs versions) numbered(number int) (i int, err error) {
 	case len(vs) == 0:
 		return 0, &queue.Missing{Msg: "no version of the file is kept: the server runs without one"}
 	}
-	return 0, &queue.Missing{Msg: fmt.Sprintf("version %d of the file is not kept; those that are: %d to %d, see fairlead config history --versions",
+	return 0, &queue.Missing{Msg: fmt.Sprintf("version %d of the file is not kept; kept versions: %d to %d, see fairlead config history --versions",
 		number, vs[0].Number, vs[len(vs)-1].Number)}
 }
 

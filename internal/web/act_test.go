@@ -155,7 +155,7 @@ func TestCancelNamesDependents(t *testing.T) {
 	first := l.submit("ann", api.Spec{Held: true})
 	next := l.submit("ann", api.Spec{After: []api.After{{Job: first, On: "ok"}}})
 	_, text := l.post("/act", url.Values{"verb": {"cancel"}, "job": {fmt.Sprint(first)}})
-	shows(t, text, "Cancel: done", fmt.Sprintf("job %d is cancelled too, because it depends on what was cancelled", next))
+	shows(t, text, "Cancel: done", fmt.Sprintf("job %d is cancelled too, because it depends on a cancelled job", next))
 }
 
 // TestCancelIsUnderWay checks that the page does not count tasks that wait behind a bridge as running, and
