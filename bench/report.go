@@ -136,7 +136,7 @@ func (r *report) speeds() *table {
 	for _, c := range contestants {
 		t.notes = append(t.notes, c.name+": "+c.about)
 	}
-	t.notes = append(t.notes, fmt.Sprintf("The ratios, River and the bare loops are those with %s pools, of which one owns nine jobs in ten; %s jobs wait all the time.",
+	t.notes = append(t.notes, fmt.Sprintf("The ratios, River and the bare loops are measured with %s pools; one pool owns nine jobs in ten, and %s jobs wait all the time.",
 		thousands(float64(last)), thousands(float64(r.Plan.Waiting))))
 	return t
 }

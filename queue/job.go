@@ -105,7 +105,7 @@ func (d Dependency) Wait(state State) (wait bool, err error) {
 	case d.On.Met(state):
 		return false, nil
 	}
-	return false, Invalidf("after", "job %d has ended as %s; what waits for %s:%d could never start", d.Job, state, d.On, d.Job)
+	return false, Invalidf("after", "job %d has ended as %s; a job that waits for %s:%d could never start", d.Job, state, d.On, d.Job)
 }
 
 // DependsOn is how a job must end to meet a dependency.

@@ -65,7 +65,7 @@ func (m *site) keepPriorities(cfg *Config) (to []int8, err error) {
 		to = append(to, int8(i))
 	}
 	if len(all) > maxPriorities {
-		return nil, fmt.Errorf("sched: more than %d priorities, with those that are no longer configured and under which jobs may wait; restart to forget these", maxPriorities)
+		return nil, fmt.Errorf("sched: more than %d priorities; priorities that are no longer configured count, as jobs may wait under them; restart to forget these", maxPriorities)
 	}
 	cfg.Priorities = all
 	return to, nil

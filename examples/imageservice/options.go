@@ -31,7 +31,7 @@ func readFlags() (o options) {
 	flag.IntVar(&o.rush, "rush", 300,
 		"images that each of them submits at once afterwards, so that all tenants have work")
 	flag.DurationVar(&o.patience, "patience", time.Minute,
-		"how long to wait then for the images of the small tenants; what has not begun has waited so long at least; 0 waits for all images of all")
+		"how long to wait then for the images of the small tenants; an image that has not begun has waited at least this long; 0 waits for all images")
 	flag.IntVar(&o.from, "from", 1600, "width of the large images")
 	flag.IntVar(&o.width, "to", 200, "width of the small images")
 	flag.BoolVar(&o.check, "check", false,

@@ -75,7 +75,7 @@ func (fc *Forecaster) beginExchange(j *queue.Job, v Variation) (*exchanged, erro
 		}
 		x := &exchanged{changes: varied(j, &next, s.Core.Cluster().Unit()), again: !v.inPlace(), next: &next, now: time.Now()}
 		if len(x.changes) == 0 {
-			return nil, queue.Invalidf("what-if", "job %d asks for that already; say what is to be different", j.ID)
+			return nil, queue.Invalidf("what-if", "job %d asks for that already; give a different value", j.ID)
 		}
 		s.Core.Advance(x.now)
 		x.fork = s.Core.Fork()

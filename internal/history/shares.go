@@ -56,7 +56,7 @@ func (rc *Recorder) PastDemand(ctx context.Context, pools []string, from, to tim
 	for batch := range slices.Chunk(pools, shareBatch) {
 		by, _, err := rc.stepsOf(ctx, batch, from, to, max(queue.HistoryLevels[0].Step, to.Sub(from)/shareSteps))
 		if err != nil {
-			return nil, fmt.Errorf("what was wanted in the past: %w", err)
+			return nil, fmt.Errorf("read the demand of the past: %w", err)
 		}
 		for _, p := range batch {
 			sum := 0.0

@@ -96,7 +96,7 @@ func Read(settings map[string]string) (*Report, error) {
 	}
 	r := &Report{}
 	if err := json.Unmarshal([]byte(text), r); err != nil {
-		return nil, fmt.Errorf("what was kept of the names of pools cannot be read: %w", err)
+		return nil, fmt.Errorf("read the stored report on names of pools: %w", err)
 	}
 	return r, nil
 }

@@ -33,7 +33,7 @@ func (d *Directives) chunks(what, count string, o option, number int) error {
 }
 
 // onEach is the most important difference for scripts from other systems.
-const onEach = "the script runs %d times at once, and under %s on the first node only: what is to run once belongs where FAIRLEAD_RANK is 0"
+const onEach = "the script runs %d times at once, and under %s on the first node only: put commands that run once where FAIRLEAD_RANK is 0"
 
 // layOut turns the layout into flags, after the whole script was read.
 func (d *Directives) layOut() {

@@ -103,7 +103,7 @@ func (w *writer) together(calls []*call) {
 func refuseGrowth(calls []*call) (rest []*call) {
 	for _, c := range calls {
 		if c.In.grows {
-			c.Answer(struct{}{}, fmt.Errorf("%w: what is left is kept for the jobs that are there; make room on the server's disk", queue.ErrFull))
+			c.Answer(struct{}{}, fmt.Errorf("%w: the remaining space is kept for existing jobs; make room on the server's disk", queue.ErrFull))
 			continue
 		}
 		rest = append(rest, c)

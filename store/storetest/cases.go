@@ -173,7 +173,7 @@ func snapshotAndChanges(s *suite) {
 		s.t.Errorf("snapshot of the array: %+v", w)
 	}
 	if r := snap[1].Runs; len(r) != 1 || r[0].Holder != "agent" || r[0].Attempt != 1 {
-		s.t.Errorf("snapshot of what runs: %+v", r)
+		s.t.Errorf("snapshot of the running tasks: %+v", r)
 	}
 	id := s.submit(job(func(j *queue.Job) { j.Retries = 1 }))[0]
 	l := s.take(id)

@@ -43,7 +43,7 @@ func leaseElsewhere(s *suite) {
 		s.take(id)
 	}
 	x := s.submit(job(), job(), job(), job(), job(), job(), job(), job())
-	s.gets("what can be had", []int64{x[0]}, want(x[0], x[1], x[2]))
+	s.gets("a job that is free", []int64{x[0]}, want(x[0], x[1], x[2]))
 	s.gets("a list of two wants", []int64{x[1], x[2]}, want(gone[0], x[1], x[2]), want(gone[1], x[1], x[2]))
 	s.gets("a list that is too short", []int64{x[3], 0, 0}, want(gone[0], x[1], x[3]), want(gone[1], x[1], x[3]), want(gone[2], x[1], x[3]))
 	s.gets("one that is wanted", []int64{x[5], 0, x[4]}, want(gone[0], x[4], x[5]), want(gone[1]), want(x[4], x[4], x[5]))

@@ -165,7 +165,7 @@ func keyUntilEnd(s *suite) {
 	}
 	jobs, err := s.Jobs(s.ctx, queue.Query{IDs: []int64{subs[0].ID}})
 	if s.must(err); len(jobs) != 1 || !jobs[0].KeyUntilEnd {
-		s.t.Errorf("what was asked for is not kept: %+v", jobs)
+		s.t.Errorf("the submission is not kept: %+v", jobs)
 	}
 }
 

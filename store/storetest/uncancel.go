@@ -186,7 +186,7 @@ func (s *suite) refuses(id int64, words ...string) {
 		}
 	}
 	if after := fmt.Sprintf("%+v", s.get(id)); after != before {
-		s.t.Errorf("what was refused changed it:\n%s\n%s", before, after)
+		s.t.Errorf("the refused call changed it:\n%s\n%s", before, after)
 	}
 }
 

@@ -88,7 +88,7 @@ func (t *Trace) line(text []byte) *Error {
 	r := &t.Records[len(t.Records)-1]
 	for i := range fields {
 		if at == len(text) {
-			return &Error{Col: at + 1, Msg: fmt.Sprintf("the line ends after %d of %d fields; the next is the %s: write -1 for what is not known", i, fields, table[i].name)}
+			return &Error{Col: at + 1, Msg: fmt.Sprintf("the line ends after %d of %d fields; the next is the %s: write -1 for an unknown value", i, fields, table[i].name)}
 		}
 		end := at
 		for end < len(text) && text[end] > ' ' {

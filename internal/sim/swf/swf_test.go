@@ -88,7 +88,7 @@ func TestReadErrors(t *testing.T) {
 	good := "1 0 -1 50 4 -1 -1 4 60 -1 1 7 3 -1 1 -1 -1 -1\n"
 	for _, x := range []struct{ text, want string }{
 		{good + "2 0 -1 5o 4", `t.swf:2:8: "5o" is not a number: the run time (field 4) is expected here; write -1 if it is not known`},
-		{good + "2 0 -1\n", "t.swf:2:8: the line ends after 3 of 18 fields; the next is the run time: write -1 for what is not known"},
+		{good + "2 0 -1\n", "t.swf:2:8: the line ends after 3 of 18 fields; the next is the run time: write -1 for an unknown value"},
 		{"; c\n1 0 -1 50 NaN", `t.swf:2:11: "NaN" is not a number`},
 		{"1 0 -1 50 1e10 x", "t.swf:1:11: the processors (field 5) is 1e10, beyond the largest that can be simulated, 2147483647"},
 		{"1 0 -1 Inf 1", "t.swf:1:8: the run time (field 4) is Inf, beyond"},

@@ -127,7 +127,7 @@ func mayUncancel(j *queue.Job) error {
 	case !j.Cancel:
 		return no("is not cancelled")
 	case j.Gang > 1 && j.Failed > 0:
-		return no(fmt.Sprintf("is a gang of which a task failed: it cannot go on without that; to run all of it again: fairlead requeue %d", j.ID))
+		return no(fmt.Sprintf("is a gang with a failed task: it cannot go on without that task; to run all of it again: fairlead requeue %d", j.ID))
 	case j.Cancelled == 0 && ended:
 		return nothingCancelled(j)
 	}
