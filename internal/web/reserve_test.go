@@ -28,7 +28,7 @@ func TestReserve(t *testing.T) {
 		}
 	}
 	_, _, text := l.get("/machines/reserve?node=n1&node=n2")
-	shows(t, text, "Reserve machines?", `value="n1, n2"`, "See what is in the way")
+	shows(t, text, "Reserve machines?", `value="n1, n2"`, "Show conflicts")
 	flags := regexp.MustCompile(`--(start|duration|nodes|maint|pool|user)|fairlead nodes`) // flags of the command
 	for query, want := range map[string]string{
 		"nodes=n1&start=1h&for=2h&pools=physics":               "name: is missing",

@@ -3,8 +3,8 @@
 const root = document.body.dataset.root;
 const $ = (id) => document.getElementById(id);
 
-// ---- Fragments: what the server rendered anew is put in the place of what is there, element by
-// element, so that focus, selection, scrolling and what the user typed stay.
+// ---- Fragments: patch replaces the page by the server's new rendering, element by element, so that
+// focus, selection, scrolling and the user's input stay.
 
 const keyOf = (n) => (n.nodeType === 1 ? n.id || n.dataset.key || "" : "");
 const same = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeName && keyOf(a) === keyOf(b);
@@ -29,7 +29,7 @@ function patchChildren(from, to) {
   for (const next of [...to.childNodes]) {
     const kept = keyOf(next) && known.get(keyOf(next));
     if (kept && same(kept, next)) {
-      known.delete(keyOf(next)); // what has the same key again is something else
+      known.delete(keyOf(next)); // another element with the same key is a different one
       if (kept === at) at = at.nextSibling;
       else from.insertBefore(kept, at);
       patch(kept, next);
@@ -120,7 +120,7 @@ function problem(text) {
   $("problem").textContent = text;
 }
 
-// What is printed says of when it is: while the page is live of now, else of when the server was heard the last time. The
+// A printed page shows its time: now while the page is live, else the time of the last message of the server. The
 // clock and its zone are those of the server, as on the rest of the page: the page was written when its first byte came, which
 // may be long before this script runs on a busy machine.
 const begun = performance.getEntriesByType("navigation")[0].responseStart;
@@ -145,8 +145,8 @@ function pause() {
 
 let asking, later;
 
-// fetchPage gets a page. What is no page of ours, such as the word of a proxy, has no element that is
-// looked for in it.
+// fetchPage gets a page. A foreign page, such as an error of a proxy, lacks the elements that callers
+// look for.
 async function fetchPage(url, options) {
   const answer = await fetch(url, options);
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -155,8 +155,8 @@ async function fetchPage(url, options) {
 
 const silent = (e) => `The server does not answer (${e.message}): retry`;
 
-// instead puts words in the place of an answer that is not one to what is asked now; if the form
-// itself stands there, above the page.
+// instead replaces an outdated answer by a text; if the form itself stands there, the text goes above
+// the page.
 function instead(form, id, text) {
   if (!$(id) || $(id).contains(form)) return problem(text);
   const p = document.createElement("p");
@@ -185,8 +185,8 @@ async function tryOut(form) {
   }
 }
 
-// A slider and the field beside it say the same; the field is what is asked for. A slider may go from
-// text to text.
+// A slider and the field beside it show the same value; the form sends the field. A slider may go
+// from text to text.
 function together(at) {
   const other = $(at.dataset.for || at.dataset.slider || "");
   if (!other) return;
@@ -265,7 +265,7 @@ function untick(jobs) {
   ticked();
 }
 
-// ticked lets only those press a button for what is ticked who have ticked something.
+// ticked disables the buttons for selected jobs while no job is selected.
 function ticked() {
   const some = document.querySelector("form[data-bulk] input[name=job]:checked");
   for (const button of document.querySelectorAll("form[data-bulk] #bulk button")) {
@@ -279,7 +279,7 @@ document.addEventListener("change", ticked);
 document.addEventListener("part", ticked);
 addEventListener("pageshow", ticked);
 
-// ---- Check: what is wrong with a text is told while it is written.
+// ---- Check: the page shows errors of a text while the user writes it.
 
 let checking, soon;
 
@@ -341,7 +341,7 @@ function tick() {
   box?.focus({ preventScroll: true });
 }
 
-// toActions leads to what can be done with what is ticked.
+// toActions moves the focus to the first action for the selected jobs.
 function toActions() {
   document.querySelector("#bulk button:enabled, main .actions a, main .actions button")?.focus();
 }
