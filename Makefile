@@ -59,5 +59,5 @@ pictures: ## make the pictures of the dashboard in docs/ anew, by its tests in C
 	$(GO) test -count=1 -tags=real -run='TestRealPictures|TestRealMachines|TestRealPolicy|TestRealWeights' ./internal/web -update
 
 .PHONY: clean
-clean: ## remove what was built
+clean: ## remove the built program
 	rm -f fairlead

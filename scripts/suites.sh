@@ -8,7 +8,7 @@ begin() {
 	trap interrupted INT TERM
 }
 
-# interrupted ends what runs in the background: single processes, and groups of them (set -m).
+# interrupted ends the background processes: single ones, and groups of them (set -m).
 interrupted() {
 	trap - INT TERM
 	for job in $(jobs -p); do kill -TERM -- "-$job" 2>/dev/null || kill -TERM "$job" 2>/dev/null; done

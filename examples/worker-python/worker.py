@@ -4,7 +4,7 @@
     python3 worker.py --server /run/fairlead/fairlead.sock --slots 4
 
 It joins a server, runs jobs of the kinds in HANDLERS, up to --slots at once, and renews their
-leases. Ctrl-C lets what runs go on for --grace seconds and gives the rest back. Copy it, and
+leases. Ctrl-C lets running tasks go on for --grace seconds and gives the rest back. Copy it, and
 put functions of your own into HANDLERS.
 """
 import argparse, hashlib, http.client, json, logging, os, pwd, random, signal, socket, struct, sys, threading, time
@@ -109,7 +109,7 @@ class Worker:
         self.lock, self.news, self.tasks, self.session = threading.Lock(), threading.Event(), {}, None
 
     def call(self, verb, **body):
-        """Sends a request. What does not arrive is an OSError; what is refused ends the worker."""
+        """Sends a request. A lost request is an OSError; a refused one ends the worker."""
         connection = Connection(self.server, self.trusted)
         try:
             headers = {"Content-Type": "application/json"} | credential()
@@ -134,7 +134,7 @@ class Worker:
     def join(self, again):
         for pause in backoff():
             try:
-                # What has ended and was not reported is still ours, too.
+                # Ended tasks that were not reported are still ours, too.
                 answer = self.call("join", **self.hello, again=again, running=[task.ref for task in self.held()])
             except OSError as error:
                 logging.warning(f"the server does not answer, trying again in {pause:.1f} s: {error}")
@@ -205,7 +205,7 @@ class Worker:
                 task.stop("cancelled", "the lease was lost")
 
     def leave(self, grace):
-        """Takes nothing new, waits for what runs, and gives back what does not end in time."""
+        """Takes nothing new, waits for running tasks, and gives back tasks that do not end in time."""
         if not self.session:
             return
         self.call("report", session=self.session, drain=True)

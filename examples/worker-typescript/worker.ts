@@ -4,7 +4,7 @@
 //     npx tsc && node worker.js                                         (before that)
 //
 // It joins a server, runs jobs of the kinds in handlers, up to --slots at once, and renews their
-// leases. Ctrl-C lets what runs go on for --grace seconds and gives the rest back. Copy it, and
+// leases. Ctrl-C lets running tasks go on for --grace seconds and gives the rest back. Copy it, and
 // put functions of your own into handlers.
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -66,7 +66,7 @@ const now = () => performance.now() / 1000;
 /**
  * Finds the socket, and checks that nobody but root, this user and the server's user can have put it
  * there: it and each directory above it have to belong to one of them, and others must not be able to
- * exchange what is in there. Node does not say who is at the other end of a connection.
+ * exchange its contents. Node does not say who is at the other end of a connection.
  */
 async function trusted(path: string): Promise<string> {
   const users = [0, process.getuid!(), Number(flags["server-uid"] ?? 0)];
@@ -91,7 +91,7 @@ async function credential(): Promise<{ Authorization?: string }> {
   return { Authorization: "Bearer " + (await readFile(path, "utf8")).trim() };
 }
 
-/** Sends a request. What does not arrive is an exception; what is refused ends the worker. */
+/** Sends a request. A lost request is an exception; a refused one ends the worker. */
 async function call(verb: string, body: object, signal: AbortSignal = AbortSignal.timeout(60_000)): Promise<any> {
   const socketPath = await trusted(flags.server!);
   const headers = { Host: "fairlead", "Content-Type": "application/json", ...(await credential()) };
@@ -121,7 +121,7 @@ class Backoff {
 async function join(again: boolean) {
   for (const backoff = new Backoff(); !away.signal.aborted; await backoff.pause()) {
     try {
-      // What has ended and was not reported is still ours, too.
+      // Ended tasks that were not reported are still ours, too.
       const hello = { capacity: { cpu: Number(flags.slots) }, kinds: Object.keys(handlers), host: hostname(), instance };
       const answer = await call("join", { ...hello, again, running: [...tasks.values()].map(refOf) });
       [session, ttl, renewed] = [answer.session, answer.ttl_seconds, now()];
@@ -214,7 +214,7 @@ async function tell() {
   });
 }
 
-/** Takes nothing new, waits for what runs, and gives back what does not end in time. */
+/** Takes nothing new, waits for running tasks, and gives back tasks that do not end in time. */
 async function leave() {
   if (away.signal.aborted || !session) process.exit(1); // asked twice, or there is nothing to give back
   away.abort();
