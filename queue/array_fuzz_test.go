@@ -10,7 +10,7 @@ import (
 )
 
 // expanded are the numbers of an array, one by one, for ranges of a size that a test can count;
-// ok is false for others, and for what is no array.
+// ok is false for others, and for a text that is no array.
 func expanded(text string) (numbers []int, ok bool) {
 	list, _, _ := strings.Cut(text, "%")
 	for item := range strings.SplitSeq(list, ",") {

@@ -39,7 +39,7 @@ func (d *duel) act() {
 			}
 			d.attack(narrow, length, 1+d.users/8)
 		})
-	case "fill": // exactly what is free now
+	case "fill": // exactly the free slots
 		d.fill(d.longest)
 	case "exact": // tasks that end when the room of the victim begins, or a moment later
 		d.fill(d.untilRoom() + time.Duration(d.rng.IntN(3)-1)*time.Second)
@@ -68,7 +68,7 @@ func (d *duel) act() {
 	}
 }
 
-// keep submits until so many jobs of the adversary wait.
+// keep submits until this number of jobs of the adversary wait.
 func (d *duel) keep(n int, submit func()) {
 	for range n {
 		if d.waiting < n {

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// crowd is a machine that is full, with so many jobs that wait, of random sizes and limits
+// crowd is a full cluster with this number of waiting jobs, of random sizes and with limits
 // as people give them.
 func crowd(b *testing.B, policyName string, backfill sched.Backfill, waiting int) (*sched.Scheduler, []sched.RunID) {
 	s, err := sched.New(sched.Config{Root: share.Pool{Policy: policyName}, NewPolicy: policy.New(policy.Options{}), Backfill: backfill}, epoch, 1)

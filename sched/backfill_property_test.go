@@ -14,7 +14,7 @@ import (
 )
 
 // plant is a cluster whose tasks keep their limits and whose nodes do not change, so that
-// what was kept for a job once has to be kept.
+// a planned start never moves back.
 type plant struct {
 	*world
 	backfill sched.Backfill

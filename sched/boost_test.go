@@ -49,7 +49,7 @@ func TestBoostCounts(t *testing.T) {
 	}
 }
 
-// TestBoostEndsByUsage at the exact instant, also when what runs changes meanwhile.
+// TestBoostEndsByUsage at the exact instant, also when the running tasks change meanwhile.
 func TestBoostEndsByUsage(t *testing.T) {
 	w := newWorld(t, two(), 4, 1)
 	w.submit("a", 2)
@@ -136,7 +136,7 @@ func TestStarter(t *testing.T) {
 		t.Error("only new pools have a starter")
 	}
 	w.Step(w.now, 0, &w.d)
-	if want := w.now.Add(time.Hour); !w.d.Next.Equal(want) { // by usage of one of those that run
+	if want := w.now.Add(time.Hour); !w.d.Next.Equal(want) { // by usage of one of the running tasks
 		t.Errorf("next %v, want %v", w.d.Next, want)
 	}
 	w.tick(time.Hour)

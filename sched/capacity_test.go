@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// TestCapacityBehindBridge: what a bridge offers where nobody counts is no part of what pools divide; what
-// runs behind it is, and what waits there in a queue is not.
+// TestCapacityBehindBridge: pools do not divide the uncounted resources that a bridge offers. They divide the
+// resources of tasks that run behind it, not those of tasks in its queue.
 func TestCapacityBehindBridge(t *testing.T) {
 	w := newWorld(t, share.Pool{Policy: "fair"}, 4, 1)
 	bridge := w.JoinLabelled("b", cluster.Amounts{"cpu": 1_000_000, "mem": 1 << 50},

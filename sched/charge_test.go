@@ -39,7 +39,7 @@ func TestPrices(t *testing.T) {
 		{sched.Charge{Dominant: true}, cluster.Amounts{"cpu": 4, "mem": 8}, 4},
 		{sched.Charge{Dominant: true}, cluster.Amounts{"cpu": 1, "mem": 8}, 2},
 		{sched.Charge{Dominant: true}, cluster.Amounts{"cpu": 1, "gpu": 4}, 16}, // all GPUs: the whole machine
-		{sched.Charge{Dominant: true}, cluster.Amounts{"cpu": 2, "tape": 1}, 2}, // of which there is none
+		{sched.Charge{Dominant: true}, cluster.Amounts{"cpu": 2, "tape": 1}, 2}, // there is no tape
 	} {
 		s := charged(t, c.charge)
 		if got := s.Price(s.Key(c.ask)); got != c.want {

@@ -53,7 +53,7 @@ func TestConstraintHoldsUpItsOwnLineOnly(t *testing.T) {
 	}
 }
 
-// What waits for room in a fork is not mixed up with what waits in the original.
+// Jobs that wait for room in a fork are not mixed up with those of the original.
 func TestForkKeepsItsOwnLinesThatWaitForRoom(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	s, err := sched.New(sched.Config{Root: share.Pool{Policy: "fair"}, NewPolicy: policy.New(policy.Options{})}, now, 1)

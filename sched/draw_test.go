@@ -84,11 +84,11 @@ func drawOptions(t *rapid.T) (o share.Options) {
 	return o
 }
 
-// roomOf is what a node with so many cpus has.
+// roomOf returns the resources of a node with this number of cpus.
 func roomOf(cpus int64) cluster.Amounts { return cluster.Amounts{"cpu": cpus, "mem": 3 * cpus} }
 
-// drawQuotas configures licences and rates. What is configured no more is 0 of a licence,
-// and no limit of a rate.
+// drawQuotas configures licenses and rates. A license that is configured no more has the
+// amount 0, and a rate no limit.
 func drawQuotas(t *rapid.T, cfg *sched.Config) {
 	cfg.Licenses, cfg.Rates = map[string]int64{}, map[string]sched.Rate{}
 	for _, name := range []string{"ansys", "matlab"} {

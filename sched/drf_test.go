@@ -30,10 +30,10 @@ type drfPool struct {
 	ask     cluster.Amounts
 	waiting int
 	running int
-	turn    *big.Rat // decides between those that hold the same part
+	turn    *big.Rat // decides between pools that hold the same part
 }
 
-// part is what so many tasks of the pool take of the machine at most, of any resource.
+// part is the largest part of any resource of the machine that this number of tasks of the pool takes.
 func (m *drfModel) part(p *drfPool, tasks int) *big.Rat {
 	most := new(big.Rat)
 	for name, n := range p.ask {
@@ -90,7 +90,7 @@ func (m *drfModel) take(p *drfPool, tasks int64) {
 	}
 }
 
-// resize gives the machine another size, at least that of what runs.
+// resize gives the machine another size, at least that of the running tasks.
 func (m *drfModel) resize(to cluster.Amounts) {
 	for _, p := range m.pools {
 		for name, n := range p.ask {
@@ -188,8 +188,8 @@ func TestDRFIsTheModel(t *testing.T) {
 //
 //   - Every pool has its part of its dominant resource, w/W of it. What whole tasks take away:
 //     when the pool could not go on, every other had at most one task more than it by their
-//     weights, and less than one task of its own was free. So it has more than w/W of what is
-//     left of the whole without one task of each.
+//     weights, and less than one task of its own was free. So it has more than w/W of the
+//     machine without one task of each.
 //   - Among equals, no pool would rather have what another has: with this, less one task of
 //     the other, it could run at most one task more than it does.
 //   - Nothing that waits would fit.

@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// peers are schedulers that share what waits. Each starts tasks on a node of its own and
+// peers are schedulers that share the waiting jobs. Each starts tasks on a node of its own and
 // hears of the others' a while later.
 type peers struct {
 	all  []*world

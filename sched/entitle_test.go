@@ -56,8 +56,8 @@ func TestEntitledBelow(t *testing.T) {
 	}
 }
 
-// TestNothingIsOwedForTheImpossible: what no node could run, what the job's own limit
-// holds back, and what waits although there is room, is wanted and not owed.
+// TestNothingIsOwedForTheImpossible: tasks that no node could run, that their job's own limit
+// holds back, or that wait although there is room, count as demand and not as entitlement.
 func TestNothingIsOwedForTheImpossible(t *testing.T) {
 	w := newWorld(t, share.Pool{Policy: "fair"}, 10, 1)
 	wide := w.Key(cluster.Amounts{"cpu": 11})

@@ -21,9 +21,9 @@ func (w *world) expects(pool string, want float64) {
 	}
 }
 
-// TestExpectedOfQueued: of tasks that wait in a queue of their node as much is expected as of
-// those that run, also when the mean length changes meanwhile; so they are counted out with what
-// they were counted in with, and cancelled there they leave nothing behind.
+// TestExpectedOfQueued: tasks in a queue of their node are expected to receive as much as running
+// ones, also when the mean length changes meanwhile; so each is subtracted with the amount that
+// was added for it, and tasks that are cancelled there leave nothing behind.
 func TestExpectedOfQueued(t *testing.T) {
 	w := newWorld(t, share.Pool{Policy: "fair"}, 403, 1)
 	w.submit("science", 402)

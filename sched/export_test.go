@@ -60,8 +60,8 @@ func (s *Scheduler) checkInner(in *inner) error {
 	return s.checkDominant(in)
 }
 
-// checkDominant compares who stands in the orders of the dominant resources from the second on
-// with what is ready.
+// checkDominant compares the children in the orders of the dominant resources from the second on
+// with the ready ones.
 func (s *Scheduler) checkDominant(in *inner) error {
 	if in.deficits == nil || !s.orders.byMain() {
 		return nil
@@ -254,8 +254,8 @@ func (s *Scheduler) Eligible(id PoolID) bool {
 // Price is what a task with the key would be charged each second if it started now.
 func (s *Scheduler) Price(key cluster.Key) float64 { return s.tariff.price(key) }
 
-// Reservations are those that the last step made or kept: of the job that goes before all
-// others that find no room, under [EASY], or of all, under [Conservative], in order.
+// Reservations returns the planned starts of the last step: of the first job without room, under
+// [EASY], or of all such jobs, under [Conservative], in order.
 func (s *Scheduler) Reservations() iter.Seq[Reservation] {
 	return func(yield func(Reservation) bool) {
 		for r := range s.Read().keptRoom() {

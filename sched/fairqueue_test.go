@@ -19,8 +19,8 @@ import (
 
 const picks = 100_000
 
-// pick lets the scheduler pick one task at a time, each of which ends at once and
-// comes back, so that the same tuples wait at every pick.
+// pick lets the scheduler pick one task at a time. Each ends at once and comes back, so
+// that the same tuples wait at every pick.
 func pick(t *testing.T, w *world, jobs []sched.Job, n int) map[string]int {
 	t.Helper()
 	byID := map[int64]sched.Job{}
@@ -64,7 +64,7 @@ func tuples(w *world, glut int, paths ...string) []sched.Job {
 	return jobs
 }
 
-// TestA1NoPayload reads the types by which jobs enter and leave the core.
+// TestA1NoPayload reads the types with which jobs enter and leave the core.
 func TestA1NoPayload(t *testing.T) {
 	fields := fmt.Sprintf("%+v %+v", sched.Job{}, sched.Start{})
 	for _, word := range []string{"Argv", "Payload", "Env", "Command", "Name"} {
@@ -164,7 +164,7 @@ func TestA6Shortlist(t *testing.T) {
 		if !c.wantMore {
 			continue
 		}
-		// What is left of the capacity is used by the steps that follow.
+		// The next steps use the rest of the capacity.
 		if all := len(w.d.Starts) + len(w.step(0)); all != c.slots {
 			t.Errorf("%+v: %d of %d slots used by further steps", c, all, c.slots)
 		}

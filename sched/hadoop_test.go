@@ -160,7 +160,7 @@ func (c *hadoopCase) play(t *testing.T) (s *sched.Scheduler, starts map[string][
 	return s, starts
 }
 
-// compare compares the deficits with those that Hadoop's test expects at the instant.
+// compare compares the deficits with the expectations of Hadoop's test at the instant.
 func (c *hadoopCase) compare(t *testing.T, s *sched.Scheduler, steps []map[string]any) {
 	compared := 0
 	for _, step := range steps {

@@ -164,7 +164,7 @@ func (p *planned) least(uses []use, node cluster.NodeID, from, to time.Time) int
 }
 
 // TestFloodOwnsNoFuture: one user's thousand narrow jobs wait, and another user's wide one comes. Under fair
-// it is to start when what runs has ended; under fifo, when all that came before it have.
+// it is to start when the running jobs have ended; under fifo, when all earlier jobs have.
 func TestFloodOwnsNoFuture(t *testing.T) {
 	for name, want := range map[string]time.Duration{"fair": time.Minute, "fifo": 126 * time.Minute} {
 		root := share.Pool{Policy: name, Pools: []share.Pool{{Name: "narrow", Weight: 1}, {Name: "wide", Weight: 1}}}

@@ -151,7 +151,7 @@ func (m *machineModel) began(t *rapid.T, st sched.Start) {
 	m.runs = append(m.runs, machineRun{st.Run, int(st.Job), name})
 }
 
-// left is what is left of a node by what runs there.
+// left returns the resources of a node that its running tasks leave free.
 func (m *machineModel) left(name string) cluster.Amounts {
 	left := cluster.Amounts{}
 	for r, n := range cluster.WithTypes(m.nodes[name].offer) {

@@ -41,7 +41,7 @@ func TestMinimumComesFirst(t *testing.T) {
 	}
 }
 
-// TestMaximumIsNotOvershot by a task that asks for more than what is left of it.
+// TestMaximumIsNotOvershot by a task that asks for more than the rest of it.
 func TestMaximumIsNotOvershot(t *testing.T) {
 	w := newWorld(t, share.Pool{Policy: "fair", Pools: []share.Pool{{Name: "a", Weight: 1, Max: map[string]int64{"cpu": 5}}}}, 20, 1)
 	wide := w.Key(cluster.Amounts{"cpu": 2})

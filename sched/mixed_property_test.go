@@ -32,7 +32,7 @@ func (m *model) unserved(path string) bool {
 	ruling := above
 	for name := range strings.SplitSeq(path, "/") {
 		if above = child(above, name); above == nil {
-			return false // what is not configured has the weight 1
+			return false // an unconfigured pool has the weight 1
 		}
 		if above.Weight == 0 && ruling.Policy == "load" && ruling.Options.Rounding == "scoot" {
 			return true
@@ -73,8 +73,8 @@ func (m *model) checkShares(t *rapid.T) {
 }
 
 // TestOrderFollowsFromWhatIsPrinted: under every policy, above and below any other, the
-// order of the next starts and all comparisons follow from nothing but what is printed: also where
-// minima and maxima of all resources, licences and rates decide what starts.
+// order of the next starts and all comparisons follow from the printed numbers alone, also where
+// minima and maxima of all resources, licenses and rates decide which tasks start.
 func TestOrderFollowsFromWhatIsPrinted(t *testing.T) {
 	recomputed := map[string]int{}
 	check := func(t *rapid.T) {
@@ -144,7 +144,7 @@ func (m *model) submitPlain(t *rapid.T) {
 }
 
 // checkVerified lets the order of the next starts, and the comparisons of all jobs, be
-// derived again from what is printed of them. It counts what was recomputed by the policy
+// derived again from their printed numbers. It counts the recomputed orders by the policy
 // of the root.
 func (m *model) checkVerified(t *rapid.T, recomputed map[string]int) {
 	evidence := m.Explain().Evidence(1000)

@@ -36,8 +36,8 @@ func (m *model) ran(j *modelJob, id sched.RunID, node cluster.NodeID) {
 	m.running = append(m.running, modelRun{id, j.header.ID, m.Cluster().Nodes()[node].Name})
 }
 
-// adopt tells of a task that has run for some time on a node. What waits of its job, if anything
-// does, is told of later.
+// adopt adds a task that has run for some time on a node. The waiting tasks of its job, if it has
+// any, come later.
 func (m *model) adopt(t *rapid.T) {
 	j, one := m.oneOf(t)
 	m.due()

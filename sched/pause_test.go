@@ -43,8 +43,8 @@ func (m *model) isPaused(path string) bool {
 	return false
 }
 
-// TestPauseStartsNothing: what runs goes on and what comes waits, also in pools that are made
-// while the one above them is paused; others get what there is.
+// TestPauseStartsNothing: running tasks go on and new jobs wait, also in pools that are made
+// while the one above them is paused; others get the free slots.
 func TestPauseStartsNothing(t *testing.T) {
 	w := newWorld(t, two(), 4, 1)
 	w.submit("a", 2)
@@ -122,8 +122,8 @@ func TestPauseEnds(t *testing.T) {
 	}
 }
 
-// TestPauseOwesNothing: neither by what was served nor by deficits does a pool get more
-// afterwards for what it did not get.
+// TestPauseOwesNothing: neither under fair nor under deficit does a pool get more afterwards
+// to make up for its pause.
 func TestPauseOwesNothing(t *testing.T) {
 	for _, policy := range []string{"fair", "deficit"} {
 		w := newWorld(t, share.Pool{Policy: policy, Pools: two().Pools}, 4, 1)

@@ -34,7 +34,7 @@ type taskRun struct {
 // trackPools are leaves of the tree that drawTree draws, and one that is made on demand.
 var trackPools = []string{"a/x", "a/y", "b/x", "c", "d/u"}
 
-// drawTrack draws a tree and what happened in it so far, with jobs of up to so many tasks.
+// drawTrack draws a tree and its history so far, with jobs of up to mostTasks tasks.
 func drawTrack(t *rapid.T, mostTasks int, backfills ...sched.Backfill) *track {
 	cfg := sched.Config{Root: drawTree(t), NewPolicy: policy.New(policy.Options{}), HalfLife: 20 * time.Second}
 	cfg.Backfill = rapid.SampledFrom(backfills).Draw(t, "backfill")
@@ -69,7 +69,7 @@ func (c *track) submit(t *rapid.T, mostTasks int) {
 	c.Add(j, c.now)
 }
 
-// step starts what can start now.
+// step starts all tasks that can start now.
 func (c *track) step() {
 	for more := true; more; more = c.d.More {
 		c.Step(c.now, 0, &c.d)
@@ -170,7 +170,7 @@ func (c *track) startOf(id int64) time.Duration {
 	return math.MaxInt64
 }
 
-// drawWaiting draws a job of which a task waits.
+// drawWaiting draws a job with a waiting task.
 func (c *track) drawWaiting(t *rapid.T) int64 {
 	var all []int64
 	for id, j := range c.jobs {

@@ -418,8 +418,8 @@ func (m *model) check(t *rapid.T) {
 	}
 }
 
-// checkCaps: no task started over a cap. A configuration that sets one below what runs
-// already stops nothing, so what ran then does not count.
+// checkCaps: no task started over a cap. A configuration that sets one below the running
+// tasks stops none of them, so these do not count.
 func (m *model) checkCaps(t *rapid.T) {
 	for path := range m.cfg.Root.All() {
 		if l, ok := m.Read().Limits(m.lookup(t, path)); ok {
@@ -448,7 +448,7 @@ func (m *model) checkStart(t *rapid.T, j *modelJob) {
 	}
 }
 
-// checkLicenses compares what is counted as held with what the running tasks hold.
+// checkLicenses compares the counted amounts with the licenses that running tasks hold.
 func (m *model) checkLicenses(t *rapid.T) {
 	licenses, _ := m.Read().Quotas()
 	for _, l := range licenses {

@@ -30,8 +30,8 @@ func (w *world) wantUsed(pool string, want float64) {
 	}
 }
 
-// TestQueued: what waits in a queue of its node has its room there and receives nothing; from
-// its beginning on, of which one may hear late, it does.
+// TestQueued: a task in a queue of its node has its room there and receives no service; from its
+// beginning on, which may be reported late, it does.
 func TestQueued(t *testing.T) {
 	w := newWorld(t, share.Pool{Policy: "fair"}, 4, 1)
 	w.submit("a", 3)
@@ -142,8 +142,8 @@ func TestQueuedBoost(t *testing.T) {
 	}
 }
 
-// TestQueuedPlan: room is planned to be free when what waits in a queue now has run as long as
-// it may, and from its beginning on by that.
+// TestQueuedPlan: a plan expects room when a task that is in a queue now has run as long as it
+// may, counted from its beginning once it has begun.
 func TestQueuedPlan(t *testing.T) {
 	cfg := sched.Config{Root: share.Pool{Policy: "fair"}, NewPolicy: policy.New(policy.Options{}), Backfill: sched.Conservative}
 	w := newWorldOf(t, cfg)

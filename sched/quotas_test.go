@@ -45,7 +45,7 @@ type quotaEnd struct {
 }
 
 // runUntil steps at every instant that matters until the end; tasks run for length. It
-// returns those that run then, to go on with.
+// returns the tasks that run then, to go on with.
 func (w *world) runUntil(end time.Time, ends []quotaEnd, length time.Duration, started func(sched.Start)) []quotaEnd {
 	for {
 		for _, st := range w.step(0) {
@@ -235,7 +235,7 @@ func TestCreditIsNotCarriedOver(t *testing.T) {
 	}
 }
 
-// TestQuotasOfAdopted: what runs when the scheduler is made holds its licences.
+// TestQuotasOfAdopted: tasks that run when the scheduler is made hold their licenses.
 func TestQuotasOfAdopted(t *testing.T) {
 	w := newQuotaWorld(t, share.Pool{Policy: "fair"}, 10, map[string]int64{"matlab": 2}, nil)
 	both := sched.Request{Licenses: map[string]int64{"matlab": 2}}
@@ -289,8 +289,8 @@ func TestRateGoesOn(t *testing.T) {
 	}
 }
 
-// TestRateIsSet: what others took holds up those that wait, and what they did not take lets
-// them go on.
+// TestRateIsSet: tokens that other servers took hold up the waiting tasks, and the tokens that
+// they left start tasks.
 func TestRateIsSet(t *testing.T) {
 	limit := sched.Rate{Count: 1, Per: time.Minute, Burst: 2}
 	w := newQuotaWorld(t, share.Pool{Policy: "fair"}, 10, nil, map[string]sched.Rate{"web": limit})
@@ -324,7 +324,7 @@ func TestHeldBy(t *testing.T) {
 	}
 }
 
-// TestLowerLimits: below what is held nothing starts until enough is back.
+// TestLowerLimits: while running tasks hold more than a lowered limit, nothing starts.
 func TestLowerLimits(t *testing.T) {
 	w := newQuotaWorld(t, share.Pool{Policy: "fair"}, 10, map[string]int64{"matlab": 3}, map[string]sched.Rate{"web": {Count: 5, Per: time.Second}})
 	w.ask("a", 5, sched.Request{Licenses: map[string]int64{"matlab": 1}})

@@ -19,8 +19,8 @@ import (
 
 func ptr(x float64) *float64 { return &x }
 
-// rankWorld is a scheduler under the policy multifactor, with a plain list of what waits
-// in it: the two have to agree on what starts.
+// rankWorld is a scheduler under the policy multifactor, with a plain list of its waiting
+// jobs: the two have to agree on the starts.
 type rankWorld struct {
 	*world
 	waiting map[int64]*sched.Job
@@ -48,8 +48,8 @@ func (w *rankWorld) add(pool string, request cluster.Amounts, tasks, most int, f
 	w.waiting[j.ID] = &j
 }
 
-// want is the job that starts next: of those that wait and may start, that of the highest
-// priority, of equals the smallest.
+// want is the job that starts next: among the waiting jobs that may start, the one with the
+// highest priority, and among equals the smallest.
 func (w *rankWorld) want(runningOf map[int64]int) int64 {
 	var all []*sched.Job
 	for _, j := range w.waiting {
@@ -216,7 +216,7 @@ func (w *rankWorld) event(rt *rapid.T) {
 		if err := w.Configure(cfg, w.now); err != nil {
 			rt.Fatal(err)
 		}
-	case 11: // nodes come and go; what is worth a part of the capacity is computed anew
+	case 11: // nodes come and go; factors that depend on the capacity are computed anew
 		w.Join("extra", cluster.Amounts{"gpu": rapid.Int64Range(0, 9).Draw(rt, "gpus")}, w.now)
 		w.tick(time.Second)
 		w.Advance(w.now)

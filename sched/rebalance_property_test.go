@@ -21,9 +21,9 @@ type rebalanceModel struct {
 	key  map[int64]cluster.Key
 }
 
-// TestRebalanceRules: whatever happens, nobody gives what is protected or what its load is due, each
-// class that something was stopped for starts a task as soon as what was stopped has ended, and among
-// narrow tasks the class that gave starts none.
+// TestRebalanceRules: whatever happens, no class gives protected tasks or goes below its target, each
+// class that tasks were stopped for starts a task as soon as these have ended, and among narrow tasks
+// the class that gave starts none.
 func TestRebalanceRules(t *testing.T) {
 	stops := 0
 	for seed := range uint64(300) {
@@ -105,7 +105,7 @@ func (m *rebalanceModel) happen() {
 	}
 }
 
-// checkStops holds what is stopped against the rules, and returns for whom it is and from whom.
+// checkStops checks the stopped tasks by the rules, and returns the classes that get and that give.
 func (m *rebalanceModel) checkStops() (fors, froms []sched.PoolID) {
 	left := map[sched.PoolID]float64{}
 	for _, x := range m.stops {
@@ -128,8 +128,8 @@ func (m *rebalanceModel) checkStops() (fors, froms []sched.PoolID) {
 	return fors, froms
 }
 
-// checkStarts ends what was stopped and looks at what starts then. Narrow tasks of a class that gave
-// may do so where room was free that only a limit kept them from.
+// checkStarts ends the stopped tasks and checks the next starts. Narrow tasks of a class that gave may
+// start where room was free and only a limit kept them from it.
 func (m *rebalanceModel) checkStarts(fors, froms []sched.PoolID) {
 	idle := slices.ContainsFunc(m.Cluster().Nodes(), func(n cluster.Node) bool { return n.Free[0] > 0 })
 	for _, x := range m.stops {

@@ -20,8 +20,8 @@ func balanced(change func(*share.Pool)) share.Pool {
 	return root
 }
 
-// rebalance plays an hour in which a runs all ten slots when b comes. What is stopped ends
-// at once. It returns what was stopped.
+// rebalance plays an hour in which a runs all ten slots when b comes. Stopped tasks end
+// at once. It returns the stops.
 func rebalance(t *testing.T, root share.Pool, fill, come func(*story), nodes ...int64) (*story, []sched.Stop) {
 	s := newStory(t, reclaimConfig(root, sched.Cheapest), nodes...)
 	fill(s)
@@ -41,7 +41,7 @@ func rebalance(t *testing.T, root share.Pool, fill, come func(*story), nodes ...
 }
 
 // TestRebalanceStopsWhatCanBeUsed: nothing is stopped for a class that may not have the room
-// or cannot use it, and nobody is brought below a minimum or loses what is protected.
+// or cannot use it, and no class is brought below a minimum or loses protected tasks.
 func TestRebalanceStopsWhatCanBeUsed(t *testing.T) {
 	ten := func(s *story) { s.add("a", 10, 1) }
 	five := func(s *story) { s.add("b", 5, 1) }
@@ -135,7 +135,7 @@ func TestRebalanceOthersFirst(t *testing.T) {
 }
 
 // TestRebalanceBelowAMaximum: the children of a pool at its maximum are brought to their loads, too. No other
-// pool gives, and what is free elsewhere is of no use.
+// pool gives, and free slots elsewhere are of no use.
 func TestRebalanceBelowAMaximum(t *testing.T) {
 	for _, limit := range []func(*share.Pool){
 		func(p *share.Pool) { p.Max = map[string]int64{"cpu": 10} },
@@ -177,7 +177,7 @@ func TestRebalanceNewest(t *testing.T) {
 	}
 }
 
-// TestRebalanceGrace: a job of which tasks were stopped is safe for the grace period, also
+// TestRebalanceGrace: a job with stopped tasks is safe for the grace period, also
 // when its class is far above its target again.
 func TestRebalanceGrace(t *testing.T) {
 	s, stops := rebalance(t, balanced(func(*share.Pool) {}), func(s *story) { s.add("a", 10, 1) }, func(s *story) {

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// reclaimModel drives a random tree and keeps its own account of what may be stopped.
+// reclaimModel drives a random tree and keeps its own account of tasks that may be stopped.
 type reclaimModel struct {
 	*story
 	root    share.Pool
@@ -113,7 +113,7 @@ func (m *reclaimModel) carry(t *rapid.T) {
 	m.Add(sched.Job{ID: x.Job, Pool: m.Pool(m.names[x.Job]), Key: m.key[x.Job], Priority: normal, Tasks: 1}, m.now)
 }
 
-// check decides, and holds what is stopped against the rules.
+// check decides, and checks the stopped tasks by the rules.
 func (m *reclaimModel) check(t *rapid.T) int {
 	m.decide()
 	for _, x := range m.d.Stops {
@@ -165,7 +165,7 @@ func (m *reclaimModel) checkGiver(t *rapid.T, x sched.Stop, entitled []sched.Ent
 	if left < entitled[x.From].Now-1e-6 || left < least {
 		t.Fatalf("%s keeps %v of its entitlement %v and minimum %v: %+v\n%s", m.Path(x.From), left, entitled[x.From].Now, least, x, m.text.String())
 	}
-	// What was stopped earlier may be for a pool below as well: then it counts twice.
+	// An earlier stop may be for a pool below as well: then it counts twice.
 	if m.unit && len(m.d.Stops) == len(m.leaving) && got > goal+1e-6 {
 		t.Fatalf("%s gets %v of %v: %+v\n%s", m.Path(x.For), got, goal, x, m.text.String())
 	}

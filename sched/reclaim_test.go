@@ -52,7 +52,7 @@ func (s *story) say(format string, args ...any) {
 	fmt.Fprintf(&s.text, "%-6s %s\n", s.now.Sub(epoch), fmt.Sprintf(format, args...))
 }
 
-// decide steps once and tells what was decided.
+// decide steps once and prints the decisions.
 func (s *story) decide() {
 	s.Step(s.now, 0, &s.d)
 	count := map[int64]int{}
@@ -90,7 +90,7 @@ func (s *story) until(d time.Duration) {
 	s.now = end
 }
 
-// carryOut ends what was stopped; it waits again.
+// carryOut ends the stopped tasks; they wait again.
 func (s *story) carryOut() {
 	stops := s.stops
 	s.stops = nil
@@ -196,8 +196,8 @@ func TestReclaimChoice(t *testing.T) {
 	}
 }
 
-// TestReclaimSpares what is protected, what is in its grace period, and what has not been
-// below for long enough.
+// TestReclaimSpares protected tasks and jobs in their grace period, and stops none before a
+// pool has been below its minimum for long enough.
 func TestReclaimSpares(t *testing.T) {
 	play := func(change func(*share.Pool), f func(*story)) *story {
 		root := share.Pool{

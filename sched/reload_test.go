@@ -22,7 +22,7 @@ func (w *world) reload(root share.Pool, priorities ...sched.Priority) {
 	}
 }
 
-// TestReloadPriorities: what waits and runs under a priority stays under it when the
+// TestReloadPriorities: waiting and running jobs of a priority stay under it when the
 // list of priorities changes, also when it is not in the list any more.
 func TestReloadPriorities(t *testing.T) {
 	w := newWorld(t, share.Pool{Policy: "fair"}, 2, 1)

@@ -33,9 +33,9 @@ import (
 //	                                     tasks for themselves, at once, at once on N nodes
 //	running JOB POOL [as for submit]     the same of tasks that run already, on the first node
 //	advance DURATION                     the time goes on
-//	step [N]                             starts all that can start, or so many tasks
-//	finish JOB|all [N]                   so many of its tasks end, the oldest first
-//	end                                  what was stopped ends, and waits again
+//	step [N]                             starts all that can start, or N tasks
+//	finish JOB|all [N]                   N of its tasks end, the oldest first
+//	end                                  the stopped tasks end, and wait again
 //	served POOL SLOT-SECONDS [DAY]       what a pool received before
 //	why POOL                             the comparisons on the way to it
 //	starves JOB                          what lets others pass it forever
@@ -79,7 +79,7 @@ func playFile(t *testing.T, file string) {
 func playText(t *testing.T, text string) string {
 	p := newPlay(t)
 	var out, commands []string
-	printed := false // the lines are what was printed the last time
+	printed := false // the lines are the last output
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		switch {
@@ -128,7 +128,7 @@ func (p *play) say(format string, args ...any) {
 	p.out = append(p.out, strings.TrimRight(fmt.Sprintf(format, args...), " "))
 }
 
-// commands runs lines; those that are indented belong to the one before.
+// commands runs lines; an indented line belongs to the one before.
 func (p *play) commands(lines []string) []string {
 	p.out = nil
 	for i := 0; i < len(lines); i++ {
@@ -204,7 +204,7 @@ func (p *play) window(args []string, _ string) {
 	p.s.SetWindows(append(p.s.Cluster().Windows().All(), w), p.now)
 }
 
-// amounts reads NAME=N; what is no amount is returned as text.
+// amounts reads NAME=N; it returns other values as text.
 func (p *play) amounts(args []string) (cluster.Amounts, map[string]string) {
 	amounts, rest := cluster.Amounts{}, map[string]string{}
 	for _, a := range args {
@@ -319,7 +319,7 @@ func (p *play) nodes(ids []cluster.NodeID) string {
 	return strings.Join(names, ", ")
 }
 
-// stopped tells of what is to end early, the same of several tasks once.
+// stopped prints the tasks that are to end early, equal lines once.
 func (p *play) stopped(stops []sched.Stop) {
 	p.stops = append(p.stops, stops...)
 	count := map[string]int{}
@@ -377,8 +377,8 @@ func (p *play) chosen(l sched.Level) string {
 	return text
 }
 
-// digits writes a number with more digits than an answer of why has. What is left of
-// adding fractions in another order is 0.
+// digits writes a number with more digits than an answer of why has. It rounds the rest
+// that remains when fractions are added in another order to 0.
 func digits(v float64) string {
 	if math.Abs(v) < 1e-12 {
 		return "0"
@@ -433,7 +433,7 @@ func (p *play) finish(args []string, _ string) {
 	}
 }
 
-// end ends what was stopped; it waits again.
+// end ends the stopped tasks; they wait again.
 func (p *play) end([]string, string) {
 	for _, x := range p.stops {
 		j := p.jobs[p.name(x.Job)]

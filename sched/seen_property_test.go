@@ -39,7 +39,7 @@ func TestStarvationIsSeen(t *testing.T) {
 	}
 }
 
-// watch lets a job wait among an adversary's. It returns what is said of a job that starves.
+// watch lets a job wait among an adversary's. It returns the name of the gate that says so.
 func watch(t *testing.T, seed uint64) (name string, starved bool) {
 	t.Helper()
 	place := []sched.Backfill{sched.FirstFit, sched.FCFS, sched.EASY, sched.Conservative, sched.FCFS, sched.EASY,
@@ -57,7 +57,7 @@ func watch(t *testing.T, seed uint64) (name string, starved bool) {
 	return g.Name, true
 }
 
-// starves is what is said of the victim.
+// starves returns the gate of the victim.
 func (d *duel) starves() (why.Gate, bool) {
 	return d.GateView().Starves(sched.Job{ID: d.victim, Pool: d.Pool(d.pools[0]), Key: d.KeyOf(d.want), Priority: normal,
 		Submitted: d.came})

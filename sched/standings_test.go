@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// TestStandingsAreWhatIsCompared: each pool is shown with the key by which the explanation
-// says that it is compared, in the words of the policy.
+// TestStandingsAreWhatIsCompared: each pool is shown with the key that the explanation
+// compares, in the words of the policy.
 func TestStandingsAreWhatIsCompared(t *testing.T) {
 	for name, want := range map[string][2]string{ // ann runs two of three slots for 10 s, bob one
 		"fair": {"key 140", "key 70"}, "fairtree": {"use per weight 20", "use per weight 10"},

@@ -42,7 +42,7 @@ var (
 //   - backfill_patience, where that is set, takes the place of the predictions;
 //   - 10 s, the least time for which a task over its time is planned to go on.
 //
-// So many rounds, the first factor, go by at most until the job's pool is first and stays so:
+// The first factor is the largest number of rounds until the job's pool is first and stays so:
 //
 //   - each of the n leaf pools may be level with the job's pool when it comes, and then start a task first; one
 //     more is the job whose turn had begun already;

@@ -29,7 +29,7 @@ func drawWindows(t *rapid.T, now time.Time, nodes []string) (all modelWindows) {
 }
 
 // lets reports whether a task that asks for a window, or for none, may start on a node now,
-// if it keeps its limit, of which 0 is a year.
+// if it keeps its limit. The limit 0 is a year.
 func (all modelWindows) lets(node, window string, now time.Time, limit time.Duration) bool {
 	if limit == 0 {
 		limit = 365 * 24 * time.Hour

@@ -68,7 +68,7 @@ func TestOriginal(t *testing.T) {
 	}
 }
 
-// TestOriginalsDiffer: no two paths are shown alike, and what is shown is found again.
+// TestOriginalsDiffer: no two paths are shown alike, and a shown path is found again.
 func TestOriginalsDiffer(t *testing.T) {
 	names := rapid.StringOf(rapid.RuneFrom([]rune("ab= :/._\"\\\x1bé\u202e20FdD")))
 	path := rapid.Custom(func(t *rapid.T) string {

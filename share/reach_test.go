@@ -30,7 +30,7 @@ func TestReach(t *testing.T) {
 	}
 }
 
-// TestReachHoldsForAllThatRulesMake: whatever a rule makes can be made, and what is above it divides.
+// TestReachHoldsForAllThatRulesMake: a pool that a rule names can be made, and the pools above it divide.
 func TestReachHoldsForAllThatRulesMake(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	pieces := []string{"{user}", "{kind}", "{group}", "{requestor}", "/", "a", "-b", "x"}
