@@ -11,9 +11,9 @@ import (
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
-// BenchmarkClaim measures one claim of jobs of ten pools: of those that are wanted, with lists of
-// others that are not needed, and of others because all that is wanted has gone; of what is
-// wanted under a rate for each pool; and with a licence of which 5,000 are held.
+// BenchmarkClaim measures one claim of jobs of ten pools: of free jobs, without and with alternates;
+// of alternates because all claimed jobs have gone; of free jobs under a rate for each pool; and with
+// a license while tasks hold 5,000 of it.
 func BenchmarkClaim(b *testing.B) {
 	for _, wants := range []int{1, 50, 1000} {
 		for _, how := range []string{"wanted", "wanted-with-others", "others", "rates", "holds"} {
@@ -63,7 +63,7 @@ func benchClaim(b *testing.B, n int, how string) {
 	b.ReportMetric(float64(b.N*n)/b.Elapsed().Seconds(), "leases/s")
 }
 
-// lease leases n jobs in one call, all of which can be had.
+// lease leases n free jobs in one call.
 func lease(b *testing.B, s queue.Store, n int, want func(i int) queue.Want) {
 	wants := make([]queue.Want, n)
 	for i := range wants {

@@ -18,8 +18,8 @@ import (
 )
 
 // TestDatabaseFails ends the database at once, and starts it again, while jobs are
-// submitted, leased and finished: calls wait for it, what was acknowledged is there, and
-// who waits for changes is woken again. The log says when it was away and when it was back.
+// submitted, leased and finished: calls wait for it, acknowledged changes are there, and
+// callers that wait for changes are woken again. The log says when it was away and when it was back.
 func TestDatabaseFails(t *testing.T) {
 	url, schema := pgtest.Durable(t)
 	var log lines

@@ -39,8 +39,8 @@ func (s *Store) must(t *testing.T, sql string) {
 	}
 }
 
-// TestFeedIsTrimmed forgets what everybody has seen who was there minutes ago, but neither
-// what came since nor what was committed since.
+// TestFeedIsTrimmed forgets changes that all readers of some minutes ago have seen, but neither
+// changes that came since nor changes that were committed since.
 func TestFeedIsTrimmed(t *testing.T) {
 	s := openInternal(t)
 	add(t, s)

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// many puts jobs that ended, one each second of 1970, beside what is kept of them.
+// many inserts ended jobs, one each second of 1970, with their records.
 func (s *Store) many(t *testing.T, n string) {
 	t.Helper()
 	s.must(t, `INSERT INTO @.ended (id, pool, state, username, kind, priority, spec, not_before, most, tasks, held, pending, waiting, submitted, ended)
@@ -22,7 +22,7 @@ func (s *Store) many(t *testing.T, n string) {
 		SELECT i, 0, 1, '', 4, 0, 0, 0, 0, 0, 0, '', 0 FROM generate_series(1, `+n+`) AS i`)
 }
 
-// TestForgetReadsWhatItRemoves: what is kept costs nothing when something else is removed.
+// TestForgetReadsWhatItRemoves: kept records cost nothing when other records are removed.
 func TestForgetReadsWhatItRemoves(t *testing.T) {
 	t.Parallel()
 	s := openInternal(t)

@@ -40,7 +40,7 @@ func timed(t *testing.T, n int) ([]*postgres.Store, *clock) {
 	return stores, c
 }
 
-// leased asks a store for what is wanted and returns the leases.
+// leased claims the wanted jobs from a store and returns the leases.
 func leased(t *testing.T, s queue.Store, wants ...queue.Want) (out []*queue.Lease, refused int) {
 	t.Helper()
 	grants, err := s.Lease(context.Background(), "h", wants, time.Minute)
@@ -183,7 +183,7 @@ func holding(id, amount int64) queue.Want {
 	return queue.Want{Job: id, Holds: []sched.Held{{Of: "license matlab", Amount: amount, Max: 5}}}
 }
 
-// heldIs compares what is held by the running tasks, and as it is summed up.
+// heldIs compares the amount that running tasks hold with its stored sum.
 func heldIs(t *testing.T, url, schema string, want int64) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)

@@ -103,7 +103,7 @@ func weights(a, b float64) allocation.Config {
 }
 
 // TestLoopsShare: four servers run the jobs of one schema, each job once, and all servers
-// count the same: what waits, what runs, what there is, and who has had how much.
+// count the same: waiting jobs, running tasks, capacity, and usage of each pool.
 func TestLoopsShare(t *testing.T) {
 	stores, _, _ := several(t, 4)
 	shares, count := weights(2, 1), newTally()

@@ -28,8 +28,8 @@ func TestTwinBehindPooler(t *testing.T) {
 	storetest.Twins(t, func(testing.TB) queue.Store { return memory.New("cpu") }, openPooled, seeds(2))
 }
 
-// TestPoolerIsNoticed: who is behind a pooler hears of what others do, by looking or, if he
-// knows where the database itself is, by being told. It is said once what is missing.
+// TestPoolerIsNoticed: a server behind a pooler learns of changes of others by polling or, if it
+// knows the address of the database itself, by notifications. The log names the missing address once.
 func TestPoolerIsNoticed(t *testing.T) {
 	t.Parallel()
 	url, schema, direct := pgtest.Pooled(t)

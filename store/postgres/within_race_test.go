@@ -76,7 +76,7 @@ func (r *race) submit(t *testing.T, s *shop, clerk, rounds int) {
 	}
 }
 
-// TestSubmitTxRace: two servers run what many transactions submit, of which some are rolled
+// TestSubmitTxRace: two servers run the jobs of many transactions, and some of these are rolled
 // back. Each job that was committed runs once, no other does, and the counters are exact.
 func TestSubmitTxRace(t *testing.T) {
 	t.Parallel()

@@ -44,7 +44,7 @@ func openShop(t *testing.T) *shop {
 	return &shop{s, engine.NewClient(s, allocation.Default()), url}
 }
 
-// deal is a transaction of the program, by whichever library.
+// deal is a transaction of the program, of any library.
 type deal struct {
 	queue.Tx
 	exec             func(sql string) error
@@ -52,7 +52,7 @@ type deal struct {
 	crash            func()
 }
 
-// begins are the libraries by which a program may have its transactions.
+// begins has a function for each library with which a program may make its transactions.
 var begins = map[string]func(testing.TB, *shop) *deal{"pgx": beginPgx, "database/sql": beginSQL}
 
 func beginPgx(t testing.TB, s *shop) *deal {
@@ -218,8 +218,8 @@ func TestSubmitTxKeepsOptions(t *testing.T) {
 	s.exact(t)
 }
 
-// TestSubmitTxUndone: what is rolled back, as a whole, up to a savepoint or because the
-// connection broke, has never been.
+// TestSubmitTxUndone: a submission that is rolled back, as a whole, up to a savepoint or because
+// the connection broke, leaves no trace.
 func TestSubmitTxUndone(t *testing.T) {
 	for name, begin := range begins {
 		t.Run(name, func(t *testing.T) {
@@ -348,7 +348,7 @@ func TestSubmitTxKeys(t *testing.T) {
 				ids, err := s.client.Submit(context.Background(), job)
 				beside <- answer{ids, err}
 			}()
-			// Those that have nothing to do with the key do not wait.
+			// Submissions without the key do not wait.
 			var others sync.WaitGroup
 			for i := range 20 {
 				others.Go(func() {
@@ -409,7 +409,7 @@ func TestSubmitTxCrossedKeys(t *testing.T) {
 	s.exact(t)
 }
 
-// TestSubmitTxRefusals: what is wrong is said, and a job that is refused spoils nothing.
+// TestSubmitTxRefusals: a refusal names the error, and a refused job spoils nothing.
 func TestSubmitTxRefusals(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)

@@ -25,7 +25,7 @@ func openRival(ctx context.Context, file string) (queue.Store, error) {
 
 func init() { linear.Rival(openRival) }
 
-// TestCampaignHistory lets the clients of one process contend, and of those that come after it.
+// TestCampaignHistory lets the clients of one process contend, and those of later processes.
 func TestCampaignHistory(t *testing.T) {
 	linear.Histories(t, histories, func(t *testing.T) linear.Ground {
 		file := filepath.Join(t.TempDir(), "fairlead.db")

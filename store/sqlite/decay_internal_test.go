@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestHalfLifeChangeIsKept: changing the half-life changes nothing of what has decayed
-// so far, in memory and in the file; from then on it decays by the new one. The same
+// TestHalfLifeChangeIsKept: a change of the half-life keeps the decayed usage so far, in
+// memory and in the file; from then on usage decays by the new one. The same
 // goes for a rebase that comes by itself.
 func TestHalfLifeChangeIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

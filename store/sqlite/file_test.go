@@ -78,8 +78,8 @@ func TestRefusesFiles(t *testing.T) {
 	}
 }
 
-// TestLinksBesideTheFile: what somebody put beside a database in the place of its lock and its ballast is not
-// followed, the server says what is there, and what it stands for stays.
+// TestLinksBesideTheFile: the server does not follow a link in the place of the lock or the ballast of a
+// database: it names the link, and the link's target stays.
 func TestLinksBesideTheFile(t *testing.T) {
 	for _, suffix := range []string{"-lock", "-ballast"} {
 		dir := t.TempDir()
@@ -141,8 +141,8 @@ func TestOneProcessAtATime(t *testing.T) {
 	openFile(t, path)
 }
 
-// TestCopyOfALiveFile takes the files as a killed process leaves them: what was
-// acknowledged is there, leases last for the grace period from the opening on, and no
+// TestCopyOfALiveFile takes the files as a killed process leaves them: acknowledged
+// changes are there, leases last for the grace period from the opening on, and no
 // id is given again.
 func TestCopyOfALiveFile(t *testing.T) {
 	dir := t.TempDir()
@@ -230,7 +230,7 @@ func TestRecordOutlivesRestart(t *testing.T) {
 	}
 }
 
-// TestRedactedFilesAreClean: what was a secret in the record is in no file of the database any more.
+// TestRedactedFilesAreClean: a redacted secret of the record is in no file of the database any more.
 func TestRedactedFilesAreClean(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.db")
 	s := openFile(t, path)

@@ -95,7 +95,7 @@ func failsAlone(t *testing.T, place int, fail func(*tx) error) {
 	}
 }
 
-// TestCommitsAreSynced: what is acknowledged survives a loss of power.
+// TestCommitsAreSynced: an acknowledged change survives a loss of power.
 func TestCommitsAreSynced(t *testing.T) {
 	s := openInternal(t, filepath.Join(t.TempDir(), "jobs.db"))
 	for name, want := range map[string]int64{"synchronous": 2 /* FULL */, "application_id": appID} {

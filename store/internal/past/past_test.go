@@ -38,8 +38,8 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// FuzzBlocks: whatever is in the database is read or refused, and what was read is written the
-// same way again.
+// FuzzBlocks: any block in the database is read or refused, and a block that was read is written
+// the same way again.
 func FuzzBlocks(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte{0, 3, 1, 20, 0, 1})
