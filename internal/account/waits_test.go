@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestReadWaits checks that the waits are those that Read sums up for the same window, even if the limit of
+// TestReadWaits checks that the waits equal the sums of Read for the same window, even if the limit of
 // tasks to read makes the window begin later; then Cut says so.
 func TestReadWaits(t *testing.T) {
 	a := &archive{tasks: map[int64][]queue.Task{}}

@@ -10,7 +10,7 @@ import (
 )
 
 // TestHeldBytesStayInOrder checks that bytes that a client sends on a held connection after Pass come after
-// those that it sent before, and that the broker reads all of them, and answers, before it learns that the
+// its earlier bytes, and that the broker reads all of them, and answers, before it learns that the
 // client has gone.
 func TestHeldBytesStayInOrder(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -203,7 +203,7 @@ func (c *crowd) calm(ctx context.Context) {
 	synctest.Wait()
 }
 
-// audit compares what ran with what was submitted.
+// audit compares the jobs that ran with the submitted jobs.
 func (c *crowd) audit(ctx context.Context, jobs *[]int64, ended *sync.Map) {
 	for _, id := range *jobs {
 		j, err := c.loop.Client().Job(ctx, id)

@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/internal/engine/enginetest"
 )
 
-// TestBadJobs submits what cannot be, and expects an error that names the field, and
+// TestBadJobs submits invalid jobs, and expects an error that names the field, and
 // nothing in the store.
 func TestBadJobs(t *testing.T) {
 	ok := fairlead.Job{Kind: "work"}

@@ -19,8 +19,8 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// again makes a loop over a store that another one had, with a node of so many slots
-// whose handlers sleep for as long as the job's name says.
+// again makes a loop over the store of an earlier loop, with a node of this number of
+// slots, whose handlers sleep for the duration in the job's name.
 func again(t *testing.T, store fairlead.Store, s fairlead.Shares, slots int) (*engine.Loop, func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

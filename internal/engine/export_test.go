@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// Measure notes what is in force, as every turn of the loop does if it may.
+// Measure measures the fairness of this moment, as every step of the loop does if it may.
 func (l *Loop) Measure() {
 	l.Update(func(s *State) { s.Fairness.Measure(s.Core, time.Now(), s.Core.Read().Entitlements()) })
 }
@@ -20,7 +20,7 @@ func (l *Loop) Rebuild(ctx context.Context) error {
 	return l.builder.rebuild(ctx)
 }
 
-// Turn brings the core up to date and starts what can start, as each turn of a loop that runs.
+// Turn updates the core and starts all jobs that can start, as each step of a running loop does.
 func (l *Loop) Turn(ctx context.Context) error {
 	_, err := l.turn(ctx)
 	return err

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// BenchmarkFairness measures one measurement of the account of fairness, of which the
-// loop makes so few that they take a hundredth of its time, and one answer to shares.
+// BenchmarkFairness measures one measurement of fairness and one answer to shares. The
+// loop spends a hundredth of its time on such measurements.
 func BenchmarkFairness(b *testing.B) {
 	for _, n := range []int{10, 1000, 100_000} {
 		loop, err := newLoop(b.Context(), memory.New("cpu"), engine.LoopOptions{})

@@ -112,8 +112,8 @@ func TestResultWhoseCallerGivesUp(t *testing.T) {
 	}
 }
 
-// TestRebuildWhileTasksEnd submits so much at once that the loop falls behind and makes
-// its core anew, while tasks end and others ask.
+// TestRebuildWhileTasksEnd submits many jobs at once: the loop falls behind and makes its
+// core anew, while tasks end and clients ask.
 func TestRebuildWhileTasksEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	store := memory.New("cpu")

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestHandlersShareGoroutines: a task takes over the goroutine of one that has ended, never that
-// of one that runs; those that find nothing to do for a while end, and so do all with the worker.
+// TestHandlersShareGoroutines: a task takes over the goroutine of an ended task, never that of a
+// running one; goroutines that are idle for a while end, and all of them end with the worker.
 func TestHandlersShareGoroutines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &handlerWorker{over: make(chan struct{})}

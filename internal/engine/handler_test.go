@@ -16,8 +16,8 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// TestHandlersThatOutliveTheGrace: what a worker ends because it stops runs again, and
-// nothing is counted against it; what was cancelled before stays so.
+// TestHandlersThatOutliveTheGrace: a task that a stopping worker ends runs again, and no
+// attempt counts against it; a task that was cancelled before stays cancelled.
 func TestHandlersThatOutliveTheGrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -193,7 +193,7 @@ func (s *tardy) Finish(ctx context.Context, all []queue.Result) ([]queue.Verdict
 	return s.Store.Finish(ctx, all)
 }
 
-// charged checks the cpu-seconds that the store and the core have charged the pool of ann, a little of which has
+// charged checks the cpu-seconds that the store and the core have charged the pool of ann; a little of them has
 // decayed.
 func charged(t *testing.T, l *engine.Loop, store queue.Accountant, want float64) {
 	t.Helper()

@@ -18,8 +18,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// TestPause: what runs goes on, what waits and what comes stays, others get what there is;
-// it is shown, and ends by itself.
+// TestPause: running tasks go on, waiting and new jobs stay, other pools get the free slots;
+// the pause is shown, and ends by itself.
 func TestPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New("cpu")

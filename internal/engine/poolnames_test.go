@@ -111,8 +111,8 @@ func TestStaleNames(t *testing.T) {
 	})
 }
 
-// TestRenamesAreTold: the log has what was renamed once, and what an administrator has to change at
-// each start.
+// TestRenamesAreTold: the log lists renamed pools once, and the changes that an administrator has to
+// make at each start.
 func TestRenamesAreTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New("cpu")

@@ -134,9 +134,9 @@ func (b *behind) stands(name string, tasks int32, running float64, waiting int64
 	}
 }
 
-// TestQueuedElsewhere: what waits in another queueing system counts as waiting until it begins
-// there, over restarts as well, and from then on as running; in the end the account of the store
-// is that of the loop.
+// TestQueuedElsewhere: a task in another queueing system counts as waiting until it begins there,
+// over restarts as well, and from then on as running; in the end the store and the loop have the
+// same account.
 func TestQueuedElsewhere(t *testing.T) {
 	behindQueue(t, func(b *behind) {
 		t, ctx := b.t, b.t.Context()
@@ -229,8 +229,8 @@ func TestQueuedInVain(t *testing.T) {
 	})
 }
 
-// TestQueuedUnheard: what was handed over is the worker's for as long as it asked for, though it
-// is not heard of again before it could renew anything: it goes on in the other queueing system.
+// TestQueuedUnheard: a task that was handed over stays with the worker for the requested time, even
+// if the worker falls silent before it renews a lease: it goes on in the other queueing system.
 func TestQueuedUnheard(t *testing.T) {
 	behindQueue(t, func(b *behind) {
 		id := enginetest.Submit(b.t, b.Loop, fairlead.Job{User: "ann", Argv: []string{"x"}})[0]

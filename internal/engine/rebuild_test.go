@@ -60,7 +60,7 @@ func rankedShares(weight float64, maxAge time.Duration) fairlead.Shares {
 	return s
 }
 
-// weightOf is by which weight the core divides for a pool.
+// weightOf returns the weight of a pool in the core.
 func weightOf(t *testing.T, loop *engine.Loop, pool string) float64 {
 	t.Helper()
 	for _, p := range views.Pools(t.Context(), loop) {

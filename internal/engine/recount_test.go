@@ -22,8 +22,8 @@ import (
 )
 
 // ledger is a loop, driven by hand, with a bridge that goes away and comes back, and a node beside
-// it. Whatever comes in whatever order, the sums that the loop keeps are those of a recount, and
-// those of a loop that begins anew with what is in the store.
+// it. After any events in any order, the sums of the loop equal those of a recount, and those of a
+// loop that begins anew with the same store.
 type ledger struct {
 	*engine.Loop
 	ctx   context.Context
@@ -106,7 +106,7 @@ func (l *ledger) turn(t *rapid.T) {
 	if err := l.Turn(l.ctx); err != nil {
 		t.Fatal(err)
 	}
-	synctest.Wait() // what is given back is on its way
+	synctest.Wait() // the released leases are on their way
 	l.took()
 }
 
@@ -326,7 +326,7 @@ func TestSumsThatDiffer(t *testing.T) {
 
 // TestCancelledWhileBridgeIsAway: jobs that wait behind a bridge are cancelled while it is away,
 // and told to be over when it is back; meanwhile the mean length of the tasks of their pool has
-// changed. What is expected is then that of the task that still runs.
+// changed. Then the expected length is that of the task that still runs.
 func TestCancelledWhileBridgeIsAway(t *testing.T) {
 	behindQueue(t, func(b *behind) {
 		t, ctx := b.t, b.t.Context()

@@ -69,7 +69,7 @@ type refusers struct {
 	t         *testing.T
 	ctx       context.Context
 	explainer *explain.Explainer
-	nodes     sync.WaitGroup // those that renew
+	nodes     sync.WaitGroup // goroutines that renew leases
 }
 
 func inSite(t *testing.T, f func(s *refusers)) {
@@ -97,7 +97,7 @@ func inSiteOn(t *testing.T, store fairlead.Store, f func(s *refusers)) {
 	})
 }
 
-// join adds a node with so many slots that is heard of again and again.
+// join adds a node with this number of slots, which renews its leases again and again.
 func (s *refusers) join(name string, slots int64, refuses func(*fairlead.Lease) queue.Refusal) *picky {
 	s.t.Helper()
 	return s.joinAs(name, slots, engine.NodeInfo{}, refuses)
@@ -299,8 +299,8 @@ func told(w *engine.Watch, code, text string) (found bool) {
 	return found
 }
 
-// TestNodesThatBeginNothingAreDrained: the jobs of three users in a row that a node does not
-// begin drain it, and those that follow do not go there. Resumed, it takes tasks again.
+// TestNodesThatBeginNothingAreDrained: a node that fails to begin the jobs of three users in a
+// row is drained, and later jobs do not go there. Resumed, it takes tasks again.
 func TestNodesThatBeginNothingAreDrained(t *testing.T) {
 	inSite(t, func(s *refusers) {
 		known := map[string]bool{"eve": true}
@@ -383,8 +383,8 @@ func TestRefusalsCountThoughTheTaskRunsElsewhere(t *testing.T) {
 	})
 }
 
-// TestMissingFilesDrainNoNode: jobs that name what is nowhere say nothing about the nodes; what
-// other nodes begin does.
+// TestMissingFilesDrainNoNode: a job whose file is missing on all nodes drains no node; a job that
+// other nodes can begin does.
 func TestMissingFilesDrainNoNode(t *testing.T) {
 	inSite(t, func(s *refusers) {
 		nowhere := func(l *fairlead.Lease) queue.Refusal {
@@ -492,8 +492,8 @@ func (s *refusesFirst) Lease(ctx context.Context, holder string, wants []queue.W
 	return s.Store.Lease(ctx, holder, wants, ttl)
 }
 
-// TestRefusedBetweenDecisionAndLease: what was decided before a node refused a job does not
-// bring the job there; all its tasks run once, elsewhere, and the loop's sums are right.
+// TestRefusedBetweenDecisionAndLease: a decision from before a node refused a job does not bring
+// the job there; all its tasks run once, elsewhere, and the loop's sums are right.
 func TestRefusedBetweenDecisionAndLease(t *testing.T) {
 	for name, j := range map[string]fairlead.Job{"array": {Array: "0-3"}, "gang": {Gang: 2}} {
 		t.Run(name, func(t *testing.T) {

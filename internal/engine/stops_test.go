@@ -54,7 +54,7 @@ func (a *attempts) handle(ctx context.Context, l *fairlead.Lease) error {
 }
 
 // TestStarvingPoolGetsRoom: handlers of another pool are stopped for it, their tasks wait
-// again without counting as a try, and what was said about them is kept.
+// again without another attempt being counted, and the cause of their stop is kept.
 func TestStarvingPoolGetsRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &attempts{stopped: map[int64]int{}, tries: map[int64]int{}}

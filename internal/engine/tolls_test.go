@@ -151,7 +151,7 @@ func TestLicensesAreHeld(t *testing.T) {
 	})
 }
 
-// TestTollsAreChecked: what is not there, or not so many, is refused with what there is.
+// TestTollsAreChecked: unknown or too many licenses or rates are refused with the existing ones.
 func TestTollsAreChecked(t *testing.T) {
 	client := engine.NewClient(memory.New("cpu"), tollShares())
 	for _, c := range []struct {

@@ -70,8 +70,8 @@ func TestEachTaskTakesOfTheUnit(t *testing.T) {
 }
 
 // TestAnotherUnitIsForTheNextStart: shares in another unit are refused while the loop runs, and
-// nothing of them takes effect. A new loop counts what runs and waits in the new unit, as the
-// store does.
+// nothing of them takes effect. A new loop counts running and waiting tasks in the new unit,
+// as the store does.
 func TestAnotherUnitIsForTheNextStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "jobs.db")

@@ -95,8 +95,8 @@ func TestUserLimits(t *testing.T) {
 	})
 }
 
-// TestUserLimitsKnowKeys: what was submitted before under its key is not more, so that no limit refuses it, and what
-// was not is counted, if it comes once or twice.
+// TestUserLimitsKnowKeys: a job that was submitted before under its key does not count again, so no limit refuses it;
+// a new job counts, whether it comes once or twice.
 func TestUserLimitsKnowKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop := limited(t, memory.New("cpu"), allocation.UserLimits{Jobs: 2})
@@ -139,7 +139,7 @@ func TestUserLimitsKnowKeys(t *testing.T) {
 	})
 }
 
-// TestUserLimitsFollow: what has started or was cancelled does not count when the store has counted again,
+// TestUserLimitsFollow: started and cancelled jobs do not count when the store has counted again,
 // which it does not do for each submission.
 func TestUserLimitsFollow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -184,8 +184,8 @@ func TestUserLimitsFollow(t *testing.T) {
 	})
 }
 
-// TestUserLimitsOfPools: those that a user made count after a restart as well, those that a move makes, and
-// no longer those that the configuration names by now.
+// TestUserLimitsOfPools: pools that a user made count after a restart as well, pools that a move makes count, and
+// pools that the configuration names by now count no longer.
 func TestUserLimitsOfPools(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, limits, ctx := memory.New("cpu"), allocation.UserLimits{Pools: 3}, t.Context()

@@ -57,7 +57,7 @@ func alters(t *testing.T, l *engine.Loop, v queue.Verb, ids ...int64) {
 	synctest.Wait()
 }
 
-// stopped is what is kept of an attempt that was.
+// stopped is the kept text of an attempt that was stopped.
 const stopped = "attempt 1 on local cancelled: " +
 	"fairlead: the job was cancelled or requeued, or has to make room for others"
 
@@ -182,8 +182,8 @@ func TestEndsWithoutAStart(t *testing.T) {
 	})
 }
 
-// TestMoved: a job that was moved was in another pool before, of which its history says nothing that is not
-// known; and what its new pool waited for is told of it from then on.
+// TestMoved: a moved job was in another pool before, about which its history makes up nothing; from the move
+// on it shows the reasons of its new pool.
 func TestMoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop, ex, stop := remembering(t, engine.LoopOptions{}, 1, enginetest.Lasting)

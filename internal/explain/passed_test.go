@@ -16,7 +16,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// passedCase is a job of which others take what it needs, or not, by the configuration.
+// passedCase is a job whose room other jobs take, or not, by the configuration.
 type passedCase struct {
 	name   string
 	shares func(s *sched.Config)

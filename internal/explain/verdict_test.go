@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// A code without a severity would stand before what can never be.
+// A code without a severity would sort before codes of jobs that can never start.
 func TestEveryCodeHasASeverity(t *testing.T) {
 	seen := map[why.Code]int{}
 	for _, code := range severity {

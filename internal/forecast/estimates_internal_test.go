@@ -75,7 +75,7 @@ func realLog(t *testing.T, file string) *sim.Workload {
 // rehearsal is a replay in which estimates are asked for.
 type rehearsal struct {
 	w     *sim.Workload
-	every int // of so many estimates one is with run times as they were lately, too
+	every int // one of this number of estimates also uses recent run times
 
 	core    *sched.Scheduler
 	lengths engine.Lengths
@@ -88,7 +88,7 @@ type rehearsal struct {
 	d       sched.Decision
 }
 
-// waiting is what was said of a job that had to wait, and what came of it.
+// waiting is the estimate of a job that had to wait, and its real start.
 type waiting struct {
 	submitted, by, middle, early, late, started time.Time
 }
@@ -194,7 +194,7 @@ func (r *rehearsal) ask(job int64, backfill sched.Backfill) {
 	r.waits[job+1] = w
 }
 
-// ratios are the waits that were estimated over those that came, in order.
+// ratios are the estimated waits divided by the real waits, in order.
 func (r *rehearsal) ratios(of func(waiting) time.Time) []float64 {
 	var all []float64
 	for _, w := range r.all {

@@ -27,8 +27,8 @@ func foreseenOf(f *forecast.Forecast) string {
 	return b.String()
 }
 
-// TestForesee: a copy of the scheduler says what another configuration means, what is really
-// put into force then does it, and the original does not notice.
+// TestForesee: a fork of the scheduler forecasts the effects of another configuration, the
+// configuration has them once it is applied, and the original does not notice.
 func TestForesee(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shares := enginetest.Shares(t, "pools: {a: {weight: 3, max_running: 2}, b: {weight: 1, max_running: 1}}")

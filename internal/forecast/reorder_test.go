@@ -87,7 +87,7 @@ func TestReorderIsWhatComesTrue(t *testing.T) {
 	})
 }
 
-// TestReorderRefuses: what cannot be asked about is named.
+// TestReorderRefuses: Reorder refuses another limit, another pool, and unknown priorities.
 func TestReorderRefuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop, one, _, stop := backfilled(t, share.Pool{Policy: "fifo"})

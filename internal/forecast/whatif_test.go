@@ -56,7 +56,7 @@ func TestChangesAreExact(t *testing.T) {
 	})
 }
 
-// TestWhatIf: fewer processors, another pool, another priority, and what is refused.
+// TestWhatIf: fewer processors, another pool, another priority, and refusals.
 func TestWhatIf(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		root := share.Pool{Policy: "fifo", Pools: []share.Pool{

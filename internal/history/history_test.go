@@ -18,7 +18,7 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// recorded runs a loop of which a recorder keeps how the pools fare. Without a handler it has no node.
+// recorded runs a loop with a recorder of its pools. Without a handler it has no node.
 func recorded(t *testing.T, store queue.Store, o engine.LoopOptions, slots int, h engine.HandlerFunc) (
 	loop *engine.Loop, rc *history.Recorder, stop func(),
 ) {
@@ -44,7 +44,7 @@ func course(t *testing.T, rc *history.Recorder, pool string, from, to time.Time,
 func alike(a, b float64) bool { return math.Abs(a-b) < 0.02 }
 
 // TestPoolHistory: two of four slots are busy for 150 s of the first five minutes, while
-// a third job waits for what is never there; then the server is away for ten minutes.
+// a third job waits for a missing resource; then the server is away for ten minutes.
 func TestPoolHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		zero := time.Now().Truncate(time.Hour).Add(time.Hour)

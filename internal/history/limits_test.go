@@ -13,8 +13,8 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// TestLimitCourses: what tasks used of a licence and how many started under a rate is told by steps, of those
-// that have ended and of those that run; and by when what runs gives back what it holds.
+// TestLimitCourses: the used amount of a license and the number of starts under a rate come in steps, for ended
+// and for running tasks; and the running tasks have a time at which they return their licenses.
 func TestLimitCourses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}

@@ -14,8 +14,8 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// TestPastShares: the shares of the past are those that were in force then, each moment weighed
-// with what all had in it, also of a pool that had nothing to do when they were changed.
+// TestPastShares: the shares of the past are the shares in force at the time, each moment weighed
+// with the usage of all pools in it, also for a pool that was idle when they changed.
 func TestPastShares(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		zero := time.Now().Truncate(time.Hour).Add(time.Hour)

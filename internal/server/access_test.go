@@ -98,7 +98,7 @@ func machine(name string) access.Principal {
 
 // trial is a request whose answer is one row. An operation of the interface may have several.
 type trial struct {
-	name string // the operation, and what is special about it
+	name string // the operation, and its special circumstances
 	path string // "" is that of the operation, with its fields filled in
 	body any
 	as   string // X-Fairlead-As

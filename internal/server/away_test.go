@@ -137,7 +137,7 @@ func newAway(t *testing.T) (*desk, *awayStore) {
 	return d, store
 }
 
-// ask sends a request as root and returns what is answered.
+// ask sends a request as root and returns the answer.
 func (d *desk) ask(method, path, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, "http://fairlead"+path, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
@@ -177,7 +177,7 @@ func TestDatabaseIsAway(t *testing.T) {
 }
 
 // TestDoctorAfterRecovery: as soon as the database is back the doctor finds that the scheduler works,
-// and tells what was.
+// and reports the outage.
 func TestDoctorAfterRecovery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, store := newAway(t)

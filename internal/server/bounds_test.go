@@ -16,8 +16,8 @@ import (
 )
 
 // TestRequestsAreBounded: a request that would be large when it is decoded is refused before that, with
-// little memory, and says what is too much of it. It is tried in a process of its own, as the memory
-// that is counted is that of the whole process.
+// little memory, and the refusal names the excess. The test uses a process of its own, as it counts the
+// memory of the whole process.
 func TestRequestsAreBounded(t *testing.T) {
 	const alone = "FAIRLEAD_TEST_SHAPES"
 	if os.Getenv(alone) != "" {
@@ -65,8 +65,8 @@ func tryBounds(t *testing.T) {
 	}
 }
 
-// TestHugeRequest: one that is larger than any may be is refused. A handler gets it at once, as a
-// busy machine may take longer to send so much than a request may take to arrive.
+// TestHugeRequest: a request above the largest size is refused. A handler gets it at once, because a
+// busy machine may need more time to send it than a request may take to arrive.
 func TestHugeRequest(t *testing.T) {
 	d := newDesk(t)
 	body := `{"jobs":[{"name":"` + strings.Repeat("x", 17<<20) + `"}]}`
@@ -119,7 +119,7 @@ type rawBody string
 // MarshalJSON implements json.Marshaler.
 func (r rawBody) MarshalJSON() ([]byte, error) { return []byte(r), nil }
 
-// TestNumbersAreFinite: what is no number passes no bounds, wherever the interface takes one.
+// TestNumbersAreFinite: NaN and infinity pass no bounds, wherever the interface takes a number.
 func TestNumbersAreFinite(t *testing.T) {
 	d := newDesk(t)
 	tried := 0

@@ -39,7 +39,7 @@ func expect(t *testing.T, checks []api.HealthCheck, name, result, says string) {
 	}
 }
 
-// TestGrade: bounds belong to what is worse, upwards and downwards.
+// TestGrade: a value on a bound has the worse grade, upwards and downwards.
 func TestGrade(t *testing.T) {
 	for _, c := range []struct {
 		value, warn, fail float64
@@ -194,8 +194,8 @@ func TestJudgeBridges(t *testing.T) {
 	}
 }
 
-// TestDoctor: a server that is badly off says so, of its database, its files, its bridges, its
-// agents and what waits.
+// TestDoctor: a server in trouble reports it, for its database, its files, its bridges, its
+// agents and the waiting jobs.
 func TestDoctor(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "jobs.db")

@@ -248,8 +248,8 @@ func TestWordsAreChecked(t *testing.T) {
 	}
 }
 
-// TestSubmissionIsCheap: what waits already does not make a submission dearer. It is measured by the
-// memory that a submission takes, the least of many: others of this process take some meanwhile.
+// TestSubmissionIsCheap: waiting jobs do not raise the cost of a submission. The cost is the memory that
+// a submission takes, the least of many: other parts of this process take some meanwhile.
 func TestSubmissionIsCheap(t *testing.T) {
 	d := newDesk(t)
 	d.send(root, http.MethodPost, "/v1/agents/n/join", api.JoinRequest{Capacity: map[string]int64{"cpu": 1}}, nil)

@@ -114,8 +114,8 @@ func TestTwoJoinAtOnce(t *testing.T) {
 	})
 }
 
-// TestNotesOfOthers: only a bridge says where its tasks are, and only of those that it holds; it is
-// charged for no longer lease than others.
+// TestNotesOfOthers: only a bridge says where its tasks are, and only for tasks that it holds; its
+// leases cost no more than others.
 func TestNotesOfOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)

@@ -91,7 +91,7 @@ func (s *site) client(i *joining.Identity) *api.Client {
 	return c
 }
 
-// refusals are the entries of the record about what was refused.
+// refusals returns the refused actions in the audit record.
 func (s *site) refusals() (found []queue.AuditEntry) {
 	s.t.Helper()
 	for _, e := range must(s.loop.Store.(queue.Auditor).Audited(s.t.Context(), queue.AuditQuery{})) {

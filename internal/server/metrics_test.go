@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead/fairlead/internal/views"
 )
 
-// TestMeasuredPools: of too many pools the root, the configured ones and those that want
-// most have metrics.
+// TestMeasuredPools: of too many pools the root, the configured ones and the pools with the
+// largest demand have metrics.
 func TestMeasuredPools(t *testing.T) {
 	pools := []views.PoolView{{Depth: 0}}
 	for i := range 1000 {

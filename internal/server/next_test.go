@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// TestNextJobs: where there are more jobs than a list takes, next gives those that run and
-// those that would start next, whatever their ids.
+// TestNextJobs: where there are more jobs than a list takes, next gives the running jobs and
+// the jobs that would start next, whatever their ids.
 func TestNextJobs(t *testing.T) {
 	r := newRig(t)
 	join, err := r.Join(t.Context(), "n1", api.JoinRequest{Capacity: map[string]int64{"cpu": 1}})

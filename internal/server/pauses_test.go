@@ -35,8 +35,8 @@ func (s *overheard) Audit(ctx context.Context, entries []queue.AuditEntry, setti
 	return s.Store.Audit(ctx, entries, settings)
 }
 
-// TestResumeTellsWhatWaited: what waits in a paused pool is counted before the pool is resumed, as it
-// may begin at once. The loop does not run, so that all calls are those of the request.
+// TestResumeTellsWhatWaited: a request counts the waiting jobs of a paused pool before it resumes the
+// pool, as they may begin at once. The loop does not run, so all calls come from the request.
 func TestResumeTellsWhatWaited(t *testing.T) {
 	store := &overheard{Store: memory.New("cpu")}
 	loop, err := engine.NewLoop(t.Context(), store, engine.LoopOptions{LeaseTTL: time.Minute})

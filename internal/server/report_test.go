@@ -25,9 +25,9 @@ type ran struct {
 	came, started, ended time.Time
 }
 
-// TestReportIsRecomputed: three hours of jobs over the end of a month, in the middle of which the
-// shares change, reported by the server, and added up second by second from what the handlers
-// saw of the jobs. Of three pools that have nothing the one stands in the report whose job could
+// TestReportIsRecomputed: three hours of jobs over the end of a month, with a change of shares in the
+// middle, are reported by the server, and added up second by second from the records of the
+// handlers. Of three pools that have nothing the one stands in the report whose job could
 // have started, in the month in which it waited.
 func TestReportIsRecomputed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -100,7 +100,7 @@ func waitInVain(t *testing.T, loop *engine.Loop, zero time.Time) {
 	})
 }
 
-// reported is a server with four slots that takes down what runs.
+// reported is a server with four slots that records running tasks.
 func reported(t *testing.T, zero time.Time) (func() []ran, *desk, *engine.Loop) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())

@@ -119,8 +119,8 @@ func TestOnlyAdministratorsChange(t *testing.T) {
 	}
 }
 
-// TestOnlyAdministratorsPlan: everybody may compare a file with what is in force; plans are
-// for those who may apply them.
+// TestOnlyAdministratorsPlan: everybody may compare a file with the configuration in force;
+// only users who may apply a plan may make one.
 func TestOnlyAdministratorsPlan(t *testing.T) {
 	d := tunable(t, "pools: {a: {weight: 1}}")
 	file := api.ConfigFile{Text: "pools: {a: {weight: 1}, b: {weight: 3}}"}

@@ -13,8 +13,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// FuzzSubmission: whatever is sent as a submission is answered: with what was wrong, or for each
-// job with a number under which it is found, or with its own error. None is an error of the server.
+// FuzzSubmission: the server answers any text that is sent as a submission: with an error, or for each
+// job with a number that finds it, or with the job's own error. None is an error of the server.
 func FuzzSubmission(f *testing.F) {
 	for _, text := range []string{
 		`{"jobs": [{"argv": ["true"]}]}`,
@@ -48,7 +48,7 @@ func FuzzSubmission(f *testing.F) {
 	})
 }
 
-// checkSubmitted looks for what was taken, and cancels it: the server serves many tests.
+// checkSubmitted looks for the accepted jobs, and cancels them: the server serves many tests.
 func checkSubmitted(t *testing.T, loop *engine.Loop, text string, answer *api.SubmitResponse) {
 	for _, sub := range answer.Jobs {
 		if sub.Error != nil {

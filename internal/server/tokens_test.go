@@ -153,8 +153,8 @@ func overTCP(t *testing.T, address, text string) int {
 	return resp.StatusCode
 }
 
-// TestTokensEnd: one that was revoked, one whose time is over, and one of which a letter differs show nothing; nor does
-// the system's word for who connects count beside them.
+// TestTokensEnd: a revoked token, an expired one and one with a changed letter show nothing; nor does the system's
+// name for the client count beside them.
 func TestTokensEnd(t *testing.T) {
 	r := newRig(t)
 	made := r.token(t, token.TokenRequest{Scopes: []string{"read"}})

@@ -61,7 +61,7 @@ func TestWorkerOfKinds(t *testing.T) {
 	}
 }
 
-// TestWorkerLeaves: what has not reached a worker when it leaves has not begun.
+// TestWorkerLeaves: tasks that have not reached a worker when it leaves have not begun.
 func TestWorkerLeaves(t *testing.T) {
 	r := newRig(t)
 	ctx := t.Context()

@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/internal/views"
 )
 
-// TestTasksNowAreOfThisAttempt: a job that was tried before began earlier than what runs.
+// TestTasksNowAreOfThisAttempt: a job with an earlier attempt began before its running attempt.
 func TestTasksNowAreOfThisAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop, stop := enginetest.Start(t, engine.LoopOptions{}, 2, func(context.Context, *fairlead.Lease) error {
