@@ -140,7 +140,7 @@ func TestPermanentErrorsAreNotTriedAgain(t *testing.T) {
 	})
 }
 
-// TestArgsAreChecked: what cannot be kept is refused at submission.
+// TestArgsAreChecked: a submission refuses arguments that cannot be stored.
 func TestArgsAreChecked(t *testing.T) {
 	a := newApp(t)
 	for _, c := range []struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/store/sqlite"
 )
 
-// Keep the jobs in a file: what was acknowledged is there after a crash.
+// Keep the jobs in a file: acknowledged jobs are there after a crash.
 func Example_sqlite() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "fairlead-example-")

@@ -31,7 +31,7 @@ func appOf(
 }
 
 // TestStartAndStop: Start returns when the process takes tasks, the end of its context then stops nothing, and Stop
-// waits for what runs.
+// waits for running tasks.
 func TestStartAndStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		type key struct{}
@@ -304,7 +304,7 @@ func TestWeightsAtRunTime(t *testing.T) {
 	})
 }
 
-// TestWeightsOfPoolsToCome: a weight may come before the first job of its pool; what is no pool's is refused.
+// TestWeightsOfPoolsToCome: a weight may come before the first job of its pool; one of no possible pool is refused.
 func TestWeightsOfPoolsToCome(t *testing.T) {
 	app := appOf(t, fairlead.Options{}, func(context.Context, *fairlead.Work[Thumbnail]) error { return nil })
 	if err := app.SetWeight(t.Context(), "Big Customer", 2); err != nil {

@@ -63,7 +63,7 @@ func TestRightsToPools(t *testing.T) {
 	}
 }
 
-// TestAllGroupsGiveRights: also those that are not the primary one, by which placement goes.
+// TestAllGroupsGiveRights: all groups of a user give rights, not only the primary one, which placement uses.
 func TestAllGroupsGiveRights(t *testing.T) {
 	c := lab(t, true)
 	c.Access.Pools = map[string]access.Pool{"spare": {Submit: []access.Subject{"group:helpers"}}}

@@ -45,7 +45,7 @@ options: {partition: long}
 	}
 }
 
-// TestBridgeProblems: what is wrong is said at its place.
+// TestBridgeProblems: each error names its place.
 func TestBridgeProblems(t *testing.T) {
 	for text, want := range map[string]string{
 		"groups: {a: {weigth: 3}}":       `b.yaml:1:14: unknown field "weigth" - did you mean "weight"?`,

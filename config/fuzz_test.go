@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// FuzzParse: nothing panics or hangs, what is refused is refused with a place in the
-// file, and what is accepted survives being written, and suits the scheduler.
+// FuzzParse: nothing panics or hangs, a refusal names a place in the file, and an
+// accepted file survives being written, and suits the scheduler.
 func FuzzParse(f *testing.F) {
 	pages, _ := filepath.Glob("testdata/reports/*.txt")
 	for _, page := range append(pages, "testdata/example.yaml") {

@@ -98,7 +98,7 @@ func TestBusy(t *testing.T) {
 	if testing.Short() {
 		t.Skip("much work, and nothing at once")
 	}
-	t.Parallel() // with those that wait
+	t.Parallel() // with other slow tests
 	const n = 1 << 19
 	for _, c := range []struct{ name, text string }{
 		{"unknown fields", numbered(n, "", "f%d: 1\n", "")},

@@ -54,7 +54,7 @@ func TestReweigh(t *testing.T) {
 	}
 }
 
-// TestNotReweighed: what cannot be changed alone is refused, and says what to do.
+// TestNotReweighed: a weight that cannot change alone is refused, with the way out.
 func TestNotReweighed(t *testing.T) {
 	for pool, text := range map[string]string{
 		"a":   "pools: {a: {share: 30%}, b: {share: 70%}}\n",

@@ -32,7 +32,7 @@ func newValidator(t *testing.T) validator {
 	return v
 }
 
-// check returns what is wrong with a value, or "".
+// check returns the error of a value, or "".
 func (v validator) check(schema map[string]any, value any, at string) string {
 	for _, keyword := range slices.Sorted(func(yield func(string) bool) {
 		for k := range schema {
@@ -142,8 +142,7 @@ func hasType(types, value any) bool {
 }
 
 // TestSchemaAgrees holds the schema against the reader: it has to take every file
-// that the reader takes, and to refuse what can be seen to be wrong without knowing
-// what it means.
+// that the reader takes, and to refuse each file whose form alone is wrong.
 func TestSchemaAgrees(t *testing.T) {
 	v := newValidator(t)
 	for _, c := range []struct {

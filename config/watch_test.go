@@ -167,8 +167,8 @@ func TestWatchPolls(t *testing.T) {
 	w.wantPolicy("lottery")
 }
 
-// TestSettle writes what is found at each look, and what follows: ! is to act, + to
-// look again.
+// TestSettle writes the state at each look, and the reaction: ! is to act, + to look
+// again.
 func TestSettle(t *testing.T) {
 	for _, c := range []struct{ looks, want string }{
 		{"aa", "+!"}, {"aaa", "+!."}, {"abb", "++!"}, {"ababab", "++++++"}, {"aabab", "+!+.+"}, {"aababb",

@@ -164,8 +164,8 @@ func TestD4BenefitFunctions(t *testing.T) {
 	}
 }
 
-// TestD5D6Queues checks the preconditions of the algorithm against several queueing systems. The priorities
-// are those that the systems take.
+// TestD5D6Queues checks the preconditions of the algorithm against several queueing systems, with the
+// priorities of these systems.
 func TestD5D6Queues(t *testing.T) {
 	s := three()
 	slurm := frontback.Queue{Name: "slurm", Ages: frontback.No, Obeys: frontback.Yes, Lowest: 1, Highest: 1<<32 - 2}
