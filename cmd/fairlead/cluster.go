@@ -16,8 +16,9 @@ func clusterCommand(a *app) *cobra.Command {
 		Use:   "cluster",
 		Short: "Make or exchange the key with which machines of a cluster identify each other",
 		Long: `Make or exchange the key of the cluster. The server uses it to make the certificates with
-which it and its nodes on other machines identify each other. The commands work on the file of the key, on the
-server's machine, and have to run as the server's user. Nodes join with fairlead nodes permit.`,
+which it and its nodes on other machines identify each other. The commands work on the file of
+the key, on the server's machine, and have to run as the server's user. Nodes join with
+fairlead nodes permit.`,
 	}
 	c.AddCommand(clusterInitCommand(a), clusterExchangeCommand(a))
 	return c

@@ -24,9 +24,9 @@ func tokenCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "token",
 		Short: "Make, list and revoke tokens with which programs act as a user",
-		Long: `Make, list and revoke tokens. A token is a secret text with which a program acts as its owner,
-within the scopes of the token. A program shows it on the server's socket or
-over TLS: the commands and libraries read it from the file that FAIRLEAD_TOKEN_FILE names.`,
+		Long: `Make, list and revoke tokens. A token is a secret text with which a program acts as its
+owner, within the scopes of the token. A program shows it on the server's socket or over TLS:
+the commands and libraries read it from the file that FAIRLEAD_TOKEN_FILE names.`,
 	}
 	c.AddCommand(tokenCreateCommand(a), tokenListCommand(a), tokenRevokeCommand(a))
 	return c

@@ -78,8 +78,8 @@ func notes(o *Options, stats map[string]string, tubes []string) []string {
 	if !slices.Contains(tubes, o.Tube) {
 		all = append(
 			all,
-			fmt.Sprintf("the tube %s is not there: beanstalkd makes it when the bridge or a worker first uses it, and those "+
-				"that are called after it", o.Tube))
+			fmt.Sprintf("the tube %s is not there: beanstalkd makes it, and other tubes named after it, when the "+
+				"bridge or a worker first uses them", o.Tube))
 	}
 	if stats["binlog-current-index"] == "0" {
 		all = append(all, "beanstalkd writes no binlog: what it has is lost when it ends, and the bridge submits that "+
