@@ -26,8 +26,8 @@ import (
 	"github.com/fairlead/fairlead/internal/quota"
 )
 
-// TestLimitsFit: what is divided is what may be opened, however little that is, and a part of it
-// is kept for administrators.
+// TestLimitsFit: the limits divide the number of files that may be open, however small it is, and
+// keep a part of it for administrators.
 func TestLimitsFit(t *testing.T) {
 	for _, files := range []int{64, 256, 1024, 20_000, 1 << 20} {
 		l := limitsFor(files)
@@ -61,7 +61,7 @@ func gone(c net.Conn) bool {
 }
 
 // TestAnonymousGiveWay: however many connections somebody holds without a session, the next one
-// is let in; those that have shown a session stay, and count as the user's.
+// is let in; connections that have shown a session stay, and count as the user's.
 func TestAnonymousGiveWay(t *testing.T) {
 	g := newGate(connectionLimits{All: 100, Reserved: 20, User: 2, Anonymous: 3}, func(int, error) {})
 	first, in := pair(t, g)
@@ -176,7 +176,7 @@ func TestNewsOfUsersCounts(t *testing.T) {
 }
 
 // TestNamesAreAskedOnce: the directory of users is asked once for many requests; requests of a user who is known
-// wait for it a moment only; and while it is away, what was known stays.
+// wait for it a moment only; and while it is away, known users stay known.
 func TestNamesAreAskedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int64
