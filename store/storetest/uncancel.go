@@ -161,7 +161,7 @@ func uncancelGang(s *suite) {
 	s.finish(ranks[0].Ref, failed)
 	s.finish(ranks[1].Ref, killed)
 	s.finish(ranks[2].Ref, killed)
-	s.refuses(id, "a task failed", "fairlead requeue")
+	s.refuses(id, "a failed task", "fairlead requeue")
 
 	waiting := s.submit(gangOf(2))[0]
 	s.must(s.alter(waiting, queue.VerbCancel))
