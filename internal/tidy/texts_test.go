@@ -17,8 +17,8 @@ var unclear = regexp.MustCompile(`(?i)\b(what (is|was|are|were|may|has|waits|run
 	`of which|by whom|those that|so (many|much|long) )`)
 
 // TestTextsArePlain counts the lines that match unclear, in the string literals of each package, in each page and in
-// each template. Headings and questions may begin with "what". Records of decisions keep the words of their time, and the
-// glossary quotes the words that it replaces.
+// each template. Headings and questions may begin with "what". Records of decisions keep the words of their time, and
+// the glossary quotes the words that it replaces.
 func TestTextsArePlain(t *testing.T) {
 	lines := map[string]int{}
 	note := func(place, text string) {
