@@ -22,7 +22,7 @@ func (a *App) Run(ctx context.Context) error {
 
 // Start begins to run jobs, and returns when this process takes tasks. It runs them until [App.Stop]: ctx limits only
 // the beginning, and handlers inherit its values. If ctx ends before that, or something fails, nothing runs, and a new
-// attempt needs a new App.
+// attempt needs a new App. Start then returns when the store has answered the call under way.
 func (a *App) Start(ctx context.Context) error {
 	l, err := a.begin(ctx, "Start")
 	if err != nil {

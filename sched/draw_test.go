@@ -112,7 +112,7 @@ func drawRequest(t *rapid.T) sched.Request {
 	if rapid.IntRange(0, 4).Draw(t, "mem") == 0 {
 		r.Amounts["mem"] = int64(rapid.IntRange(1, 12).Draw(t, "mem amount"))
 	}
-	switch rapid.IntRange(0, 8).Draw(t, "toll") {
+	switch rapid.IntRange(0, 8).Draw(t, "limit") {
 	case 0:
 		r.Licenses = map[string]int64{rapid.SampledFrom([]string{"ansys", "matlab"}).Draw(t, "license"): rapid.Int64Range(1, 2).Draw(t, "licenses")}
 	case 1:

@@ -228,7 +228,7 @@ func TestThePreviewIsWhatHappens(t *testing.T) {
 		really := map[sched.PoolID][]int64{}
 		c.step()
 		if c.until(c.now.Add(time.Hour)); c.stopped {
-			t.Skip("a task comes back, which is not foreseen")
+			t.Skip("a task comes back, which no forecast shows")
 		}
 		for _, job := range c.starts {
 			really[c.jobs[job].Pool] = append(really[c.jobs[job].Pool], job)

@@ -98,7 +98,7 @@ func TestAnotherUnitIsForTheNextStart(t *testing.T) {
 			t.Errorf("another unit: %v", err)
 		}
 		if _, err := forecast.New(loop).Forecast(t.Context(), next); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("another unit, foreseen: %v", err)
+			t.Errorf("the forecast with another unit: %v", err)
 		}
 		if _, _, unit := loop.Capacity(); unit != "map" || loop.HalfLife() != 0 {
 			t.Errorf("after shares that were refused the unit is %s, and the half-life %v", unit, loop.HalfLife())

@@ -13,9 +13,9 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// TestLimitCourses: the used amount of a license and the number of starts under a rate come in steps, for ended
+// TestLimitCurves: the used amount of a license and the number of starts under a rate come in steps, for ended
 // and for running tasks; and the running tasks have a time at which they return their licenses.
-func TestLimitCourses(t *testing.T) {
+func TestLimitCurves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
 		o.Shares.Sched.Licenses = map[string]int64{"matlab": 4}

@@ -38,7 +38,7 @@ func (k *Keeper) read(f api.ConfigFile) (file, next *config.Config, err error) {
 		return file, file, nil
 	}
 	if next, err = file.With(k.over.plain(), true); err != nil {
-		return nil, nil, fmt.Errorf("the settings that were made while the server runs do not fit %s; give them back with fairlead config unset, or change the file:\n%s: %w", name, words(err), queue.ErrInvalid)
+		return nil, nil, fmt.Errorf("the settings that were made while the server runs do not fit %s; remove them with fairlead config unset, or change the file:\n%s: %w", name, words(err), queue.ErrInvalid)
 	}
 	return file, next, nil
 }

@@ -151,8 +151,8 @@ func TestLicensesAreHeld(t *testing.T) {
 	})
 }
 
-// TestTollsAreChecked: unknown or too many licenses or rates are refused with the existing ones.
-func TestTollsAreChecked(t *testing.T) {
+// TestLicensesAndRatesAreChecked: unknown or too many licenses or rates are refused with the existing ones.
+func TestLicensesAndRatesAreChecked(t *testing.T) {
 	client := engine.NewClient(memory.New("cpu"), tollShares())
 	for _, c := range []struct {
 		job  fairlead.Job

@@ -16,7 +16,7 @@ import (
 	"github.com/fairlead/fairlead/internal/views"
 )
 
-func foreseenOf(f *forecast.Forecast) string {
+func forecastText(f *forecast.Forecast) string {
 	var b strings.Builder
 	for _, p := range f.Pools {
 		fmt.Fprintf(&b, "%s%q %.0f%% -> %.0f%%, %g -> %g fair, starts %d, stops %d\n",
@@ -27,9 +27,9 @@ func foreseenOf(f *forecast.Forecast) string {
 	return b.String()
 }
 
-// TestForesee: a fork of the scheduler forecasts the effects of another configuration, the
+// TestForecastConfiguration: a fork of the scheduler forecasts the effects of another configuration, the
 // configuration has them once it is applied, and the original does not notice.
-func TestForesee(t *testing.T) {
+func TestForecastConfiguration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shares := enginetest.Shares(t, "pools: {a: {weight: 3, max_running: 2}, b: {weight: 1, max_running: 1}}")
 		loop, stop := start(t, engine.LoopOptions{Shares: shares}, 8, enginetest.Endless)
@@ -48,7 +48,7 @@ func TestForesee(t *testing.T) {
  "c" 0% -> 50%, 0 -> 0 fair, starts 0, stops 0
 [] [b]
 `
-		if text := foreseenOf(got); text != want {
+		if text := forecastText(got); text != want {
 			t.Errorf("got\n%swant\n%s", text, want)
 		}
 		if after := views.Pools(t.Context(), loop); !reflect.DeepEqual(lasting(before), lasting(after)) {
@@ -62,10 +62,10 @@ func TestForesee(t *testing.T) {
 		for _, p := range views.Pools(t.Context(), loop) {
 			i := slices.IndexFunc(got.Pools, func(f forecast.PoolForecast) bool { return f.Path == p.Path })
 			if i < 0 || got.Pools[i].After.Share != p.Share || got.Pools[i].After.Weight != p.Weight {
-				t.Errorf("pool %q has %+v, foreseen were %+v", p.Path, p, got.Pools)
+				t.Errorf("pool %q has %+v, the forecast was %+v", p.Path, p, got.Pools)
 			}
 			if p.Path == "b" && p.Tasks != 6 {
-				t.Errorf("%d tasks of b run; 5 more than 1 were foreseen", p.Tasks)
+				t.Errorf("%d tasks of b run; the forecast was 5 more than 1", p.Tasks)
 			}
 		}
 	})
@@ -79,8 +79,8 @@ func lasting(pools []views.PoolView) (text []string) {
 	return text
 }
 
-// TestForeseeOrder: who leads, before and after, and what could not be put in force.
-func TestForeseeOrder(t *testing.T) {
+// TestForecastOrder: who leads, before and after, and what could not be put in force.
+func TestForecastOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shares := enginetest.Shares(t, "policy: fifo\npools: {a: {}, b: {}}")
 		loop, stop := start(t, engine.LoopOptions{Shares: shares}, 1, enginetest.Endless)
@@ -105,7 +105,7 @@ func TestForeseeOrder(t *testing.T) {
 		bad := enginetest.Shares(t, "pools: {a: {}}")
 		bad.Sched.Root.Policy = "no such policy"
 		if _, err := forecast.New(loop).Forecast(t.Context(), bad); err == nil {
-			t.Error("shares that cannot be put in force were foreseen")
+			t.Error("the forecast accepted shares that cannot be put in force")
 		}
 	})
 }
