@@ -25,13 +25,14 @@ import (
 // rig is a server with agents, each in its own process. Agents and clients reach the server through the wire,
 // which sees all messages.
 type rig struct {
-	t      *testing.T
-	dir    string // for everything but the sockets, whose paths have to be short
-	socket string
-	db     string
-	lease  time.Duration
-	wire   *wire
-	direct *api.Client // bypasses the wire
+	t       *testing.T
+	dir     string // for everything but the sockets, whose paths have to be short
+	socket  string
+	db      string
+	options []string // of the server, besides these
+	lease   time.Duration
+	wire    *wire
+	direct  *api.Client // bypasses the wire
 
 	mu     sync.Mutex
 	server *proc
@@ -106,8 +107,8 @@ func tail(file string, n int) string {
 // startServer starts the server and does not wait until it answers.
 func (r *rig) startServer() *proc {
 	r.t.Helper()
-	p := r.start("server", "serve", "--db", r.db, "--socket", r.socket, "--listen", "none",
-		"--lease", r.lease.String(), "--log", "warn")
+	args := []string{"serve", "--db", r.db, "--socket", r.socket, "--listen", "none", "--lease", r.lease.String(), "--log", "warn"}
+	p := r.start("server", append(args, r.options...)...)
 	r.mu.Lock()
 	r.server = p
 	r.mu.Unlock()

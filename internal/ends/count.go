@@ -15,3 +15,11 @@ func (c Count) plus(d Count) Count { return Count{c.Ended + d.Ended, c.Failed + 
 
 // Minus returns the attempts of c that are not in d.
 func (c Count) Minus(d Count) Count { return Count{c.Ended - d.Ended, c.Failed - d.Failed} }
+
+// Sum adds counts up.
+func Sum(of map[string]Count) (sum Count) {
+	for _, c := range of {
+		sum = sum.plus(c)
+	}
+	return sum
+}

@@ -115,6 +115,9 @@ func (n named) of(name string) string {
 	return name
 }
 
+// Forget leaves the attempts out that ended on a node in the last hour, e.g. because it is repaired.
+func (t *Tally) Forget(node string) { delete(t.recent, node) }
+
 // LastHour returns the attempts that ended in the hour before now, by node and by user; names without any are left
 // out.
 func (t *Tally) LastHour(now time.Time) (nodes, users map[string]Count) {

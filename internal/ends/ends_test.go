@@ -34,6 +34,11 @@ func TestLastHour(t *testing.T) {
 	if got, want := tally.DayBefore(now), (ends.Count{Ended: 24 * 90, Failed: 24 * 60}); got != want {
 		t.Errorf("the day before: %v, want %v", got, want)
 	}
+	before := tally.Totals()
+	tally.Forget("a")
+	if nodes, _ := tally.LastHour(now); len(nodes) != 1 || nodes["b"].Ended != 30 || !maps.Equal(tally.Totals(), before) {
+		t.Errorf("without the last hour of a: %v, and in total %v", nodes, tally.Totals())
+	}
 	if nodes, _ := tally.LastHour(now.Add(2 * time.Hour)); len(nodes) > 0 {
 		t.Errorf("two hours later %v", nodes)
 	}

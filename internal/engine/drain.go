@@ -40,6 +40,7 @@ func (o *Overrides) SetDrained(ctx context.Context, node string, drained bool, w
 		}
 		o.Update(func(s *State) {
 			delete(s.Faults, node)
+			s.Ends.Forget(node)
 		})
 		return o.setDrained(ctx, node, "")
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -13,14 +11,14 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// doctorService reports problems. It caches its findings, because some checks load the disk or the database, and
-// anybody may ask.
+// doctorService reports problems.
 type doctorService struct {
 	examiner *examiner
+	found    findings
+}
 
-	mu    sync.Mutex // held during the checks
-	last  *api.Diagnosis
-	shown atomic.Pointer[api.Diagnosis] // the same, for those who do not wait
+func newDoctorService(x *examiner) *doctorService {
+	return &doctorService{examiner: x, found: findings{look: x.examine}}
 }
 
 func (s *doctorService) routes(a huma.API) {
@@ -35,52 +33,20 @@ const (
 )
 
 func (s *doctorService) doctor(ctx context.Context) (*api.Diagnosis, error) {
-	d := s.diagnosis(ctx, doctorFresh)
+	d := s.found.within(ctx, doctorFresh)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	return d, nil
 }
 
-// diagnosis returns findings that are no older than age.
-func (s *doctorService) diagnosis(ctx context.Context, age time.Duration) *api.Diagnosis {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.last != nil && time.Since(s.last.At) < age {
-		return s.last
-	}
-	checks := s.examiner.examine(ctx)
-	found := &api.Diagnosis{Version: api.Version, At: time.Now(), Result: api.Worst(checks), Checks: checks}
-	if ctx.Err() == nil { // cancelled checks say nothing about the server
-		s.last = found
-		s.shown.Store(found)
-	}
-	return found
-}
-
-// doctorWait is how long a page waits for new findings. With a hundred thousand jobs, counting takes longer than a page
-// may.
-const doctorWait = 20 * time.Millisecond
-
-// Doctor returns the cached findings for a page. If they are old, it returns them while new checks run.
+// Doctor returns the latest findings for a page. If they are old, it returns them while new checks run.
 func (s *doctorService) Doctor(ctx context.Context) *api.Diagnosis {
-	made := make(chan *api.Diagnosis, 1)
-	if last := s.shown.Load(); last == nil || time.Since(last.At) >= doctorShown {
-		go func() {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
-			defer cancel()
-			made <- s.diagnosis(ctx, doctorShown)
-		}()
-		select {
-		case found := <-made:
-			return found
-		case <-time.After(doctorWait):
-		}
-	}
-	if last := s.shown.Load(); last != nil {
+	if last := s.found.latest(ctx, doctorShown, findingsWait); last != nil {
 		return last
 	}
-	return &api.Diagnosis{Version: api.Version, At: time.Now(), Result: api.ResultOK, Checks: []api.HealthCheck{good("checks", "it is being looked")}}
+	return &api.Diagnosis{Version: api.Version, At: time.Now(), Result: api.ResultOK,
+		Checks: []api.HealthCheck{good("checks", "the first checks are running")}}
 }
 
 // examine runs all checks.

@@ -1,16 +1,19 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/views"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/queue"
 )
 
@@ -24,11 +27,11 @@ func (s *examiner) checkBridges(ctx context.Context, all []patient) []api.Health
 	if err != nil {
 		return []api.HealthCheck{bad("bridges", api.ResultFail, err.Error(), "see the server's log")}
 	}
-	nodes := map[string]views.NodeView{}
+	nodes := map[string]patient{}
 	for _, n := range all {
-		nodes[n.Name] = n.NodeView
+		nodes[n.Name] = n
 	}
-	var bridges []views.NodeView
+	var bridges []patient
 	for _, key := range slices.Sorted(maps.Keys(kept)) {
 		name, ours := strings.CutPrefix(key, ledgerSetting)
 		if !ours {
@@ -36,31 +39,35 @@ func (s *examiner) checkBridges(ctx context.Context, all []patient) []api.Health
 		}
 		n, known := nodes[name]
 		if !known { // absent since before the server started: it has no tasks
-			n = views.NodeView{Name: name, State: "down", Drained: s.loop.Overrides.Drained(name)}
+			n.NodeView = views.NodeView{Name: name, State: "down", Drained: s.loop.Overrides.Drained(name)}
 		}
 		bridges = append(bridges, n)
 	}
-	return judgeBridges(bridges)
+	return judgeBridges(bridges, time.Now())
 }
 
 // judgeBridges reports bridges that are away. It is a failure if a bridge has tasks in its queueing system, because
 // nobody follows them. A bridge that was drained and has ended is away on purpose.
-func judgeBridges(all []views.NodeView) []api.HealthCheck {
+func judgeBridges(all []patient, now time.Time) []api.HealthCheck {
 	var here, gone, idle, away []string
-	start := "" // the command for one that is away
+	start, first := "", "" // the command for one that is away, and the first without tasks
 	for _, n := range all {
 		name := plain.Line(n.Name)
+		down := name + " down"
+		if n.lostConnection(now) {
+			down = name + " without a connection since " + words.Clock(n.silent, now)
+		}
 		switch {
-		case n.State != "down":
+		case n.State != "down" && !n.lostConnection(now):
 			here = append(here, name)
 			continue
 		case n.Drained && n.Tasks == 0:
 			gone = append(gone, name)
 			continue
 		case n.Tasks == 0:
-			idle = append(idle, name)
+			idle, first = append(idle, down), cmp.Or(first, name)
 		default:
-			away = append(away, name)
+			away = append(away, down)
 		}
 		if start == "" || n.Tasks > 0 {
 			kind := "KIND"
@@ -76,10 +83,11 @@ func judgeBridges(all []views.NodeView) []api.HealthCheck {
 	case len(all) == 0:
 		return nil
 	case len(away) > 0:
-		return []api.HealthCheck{counted(bad("bridges", api.ResultFail, some(away)+" down: its tasks in the other "+
+		return []api.HealthCheck{counted(bad("bridges", api.ResultFail, some(away)+": its tasks in the other "+
 			"queueing system are not followed, and its jobs wait", start), len(away), "bridges")}
 	case len(idle) > 0:
-		return []api.HealthCheck{counted(bad("bridges", api.ResultWarn, some(idle)+" down, with no tasks", start+"; if it will not come back: fairlead drain --forget "+idle[0]), len(idle), "bridges")}
+		next := start + "; if it will not come back: fairlead drain --forget " + first
+		return []api.HealthCheck{counted(bad("bridges", api.ResultWarn, some(idle)+", with no tasks", next), len(idle), "bridges")}
 	}
 	var parts []string
 	if len(here) > 0 {

@@ -28,12 +28,14 @@ type failures struct {
 	before       ends.Count            // in the day before that
 }
 
-// checkFailures compares how many attempts failed in the last hour with the day before that.
+// checkFailures compares how many attempts failed in the last hour with the day before that. It leaves drained nodes
+// out: they fail no more tasks.
 func (s *examiner) checkFailures() api.HealthCheck {
 	return judgeFailures(engine.Read(s.loop, func(st *engine.State) failures {
 		now := time.Now()
 		f := failures{before: st.Ends.DayBefore(now)}
 		f.nodes, f.users = st.Ends.LastHour(now)
+		maps.DeleteFunc(f.nodes, func(node string, _ ends.Count) bool { return st.InForce.DrainedText(node) != "" })
 		return f
 	}))
 }
@@ -41,10 +43,7 @@ func (s *examiner) checkFailures() api.HealthCheck {
 // judgeFailures warns if unusually many attempts failed in the last hour: first on one node, where the others do
 // better, then anywhere.
 func judgeFailures(f failures) api.HealthCheck {
-	var all ends.Count
-	for _, c := range f.nodes {
-		all.Ended, all.Failed = all.Ended+c.Ended, all.Failed+c.Failed
-	}
+	all := ends.Sum(f.nodes)
 	usual := "the usual part is not known yet"
 	if f.before.Ended >= failMany {
 		usual = "usually " + words.Percent(f.before.Rate())

@@ -29,7 +29,16 @@ type patient struct {
 	views.NodeView
 	facts
 	commands bool      // an agent, which runs commands
-	silent   time.Time // since when its agent has no connection; zero: it has one, or has none with this server
+	silent   time.Time // since when its agent or bridge has no connection; zero: it has one, or none with this server
+}
+
+// silent returns since when an agent or a bridge has no connection, or the zero time. A worker does not poll while it
+// handles jobs.
+func (x *session) silent() time.Time {
+	if len(x.kinds) > 0 {
+		return time.Time{}
+	}
+	return x.polls.since()
 }
 
 // patients returns all nodes.
@@ -42,7 +51,7 @@ func (s *examiner) patients() []patient {
 			x.mu.Lock()
 			p.facts, p.commands = x.facts, len(x.kinds) == 0
 			x.mu.Unlock()
-			p.silent = x.polls.since()
+			p.silent = x.silent()
 		}
 		out = append(out, p)
 	}
@@ -119,10 +128,16 @@ func judgeNodes(all []patient, waiting int64) []api.HealthCheck {
 // once.
 const silentAfter = 3 * time.Second
 
-// silentNodes names the nodes whose agents have lost the connection, before their leases end and they are lost.
+// lostConnection reports whether a node has no connection, but is not lost yet.
+func (p *patient) lostConnection(now time.Time) bool {
+	return p.State != "down" && !p.silent.IsZero() && now.Sub(p.silent) >= silentAfter
+}
+
+// silentNodes names the nodes whose agents have lost the connection, before their leases end and they are lost. Bridges
+// have a check of their own.
 func silentNodes(all []patient, now time.Time) (out []string) {
 	for _, n := range all {
-		if n.State != "down" && !n.silent.IsZero() && now.Sub(n.silent) >= silentAfter {
+		if n.lostConnection(now) && n.Labels[engine.BridgeLabel] == "" {
 			since := words.Clock(n.silent, now)
 			out = append(out, fmt.Sprintf("%s since %s (%s there)", n.Name, since, several(n.Tasks, "task")))
 		}

@@ -169,27 +169,38 @@ func TestJudgePools(t *testing.T) {
 // TestJudgeBridges: a bridge that is away is bad if somebody has to follow what it has, and nothing
 // is wrong if it was drained first.
 func TestJudgeBridges(t *testing.T) {
-	node := func(name, state string, drained bool, tasks int) views.NodeView {
-		return views.NodeView{Name: name, State: state, Drained: drained, Tasks: tasks, Labels: map[string]string{engine.BridgeLabel: "slurm"}}
+	now := time.Now()
+	node := func(name, state string, drained bool, tasks int) patient {
+		return patient{NodeView: views.NodeView{Name: name, State: state, Drained: drained, Tasks: tasks, Labels: map[string]string{engine.BridgeLabel: "slurm"}}}
+	}
+	silent := func(tasks int) patient {
+		n := node("a", "up", false, tasks)
+		n.silent = now.Add(-silentAfter)
+		if got := silentNodes([]patient{n}, now); got != nil {
+			t.Errorf("a bridge is called a silent node: %v", got)
+		}
+		return n
 	}
 	for _, test := range []struct {
-		nodes        []views.NodeView
+		nodes        []patient
 		want         string
 		says, advice string
 	}{
-		{[]views.NodeView{node("a", "up", false, 1), node("b", "drain", true, 1)}, api.ResultOK, "a, b connected", ""},
-		{[]views.NodeView{node("a", "down", false, 1)}, api.ResultFail, "a down: ", "fairlead bridge slurm --name a; --check"},
-		{[]views.NodeView{node("a", "down", true, 1), node("b", "down", true, 0)}, api.ResultFail, "a down: ", "fairlead bridge slurm --name a;"},
-		{[]views.NodeView{node("a", "down", false, 0)}, api.ResultWarn, "a down, with no tasks", "fairlead drain --forget a"},
-		{[]views.NodeView{node("a", "down", true, 0), node("b", "up", false, 0)}, api.ResultOK, "b connected; a drained and down", ""},
+		{[]patient{node("a", "up", false, 1), node("b", "drain", true, 1)}, api.ResultOK, "a, b connected", ""},
+		{[]patient{node("a", "down", false, 1)}, api.ResultFail, "a down: ", "fairlead bridge slurm --name a; --check"},
+		{[]patient{node("a", "down", true, 1), node("b", "down", true, 0)}, api.ResultFail, "a down: ", "fairlead bridge slurm --name a;"},
+		{[]patient{node("a", "down", false, 0)}, api.ResultWarn, "a down, with no tasks", "fairlead drain --forget a"},
+		{[]patient{node("a", "down", true, 0), node("b", "up", false, 0)}, api.ResultOK, "b connected; a drained and down", ""},
+		{[]patient{silent(1)}, api.ResultFail, "a without a connection since ", "fairlead bridge slurm --name a; --check"},
+		{[]patient{silent(0)}, api.ResultWarn, ", with no tasks", "fairlead drain --forget a"},
 	} {
-		checks := judgeBridges(test.nodes)
+		checks := judgeBridges(test.nodes, now)
 		expect(t, checks, "bridges", test.want, test.says)
 		if !strings.Contains(checks[0].Next, test.advice) || (test.advice == "") != (checks[0].Next == "") {
 			t.Errorf("%s: next: %q", test.says, checks[0].Next)
 		}
 	}
-	if checks := judgeBridges(nil); checks != nil {
+	if checks := judgeBridges(nil, now); checks != nil {
 		t.Errorf("of no bridges: %+v", checks)
 	}
 }
@@ -213,7 +224,7 @@ func TestDoctor(t *testing.T) {
 	go func() { ended <- loop.Run(ctx) }()
 	t.Cleanup(func() { cancel(); <-ended; store.Close() })
 	ask := func() []api.HealthCheck {
-		d.services.doctor.last = nil
+		d.services.doctor.found.last.Store(nil)
 		var found api.Diagnosis
 		if status := d.send(ann, "GET", "/v1/doctor", nil, &found); status != 200 || found.Result != api.Worst(found.Checks) {
 			t.Fatalf("status %d, %+v", status, found)

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"reflect"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -17,12 +15,16 @@ import (
 
 // healthService keeps the findings that every page shows first. It looks again only while somebody reads them.
 type healthService struct {
+	found  findings
+	quick  atomic.Pointer[[]api.HealthCheck] // the latest results, good ones included
 	doctor *doctorService
+}
 
-	mu      sync.Mutex // held during the checks
-	busy    atomic.Bool
-	shown   atomic.Pointer[api.Diagnosis]
-	changes atomic.Uint64 // of the findings
+func newHealthService(doctor *doctorService, m *metrics) *healthService {
+	s := &healthService{doctor: doctor}
+	s.found.look = s.look
+	m.registry.MustRegister(healthMetric{s})
+	return s
 }
 
 // The maximum ages of findings: of the quick checks, and of the other checks of doctor while only pages show them.
@@ -37,14 +39,13 @@ func (s *healthService) routes(a huma.API) {
 }
 
 func (s *healthService) health(ctx context.Context) (*api.Diagnosis, error) {
-	h := s.lookAgain(ctx, doctorFresh)
+	h := s.found.within(ctx, doctorFresh)
 	return h, ctx.Err()
 }
 
 // Health returns the latest findings for a page. If they are old, it returns them while new checks run.
 func (s *healthService) Health(ctx context.Context) *api.Diagnosis {
-	s.lookBehind(ctx)
-	if h := s.shown.Load(); h != nil {
+	if h := s.found.latest(ctx, healthFresh, findingsWait); h != nil {
 		return h
 	}
 	return &api.Diagnosis{Version: api.Version, At: time.Now(), Result: api.ResultOK, Checks: []api.HealthCheck{}}
@@ -53,72 +54,19 @@ func (s *healthService) Health(ctx context.Context) *api.Diagnosis {
 // HealthVersion changes with the findings. Whoever shows them calls it again and again: if they are old, new checks
 // run in the background.
 func (s *healthService) HealthVersion() uint64 {
-	s.lookBehind(context.Background())
-	return s.changes.Load()
+	s.found.latest(context.Background(), healthFresh, 0)
+	return s.found.changes.Load()
 }
 
-// lookBehind runs the checks in the background if the findings are old, and waits for a moment.
-func (s *healthService) lookBehind(ctx context.Context) {
-	last := s.shown.Load()
-	if last != nil && time.Since(last.At) < healthFresh || !s.busy.CompareAndSwap(false, true) {
-		return
+// look runs the quick checks. Of the other checks of doctor it takes the latest findings.
+func (s *healthService) look(ctx context.Context) []api.HealthCheck {
+	var slow []api.HealthCheck
+	if last := s.doctor.found.latest(ctx, healthSlow, 0); last != nil {
+		slow = last.Checks
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		defer s.busy.Store(false)
-		s.lookAgain(context.WithoutCancel(ctx), healthFresh)
-	}()
-	if last == nil {
-		select {
-		case <-done:
-		case <-time.After(doctorWait):
-		}
-	}
-}
-
-// lookAgain returns findings that are no older than age.
-func (s *healthService) lookAgain(ctx context.Context, age time.Duration) *api.Diagnosis {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	last := s.shown.Load()
-	if last != nil && time.Since(last.At) < age {
-		return last
-	}
-	found := troubles(s.doctor.examiner.quick(ctx), s.slow(ctx))
-	h := &api.Diagnosis{Version: api.Version, At: time.Now(), Result: api.Worst(found), Checks: found}
-	if ctx.Err() != nil { // cancelled checks say nothing about the server
-		return h
-	}
-	s.shown.Store(h)
-	if last == nil || !reflect.DeepEqual(texts(last.Checks), texts(found)) {
-		s.changes.Add(1)
-	}
-	return h
-}
-
-// texts returns what a page shows of the checks.
-func texts(checks []api.HealthCheck) (out []string) {
-	for _, c := range checks {
-		out = append(out, c.Name, c.Result, c.Text, c.Next)
-	}
-	return out
-}
-
-// slow returns the latest findings of all checks of doctor. If they are old, it returns them while new checks run.
-func (s *healthService) slow(ctx context.Context) []api.HealthCheck {
-	last := s.doctor.shown.Load()
-	if last == nil || time.Since(last.At) >= healthSlow {
-		go func() {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
-			defer cancel()
-			s.doctor.diagnosis(ctx, healthSlow)
-		}()
-	}
-	if last == nil {
-		return nil
-	}
-	return last.Checks
+	quick := s.doctor.examiner.quick(ctx)
+	s.quick.Store(&quick)
+	return troubles(quick, slow)
 }
 
 // troubles returns the findings of the quick checks that are not ok, the worst first, and the first failure among the

@@ -105,6 +105,22 @@ func TestSilentNodes(t *testing.T) {
 	})
 }
 
+// TestWorkersAreNotSilent: a worker, which does not poll while it handles a job, is not called silent.
+func TestWorkersAreNotSilent(t *testing.T) {
+	for _, c := range []struct {
+		x      *session
+		silent bool
+	}{
+		{&session{}, true}, {&session{kinds: []string{"resize"}}, false}, {&session{bridge: true}, true},
+	} {
+		c.x.polls.begin()
+		c.x.polls.end()
+		if got := !c.x.silent().IsZero(); got != c.silent {
+			t.Errorf("kinds %v, bridge %v: silent %v", c.x.kinds, c.x.bridge, got)
+		}
+	}
+}
+
 // TestFailingNodesAreNamed: a node that the server drained is a failing node, not one that somebody drained.
 func TestFailingNodesAreNamed(t *testing.T) {
 	n := ofAgent("n1", api.Facts{})

@@ -54,7 +54,7 @@ func newServices(o Options, at *addresses, known *identity, m *metrics, limits c
 		program: o.Program, database: o.Database, started: started,
 	}
 	joins := newJoinService(o, agents)
-	doctor := &doctorService{examiner: examiner}
+	doctor := newDoctorService(examiner)
 	return &services{
 		jobs: &jobService{loop: loop, explainer: explainer, forecaster: o.Forecast, bridged: bridged},
 		submit: &submitService{
@@ -81,7 +81,7 @@ func newServices(o Options, at *addresses, known *identity, m *metrics, limits c
 			program: o.Program, storeName: o.StoreName, started: started,
 		},
 		doctor: doctor,
-		health: &healthService{doctor: doctor},
+		health: newHealthService(doctor, m),
 		signIn: &signInService{loop: loop, identity: known, addresses: at, log: o.Logger},
 		joins:  joins,
 		tokens: &tokenService{loop: loop, bearers: known.bearers, names: known.names},

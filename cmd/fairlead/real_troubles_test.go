@@ -1,0 +1,231 @@
+//go:build real
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"html"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/terminal"
+)
+
+// looker looks at the places that show what does not work: the first page, top, doctor and the metrics.
+type looker struct {
+	*rig
+	web    http.Client
+	screen *terminal.Screen // of a top that runs all the time
+}
+
+func newLooker(r *rig) *looker {
+	r.t.Helper()
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", r.socket)
+	}
+	l := &looker{rig: r, web: http.Client{Transport: &http.Transport{DialContext: dial}}}
+	const width, height = 200, 50
+	person, program, err := terminal.Open(width, height)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	l.screen = terminal.NewScreen(width, height)
+	top := &exec.Cmd{
+		Path: self, Args: []string{"fairlead", "top", "--server", r.socket}, Dir: r.dir,
+		Env: append(os.Environ(), "TERM=xterm-256color"), Stdin: program, Stdout: program, Stderr: program,
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true, Setctty: true},
+	}
+	if err := top.Start(); err != nil {
+		r.t.Fatal(err)
+	}
+	go io.Copy(l.screen, person)
+	r.t.Cleanup(func() {
+		top.Process.Kill()
+		top.Wait()
+		person.Close()
+		program.Close()
+		l.web.CloseIdleConnections()
+	})
+	return l
+}
+
+// places are what a looker looks at, in the order in which it names them.
+var places = []string{"page", "top", "doctor", "metrics"}
+
+// says returns what a place says about a check that is not good, "" if it says nothing.
+func (l *looker) says(place, check string) string {
+	switch place {
+	case "page":
+		found := regexp.MustCompile(`data-check="` + check + `">(.*?)</p>`).FindStringSubmatch(l.get("/"))
+		if found == nil {
+			return ""
+		}
+		return html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(found[1], ""))
+	case "top":
+		for line := range strings.Lines(l.screen.Text()) {
+			if strings.HasPrefix(strings.TrimSpace(line), "! "+check) {
+				return line
+			}
+		}
+	case "doctor":
+		d, err := l.direct.Doctor(l.t.Context(), false)
+		if err != nil {
+			return ""
+		}
+		for _, c := range d.Checks {
+			if c.Name == check && c.Result != api.ResultOK {
+				return c.Text + " Next: " + c.Next
+			}
+		}
+	case "metrics":
+		if strings.Contains(l.get("/metrics"), fmt.Sprintf("\nfairlead_health{check=%q} ", check)) &&
+			!strings.Contains(l.get("/metrics"), fmt.Sprintf("\nfairlead_health{check=%q} 0\n", check)) {
+			return check
+		}
+	}
+	return ""
+}
+
+func (l *looker) get(path string) string {
+	resp, err := l.web.Get("http://fairlead" + path)
+	if err != nil {
+		return ""
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		return ""
+	}
+	return string(text)
+}
+
+// trouble causes a fault, and mends it. It waits until each place shows the fault, says what it holds up and the next
+// step, and then until none shows it. It returns the longest of these times.
+func (l *looker) trouble(name, check string, holds, next string, cause, mend func()) time.Duration {
+	l.t.Helper()
+	var longest time.Duration
+	watch := func(what string, f func(place string) bool) {
+		began := time.Now()
+		for _, place := range places {
+			l.until(fmt.Sprintf("%s: %s %s", name, place, what), func() bool { return f(place) })
+			longest = max(longest, time.Since(began))
+		}
+	}
+	cause()
+	watch("shows it", func(place string) bool {
+		said := l.says(place, check)
+		if place == "metrics" {
+			return said != ""
+		}
+		return strings.Contains(said, holds) && strings.Contains(said, next)
+	})
+	mend()
+	watch("shows it no more", func(place string) bool { return l.says(place, check) == "" })
+	l.t.Logf("%-20s shown everywhere, and gone again, after at most %v each", name, longest.Round(time.Millisecond))
+	return longest
+}
+
+// TestRealTroubles causes six faults, one after the other: the first page, top, doctor and the metrics show each with
+// what it holds up and the next step, and nothing when it is mended.
+func TestRealTroubles(t *testing.T) {
+	for name, took := range troubles(t) {
+		t.Log(name, took)
+	}
+}
+
+func troubles(t *testing.T) map[string]time.Duration {
+	took := map[string]time.Duration{}
+	behind := newRig(t, patientLease)
+	behind.serve()
+	behind.work("m1", 1)
+	r := newRig(t, patientLease)
+	dir := mountSmall(t, 1280<<20) // with less than 1 GiB free, the disk would be a trouble all the time
+	r.db = filepath.Join(dir, "jobs.db")
+	config := filepath.Join(r.dir, "fairlead.yaml")
+	write := func(text string) {
+		if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("pools: {physics: {weight: 2}}\n")
+	r.options = []string{"--config", config}
+	r.serve()
+	r.work("n1", 2)
+	l := newLooker(r)
+	r.until("top shows the pools", func() bool { return strings.Contains(l.screen.Text(), "physics") })
+
+	took["configuration"] = l.trouble("wrong configuration", "configuration", "stays in force", "fairlead config check",
+		func() { write("pools: {physics: {weight: -2}}\n") },
+		func() { write("pools: {physics: {weight: 3}}\n") })
+
+	d := &disk{rig: r, dir: dir}
+	var filler string
+	took["disk"] = l.trouble("full disk", "disk", "free in", "submissions are refused when the disk is full",
+		func() { filler = d.fill() },
+		func() { os.Remove(filler) })
+
+	dead := r.work("n2", 2)
+	busy := r.submit(api.Spec{Pool: "physics", Array: "0-3", Argv: []string{"sleep", "600"}})
+	r.until("all tasks run", func() bool { return r.job(busy).Job.Running == 4 })
+	took["agent"] = l.trouble("dead agent", "silent nodes", "2 tasks there", "journalctl -u fairlead-agent",
+		dead.kill, func() { r.work("n2", 2) })
+	r.cancel(busy)
+	r.finished(busy)
+
+	took["node"] = l.trouble("black-hole node", "failures", "n2 failed", "fairlead drain n2", func() {
+		r.finished(r.submit(api.Spec{Array: "0-199", Argv: []string{"sh", "-c", "[ $FAIRLEAD_NODE = n1 ] && sleep 0.1"}}))
+	}, func() {
+		if _, err := r.direct.Nodes.Drain(t.Context(), "n2", api.DrainRequest{Drain: true, Reason: "no /scratch"}); err != nil {
+			t.Fatal(err)
+		}
+	})
+
+	bridge := func() *proc {
+		p := r.start("bridge", "bridge", "queue", "--server", r.socket, "--to", behind.socket,
+			"--dir", filepath.Join(r.dir, "bridge"), "--group", "physics=60,biology=40")
+		r.agents["bridge"] = p // so that it is ended with the others
+		return p
+	}
+	first := bridge()
+	passed := r.submit(api.Spec{Pool: "physics", Dir: "/", LimitSeconds: 900, Array: "0-9", Argv: []string{"sleep", "600"}})
+	r.until("the queue behind the bridge has tasks", func() bool { return r.job(passed).Job.Queued > 0 })
+	took["bridge"] = l.trouble("killed bridge", "bridges", "its jobs wait", "fairlead bridge queue --name",
+		first.kill, func() { bridge() })
+
+	f := newFleet(t, 1, patientLease, 1)
+	site := f.sites[0]
+	site.serve()
+	site.work("p1", 1)
+	pg := newLooker(site)
+	site.until("top shows the node", func() bool { return strings.Contains(pg.screen.Text(), "1 node") })
+	took["database"] = pg.trouble("lost database", "database", "submissions are refused and nothing starts",
+		"check the database", f.database.Halt, func() {
+			if err := f.database.Run(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	return took
+}
+
+func (r *rig) cancel(id int64) {
+	r.t.Helper()
+	request := api.AlterRequest{Verb: "cancel", Jobs: []int64{id}}
+	if _, err := r.direct.Jobs.Alter(r.t.Context(), request); err != nil {
+		r.t.Fatal(err)
+	}
+}
