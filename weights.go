@@ -17,10 +17,10 @@ import (
 //	err := app.SetWeight(ctx, "acme", 3)
 //
 // Without [Options.Shares] the pool of a user has the user's name, and weight 1. A pool may be named by its path, the
-// end of its path, or its user, even before its first job. A user name that contains a slash must be quoted, because it
-// would otherwise read as the path of a pool: app.SetWeight(ctx, `"org/repo"`, 3). If placement rules put users into other
-// pools, name a pool by its path until it has had a job. The weight lasts until this process ends, or [Loop.Configure]
-// applies other shares. Each process that decides for the same store must set it.
+// end of its path, or its user, even before its first job. A user name that contains a slash must be quoted, because
+// it would otherwise read as the path of a pool: app.SetWeight(ctx, `"org/repo"`, 3). If placement rules put users
+// into other pools, name a pool by its path until it has had a job. The weight lasts until this process ends, or
+// [Loop.Configure] applies other shares. Each process that decides for the same store must set it.
 func (a *App) SetWeight(ctx context.Context, pool string, weight float64) error {
 	if !(weight > 0) || math.IsInf(weight, 1) {
 		return queue.Invalidf("weight", "must be more than 0, got %v", weight)

@@ -121,7 +121,7 @@ func (in *inner) fork() {
 	in.belowMin = slices.Clone(in.belowMin)
 	if in.allotting != nil {
 		a := *in.allotting
-		a.plan = a.plan.clone() // after a rebalancing it says who starts next
+		a.plan = plan{}
 		in.allotting = &a
 	}
 }

@@ -64,8 +64,8 @@ func newLooker(r *rig) *looker {
 	return l
 }
 
-// places are what a looker looks at, in the order in which it names them.
-var places = []string{"page", "top", "doctor", "metrics"}
+// lookedAt are what a looker looks at, in the order in which it names them.
+var lookedAt = []string{"page", "top", "doctor", "metrics"}
 
 // says returns what a place says about a check that is not good, "" if it says nothing.
 func (l *looker) says(place, check string) string {
@@ -77,10 +77,10 @@ func (l *looker) says(place, check string) string {
 		}
 		return html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(found[1], ""))
 	case "top":
-		for line := range strings.Lines(l.screen.Text()) {
-			if strings.HasPrefix(strings.TrimSpace(line), "! "+check) {
-				return line
-			}
+		_, rest, found := strings.Cut(l.screen.Text(), "! "+check+": ")
+		if found {
+			said, _, _ := strings.Cut(rest, "! ")
+			return strings.Join(strings.Fields(said), " ")
 		}
 	case "doctor":
 		d, err := l.direct.Doctor(l.t.Context(), false)
@@ -121,7 +121,7 @@ func (l *looker) trouble(name, check string, holds, next string, cause, mend fun
 	var longest time.Duration
 	watch := func(what string, f func(place string) bool) {
 		began := time.Now()
-		for _, place := range places {
+		for _, place := range lookedAt {
 			l.until(fmt.Sprintf("%s: %s %s", name, place, what), func() bool { return f(place) })
 			longest = max(longest, time.Since(began))
 		}
@@ -188,38 +188,50 @@ func troubles(t *testing.T) map[string]time.Duration {
 	r.finished(busy)
 
 	took["node"] = l.trouble("black-hole node", "failures", "n2 failed", "fairlead drain n2", func() {
-		r.finished(r.submit(api.Spec{Array: "0-199", Argv: []string{"sh", "-c", "[ $FAIRLEAD_NODE = n1 ] && sleep 0.1"}}))
+		onlyOnN1 := []string{"sh", "-c", "[ $FAIRLEAD_NODE = n1 ] && sleep 0.1"}
+		r.finished(r.submit(api.Spec{Pool: "physics", Array: "0-199", Argv: onlyOnN1}))
 	}, func() {
-		if _, err := r.direct.Nodes.Drain(t.Context(), "n2", api.DrainRequest{Drain: true, Reason: "no /scratch"}); err != nil {
+		drain := api.DrainRequest{Drain: true, Reason: "no /scratch"}
+		if _, err := r.direct.Nodes.Drain(t.Context(), "n2", drain); err != nil {
 			t.Fatal(err)
 		}
 	})
 
+	took["bridge"] = l.killedBridge(behind)
+	took["database"] = lostDatabase(t)
+	return took
+}
+
+// killedBridge kills a bridge that has passed tasks on, and starts it again.
+func (l *looker) killedBridge(behind *rig) time.Duration {
 	bridge := func() *proc {
-		p := r.start("bridge", "bridge", "queue", "--server", r.socket, "--to", behind.socket,
-			"--dir", filepath.Join(r.dir, "bridge"), "--group", "physics=60,biology=40")
-		r.agents["bridge"] = p // so that it is ended with the others
+		p := l.start("bridge", "bridge", "queue", "--server", l.socket, "--to", behind.socket,
+			"--dir", filepath.Join(l.dir, "bridge"), "--group", "physics=60,biology=40")
+		l.agents["bridge"] = p // so that it is ended with the others
 		return p
 	}
 	first := bridge()
-	passed := r.submit(api.Spec{Pool: "physics", Dir: "/", LimitSeconds: 900, Array: "0-9", Argv: []string{"sleep", "600"}})
-	r.until("the queue behind the bridge has tasks", func() bool { return r.job(passed).Job.Queued > 0 })
-	took["bridge"] = l.trouble("killed bridge", "bridges", "its jobs wait", "fairlead bridge queue --name",
+	sleep := api.Spec{Pool: "physics", Dir: "/", LimitSeconds: 900, Array: "0-9", Argv: []string{"sleep", "600"}}
+	passed := l.submit(sleep)
+	l.until("the queue behind the bridge has tasks", func() bool { return l.job(passed).Job.Queued > 0 })
+	return l.trouble("killed bridge", "bridges", "its jobs wait", "fairlead bridge queue --name",
 		first.kill, func() { bridge() })
+}
 
+// lostDatabase takes the PostgreSQL of a server away, and gives it back.
+func lostDatabase(t *testing.T) time.Duration {
 	f := newFleet(t, 1, patientLease, 1)
 	site := f.sites[0]
 	site.serve()
 	site.work("p1", 1)
 	pg := newLooker(site)
-	site.until("top shows the node", func() bool { return strings.Contains(pg.screen.Text(), "1 node") })
-	took["database"] = pg.trouble("lost database", "database", "submissions are refused and nothing starts",
+	site.until("top shows the processor", func() bool { return strings.Contains(pg.screen.Text(), "0/1") })
+	return pg.trouble("lost database", "database", "submissions are refused and nothing starts",
 		"check the database", f.database.Halt, func() {
 			if err := f.database.Run(); err != nil {
 				t.Fatal(err)
 			}
 		})
-	return took
 }
 
 func (r *rig) cancel(id int64) {

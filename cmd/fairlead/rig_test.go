@@ -107,8 +107,8 @@ func tail(file string, n int) string {
 // startServer starts the server and does not wait until it answers.
 func (r *rig) startServer() *proc {
 	r.t.Helper()
-	args := []string{"serve", "--db", r.db, "--socket", r.socket, "--listen", "none", "--lease", r.lease.String(), "--log", "warn"}
-	p := r.start("server", append(args, r.options...)...)
+	p := r.start("server", append([]string{"serve", "--db", r.db, "--socket", r.socket, "--listen", "none",
+		"--lease", r.lease.String(), "--log", "warn"}, r.options...)...)
 	r.mu.Lock()
 	r.server = p
 	r.mu.Unlock()

@@ -87,7 +87,8 @@ func judgeBridges(all []patient, now time.Time) []api.HealthCheck {
 			"queueing system are not followed, and its jobs wait", start), len(away), "bridges")}
 	case len(idle) > 0:
 		next := start + "; if it will not come back: fairlead drain --forget " + first
-		return []api.HealthCheck{counted(bad("bridges", api.ResultWarn, some(idle)+", with no tasks", next), len(idle), "bridges")}
+		found := bad("bridges", api.ResultWarn, some(idle)+", with no tasks", next)
+		return []api.HealthCheck{counted(found, len(idle), "bridges")}
 	}
 	var parts []string
 	if len(here) > 0 {

@@ -171,7 +171,8 @@ func TestJudgePools(t *testing.T) {
 func TestJudgeBridges(t *testing.T) {
 	now := time.Now()
 	node := func(name, state string, drained bool, tasks int) patient {
-		return patient{NodeView: views.NodeView{Name: name, State: state, Drained: drained, Tasks: tasks, Labels: map[string]string{engine.BridgeLabel: "slurm"}}}
+		slurm := map[string]string{engine.BridgeLabel: "slurm"}
+		return patient{NodeView: views.NodeView{Name: name, State: state, Drained: drained, Tasks: tasks, Labels: slurm}}
 	}
 	silent := func(tasks int) patient {
 		n := node("a", "up", false, tasks)

@@ -20,10 +20,9 @@ type healthService struct {
 	doctor *doctorService
 }
 
-func newHealthService(doctor *doctorService, m *metrics) *healthService {
+func newHealthService(doctor *doctorService) *healthService {
 	s := &healthService{doctor: doctor}
 	s.found.look = s.look
-	m.registry.MustRegister(healthMetric{s})
 	return s
 }
 

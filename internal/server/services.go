@@ -55,6 +55,8 @@ func newServices(o Options, at *addresses, known *identity, m *metrics, limits c
 	}
 	joins := newJoinService(o, agents)
 	doctor := newDoctorService(examiner)
+	health := newHealthService(doctor)
+	m.registry.MustRegister(healthMetric{health})
 	return &services{
 		jobs: &jobService{loop: loop, explainer: explainer, forecaster: o.Forecast, bridged: bridged},
 		submit: &submitService{
@@ -81,7 +83,7 @@ func newServices(o Options, at *addresses, known *identity, m *metrics, limits c
 			program: o.Program, storeName: o.StoreName, started: started,
 		},
 		doctor: doctor,
-		health: newHealthService(doctor, m),
+		health: health,
 		signIn: &signInService{loop: loop, identity: known, addresses: at, log: o.Logger},
 		joins:  joins,
 		tokens: &tokenService{loop: loop, bearers: known.bearers, names: known.names},

@@ -128,22 +128,33 @@ func (m *model) head() []string {
 	return append([]string{first, second}, m.troubles()...)
 }
 
-// maxTroubles is the maximum number of lines about what does not work.
-const maxTroubles = 3
+// Bounds of the lines about checks that find trouble: the checks, and the lines of the worst.
+const (
+	maxTroubles   = 3
+	maxWorstLines = 4
+)
 
-// troubles returns a line for each thing that does not work, the worst first.
+// troubles returns the lines about checks that find trouble: several about the worst if the terminal is narrow, and one
+// about each other.
 func (m *model) troubles() []string {
 	var lines []string
-	for _, c := range m.data.health.Checks {
+	for i, c := range m.data.health.Checks {
 		style := overStyle
 		if c.Result == api.ResultFail {
 			style = badStyle
 		}
-		if len(lines) == maxTroubles-1 && len(m.data.health.Checks) > maxTroubles {
-			more := fmt.Sprintf("! and %d more: fairlead doctor", len(m.data.health.Checks)-len(lines))
+		if i == maxTroubles-1 && len(m.data.health.Checks) > maxTroubles {
+			more := fmt.Sprintf("! and %d more: fairlead doctor", len(m.data.health.Checks)-i)
 			return append(lines, style.Render(more))
 		}
-		lines = append(lines, style.Render(clean("! "+words.Trouble(c))))
+		text := []string{clean("! " + words.Trouble(c))}
+		if i == 0 {
+			text = wrap(text[0], m.width)
+			text = text[:min(len(text), maxWorstLines)]
+		}
+		for _, line := range text {
+			lines = append(lines, style.Render(line))
+		}
 	}
 	return lines
 }
