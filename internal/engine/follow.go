@@ -48,7 +48,9 @@ func (f *follower) isDirty() bool {
 
 // sync applies the new changes of the store.
 func (f *follower) sync(ctx context.Context) error {
-	f.syncing.Lock()
+	if err := f.syncing.LockBefore(ctx); err != nil {
+		return fmt.Errorf("wait for the store: %w", err)
+	}
 	defer f.syncing.Unlock()
 	return f.syncHeld(ctx)
 }

@@ -31,7 +31,7 @@ type RateView struct {
 
 // Limits returns the licenses and rates of the cluster.
 func (l *Loop) Limits(ctx context.Context) ([]LicenseView, []RateView) {
-	if err := l.Sync(ctx); err != nil {
+	if err := l.Refresh(ctx); err != nil {
 		l.Log.Warn("the limits are of an older state", "error", err)
 	}
 	return Read2(l, func(s *State) ([]LicenseView, []RateView) {

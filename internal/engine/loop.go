@@ -210,6 +210,28 @@ func (l *Loop) turn(ctx context.Context) (next time.Time, err error) {
 // submitted before the question.
 func (l *Loop) Sync(ctx context.Context) error { return l.follower.sync(ctx) }
 
+// How long a view waits for the store before it shows an older state: at first, and soon after the store did not
+// answer.
+const (
+	viewWait  = time.Second
+	viewAgain = 50 * time.Millisecond
+)
+
+// Refresh is [Loop.Sync] for a view, which shows an older state if the store does not answer soon.
+func (l *Loop) Refresh(ctx context.Context) error {
+	wait := viewWait
+	if l.silences.within(10 * viewWait) {
+		wait = viewAgain
+	}
+	patient, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	err := l.Sync(patient)
+	if err != nil && ctx.Err() == nil {
+		l.silences.note()
+	}
+	return err
+}
+
 // Observe sets the observer of the engine, in place of the former one. Call it before [Loop.Run].
 func (l *Loop) Observe(o Observer) {
 	l.Update(func(*State) { l.Observer = o })

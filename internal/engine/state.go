@@ -160,11 +160,12 @@ type base struct {
 	Observer Observer // set before the loop runs
 	guarded
 
-	syncing sync.Mutex   // held while changes of the store are read and applied, or leases made or ended
+	syncing turnstile    // held while changes of the store are read and applied, or leases made or ended
 	ending  sync.RWMutex // read-locked while attempts are ended, write-locked while the core is rebuilt
 
 	watchers watchers
 	outages  outages
+	silences outages // the store did not answer in the time that a view waits
 
 	Made      time.Time
 	restarted bool // the store held data before; set before the engine runs
@@ -173,7 +174,7 @@ type base struct {
 func newBase(store queue.Store, o LoopOptions) *base {
 	return &base{
 		Store: store, Options: o, Log: o.Logger, Observer: unobserved{}, Made: time.Now(),
-		guarded: guarded{wake: make(chan struct{}, 1), state: newState(store, o.Shares)},
+		guarded: guarded{wake: make(chan struct{}, 1), state: newState(store, o.Shares)}, syncing: newTurnstile(),
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// UserLimitError is an [queue.ErrLimit]: the request would put a user above a limit.
-type UserLimitError struct {
+// userLimitError is an [queue.ErrLimit]: the request would put a user above a limit.
+type userLimitError struct {
 	User  string
 	What  string // e.g. "waiting jobs"
 	Has   int64
@@ -24,7 +24,7 @@ type UserLimitError struct {
 	Field string // of the configuration, e.g. user_limits.jobs
 }
 
-func (e *UserLimitError) Error() string {
+func (e *userLimitError) Error() string {
 	next := "wait until some have started"
 	if e.Field == poolsField {
 		next = "use the pools that there are"
@@ -38,7 +38,7 @@ func (e *UserLimitError) Error() string {
 }
 
 // Is makes errors.Is(err, ErrLimit) true.
-func (e *UserLimitError) Is(target error) bool { return target == queue.ErrLimit }
+func (e *userLimitError) Is(target error) bool { return target == queue.ErrLimit }
 
 // poolsField is the configuration field of the limit of pools.
 const poolsField = "user_limits.pools"
@@ -174,7 +174,7 @@ func (u *users) take(more *addition, s *allocation.Config) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	has, limits := u.has(more.user), s.Users
-	for _, x := range []UserLimitError{
+	for _, x := range []userLimitError{
 		{What: "waiting jobs", Has: has.Jobs, Asks: more.asks.Jobs, Max: int64(limits.Jobs), Field: "user_limits.jobs"},
 		{What: "waiting tasks", Has: has.Tasks, Asks: more.asks.Tasks, Max: int64(limits.Tasks), Field: "user_limits.tasks"},
 	} {
@@ -218,7 +218,7 @@ func (u *users) checkPools(more *addition, s *allocation.Config) error {
 	if asks == 0 || made+asks <= s.Users.Pools {
 		return nil
 	}
-	return &UserLimitError{more.user, "pools", int64(made), int64(asks), int64(s.Users.Pools), poolsField}
+	return &userLimitError{more.user, "pools", int64(made), int64(asks), int64(s.Users.Pools), poolsField}
 }
 
 // poolsBy counts the pools that each user has created, except those with these names.

@@ -32,7 +32,7 @@ func (ex *Explainer) CachedOrder(ctx context.Context) *Order { return ex.orderSo
 
 // orderSoon returns the order that is available after at most wait.
 func (ex *Explainer) orderSoon(ctx context.Context, wait time.Duration) *Order {
-	if err := ex.loop.Sync(ctx); err != nil {
+	if err := ex.loop.Refresh(ctx); err != nil {
 		ex.loop.Log.Warn("the order is of an older state", "error", err)
 	}
 	if o := ex.order.Ask(ctx, ex.loop, wait, beginOrder); o != nil {
@@ -60,7 +60,7 @@ func (ex *Explainer) Next(ctx context.Context, pool string, most int) []int64 {
 // Oldest returns up to most jobs with waiting tasks, the earliest submissions first. The first one is the job behind
 // [PoolView.OldestWait] of the root. It leaves out jobs that may not begin yet, or that wait for other jobs.
 func (ex *Explainer) Oldest(ctx context.Context, most int) []int64 {
-	if err := ex.loop.Sync(ctx); err != nil {
+	if err := ex.loop.Refresh(ctx); err != nil {
 		ex.loop.Log.Warn("the oldest jobs are of an older state", "error", err)
 	}
 	return engine.Read(ex.loop, func(s *engine.State) []int64 {

@@ -27,7 +27,7 @@ type Starving struct {
 // Starving lists the pools for which reclaim can do nothing. Where several servers share a store, only the one that
 // stops tasks knows them.
 func (ex *Explainer) Starving(ctx context.Context) []Starving {
-	if err := ex.loop.Sync(ctx); err != nil {
+	if err := ex.loop.Refresh(ctx); err != nil {
 		ex.loop.Log.Warn("the pools are of an older state", "error", err)
 	}
 	return engine.Read(ex.loop, func(s *engine.State) []Starving {

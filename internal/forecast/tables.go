@@ -15,7 +15,7 @@ import (
 // Timetable returns by when each waiting job starts if every task runs until its time limit. It is nil if none could be
 // computed in time. It may be of an older state, and says how old it is.
 func (fc *Forecaster) Timetable(ctx context.Context) *timetable {
-	if err := fc.loop.Sync(ctx); err != nil {
+	if err := fc.loop.Refresh(ctx); err != nil {
 		fc.loop.Log.Warn("the timetable is of an older state", "error", err)
 	}
 	wait := tableWait

@@ -49,9 +49,19 @@ func (s *doctorService) Doctor(ctx context.Context) *api.Diagnosis {
 		Checks: []api.HealthCheck{good("checks", "the first checks are running")}}
 }
 
-// examine runs all checks.
+// Bounds of the checks. The database may not answer.
+const (
+	healthTime = time.Second     // of the quick checks
+	doctorTime = 3 * time.Second // of the quick checks of doctor, which come first
+	otherTime  = 10 * time.Second
+)
+
+// examine runs all checks. If the database does not answer, it runs only the quick ones: the others would wait for it.
 func (s *examiner) examine(ctx context.Context) []api.HealthCheck {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	if quick := s.quick(ctx, doctorTime); quick[0].Result == api.ResultFail {
+		return quick
+	}
+	ctx, cancel := context.WithTimeout(ctx, otherTime)
 	defer cancel()
 	seen := s.patients()
 	return slices.Concat(
@@ -64,12 +74,9 @@ func (s *examiner) examine(ctx context.Context) []api.HealthCheck {
 	)
 }
 
-// healthTime bounds the quick checks: the database may not answer.
-const healthTime = time.Second
-
 // quick runs the checks that cost little and whose findings hold up work at once.
-func (s *examiner) quick(ctx context.Context) []api.HealthCheck {
-	ctx, cancel := context.WithTimeout(ctx, healthTime)
+func (s *examiner) quick(ctx context.Context, within time.Duration) []api.HealthCheck {
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	seen := s.patients()
 	checks := slices.Concat(s.checkPulse(ctx), s.checkDisk(), one(s.checkConfig()), s.checkNodes(seen),

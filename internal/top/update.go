@@ -1,6 +1,7 @@
 package top
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -66,8 +67,9 @@ func (m *model) saw(v seen) tea.Cmd {
 		if m.detail != nil {
 			m.detail.lines = v.detail
 		}
-	} else if m.since.IsZero() {
-		m.since = v.ended
+	} else {
+		m.since = cmp.Or(m.since, v.ended)
+		m.data.health = cmp.Or(v.health, m.data.health)
 	}
 	return m.after(m.turn.ends(v.ended.Sub(v.began)))
 }

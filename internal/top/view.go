@@ -96,7 +96,7 @@ func (m *model) head() []string {
 		if m.problem != nil {
 			line = titleStyle.Render("fairlead") + "  " + badStyle.Render(clean(m.problem.Error()))
 		}
-		return []string{line}
+		return append([]string{line}, m.troubles()...)
 	}
 	s := d.shares.Summary
 	last := "never"
@@ -137,6 +137,9 @@ const (
 // troubles returns the lines about checks that find trouble: several about the worst if the terminal is narrow, and one
 // about each other.
 func (m *model) troubles() []string {
+	if m.data.health == nil {
+		return nil
+	}
 	var lines []string
 	for i, c := range m.data.health.Checks {
 		style := overStyle

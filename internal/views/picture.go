@@ -113,7 +113,7 @@ func ownPause(s *engine.State, id sched.PoolID) bool {
 
 // Fairness returns the fairness of the engine, and the pools as [Pools] does.
 func Fairness(ctx context.Context, l *engine.Loop) (FairnessView, []PoolView) {
-	if err := l.Sync(ctx); err != nil {
+	if err := l.Refresh(ctx); err != nil {
 		l.Log.Warn("the pools are of an older state", "error", err)
 	}
 	return engine.Read2(l, func(s *engine.State) (FairnessView, []PoolView) {

@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"html/template"
 	"io"
 	"log/slog"
@@ -13,6 +14,7 @@ import (
 	"unicode"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // tabled returns the names of the parts that contain tables.
@@ -35,9 +37,27 @@ type Dashboard struct {
 	live    *hub
 }
 
+// troubledWait is how long a page may take to load while a check fails, such as that of the database: what the server
+// says about that should show soon.
+const troubledWait = 2 * time.Second
+
+// load loads the data of a page.
+func (d *Dashboard) load(ctx context.Context, p *Page, r *Request) (any, error) {
+	if h := d.source.Server.Health(ctx); h == nil || h.Result != api.ResultFail {
+		return p.Load(ctx, d.source, r)
+	}
+	hasty, cancel := context.WithTimeout(ctx, troubledWait)
+	defer cancel()
+	data, err := p.Load(hasty, d.source, r)
+	if err != nil && hasty.Err() != nil && ctx.Err() == nil {
+		return nil, fmt.Errorf("what this page shows took longer than %v: %w", troubledWait, queue.ErrUnavailable)
+	}
+	return data, err
+}
+
 // parts renders the live parts of a page.
 func (d *Dashboard) parts(ctx context.Context, p *Page, r *Request) ([]part, error) {
-	data, err := p.Load(ctx, d.source, r)
+	data, err := d.load(ctx, p, r)
 	if err != nil {
 		return nil, err
 	}

@@ -55,7 +55,7 @@ func (d *Dashboard) page(p *Page) http.Handler {
 			d.exportJSON(w, r, p, req, r.URL.Query().Get(jsonParameter))
 			return
 		}
-		data, err := p.Load(r.Context(), d.source, req)
+		data, err := d.load(r.Context(), p, req)
 		if err != nil {
 			d.fail(w, r, err)
 			return
