@@ -116,11 +116,14 @@ func (l *looker) get(path string) string {
 func (l *looker) trouble(name, check string, holds, next string, cause, mend func()) time.Duration {
 	l.t.Helper()
 	var longest time.Duration
+	var each []string
 	watch := func(what string, f func(place string) bool) {
 		began := time.Now()
 		for _, place := range lookedAt {
 			l.until(fmt.Sprintf("%s: %s %s", name, place, what), func() bool { return f(place) })
-			longest = max(longest, time.Since(began))
+			took := time.Since(began)
+			longest = max(longest, took)
+			each = append(each, fmt.Sprintf("%s %s after %v", place, what, took.Round(time.Millisecond)))
 		}
 	}
 	cause()
@@ -133,7 +136,7 @@ func (l *looker) trouble(name, check string, holds, next string, cause, mend fun
 	})
 	mend()
 	watch("shows it no more", func(place string) bool { return l.says(place, check) == "" })
-	l.t.Logf("%-20s shown everywhere, and gone again, after at most %v each", name, longest.Round(time.Millisecond))
+	l.t.Logf("%s: %s", name, strings.Join(each, ", "))
 	return longest
 }
 

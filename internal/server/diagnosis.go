@@ -51,14 +51,13 @@ func (s *doctorService) Doctor(ctx context.Context) *api.Diagnosis {
 
 // Bounds of the checks. The database may not answer.
 const (
-	healthTime = time.Second     // of the quick checks
-	doctorTime = 3 * time.Second // of the quick checks of doctor, which come first
+	healthTime = time.Second // of the quick checks
 	otherTime  = 10 * time.Second
 )
 
 // examine runs all checks. If the database does not answer, it runs only the quick ones: the others would wait for it.
 func (s *examiner) examine(ctx context.Context) []api.HealthCheck {
-	if quick := s.quick(ctx, doctorTime); quick[0].Result == api.ResultFail {
+	if quick := s.quick(ctx); quick[0].Result == api.ResultFail {
 		return quick
 	}
 	ctx, cancel := context.WithTimeout(ctx, otherTime)
@@ -75,8 +74,8 @@ func (s *examiner) examine(ctx context.Context) []api.HealthCheck {
 }
 
 // quick runs the checks that cost little and whose findings hold up work at once.
-func (s *examiner) quick(ctx context.Context, within time.Duration) []api.HealthCheck {
-	ctx, cancel := context.WithTimeout(ctx, within)
+func (s *examiner) quick(ctx context.Context) []api.HealthCheck {
+	ctx, cancel := context.WithTimeout(ctx, healthTime)
 	defer cancel()
 	seen := s.patients()
 	checks := slices.Concat(s.checkPulse(ctx), s.checkDisk(), one(s.checkConfig()), s.checkNodes(seen),

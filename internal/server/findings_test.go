@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,11 +13,12 @@ import (
 // TestFindings: old findings are shown while new checks run, and only one run of these is under way, however many ask.
 func TestFindings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		runs, takes, text := 0, time.Millisecond, "a"
+		var runs atomic.Int32
+		takes, text := time.Millisecond, "a"
 		f := findings{look: func(ctx context.Context) []api.HealthCheck {
-			runs++
-			now := text
-			time.Sleep(takes)
+			runs.Add(1)
+			now, long := text, takes
+			time.Sleep(long)
 			return []api.HealthCheck{good("disk", now)}
 		}}
 		shows := func(want string, changes uint64) {
@@ -33,8 +35,8 @@ func TestFindings(t *testing.T) {
 		for range 20 {
 			shows("a", 1)
 		}
-		if runs != 2 {
-			t.Errorf("%d runs, want 2", runs)
+		if n := runs.Load(); n != 2 {
+			t.Errorf("%d runs, want 2", n)
 		}
 		time.Sleep(takes)
 		synctest.Wait()

@@ -63,7 +63,7 @@ func (s *healthService) look(ctx context.Context) []api.HealthCheck {
 	if last := s.doctor.found.latest(ctx, healthSlow, 0); last != nil {
 		slow = last.Checks
 	}
-	quick := s.doctor.examiner.quick(ctx, healthTime)
+	quick := s.doctor.examiner.quick(ctx)
 	s.quick.Store(&quick)
 	return troubles(quick, slow)
 }

@@ -20,7 +20,6 @@ type seen struct {
 	next   bool // jobs are only the next ones to start
 	nodes  *api.Nodes
 	limits *api.Limits
-	health *api.Diagnosis
 	detail []string
 	err    error
 
@@ -63,10 +62,6 @@ type question struct {
 // maxJobs is the maximum number of shown jobs: users do not read further.
 const maxJobs = 500
 
-// troubledWait is how long a refresh may take if something does not work: what the server says about that should show
-// soon.
-const troubledWait = 3 * time.Second
-
 // look requests the data of the screen. The numbers of one pane come from one document, and so from one
 // moment.
 func look(ctx context.Context, s source, q question) tea.Cmd {
@@ -74,12 +69,7 @@ func look(ctx context.Context, s source, q question) tea.Cmd {
 		v := seen{began: time.Now(), of: q}
 		ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 		defer cancel()
-		if v.health, v.err = s.Health(ctx); v.err == nil && v.health.Result == api.ResultFail {
-			ctx, cancel = context.WithTimeout(ctx, troubledWait)
-			defer cancel()
-		}
 		for _, ask := range []func() error{
-			func() error { return v.err },
 			func() (err error) { v.shares, err = s.Shares(ctx, q.pool); return },
 			func() error { return v.lookAtJobs(ctx, s, q.pool) },
 			func() (err error) { v.nodes, err = s.Nodes(ctx); return },

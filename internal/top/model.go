@@ -5,6 +5,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/fairlead/fairlead/internal/api"
 )
 
 // model holds the contents of the screen. It is the only state; Update changes it, and View draws it.
@@ -18,6 +20,7 @@ type model struct {
 	problem       error
 	since         time.Time // of the problem
 	starts        rate
+	health        *api.Diagnosis // nil while the server does not answer
 
 	panes  [3]pane
 	focus  int    // pane

@@ -1,7 +1,6 @@
 package top
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -18,7 +17,7 @@ func newModel(ctx context.Context, s source, happenings <-chan struct{}) *model 
 }
 
 // Init implements tea.Model.
-func (m *model) Init() tea.Cmd { return tea.Batch(m.look(), listen(m.happenings)) }
+func (m *model) Init() tea.Cmd { return tea.Batch(m.look(), listen(m.happenings), m.feel(0)) }
 
 // Update implements tea.Model.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
@@ -27,6 +26,9 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.width, m.height = msg.Width, msg.Height
 	case seen:
 		return m, m.saw(msg)
+	case felt:
+		m.health = msg.health
+		return m, m.feel(feelEvery)
 	case eventSeen:
 		cmd := listen(m.happenings)
 		if !m.paused && m.turn.happens() {
@@ -67,9 +69,8 @@ func (m *model) saw(v seen) tea.Cmd {
 		if m.detail != nil {
 			m.detail.lines = v.detail
 		}
-	} else {
-		m.since = cmp.Or(m.since, v.ended)
-		m.data.health = cmp.Or(v.health, m.data.health)
+	} else if m.since.IsZero() {
+		m.since = v.ended
 	}
 	return m.after(m.turn.ends(v.ended.Sub(v.began)))
 }

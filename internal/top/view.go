@@ -8,7 +8,6 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/words"
 )
 
@@ -126,40 +125,6 @@ func (m *model) head() []string {
 		second = titleStyle.Render("PAUSED") + " since " + d.shares.At.Local().Format("15:04:05") + " (p resumes)"
 	}
 	return append([]string{first, second}, m.troubles()...)
-}
-
-// Bounds of the lines about checks that find trouble: the checks, and the lines of the worst.
-const (
-	maxTroubles   = 3
-	maxWorstLines = 4
-)
-
-// troubles returns the lines about checks that find trouble: several about the worst if the terminal is narrow, and one
-// about each other.
-func (m *model) troubles() []string {
-	if m.data.health == nil {
-		return nil
-	}
-	var lines []string
-	for i, c := range m.data.health.Checks {
-		style := overStyle
-		if c.Result == api.ResultFail {
-			style = badStyle
-		}
-		if i == maxTroubles-1 && len(m.data.health.Checks) > maxTroubles {
-			more := fmt.Sprintf("! and %d more: fairlead doctor", len(m.data.health.Checks)-i)
-			return append(lines, style.Render(more))
-		}
-		text := []string{clean("! " + words.Trouble(c))}
-		if i == 0 {
-			text = wrap(text[0], m.width)
-			text = text[:min(len(text), maxWorstLines)]
-		}
-		for _, line := range text {
-			lines = append(lines, style.Render(line))
-		}
-	}
-	return lines
 }
 
 // foot returns the last line: the text being typed, a message, or the keys.

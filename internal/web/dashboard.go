@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/wait"
 	"github.com/fairlead/fairlead/queue"
 )
 
@@ -39,18 +40,22 @@ type Dashboard struct {
 
 // troubledWait is how long a page may take to load while a check fails, such as that of the database: what the server
 // says about that should show soon.
-const troubledWait = 2 * time.Second
+const troubledWait = time.Second
 
-// load loads the data of a page.
+// load loads the data of a page. It gives up if that takes long and a check fails.
 func (d *Dashboard) load(ctx context.Context, p *Page, r *Request) (any, error) {
-	if h := d.source.Server.Health(ctx); h == nil || h.Result != api.ResultFail {
-		return p.Load(ctx, d.source, r)
-	}
-	hasty, cancel := context.WithTimeout(ctx, troubledWait)
+	hasty, cancel := context.WithCancel(ctx)
 	defer cancel()
+	go func() {
+		for wait.For(hasty, troubledWait) {
+			if h := d.source.Server.Health(ctx); h != nil && h.Result == api.ResultFail {
+				cancel()
+			}
+		}
+	}()
 	data, err := p.Load(hasty, d.source, r)
 	if err != nil && hasty.Err() != nil && ctx.Err() == nil {
-		return nil, fmt.Errorf("what this page shows took longer than %v: %w", troubledWait, queue.ErrUnavailable)
+		return nil, fmt.Errorf("this page took longer than %v to load: %w", troubledWait, queue.ErrUnavailable)
 	}
 	return data, err
 }
