@@ -55,16 +55,17 @@ const (
 	otherTime  = 10 * time.Second
 )
 
-// examine runs all checks. If the database does not answer, it runs only the quick ones: the others would wait for it.
+// examine runs all checks. If the database does not answer, it runs only the quick ones: the others would wait for the
+// database.
 func (s *examiner) examine(ctx context.Context) []api.HealthCheck {
-	if quick := s.quick(ctx); quick[0].Result == api.ResultFail {
-		return quick
+	pulse, seen := s.pulseSoon(ctx), s.patients()
+	if pulse[0].Result == api.ResultFail {
+		return s.withoutDatabase(pulse, seen)
 	}
 	ctx, cancel := context.WithTimeout(ctx, otherTime)
 	defer cancel()
-	seen := s.patients()
 	return slices.Concat(
-		s.checkPulse(ctx), s.checkStore(ctx), one(s.checkCounters(ctx)), one(judgeSums(s.loop.LastRecount())),
+		pulse, s.checkStore(ctx), one(s.checkCounters(ctx)), one(judgeSums(s.loop.LastRecount())),
 		s.checkDisk(), s.checkSync(), s.checkHistory(ctx),
 		one(s.checkConfig()), s.checkFiles(), one(s.checkAccess()),
 		s.checkNodes(seen), checkAgents(seen, s.program, s.waitingUsers(ctx)),
@@ -73,15 +74,26 @@ func (s *examiner) examine(ctx context.Context) []api.HealthCheck {
 	)
 }
 
+// pulseSoon checks the pulse in the time of a quick check.
+func (s *examiner) pulseSoon(ctx context.Context) []api.HealthCheck {
+	ctx, cancel := context.WithTimeout(ctx, healthTime)
+	defer cancel()
+	return s.checkPulse(ctx)
+}
+
 // quick runs the checks that cost little and whose findings hold up work at once.
 func (s *examiner) quick(ctx context.Context) []api.HealthCheck {
 	ctx, cancel := context.WithTimeout(ctx, healthTime)
 	defer cancel()
-	seen := s.patients()
-	checks := slices.Concat(s.checkPulse(ctx), s.checkDisk(), one(s.checkConfig()), s.checkNodes(seen),
-		one(s.checkFailures()))
-	if checks[0].Result != api.ResultFail { // the database answers
+	pulse, seen := s.checkPulse(ctx), s.patients()
+	checks := s.withoutDatabase(pulse, seen)
+	if pulse[0].Result != api.ResultFail { // the database answers
 		checks = append(checks, s.checkBridges(ctx, seen)...)
 	}
 	return checks
+}
+
+// withoutDatabase adds to the pulse the quick checks that do not ask the database.
+func (s *examiner) withoutDatabase(pulse []api.HealthCheck, seen []patient) []api.HealthCheck {
+	return slices.Concat(pulse, s.checkDisk(), one(s.checkConfig()), s.checkNodes(seen), one(s.checkFailures()))
 }
