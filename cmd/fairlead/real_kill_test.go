@@ -36,10 +36,7 @@ func TestRealServerKilled(t *testing.T) {
 		key := fmt.Sprint("waits-", i)
 		ids[key] = r.submit(spec(key))
 	}
-	cancel := api.AlterRequest{Verb: "cancel", Jobs: []int64{ids["waits-0"]}}
-	if _, err := r.direct.Jobs.Alter(t.Context(), cancel); err != nil {
-		t.Fatal(err)
-	}
+	r.cancel(ids["waits-0"])
 	r.server.kill()
 
 	r.serve()
@@ -122,13 +119,7 @@ func TestRealBridgeKilled(t *testing.T) {
 	r := newRig(t, patientLease)
 	r.serve()
 	l, gate := r.ledger(), filepath.Join(r.dir, "gate")
-	bridge := func() *proc {
-		p := r.start("bridge", "bridge", "queue", "--server", r.socket, "--to", behind.socket,
-			"--dir", filepath.Join(r.dir, "bridge"), "--group", "physics=60,biology=40")
-		r.agents["bridge"] = p // so that it is ended with the others
-		return p
-	}
-	first := bridge()
+	first := r.bridgeTo(behind)
 	trail := filepath.Join(r.dir, "trail")
 	script := fmt.Sprintf("echo $FAIRLEAD_MARKER >>%s; %s; until [ -e %s ]; do sleep 0.02; done; %s",
 		trail, l.note("b"), gate, l.note("e"))
@@ -148,7 +139,7 @@ func TestRealBridgeKilled(t *testing.T) {
 		list, err := behind.direct.Jobs.List(t.Context(), url.Values{"state": {"waiting", "queued", "running"}})
 		return err == nil && len(list.Jobs) == 0
 	})
-	bridge()
+	r.bridgeTo(behind)
 	for _, id := range ids {
 		if j := r.finished(id); j.Job.State != string(queue.Succeeded) {
 			t.Errorf("job %d is %+v", id, j.Job)

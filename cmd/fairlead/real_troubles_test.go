@@ -204,18 +204,12 @@ func troubles(t *testing.T) map[string]time.Duration {
 
 // killedBridge kills a bridge that has passed tasks on, and starts it again.
 func (l *looker) killedBridge(behind *rig) time.Duration {
-	bridge := func() *proc {
-		p := l.start("bridge", "bridge", "queue", "--server", l.socket, "--to", behind.socket,
-			"--dir", filepath.Join(l.dir, "bridge"), "--group", "physics=60,biology=40")
-		l.agents["bridge"] = p // so that it is ended with the others
-		return p
-	}
-	first := bridge()
+	first := l.bridgeTo(behind)
 	sleep := api.Spec{Pool: "physics", Dir: "/", LimitSeconds: 900, Array: "0-9", Argv: []string{"sleep", "600"}}
 	passed := l.submit(sleep)
 	l.until("the queue behind the bridge has tasks", func() bool { return l.job(passed).Job.Queued > 0 })
 	return l.trouble("killed bridge", "bridges", "its jobs wait", "fairlead bridge queue --name",
-		first.kill, func() { bridge() })
+		first.kill, func() { l.bridgeTo(behind) })
 }
 
 // lostDatabase takes the PostgreSQL of a server away, and gives it back.
@@ -232,12 +226,4 @@ func lostDatabase(t *testing.T) time.Duration {
 				t.Fatal(err)
 			}
 		})
-}
-
-func (r *rig) cancel(id int64) {
-	r.t.Helper()
-	request := api.AlterRequest{Verb: "cancel", Jobs: []int64{id}}
-	if _, err := r.direct.Jobs.Alter(r.t.Context(), request); err != nil {
-		r.t.Fatal(err)
-	}
 }

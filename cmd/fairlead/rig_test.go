@@ -156,6 +156,15 @@ func (r *rig) startAgent(name string, cpus int) *proc {
 	return p
 }
 
+// bridgeTo starts a bridge from this server to another one, and does not wait until it has joined.
+func (r *rig) bridgeTo(behind *rig) *proc {
+	r.t.Helper()
+	p := r.start("bridge", "bridge", "queue", "--server", r.socket, "--to", behind.socket,
+		"--dir", filepath.Join(r.dir, "bridge"), "--group", "physics=60,biology=40")
+	r.agents["bridge"] = p // so that it is ended with the others
+	return p
+}
+
 // deadline is the longest wait for anything that must happen.
 const deadline = await.Patience
 
@@ -176,6 +185,14 @@ func (r *rig) submit(spec api.Spec) int64 {
 		r.t.Fatal(err)
 	}
 	return resp.Jobs[0].ID
+}
+
+func (r *rig) cancel(id int64) {
+	r.t.Helper()
+	request := api.AlterRequest{Verb: "cancel", Jobs: []int64{id}}
+	if _, err := r.direct.Jobs.Alter(r.t.Context(), request); err != nil {
+		r.t.Fatal(err)
+	}
 }
 
 func (r *rig) job(id int64) *api.JobResponse {
