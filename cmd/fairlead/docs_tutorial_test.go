@@ -38,7 +38,7 @@ func TestDocsGoTutorial(t *testing.T) {
 	}
 	l := &lesson{t: t, dir: t.TempDir(), services: map[string]*background{}, ports: map[string]string{}, database: pgtest.Own(t)}
 	// All modules were fetched for this module, and its go.sum verifies them.
-	l.env = append(os.Environ(), "GOFLAGS=-mod=mod -trimpath", "GOSUMDB=off", "GOWORK=off")
+	l.env = append(os.Environ(), "GOFLAGS=-mod=mod -trimpath "+os.Getenv("GOFLAGS"), "GOSUMDB=off", "GOWORK=off")
 	t.Cleanup(l.stop)
 	blocks, _ := blocksOf(readPage(t, page))
 	for _, b := range blocks {
