@@ -3,14 +3,15 @@
 
 # begin makes the directory for the output of the suites, $logs.
 begin() {
-	logs=$(mktemp -d "${TMPDIR:-/tmp}/fairlead-$1.XXXXXX")
+	logs=$(mktemp -d "${TMPDIR:-/tmp}/fairlead-$1.XXXXXX") || exit 1
 	: >"$logs/table"
 	trap interrupted INT TERM
 }
 
-# interrupted ends the background processes: single ones, and groups of them (set -m).
+# interrupted ends the background processes: single ones, and groups of them (set -m). It ignores a second signal,
+# such as the one that make passes on, so that no process is left.
 interrupted() {
-	trap - INT TERM
+	trap '' INT TERM
 	for job in $(jobs -p); do kill -TERM -- "-$job" 2>/dev/null || kill -TERM "$job" 2>/dev/null; done
 	echo "interrupted; the output is in $logs" >&2
 	exit 130
@@ -38,13 +39,25 @@ skip() {
 	fi
 }
 
-# row NAME SECONDS PROCESSOR-SECONDS RESULT writes a line of the table, and prints it.
+# row NAME SECONDS PROCESSOR-SECONDS RESULT writes a line of the table, and prints it. The table decides whether all
+# suites passed, so the script ends if the line cannot be written.
 row() {
-	printf '%s\t%s\t%s\t%s\n' "$@" >>"$logs/table"
+	printf '%s\t%s\t%s\t%s\n' "$@" >>"$logs/table" || { echo "cannot write $logs/table" >&2; kill -TERM $$; exit 1; }
 	line "$@"
 }
 
 line() { printf '%-26s %7s %9s  %s\n' "$@"; }
+
+# join PID... waits for groups of suites that run in the background. It fails if one of them was killed: its other
+# suites then have no row in the table.
+join() {
+	local pid killed=0
+	for pid; do
+		wait "$pid"
+		[ $? -lt 128 ] || killed=137
+	done
+	return $killed
+}
 
 # failed lists the suites that failed.
 failed() { awk -F'\t' '$4 == "FAILED" {print $1}' "$logs/table"; }
