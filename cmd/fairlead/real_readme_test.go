@@ -3,27 +3,22 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/fairlead/fairlead/internal/await"
 	daemons "github.com/fairlead/fairlead/internal/daemon"
 )
 
-// reader is an ordinary user who types the commands of the README. The home directory is empty, and the
-// environment has the variables of a login.
+// reader is an ordinary user who types the commands of the README in an empty home directory, or root where the
+// README says so, in a directory in place of those of the system.
 type reader struct {
-	t      *testing.T
-	home   string
-	lab    string // root's directory, in place of those of the system
-	person *person
-	binary string
-	stays  []*background // servers and agents
+	t         *testing.T
+	uid       int
+	home, lab string
 }
 
 // readmeSteps lists the commands of the README in their order, each with its check. Commands without a check need
@@ -37,8 +32,8 @@ var readmeSteps = []struct {
 	{"make test", nil},
 	{"go install ./cmd/fairlead", nil},
 	{"fairlead serve --dev", (*reader).serveDev},
-	{"fairlead submit --array 1-100 -- sleep 1", func(r *reader, c string) { r.sees(c, "job 1 queued", 0) }},
-	{"fairlead why 1", func(r *reader, c string) { r.sees(c, "1 sleep (daemon)", 0) }},
+	{"fairlead submit --array 1-100 -- sleep 1", func(r *reader, c string) { r.sees(r.types(c), "job 1 queued", 0) }},
+	{"fairlead why 1", func(r *reader, c string) { r.sees(r.types(c), "1 sleep (daemon)", 0) }},
 	{"fairlead config check fairlead.yaml", (*reader).checkConfig},
 	{"fairlead serve --config fairlead.yaml --db /var/lib/fairlead/jobs.db", (*reader).serveLab},
 	{"fairlead work", (*reader).work},
@@ -52,7 +47,10 @@ func TestRealReadme(t *testing.T) {
 		daemons.Skip(t, "only root can be another user")
 	}
 	t.Parallel()
-	r := newReader(t)
+	r := &reader{t: t, uid: int(people(t)[0].uid), home: shared(t), lab: shared(t)}
+	if err := os.Chown(r.home, r.uid, r.uid); err != nil {
+		t.Fatal(err)
+	}
 	commands := readmeCommands(t)
 	for i, step := range readmeSteps {
 		if i >= len(commands) || commands[i] != step.command {
@@ -81,87 +79,33 @@ func readmeCommands(t *testing.T) (commands []string) {
 	return commands
 }
 
-func newReader(t *testing.T) *reader {
-	home, lab := shortDir(t), shortDir(t)
-	binary, err := realBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &reader{t: t, home: home, lab: lab, person: people(t)[0], binary: binary}
-	if err := os.Chown(home, int(r.person.uid), int(r.person.gid)); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		for _, b := range r.stays {
-			b.stop()
-		}
-	})
-	return r
+// types returns a command as the reader types it.
+func (r *reader) types(command string) *exec.Cmd {
+	return as(r.t, r.uid, r.home, "fairlead", strings.Fields(command)[1:]...)
 }
 
-// shortDir makes a directory that every user may pass through. The path of a socket has to be short.
-func shortDir(t *testing.T) string {
-	dir, err := os.MkdirTemp("", "fl")
-	if err == nil {
-		err = os.Chmod(dir, 0o755)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
+// asRoot returns a command as root types it.
+func (r *reader) asRoot(command string) *exec.Cmd {
+	return as(r.t, 0, r.lab, "fairlead", strings.Fields(command)[1:]...)
 }
 
-// types returns a command as the reader types it, or as root does.
-func (r *reader) types(command string, root bool) *exec.Cmd {
-	x := exec.Command("sh", "-c", "exec "+command)
-	x.Dir = r.home
-	x.Env = []string{"HOME=" + r.home, "TMPDIR=" + r.home, "USER=" + r.person.name,
-		"PATH=" + filepath.Dir(r.binary) + ":/usr/bin:/bin"}
-	if root {
-		x.Env[0] = "HOME=" + r.t.TempDir()
-	} else {
-		x.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: r.person.uid, Gid: r.person.gid}}
-	}
-	return x
-}
-
-// sees types a command, and checks its output and exit status.
-func (r *reader) sees(command, want string, status int) {
+// sees runs a command, and checks its output and exit status.
+func (r *reader) sees(cmd *exec.Cmd, want string, status int) {
 	r.t.Helper()
-	out, got := said(r.types(command, false))
+	out, got := said(cmd)
 	if !strings.Contains(out, want) || got != status {
-		r.t.Errorf("$ %s\nprints, with status %d:\n%s\nwant %q and status %d", command, got, out, want, status)
+		r.t.Errorf("$ %s\nprints, with status %d:\n%s\nwant %q and status %d", cmd, got, out, want, status)
 	}
 }
 
-// begins types a command that stays until it is stopped, and waits for a text.
-func (r *reader) begins(command, ready string, root bool) {
-	r.t.Helper()
-	b := &background{ended: make(chan struct{}), cmd: r.types(command, root)}
-	b.cmd.Stdout, b.cmd.Stderr = b, b
-	if err := b.cmd.Start(); err != nil {
-		r.t.Fatal(err)
-	}
-	go func() { b.cmd.Wait(); close(b.ended) }()
-	r.stays = append(r.stays, b)
-	await.Until(r.t, fmt.Sprintf("%s prints %q", command, ready), func() (any, bool) {
-		return b.String(), strings.Contains(b.String(), ready)
-	})
+// demo runs the program, which go run would compile first.
+func (r *reader) demo(command string) {
+	r.sees(r.types(strings.TrimPrefix(command, "go run ")), "fair share", 0)
 }
-
-func (r *reader) write(name, text string) {
-	r.t.Helper()
-	if err := os.WriteFile(filepath.Join(r.home, name), []byte(text), 0o644); err != nil {
-		r.t.Fatal(err)
-	}
-}
-
-func (r *reader) demo(string) { r.sees("fairlead demo", "fair share", 0) }
 
 // serveDev uses another port for the dashboard, because another server may run on this machine.
 func (r *reader) serveDev(command string) {
-	r.begins(command+" --listen 127.0.0.1:0", "dashboard", false)
+	start(r.t, r.types(command+" --listen 127.0.0.1:0")).says("dashboard")
 }
 
 // checkConfig checks the file of the page to which the README leads, with the paths of this test.
@@ -170,32 +114,36 @@ func (r *reader) checkConfig(command string) {
 	for _, b := range blocks {
 		if b.note == "file: fairlead.yaml" {
 			own := strings.NewReplacer("/run/fairlead/", r.lab+"/", "/var/lib/fairlead/", r.lab+"/")
-			r.write("fairlead.yaml", own.Replace(b.text))
+			file := filepath.Join(r.lab, "fairlead.yaml")
+			if err := os.WriteFile(file, []byte(own.Replace(b.text)), 0o644); err != nil {
+				r.t.Fatal(err)
+			}
 		}
 	}
-	r.sees(command, "no problems", 0)
+	r.sees(r.asRoot(command), "no problems", 0)
 }
 
 func (r *reader) serveLab(command string) {
-	r.begins(strings.ReplaceAll(command, "/var/lib/fairlead/", r.lab+"/")+" --listen none", r.lab+"/fairlead.sock", true)
+	command = strings.ReplaceAll(command, "/var/lib/fairlead/", r.lab+"/")
+	start(r.t, r.asRoot(command+" --listen none")).says(r.lab + "/fairlead.sock")
 }
 
 // work runs as root, as the README says, and joins the server of the lab.
 func (r *reader) work(command string) {
-	server := "--server " + r.lab + "/fairlead.sock"
-	r.begins(command+" "+server+" --name lab", "lab", true)
+	server := " --server " + r.lab + "/fairlead.sock"
+	start(r.t, r.asRoot(command+server+" --name lab --dir "+r.lab+"/agent")).says("lab")
 	await.Until(r.t, "the node is there", func() (any, bool) {
-		out, _ := said(r.types("fairlead nodes "+server, false))
+		out, _ := said(r.types("fairlead nodes" + server))
 		return out, strings.Contains(out, "lab")
 	})
 }
 
 // checkSlurm finds no Slurm on this machine, and is told so.
-func (r *reader) checkSlurm(command string) { r.sees(command, "Slurm", 1) }
+func (r *reader) checkSlurm(command string) { r.sees(r.types(command), "Slurm", 1) }
 
 func (r *reader) compare(command string) {
-	r.sees("fairlead sim generate lublin --procs 64 --jobs 300 -o trace.swf.gz", "", 0)
-	r.sees(command, "fairtree+easy", 0)
+	r.sees(r.types("fairlead sim generate lublin --procs 64 --jobs 300 -o trace.swf.gz"), "", 0)
+	r.sees(r.types(command), "fairtree+easy", 0)
 	if _, err := os.Stat(filepath.Join(r.home, "report", comparePage)); err != nil {
 		r.t.Error(err)
 	}
