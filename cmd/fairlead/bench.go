@@ -21,6 +21,7 @@ import (
 	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/socket"
 	"github.com/fairlead/fairlead/internal/table"
+	"github.com/fairlead/fairlead/internal/tempdir"
 	"github.com/fairlead/fairlead/sched"
 )
 
@@ -62,7 +63,7 @@ type part struct {
 }
 
 func (b *benchCmd) run(ctx context.Context) error {
-	dir, remove, err := tempDir(b.dir, "fairlead-bench-")
+	dir, remove, err := tempdir.New(b.dir, "fairlead-bench-")
 	if err != nil {
 		return err
 	}

@@ -111,7 +111,7 @@ func (l *lab) spec(user string, n int, work string) api.Spec {
 	return api.Spec{
 		Name: user, Dir: "/", Output: "/dev/null", Key: fmt.Sprint(user, "-", n),
 		Argv: []string{"/bin/sh", "-ec", fmt.Sprintf("%s; tail -c +$((FAIRLEAD_JOB * 997)) %s | head -c 40000 | %s; sleep 0.2; %s",
-			book.note("b"), l.program(), work, book.note("e"))},
+			book.note("b"), binary(l.t), work, book.note("e"))},
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/socket"
+	"github.com/fairlead/fairlead/internal/tempdir"
 	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/queue"
 )
@@ -149,7 +150,7 @@ func (d *demoCmd) run(ctx context.Context) error {
 
 // phase runs the work under one policy, on its own server and agent.
 func (d *demoCmd) phase(ctx context.Context, i int) ([]demo.Run, error) {
-	dir, remove, err := tempDir("", "fairlead-demo-")
+	dir, remove, err := tempdir.New("", "fairlead-demo-")
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/await"
+	daemons "github.com/fairlead/fairlead/internal/daemon"
+	"github.com/fairlead/fairlead/internal/tempdir"
 )
 
 // strangerUID is the user "nobody", who does the forbidden things in tests.
@@ -178,7 +180,7 @@ func answersOn(kept []net.Conn) map[string]int {
 func needRoot(t *testing.T) {
 	t.Helper()
 	if os.Getuid() != 0 {
-		t.Skip("needs root, to become another user")
+		daemons.Skip(t, "only root can become another user")
 	}
 }
 
@@ -196,17 +198,17 @@ func shared(t *testing.T) string {
 	return dir
 }
 
-// copies is the directory of programs, if a test has made it.
-var copies string
+// removePrograms removes the directory of programs, if a test has made it.
+var removePrograms = func() {}
 
 // programs copies this test binary to a directory where every user may run it. The name of each copy makes
 // the binary act as another program.
 var programs = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "fl-programs-")
+	dir, remove, err := tempdir.New("", "fl-programs-")
 	if err != nil {
 		return "", err
 	}
-	copies = dir
+	removePrograms = remove
 	self, err := os.Executable()
 	if err != nil {
 		return "", err
@@ -220,7 +222,7 @@ var programs = sync.OnceValues(func() (string, error) {
 			return "", err
 		}
 	}
-	return dir, os.Chmod(dir, 0o755)
+	return dir, nil
 })
 
 // tests runs all tests and then cleans up.
@@ -228,11 +230,7 @@ type tests struct{ *testing.M }
 
 // Run runs the tests and removes the directory of programs.
 func (t tests) Run() int {
-	defer func() {
-		if copies != "" {
-			os.RemoveAll(copies)
-		}
-	}()
+	defer func() { removePrograms() }()
 	return t.M.Run()
 }
 

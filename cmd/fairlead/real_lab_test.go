@@ -127,11 +127,3 @@ func (l *lab) until(what string, f func() bool) {
 }
 
 func (l *lab) ledger() ledger { return ledger{filepath.Join(l.dir, "ledger")} }
-
-func (l *lab) program() string {
-	binary, err := realBinary()
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	return binary
-}

@@ -52,7 +52,7 @@ func people(t *testing.T) []*person {
 	for _, p := range all {
 		u, err := user.Lookup(p.name)
 		if err != nil {
-			t.Skip(err)
+			daemons.Skip(t, err)
 		}
 		uid, _ := strconv.Atoi(u.Uid)
 		gid, _ := strconv.Atoi(u.Gid)
@@ -188,25 +188,18 @@ func serveReal(t *testing.T, dir string, all []*person) *api.Client {
 // program returns a command that runs fairlead.
 func program(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	binary, err := realBinary()
+	return exec.Command(binary(t), args...)
+}
+
+// binary returns the path of fairlead, in a place where every user may run it.
+func binary(t *testing.T) string {
+	t.Helper()
+	dir, err := programs()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return exec.Command(binary, args...)
+	return filepath.Join(dir, "fairlead")
 }
-
-// realBinary builds the program in a place where every user may run it.
-var realBinary = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "fairlead-real-")
-	if err != nil {
-		return "", err
-	}
-	binary := filepath.Join(dir, "fairlead")
-	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	return binary, os.Chmod(dir, 0o755)
-})
 
 // submitAll submits the jobs of all users at the same time, those of each user one after the other.
 func submitAll(t *testing.T, dir, address string, all []*person, packages []string) {

@@ -24,6 +24,7 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/gpu"
 	"github.com/fairlead/fairlead/internal/socket"
+	"github.com/fairlead/fairlead/internal/tempdir"
 	"github.com/fairlead/fairlead/internal/wait"
 )
 
@@ -171,7 +172,7 @@ func (s *serve) options(cfg *config.Config) (o instanceOptions, cleanup func(), 
 	}
 	o.storeName = config.Hide(o.database)
 	if s.dev && s.database == "" {
-		dir, remove, err := tempDir("", "fairlead-dev-")
+		dir, remove, err := tempdir.New("", "fairlead-dev-")
 		if err != nil {
 			return o, cleanup, err
 		}

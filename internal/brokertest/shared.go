@@ -2,8 +2,11 @@ package brokertest
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/fairlead/fairlead/internal/tempdir"
 )
 
 // lasting is a test whose directory and cleanups last until End.
@@ -31,11 +34,14 @@ var shared struct {
 func SharedRabbitMQ(t testing.TB) *RabbitMQ {
 	t.Helper()
 	if shared.broker == nil {
-		dir, err := os.MkdirTemp("", "fairlead-rabbitmq-")
+		above, remove, err := tempdir.New("", "fairlead-rabbitmq-")
 		if err != nil {
 			t.Fatal(err)
 		}
-		shared.life = &lasting{TB: t, dir: dir}
+		shared.life = &lasting{TB: t, dir: filepath.Join(above, "files"), cleanups: []func(){remove}}
+		if err := os.Mkdir(shared.life.dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
 		shared.broker = NewRabbitMQ(shared.life)
 	}
 	if !shared.broker.server.Alive() { // a test failed after it had killed it
@@ -52,5 +58,4 @@ func End() {
 	for _, f := range slices.Backward(shared.life.cleanups) {
 		f()
 	}
-	os.RemoveAll(shared.life.dir)
 }

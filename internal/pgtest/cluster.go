@@ -16,11 +16,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/fairlead/fairlead/internal/daemon"
+	"github.com/fairlead/fairlead/internal/tempdir"
 )
 
 // Cluster is a PostgreSQL server.
 type Cluster struct {
 	dir    string // directory of its files and its socket
+	remove func() // removes the directory, and the one above it
 	bin    string
 	cred   *syscall.Credential
 	server *daemon.Daemon
@@ -76,7 +78,7 @@ func (c *Cluster) Run() error {
 // Stop ends the server and removes its files.
 func (c *Cluster) Stop() {
 	c.Halt()
-	os.RemoveAll(c.dir)
+	c.remove()
 }
 
 // Halt ends the server at once, like pg_ctl stop -m immediate: when Run starts it again, it must recover.
@@ -94,11 +96,17 @@ func Start() (*Cluster, error) {
 	if c.bin, err = binaries(); err != nil {
 		return nil, err
 	}
-	if c.dir, err = os.MkdirTemp("", "fairlead-pg-"); err != nil {
+	// The directory is one below a directory of ours: it belongs to the user who runs the server.
+	var above string
+	if above, c.remove, err = tempdir.New("", "fairlead-pg-"); err != nil {
 		return nil, err
 	}
-	if err := c.make(); err != nil {
-		os.RemoveAll(c.dir)
+	c.dir = filepath.Join(above, "pg")
+	if err = os.Mkdir(c.dir, 0o700); err == nil {
+		err = c.make()
+	}
+	if err != nil {
+		c.remove()
 		return nil, err
 	}
 	return c, nil

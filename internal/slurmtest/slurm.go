@@ -26,6 +26,7 @@ type Options struct {
 type Slurm struct {
 	Conf    string // path of slurm.conf
 	dir     string
+	remove  func() // removes the directory
 	options Options
 	ports   []int // of slurmctld, slurmdbd, slurmrestd, and each slurmd
 	runs    map[string]*daemon.Daemon

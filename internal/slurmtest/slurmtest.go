@@ -5,7 +5,9 @@ package slurmtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -16,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/fairlead/fairlead/internal/daemon"
+	"github.com/fairlead/fairlead/internal/tempdir"
 )
 
 // Start starts a Slurm that ends with the test. Without root or the programs it skips the test, if skipping
@@ -63,9 +66,10 @@ func missing(rest bool) string {
 func (s *Slurm) start() (err error) {
 	// Do not use the directory of the test: the path of a socket must be short, and other users must reach
 	// it.
-	if s.dir, err = os.MkdirTemp("", "fairlead-slurm-"); err != nil {
+	if s.dir, s.remove, err = tempdir.New("", "fairlead-slurm-"); err != nil {
 		return err
 	}
+	endLost()
 	if err = os.Chmod(s.dir, 0o755); err != nil {
 		return err
 	}
@@ -137,22 +141,36 @@ func (s *Slurm) end() {
 			d.Signal(syscall.SIGKILL, patience)
 		}
 	}
-	s.endJobs()
-	if s.dir != "" {
-		os.RemoveAll(s.dir)
+	endJobs(func(conf string) bool { return conf == s.Conf })
+	if s.remove != nil {
+		s.remove()
 	}
 }
 
-// endJobs kills the processes of jobs, which outlive their slurmd by design. It finds them by their
-// environment.
-func (s *Slurm) endJobs() {
-	mark := "SLURM_CONF=" + s.Conf
+// endLost kills the processes of jobs whose test was killed, and whose directory tempdir.New has removed.
+func endLost() {
+	lost := filepath.Join(os.TempDir(), "fairlead-slurm-*", "etc", "slurm.conf")
+	endJobs(func(conf string) bool {
+		named, _ := filepath.Match(lost, conf)
+		_, err := os.Stat(conf)
+		return named && errors.Is(err, fs.ErrNotExist)
+	})
+}
+
+// endJobs kills the processes of jobs, which outlive their slurmd by design. It finds them by the path of
+// slurm.conf in their environment.
+func endJobs(whose func(conf string) bool) {
 	environments, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, file := range environments {
 		env, err := os.ReadFile(file)
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		if err == nil && pid != os.Getpid() && slices.Contains(strings.Split(string(env), "\x00"), mark) {
-			syscall.Kill(pid, syscall.SIGKILL)
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		for _, variable := range strings.Split(string(env), "\x00") {
+			if conf, is := strings.CutPrefix(variable, "SLURM_CONF="); is && whose(conf) {
+				syscall.Kill(pid, syscall.SIGKILL)
+			}
 		}
 	}
 }

@@ -25,7 +25,7 @@ var floors = []struct {
 	{"the simulator, on floor 1 alone", []string{"internal/sim/swf", "internal/sim", "internal/sim/qs"}},
 	{"floor 2, the life of a job", []string{
 		"internal/wait", "internal/environ", "internal/batch", "internal/units", "internal/bounded",
-		"internal/plain", "internal/notices", "internal/filelock", "internal/socket", "internal/quota",
+		"internal/plain", "internal/notices", "internal/filelock", "internal/tempdir", "internal/socket", "internal/quota",
 		"internal/poolnames", "internal/ca", "internal/schedule", "queue",
 		"internal/tries", "internal/ends", "internal/permit",
 		"internal/token", "internal/access", "allocation", "internal/poolpath", "internal/engine",

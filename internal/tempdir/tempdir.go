@@ -1,4 +1,5 @@
-package main
+// Package tempdir creates temporary directories, and removes those of killed processes.
+package tempdir
 
 import (
 	"errors"
@@ -11,17 +12,17 @@ import (
 	"github.com/fairlead/fairlead/internal/filelock"
 )
 
-// tempLock is the file in a temporary directory that its process keeps locked while it lives.
-const tempLock = "lock"
+// lockName is the file in a temporary directory that its process keeps locked while it lives.
+const lockName = "lock"
 
-// tempBeginning is the age below which a directory without a locked lock may be one that a process is just
+// beginning is the age below which a directory without a locked lock may be one that a process is just
 // creating.
-const tempBeginning = time.Minute
+const beginning = time.Minute
 
-// tempDir creates a temporary directory with a prefix, which cleanup removes. Other users may pass through
+// New creates a temporary directory with a prefix, which cleanup removes. Other users may pass through
 // it: they have to reach the scripts of their jobs below it. A killed process leaves its directory behind, so
-// tempDir first removes those of the same user and prefix whose process is gone.
-func tempDir(under, prefix string) (dir string, cleanup func(), err error) {
+// New first removes those of the same user and prefix whose process is gone.
+func New(under, prefix string) (dir string, cleanup func(), err error) {
 	if under == "" {
 		under = os.TempDir()
 	}
@@ -29,7 +30,7 @@ func tempDir(under, prefix string) (dir string, cleanup func(), err error) {
 	if dir, err = os.MkdirTemp(under, prefix); err != nil {
 		return "", nil, err
 	}
-	lock, err := filelock.Take(filepath.Join(dir, tempLock))
+	lock, err := filelock.Take(filepath.Join(dir, lockName))
 	if err == nil {
 		err = os.Chmod(dir, 0o711)
 	}
@@ -44,26 +45,26 @@ func tempDir(under, prefix string) (dir string, cleanup func(), err error) {
 func removeLeft(under, prefix string) {
 	found, _ := filepath.Glob(filepath.Join(under, prefix+"*"))
 	for _, dir := range found {
-		if ours(dir, fs.FileMode.IsDir) && ours(filepath.Join(dir, tempLock), fs.FileMode.IsRegular) {
+		if ours(dir, fs.FileMode.IsDir) && ours(filepath.Join(dir, lockName), fs.FileMode.IsRegular) {
 			removeUnheld(dir)
 		}
 	}
 }
 
 // ours reports whether a path is, without following links, of a given kind, belongs to our user, and is older
-// than tempBeginning.
+// than beginning.
 func ours(path string, is func(fs.FileMode) bool) bool {
 	info, err := os.Lstat(path)
 	if err != nil || !is(info.Mode()) {
 		return false
 	}
 	stat, known := info.Sys().(*syscall.Stat_t)
-	return known && int(stat.Uid) == os.Geteuid() && time.Since(info.ModTime()) > tempBeginning
+	return known && int(stat.Uid) == os.Geteuid() && time.Since(info.ModTime()) > beginning
 }
 
 // removeUnheld removes a directory unless a process holds its lock.
 func removeUnheld(dir string) {
-	lock, err := filelock.Take(filepath.Join(dir, tempLock))
+	lock, err := filelock.Take(filepath.Join(dir, lockName))
 	if err != nil {
 		return
 	}

@@ -1,4 +1,4 @@
-package main
+package tempdir
 
 import (
 	"os"
@@ -34,23 +34,23 @@ func TestTempDirRemovesWhatIsLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	make("x-1", tempLock, "db")
-	make("x-2", tempLock)
+	make("x-1", lockName, "db")
+	make("x-2", lockName)
 	make("x-3", "somebody's")
-	make("y-1", tempLock)
+	make("y-1", lockName)
 	if err := os.Symlink(filepath.Join(under, "y-1"), filepath.Join(under, "x-4")); err != nil {
 		t.Fatal(err)
 	}
-	lock, err := filelock.Hold(filepath.Join(under, "x-2", tempLock))
+	lock, err := filelock.Hold(filepath.Join(under, "x-2", lockName))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer lock.Release()
-	dir, cleanup, err := tempDir(under, "x-")
+	dir, cleanup, err := New(under, "x-")
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, cleanup2, err := tempDir(under, "x-")
+	other, cleanup2, err := New(under, "x-")
 	if err != nil {
 		t.Fatal(err)
 	}
