@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
+	daemons "github.com/fairlead/fairlead/internal/daemon"
 )
 
 // The test compares shares over windows of at least the length window; windows of them fit side by side into
@@ -30,7 +31,7 @@ const (
 // waiting job, and recomputes the answer.
 func TestCampaignWork(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Skip("to run jobs as three users it has to be root")
+		daemons.Skip(t, "only root can run jobs as three users")
 	}
 	dir := t.ArtifactDir()
 	letPass(t, dir)

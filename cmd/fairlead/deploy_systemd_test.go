@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	daemons "github.com/fairlead/fairlead/internal/daemon"
 )
 
 var systemdUnits = []string{"fairlead-server.service", "fairlead-agent.service", "fairlead-node.service"}
@@ -33,7 +35,7 @@ func TestUnitsAreValid(t *testing.T) {
 	t.Parallel()
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
-		t.Skip("there is no systemd-analyze here")
+		daemons.Skip(t, "there is no systemd-analyze here: apt-get install systemd")
 	}
 	dir := t.TempDir()
 	for _, unit := range systemdUnits {

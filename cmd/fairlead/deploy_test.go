@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	daemons "github.com/fairlead/fairlead/internal/daemon"
 )
 
 // deployed returns the text of a file in deploy/.
@@ -94,7 +96,7 @@ func TestDeployedRules(t *testing.T) {
 	t.Parallel()
 	promtool, err := exec.LookPath("promtool")
 	if err != nil {
-		t.Skip("promtool is not here; install it with: apt-get install prometheus")
+		daemons.Skip(t, "there is no promtool here: apt-get install prometheus")
 	}
 	var rules strings.Builder
 	rules.WriteString("groups:\n- name: dashboard\n  rules:\n")

@@ -268,7 +268,7 @@ func (b *background) onTerminal(t *testing.T) (started func()) {
 	t.Helper()
 	person, program, err := terminal.Open(200, 50)
 	if err != nil {
-		t.Skip("there are no pseudo-terminals here: ", err)
+		daemons.Skip(t, err)
 	}
 	b.cmd.Stdout = program
 	return func() {

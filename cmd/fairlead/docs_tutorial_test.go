@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/fairlead/fairlead/internal/await"
+	daemons "github.com/fairlead/fairlead/internal/daemon"
 	"github.com/fairlead/fairlead/internal/pgtest"
 )
 
@@ -34,7 +35,7 @@ func TestDocsGoTutorial(t *testing.T) {
 	t.Parallel()
 	const page = "docs/fair-background-jobs.md"
 	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip("there is no curl here")
+		daemons.Skip(t, "there is no curl here: apt-get install curl")
 	}
 	l := &lesson{t: t, dir: t.TempDir(), services: map[string]*background{}, ports: map[string]string{}, database: pgtest.Own(t)}
 	// All modules were fetched for this module, and its go.sum verifies them.

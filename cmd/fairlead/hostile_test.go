@@ -19,6 +19,7 @@ import (
 	"time"
 	"unicode"
 
+	daemons "github.com/fairlead/fairlead/internal/daemon"
 	"github.com/fairlead/fairlead/internal/terminal"
 )
 
@@ -191,7 +192,7 @@ func (s *session) piped(address, line string) string {
 func (s *session) onTerminal(t *testing.T, address, line string) string {
 	person, program, err := terminal.Open(100, 30)
 	if err != nil {
-		t.Skip("there are no pseudo-terminals here: ", err)
+		daemons.Skip(t, err)
 	}
 	defer person.Close()
 	x := exec.Command("sh", "-c", "fairlead "+line)

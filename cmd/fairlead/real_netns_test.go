@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/fairlead/fairlead/internal/api"
+	daemons "github.com/fairlead/fairlead/internal/daemon"
 	"github.com/fairlead/fairlead/queue"
 )
 
@@ -24,15 +25,15 @@ type far struct {
 func newFar(t *testing.T) far {
 	t.Helper()
 	if os.Getuid() != 0 {
-		t.Skip("needs root, to make a network")
+		daemons.Skip(t, "only root can make a network")
 	}
 	if _, err := exec.LookPath("ip"); err != nil {
-		t.Skip("ip is not here; install it with: apt-get install iproute2")
+		daemons.Skip(t, "there is no ip here: apt-get install iproute2")
 	}
 	n := os.Getpid() % 250
 	f := far{fmt.Sprint("flfar", n), fmt.Sprint("flnear", n), fmt.Sprintf("10.213.%d.1", n)}
 	if out, err := exec.Command("ip", "netns", "add", f.name).CombinedOutput(); err != nil {
-		t.Skipf("no network can be made here: %s", out)
+		daemons.Skip(t, fmt.Sprintf("no network can be made here: %s", out))
 	}
 	t.Cleanup(func() { exec.Command("ip", "netns", "del", f.name).Run() })
 	other := fmt.Sprintf("10.213.%d.2/30", n)

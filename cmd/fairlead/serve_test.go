@@ -14,12 +14,13 @@ import (
 
 	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/await"
+	daemons "github.com/fairlead/fairlead/internal/daemon"
 )
 
 // TestServeAsUser checks that the server of an ordinary user has its socket where the user may write.
 func TestServeAsUser(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Skip("needs root, to become somebody else")
+		daemons.Skip(t, "only root can become another user")
 	}
 	const uid = 65534
 	dir, err := os.MkdirTemp("", "serve") // t.TempDir is closed to other users

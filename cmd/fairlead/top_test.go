@@ -15,6 +15,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/await"
+	daemons "github.com/fairlead/fairlead/internal/daemon"
 	"github.com/fairlead/fairlead/internal/terminal"
 	"github.com/fairlead/fairlead/internal/words"
 )
@@ -33,7 +34,7 @@ func (s *session) watchTop(width, height int) *watched {
 	s.t.Helper()
 	person, program, err := terminal.Open(width, height)
 	if err != nil {
-		s.t.Skip("there are no pseudo-terminals here: ", err)
+		daemons.Skip(s.t, err)
 	}
 	w := &watched{session: s, screen: terminal.NewScreen(width, height), person: person, program: program}
 	w.before = w.settings()

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/daemon"
 	"github.com/fairlead/fairlead/internal/process"
 	"github.com/fairlead/fairlead/queue"
 )
@@ -23,7 +24,7 @@ import (
 func lapsing(t *testing.T, ttl time.Duration, f func(t *testing.T, a *Agent, killed func() bool)) queue.Outcome {
 	runner, err := process.NewRunner()
 	if err != nil {
-		t.Skip(err)
+		daemon.Skip(t, err)
 	}
 	defer runner.Close()
 	p, err := runner.Start(process.Spec{Argv: []string{"/bin/sleep", "1000"}, Dir: t.TempDir(), Mark: t.Name()})

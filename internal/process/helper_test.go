@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/await"
+	"github.com/fairlead/fairlead/internal/daemon"
 	"github.com/fairlead/fairlead/queue"
 )
 
@@ -110,6 +111,6 @@ func checkEnd(t testing.TB, got, want queue.Outcome) {
 func asRoot(t testing.TB) {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		t.Skip("only root can run a process as someone else")
+		daemon.Skip(t, "only root can run a process as another user")
 	}
 }
