@@ -3,7 +3,6 @@ package tidy
 import (
 	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/token"
 	"path/filepath"
 	"slices"
@@ -48,26 +47,18 @@ type testPackage struct {
 func testPackages(t *testing.T) map[string]*testPackage {
 	t.Helper()
 	all := map[string]*testPackage{}
-	for _, file := range goFiles(t, true) {
-		if !strings.HasSuffix(file, "_test.go") {
+	for _, f := range sources(t) {
+		if !f.test || f.tag == "campaign" {
 			continue
 		}
-		set := token.NewFileSet()
-		name := packageOf(file)
-		if name == "" {
+		name := f.dir
+		if name == "." {
 			name = "fairlead"
 		}
 		if all[name] == nil {
-			all[name] = &testPackage{name: name, set: set, functions: map[string][]*ast.FuncDecl{}}
+			all[name] = &testPackage{name: name, set: f.set, functions: map[string][]*ast.FuncDecl{}}
 		}
-		f, err := parser.ParseFile(all[name].set, filepath.Join(root, file), nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if isCampaign(f) {
-			continue
-		}
-		for _, d := range f.Decls {
+		for _, d := range f.ast.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {
 				all[name].functions[fn.Name.Name] = append(all[name].functions[fn.Name.Name], fn)
 			}
@@ -77,15 +68,6 @@ func testPackages(t *testing.T) map[string]*testPackage {
 		p.findWrappers()
 	}
 	return all
-}
-
-func isCampaign(f *ast.File) bool {
-	for _, c := range f.Comments {
-		if c.Pos() < f.Package && strings.Contains(c.List[0].Text, "go:build campaign") {
-			return true
-		}
-	}
-	return false
 }
 
 // realTime lists the places in functions that run outside synctest.Test.
