@@ -8,11 +8,15 @@ begin() {
 	trap interrupted INT TERM
 }
 
-# interrupted ends the background processes: single ones, and groups of them (set -m). It ignores a second signal,
-# such as the one that make passes on, so that no process is left.
+# interrupted ends the background processes: single ones, and groups of them (set -m), except an installation. It
+# ignores a second signal, such as the one that make passes on, so that no process is left.
 interrupted() {
 	trap '' INT TERM
-	for job in $(jobs -p); do kill -TERM -- "-$job" 2>/dev/null || kill -TERM "$job" 2>/dev/null; done
+	for job in $(jobs -p); do
+		[ "$job" = "${installing:-}" ] || kill -TERM -- "-$job" 2>/dev/null || kill -TERM "$job" 2>/dev/null
+	done
+	[ -z "${installing:-}" ] || ! kill -0 "$installing" 2>/dev/null ||
+		echo "apt-get goes on, so that no package is left half installed" >&2
 	echo "interrupted; the output is in $logs" >&2
 	exit 130
 }
@@ -62,13 +66,27 @@ join() {
 # failed lists the suites that failed.
 failed() { awk -F'\t' '$4 == "FAILED" {print $1}' "$logs/table"; }
 
-# report prints what the failed suites printed, and the table. It returns 1 if a suite failed.
+# ending prints the end of the output of a suite. Of the lines before it, it prints those that name a failed test, a
+# panic, a race or a seed.
+ending() {
+	local lines=400
+	grep -vE '^(ok|\?) +	?' "$logs/$1.log" >"$logs/shown"
+	if [ "$(wc -l <"$logs/shown")" -gt $lines ]; then
+		head -n -$lines "$logs/shown" | grep -E '^ *--- FAIL|^FAIL|^panic:|DATA RACE|[Ss]eed' | head -n 100
+		echo "[...]"
+	fi
+	tail -n $lines "$logs/shown"
+}
+
+# report prints what the failed suites printed, and the table. It returns 1 if a suite failed, and counts those that
+# did not run in $skipped.
 report() {
 	local name bad
 	bad=$(failed)
+	skipped=$(grep -c '	skipped: ' "$logs/table")
 	for name in $bad; do
 		printf '\n=== %s failed, and printed:\n' "$name"
-		grep -vE '^(ok|\?) +	?' "$logs/$name.log" | tail -n 400
+		ending "$name"
 	done
 	echo
 	line suite seconds processor result
