@@ -36,12 +36,8 @@ func load() ([]checked, error) {
 	if err != nil {
 		return nil, err
 	}
-	exports := map[string]string{}
-	for _, p := range listed {
-		exports[p.ImportPath] = p.Export
-	}
 	set := token.NewFileSet()
-	from := importer.ForCompiler(set, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	from := compiled(set, listed)
 	var all []checked
 	for _, p := range listed {
 		if rest, ours := strings.CutPrefix(p.ImportPath, module); ours {
@@ -53,6 +49,15 @@ func load() ([]checked, error) {
 		}
 	}
 	return all, nil
+}
+
+// compiled returns an importer that reads packages from the compiler's cache.
+func compiled(set *token.FileSet, listed []listedPackage) types.Importer {
+	exports := map[string]string{}
+	for _, p := range listed {
+		exports[p.ImportPath] = p.Export
+	}
+	return importer.ForCompiler(set, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
 }
 
 // listedPackage is the output of `go list` for a package.
