@@ -14,7 +14,7 @@ import (
 // source is a Go file of the module.
 type source struct {
 	path, dir string
-	tag       string // real, campaign or none
+	tag       string // what the file needs to be built, such as real, campaign or linux; "" for nothing
 	test      bool
 	set       *token.FileSet
 	ast       *ast.File
@@ -40,13 +40,11 @@ func sources(t *testing.T) (all []source) {
 	return all
 }
 
-// tagOf returns the tag that a file of tests needs, real or campaign, or "".
+// tagOf returns the build constraint of a file, or "".
 func tagOf(f *ast.File) string {
 	for _, c := range f.Comments {
 		if tag, ok := strings.CutPrefix(c.List[0].Text, "//go:build "); ok && c.Pos() < f.Package {
-			if tag == "real" || tag == "campaign" {
-				return tag
-			}
+			return tag
 		}
 	}
 	return ""

@@ -2,7 +2,9 @@ package tidy
 
 import (
 	"go/ast"
+	"iter"
 	"maps"
+	"os/exec"
 	"path"
 	"regexp"
 	"slices"
@@ -14,11 +16,8 @@ import (
 var (
 	longTests = regexp.MustCompile(`(?ms)^long=\(([\w\s]+)\)$`)
 	raceList  = regexp.MustCompile(`(?ms)^goroutines=\(([\w\s./]+)\)$`)
-	realTests = regexp.MustCompile(`(?m)\breal((?: \./[\w/]+)+)`)
+	realTests = regexp.MustCompile(`(?m)^[^#\n]*\breal((?: \./[\w/]+)+)`)
 )
-
-// campaignTests matches a call of tests in scripts/campaign: the package and the pattern of the tests.
-var campaignTests = regexp.MustCompile(`\btests "?(\./[\w/$.]+)"? ["']?([\w|$\\]+)`)
 
 // words returns the words of a list in scripts/test.
 func words(t *testing.T, list *regexp.Regexp) []string {
@@ -59,16 +58,15 @@ func TestGoroutinesRunUnderTheRaceDetector(t *testing.T) {
 	}
 }
 
-// startsGoroutine reports whether the file has a go statement, or calls a method Go, as a sync.WaitGroup and an
-// errgroup.Group have it.
+// startsGoroutine reports whether the file has a go statement, or names a function or method Go, as a sync.WaitGroup
+// and an errgroup.Group have it, or AfterFunc, as the packages time and context have it.
 func startsGoroutine(f *ast.File) (starts bool) {
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.GoStmt:
 			starts = true
-		case *ast.CallExpr:
-			s, ok := n.Fun.(*ast.SelectorExpr)
-			starts = starts || ok && s.Sel.Name == "Go"
+		case *ast.SelectorExpr:
+			starts = starts || n.Sel.Name == "Go" || n.Sel.Name == "AfterFunc"
 		}
 		return !starts
 	})
@@ -80,8 +78,8 @@ func startsGoroutine(f *ast.File) (starts bool) {
 func TestLongTestsRunWhole(t *testing.T) {
 	raced, found := inRaceList(t), map[string]bool{}
 	listed := words(t, longTests)
-	for _, fn := range askShort(sources(t)) {
-		if fn.owner == "" && isTest(fn.name) && raced(fn.dir) {
+	for fn := range askShort(sources(t)) {
+		if !fn.method && isTest(fn.name) && raced(fn.dir) {
 			found[fn.name] = true
 			if !slices.Contains(listed, fn.name) {
 				t.Errorf("%s: %s asks testing.Short: add it to the list long of scripts/test", fn.dir, fn.name)
@@ -95,41 +93,61 @@ func TestLongTestsRunWhole(t *testing.T) {
 	}
 }
 
-// function names a function or a method of the module.
-type function struct{ dir, owner, name string } // owner: the type of a method
+// function names a function or a variable of the module, or its methods of a name.
+type function struct {
+	dir, name string
+	method    bool
+}
 
-// askShort finds the functions that ask testing.Short, themselves or through functions that they name.
-func askShort(files []source) []function {
+// askShort finds the functions, methods and variables that ask testing.Short, themselves or through others that
+// they name.
+func askShort(files []source) map[function]bool {
 	asks := map[function]bool{}
 	for more := true; more; {
 		more = false
 		for _, f := range files {
-			for _, d := range f.ast.Decls {
-				fn, ok := d.(*ast.FuncDecl)
-				if !ok || fn.Body == nil || f.tag != "" {
-					continue
-				}
-				name := function{f.dir, ownerOf(fn), fn.Name.Name}
-				if !asks[name] && f.asks(fn.Body, asks) {
+			for name, body := range f.bodies() {
+				if !asks[name] && f.tag == "" && f.asks(body, asks) {
 					asks[name], more = true, true
 				}
 			}
 		}
 	}
-	return slices.Collect(maps.Keys(asks))
+	return asks
 }
 
-// asks reports whether the code asks testing.Short, or names a function that does: one of its package, or an
-// exported one of another package of the module.
+// bodies yields the functions, methods and variables of the file.
+func (f *source) bodies() iter.Seq2[function, ast.Node] {
+	return func(yield func(function, ast.Node) bool) {
+		for _, d := range f.ast.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Body != nil && !yield(function{f.dir, d.Name.Name, d.Recv != nil}, d.Body) {
+					return
+				}
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					if v, ok := spec.(*ast.ValueSpec); ok && !yield(function{f.dir, v.Names[0].Name, false}, v) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// asks reports whether the code asks testing.Short, or names something that does: of its package, or of another
+// package of the module. Methods of one name in a package count as one.
 func (f *source) asks(body ast.Node, others map[function]bool) (found bool) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.Ident:
-			found = found || others[function{f.dir, "", n.Name}]
+			found = found || others[function{f.dir, n.Name, false}]
 		case *ast.SelectorExpr:
+			found = found || others[function{f.dir, n.Sel.Name, true}]
 			if from, ok := n.X.(*ast.Ident); ok {
 				dir, ours := f.imports[from.Name]
-				found = found || ours && others[function{dir, "", n.Sel.Name}] ||
+				found = found || ours && others[function{dir, n.Sel.Name, false}] ||
 					from.Name == "testing" && n.Sel.Name == "Short"
 			}
 		}
@@ -139,46 +157,64 @@ func (f *source) asks(body ast.Node, others map[function]bool) (found bool) {
 }
 
 // TestEveryTestHasASuite checks that scripts/test runs the package of each test with the tag real, and
-// scripts/campaign each test with the tag campaign.
+// scripts/campaign each test with the tag campaign, and that each campaign has a test.
 func TestEveryTestHasASuite(t *testing.T) {
 	reals, campaigns := realPackages(t), campaignSuites(t)
 	for _, f := range sources(t) {
+		if f.tag != "" && f.tag != "real" && f.tag != "campaign" && !strings.Contains(f.tag, "linux") {
+			t.Errorf("%s: no suite of scripts/test builds with %s", f.path, f.tag)
+		}
 		for _, name := range f.tests() {
-			switch f.tag {
-			case "real":
-				if !strings.HasPrefix(name, "TestReal") || !slices.Contains(reals, "./"+f.dir) {
-					t.Errorf("%s: no suite of scripts/test runs %s", f.path, name)
-				}
-			case "campaign":
-				runs := func(c campaignSuite) bool { return c.dir.MatchString("./"+f.dir) && c.names.MatchString(name) }
-				if !slices.ContainsFunc(campaigns, runs) {
-					t.Errorf("%s: no campaign of scripts/campaign runs %s", f.path, name)
+			if f.tag == "real" && (!strings.HasPrefix(name, "TestReal") || !slices.Contains(reals, "./"+f.dir)) {
+				t.Errorf("%s: no suite of scripts/test runs %s", f.path, name)
+			}
+			runs := false
+			for i := range campaigns {
+				if c := &campaigns[i]; c.dir == "./"+f.dir && c.names.MatchString(name) {
+					runs, c.tests = true, c.tests+1
 				}
 			}
+			if f.tag == "campaign" && !runs {
+				t.Errorf("%s: no campaign of scripts/campaign runs %s", f.path, name)
+			}
+		}
+	}
+	for _, c := range campaigns {
+		if c.tests == 0 {
+			t.Errorf("%s has no test %v, which a campaign runs", c.dir, c.names)
 		}
 	}
 }
 
 // realPackages lists the packages that scripts/test passes to its function real.
 func realPackages(t *testing.T) (dirs []string) {
+	t.Helper()
 	for _, m := range realTests.FindAllStringSubmatch(read(t, "scripts/test"), -1) {
 		dirs = append(dirs, strings.Fields(m[1])...)
 	}
 	return dirs
 }
 
-// campaignSuite is a call of tests in scripts/campaign.
-type campaignSuite struct{ dir, names *regexp.Regexp }
+// campaignSuite is a campaign that runs tests.
+type campaignSuite struct {
+	dir   string
+	names *regexp.Regexp
+	tests int
+}
 
+// campaignSuites reads the campaigns from lines such as "starvation tests ./sched TestStarvation -cases=20000".
 func campaignSuites(t *testing.T) (all []campaignSuite) {
-	variable := regexp.MustCompile(`\$\w+`)
-	pattern := func(text string) *regexp.Regexp {
-		text = strings.ReplaceAll(text, `\$`, "")
-		return regexp.MustCompile("^(" + variable.ReplaceAllString(text, `\w+`) + ")")
+	t.Helper()
+	cmd := exec.Command("bash", "scripts/campaign", "--commands")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, m := range campaignTests.FindAllStringSubmatch(read(t, "scripts/campaign"), -1) {
-		dir := regexp.MustCompile(pattern(strings.ReplaceAll(m[1], ".", `\.`)).String() + "$")
-		all = append(all, campaignSuite{dir, pattern(m[2])})
+	for line := range strings.Lines(string(out)) {
+		if words := strings.Fields(line); words[1] == "tests" {
+			all = append(all, campaignSuite{dir: words[2], names: regexp.MustCompile("^(" + words[3] + ")")})
+		}
 	}
 	return all
 }
