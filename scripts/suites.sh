@@ -5,13 +5,13 @@
 begin() {
 	logs=$(mktemp -d "${TMPDIR:-/tmp}/fairlead-$1.XXXXXX") || exit 1
 	: >"$logs/table"
-	trap interrupted INT TERM
+	trap interrupted INT TERM HUP
 }
 
 # interrupted ends the background processes: single ones, and groups of them (set -m), except an installation. It
 # ignores a second signal, such as the one that make passes on, so that no process is left.
 interrupted() {
-	trap '' INT TERM
+	trap '' INT TERM HUP
 	for job in $(jobs -p); do
 		[ "$job" = "${installing:-}" ] || kill -TERM -- "-$job" 2>/dev/null || kill -TERM "$job" 2>/dev/null
 	done
