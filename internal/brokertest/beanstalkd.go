@@ -1,8 +1,10 @@
 package brokertest
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -62,7 +64,8 @@ func newBeanstalkd(t testing.TB, binlog string, flags ...string) *Beanstalkd {
 	return b
 }
 
-// Start starts the beanstalkd, and waits until it accepts connections.
+// Start starts the beanstalkd, and waits until it answers. The kernel accepts connections for it earlier, while a
+// signal such as that of Drain still kills it.
 func (b *Beanstalkd) Start(t testing.TB) {
 	t.Helper()
 	args := append([]string{"-l", "127.0.0.1", "-p", strconv.Itoa(b.port)}, b.flags...)
@@ -79,7 +82,13 @@ func (b *Beanstalkd) Start(t testing.TB) {
 		if err != nil {
 			return err
 		}
-		return c.Close()
+		defer c.Close()
+		defer context.AfterFunc(ctx, func() { c.Close() })()
+		if _, err := io.WriteString(c, "list-tube-used\r\n"); err != nil {
+			return err
+		}
+		_, err = bufio.NewReader(c).ReadString('\n')
+		return err
 	})
 	if err != nil {
 		t.Fatal("beanstalkd: ", err)
