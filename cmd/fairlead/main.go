@@ -111,6 +111,7 @@ func newRoot(a *app) *cobra.Command {
 			c := command(a)
 			c.GroupID = group
 			wrapArgs(c)
+			a.completeAll(c)
 			root.AddCommand(c)
 		}
 	}
@@ -122,7 +123,20 @@ func newRoot(a *app) *cobra.Command {
 	add("admin", configCommand, boostCommand, usageCommand, tokenCommand, bridgeCommand, stepCommand, simCommand,
 		benchCommand, doctorCommand, clusterCommand, licensesCommand)
 	root.SetHelpCommand(helpCommand(root))
+	add("", versionCommand)
 	return root
+}
+
+func versionCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version, as --version does",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintln(a.out, "fairlead", version+build())
+			return err
+		},
+	}
 }
 
 // helpCommand prints the help of a command; unlike the library's it refuses unknown commands.

@@ -40,7 +40,7 @@ func (s *submission) report(ctx context.Context, client *api.Client, r *api.Subm
 	if !s.wait || s.dryRun {
 		return nil
 	}
-	return waitFor(ctx, client, r.ID)
+	return s.waitFor(ctx, client, r.ID)
 }
 
 func (s *submission) print(r *api.Submitted) {
@@ -129,11 +129,12 @@ func (s *submission) prospect(r *api.Submitted, now time.Time) {
 }
 
 // waitFor waits for the end of a job and returns its status as an exit.
-func waitFor(ctx context.Context, client *api.Client, id int64) error {
+func (a *app) waitFor(ctx context.Context, client *api.Client, id int64) error {
 	for {
 		j, err := client.Jobs.Tasks(ctx, id, -1, 0)
 		if err == nil && words.Done(j.Job.State) {
 			if j, err = client.Jobs.Get(ctx, id); err == nil {
+				a.sayHowEnded(&j.Job)
 				return statusOf(j)
 			}
 		}
@@ -144,6 +145,18 @@ func waitFor(ctx context.Context, client *api.Client, id int64) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// sayHowEnded says how a job ended that did not succeed, and where its output is.
+func (a *app) sayHowEnded(j *api.Job) {
+	if j.State == "succeeded" {
+		return
+	}
+	how := j.State
+	if j.Cause != "" {
+		how += ": " + plain.Line(j.Cause)
+	}
+	fmt.Fprintf(a.errs, "job %d %s\nsee: fairlead logs %d\n", j.ID, how, j.ID)
 }
 
 // statusOf returns the exit status for the end of a job: that of its first failed task, or 1.
