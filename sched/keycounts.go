@@ -48,6 +48,7 @@ type keyLines struct {
 	of     [][]lineRef
 	active []cluster.Key // keys of waiting lines
 	fit    []cluster.Key // scratch
+	refs   []lineRef     // scratch
 	lines  int           // of all keys
 }
 
@@ -102,15 +103,16 @@ func (w *keyLines) takeIf(asked []cluster.Key, to []lineRef, wanted func(lineRef
 	return to
 }
 
-// all removes and returns all lines, by key.
-func (w *keyLines) all() (refs []lineRef) {
+// all removes and returns all lines, by key. The result is valid until the next call.
+func (w *keyLines) all() []lineRef {
 	slices.Sort(w.active)
+	w.refs = w.refs[:0]
 	for _, key := range w.active {
-		refs = append(refs, w.of[key]...)
-		w.of[key] = nil
+		w.refs = append(w.refs, w.of[key]...)
+		w.of[key] = w.of[key][:0]
 	}
 	w.active, w.lines = w.active[:0], 0
-	return refs
+	return w.refs
 }
 
 func (w *keyLines) clear() { *w = keyLines{} }
