@@ -48,7 +48,7 @@ type suit struct {
 // suitsNode reports whether a task with the key would fit on the node, in its present state, if no task ran there
 // and no window began.
 func (req *request) suitsNode(n *Node) bool {
-	return n.said == Up && n.Capacity.Covers(req.need) && req.must.Allows(n.Labels)
+	return n.said == Up && n.Capacity.Covers(req.need) && (len(req.must) == 0 || req.must.Allows(n.Labels))
 }
 
 // perNode is the number of tasks that fit into the free resources of a node.

@@ -264,6 +264,9 @@ func (p *Plan) earliestOn(id NodeID, req *request, length, from, before, until i
 // earliest finds the first instant in [from, before) at which the needed amounts are free for length, or at least
 // up to until, after which they are free anyway.
 func (l *timeline) earliest(need Vector, length, from, before, until int64) (int64, bool) {
+	if l.wide == 1 && len(need) == 1 {
+		return l.earliestOfOne(need[0], length, from, before, until)
+	}
 	t := max(from, l.at[0])
 	for i := l.find(t); t < before; {
 		if !l.covers(i, need) {
@@ -275,6 +278,30 @@ func (l *timeline) earliest(need Vector, length, from, before, until int64) (int
 		}
 		k := l.short(i+1, min(add(t, length), until), need)
 		if k < 0 {
+			return t, true
+		}
+		i = k // a task that begins before step k would run into it
+	}
+	return 0, false
+}
+
+// earliestOfOne is earliest for a single resource.
+func (l *timeline) earliestOfOne(need, length, from, before, until int64) (int64, bool) {
+	at, free := l.at, l.free[:len(l.at)]
+	t := max(from, at[0])
+	for i := l.find(t); t < before; {
+		if free[i] < need {
+			if i++; i == len(at) {
+				return 0, false
+			}
+			t = at[i]
+			continue
+		}
+		end, k := min(add(t, length), until), i+1
+		for k < len(at) && at[k] < end && free[k] >= need {
+			k++
+		}
+		if k == len(at) || at[k] >= end {
 			return t, true
 		}
 		i = k // a task that begins before step k would run into it
