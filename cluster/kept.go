@@ -33,6 +33,9 @@ func (r Kept) Release() {
 // where ok holds, and else takes any other node.
 func (r Kept) Place(s Key, ok func(NodeID) bool) (NodeID, bool) {
 	f, req := &r.c.fleet, &r.c.requests.all[s]
+	if len(f.nodes) == 1 {
+		return 0, f.fits(0, req) && (!f.isKept(0) || ok(0))
+	}
 	var best candidate
 	for _, id := range f.kept.ids {
 		if f.fits(id, req) && ok(id) {
@@ -47,9 +50,8 @@ func (r Kept) Place(s Key, ok func(NodeID) bool) (NodeID, bool) {
 
 // placeBesides is place on nodes without kept room.
 func (f *fleet) placeBesides(req *request) (NodeID, bool) {
-	if len(f.kept.ids) == 0 || len(f.nodes) == 1 {
-		id, fits := f.place(req)
-		return id, fits && !f.isKept(id)
+	if len(f.kept.ids) == 0 {
+		return f.place(req)
 	}
 	f.refresh(req)
 	if recent, known := f.given.since(req.failedBesides); known && len(recent) <= maxRecent {

@@ -24,11 +24,13 @@ type Ask struct {
 
 // request is a request, with the results of earlier searches for room.
 type request struct {
+	// Each search reads these fields; they come first, in few cache lines.
 	need   Vector // of one task
 	must   Constraint
-	gang   int32 // tasks that start at the same moment; 0: each by itself
-	spread bool  // each on a separate node
 	window string
+	gang   int32  // tasks that start at the same moment; 0: each by itself
+	last   NodeID // node of the last placement
+	spread bool   // each on a separate node
 
 	suits   []suit // the classes of nodes that could take it
 	scarce  int    // nodes are compared by this resource
@@ -36,7 +38,6 @@ type request struct {
 	failed  int    // it fitted on no node before this entry of the log; -1 is unknown
 	// failedBesides is the same for the nodes without kept room.
 	failedBesides int
-	last          NodeID // node of the last placement
 }
 
 // suit is a class of nodes that could take a request if they were empty.
