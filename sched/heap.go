@@ -15,10 +15,16 @@ type orders struct {
 	deferred  bool // the orders are out of date until the next rebuild
 }
 
+// less is short, so that the compiler inlines it: most keys differ.
 func (o *order) less(a, b rank, ord *orders) bool {
 	if a.key != b.key {
 		return a.key < b.key
 	}
+	return o.lessTied(a, b, ord)
+}
+
+// lessTied is less for equal keys.
+func (o *order) lessTied(a, b rank, ord *orders) bool {
 	if x, y := ord.tie(o.by, a.child), ord.tie(o.by, b.child); x != y {
 		return x < y
 	}
@@ -104,10 +110,10 @@ func (o *order) leastChild(i int, ord *orders) int {
 	if first >= len(o.entries) {
 		return -1
 	}
-	least := first
+	least, best := first, o.entries[first]
 	for c := first + 1; c < min(first+arity, len(o.entries)); c++ {
-		if o.less(o.entries[c], o.entries[least], ord) {
-			least = c
+		if r := o.entries[c]; o.less(r, best, ord) {
+			least, best = c, r
 		}
 	}
 	return least

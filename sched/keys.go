@@ -70,8 +70,11 @@ func (ord *orders) setKey(in *inner, id int32) {
 		}
 	}
 	t := in.as.keyed.Terms(p, at)
-	p.seat.tie = t.Tie
-	in.keys.orders[p.seat.drift].set(place, in.ranked(&t), ord)
+	o, key := &in.keys.orders[p.seat.drift], in.ranked(&t)
+	if key != o.entries[place].key || t.Tie != p.seat.tie {
+		p.seat.tie = t.Tie
+		o.set(place, key, ord)
+	}
 	ord.standApart(in, id)
 }
 
