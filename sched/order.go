@@ -50,10 +50,9 @@ func (w *lines) open(id int32) bool {
 	if l := w.tree.limits(id); l != nil && l.full(p.Tasks) {
 		return false
 	}
-	if id != int32(Root) {
-		if in := w.tree.parentOf(id); in.as.allot != nil && !in.as.allot.Serves(p.Weight) {
-			return false
-		}
+	above := w.tree.inAbove(id)
+	if above != nil && above.as.allot != nil && !above.as.allot.Serves(p.Weight) {
+		return false
 	}
 	if p.inner >= 0 {
 		in := &w.tree.inners[p.inner]
@@ -63,7 +62,7 @@ func (w *lines) open(id int32) bool {
 				p.First = in.arrivals.entries[0].key
 			}
 		}
-		if id != int32(Root) && w.tree.parentOf(id).ranks {
+		if above != nil && above.ranks {
 			w.rank(id)
 		}
 		return in.open > 0
@@ -71,10 +70,10 @@ func (w *lines) open(id int32) bool {
 	if p.queue < 0 {
 		return false
 	}
-	if w.tree.parentOf(id).first {
+	if above.first {
 		p.First = w.firstArrival(p)
 	}
-	if w.tree.parentOf(id).ranks {
+	if above.ranks {
 		w.rank(id)
 	}
 	return w.queues[p.queue].ready > 0
