@@ -150,8 +150,12 @@ func (h *gates) parkRoomless(leaf int32) {
 	}
 	n := h.tree.pools[leaf].queue
 	q := &h.lines.queues[n]
-	for i := range q.lines() {
-		if l := q.line(i); l.ready() && h.quotas.needsOf(l.key) == nil && !h.site.cluster.Room(l.key) {
+	for i, left := 0, q.ready; left > 0; i++ {
+		l := q.line(i)
+		if !l.ready() {
+			continue
+		}
+		if left--; h.quotas.needsOf(l.key) == nil && !h.site.cluster.Room(l.key) {
 			at := lineRef{n, int32(i)}
 			h.noRoom.add(l.key, at)
 			h.setGate(at, byFit)

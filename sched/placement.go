@@ -55,7 +55,7 @@ func (m *placement) draw(jobs, limit int, d *Decision) bool {
 		d.levels = d.levels[:from]
 		return false
 	}
-	started := 0
+	started, roomless := 0, false
 	for started < jobs && m.tree.openAbove(leaf) && (limit == 0 || len(d.Starts) < limit) {
 		at, h := m.lines.next(leaf)
 		node, fits := m.gates.admit(leaf, at, h.id)
@@ -68,8 +68,11 @@ func (m *placement) draw(jobs, limit int, d *Decision) bool {
 				}
 				m.gates.parkNoRoom(leaf, at) // it waits for other nodes to join
 			}
-			if started == 0 && m.site.cfg.Backfill != FCFS && m.orders.againFirst(leaf) {
-				m.gates.parkRoomless(leaf)
+			if started == 0 && m.site.cfg.Backfill != FCFS && (roomless || m.orders.againFirst(leaf)) {
+				if !roomless { // no room appears until a task starts
+					m.gates.parkRoomless(leaf)
+				}
+				roomless = true
 				continue
 			}
 			break
