@@ -11,8 +11,10 @@ import (
 func (e *choice) choose(d *Decision) int32 {
 	id := int32(Root)
 	for e.tree.pools[id].inner >= 0 {
-		d.levels = append(d.levels, Level{Pool: PoolID(id)})
-		l := &d.levels[len(d.levels)-1]
+		n := len(d.levels)
+		d.levels = slices.Grow(d.levels, 1)[:n+1]
+		l := &d.levels[n]
+		*l = Level{Pool: PoolID(id)} // in place: a level is large
 		if id = e.chooseChild(&e.tree.inners[e.tree.pools[id].inner], l); id < 0 {
 			return -1
 		}

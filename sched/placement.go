@@ -47,9 +47,15 @@ func (m *placement) drawAll(limit int, d *Decision) {
 
 // draw chooses a leaf pool and starts up to jobs tasks of it. It returns false if the step is over.
 func (m *placement) draw(jobs, limit int, d *Decision) bool {
-	from := int32(len(d.levels))
 	m.orders.dominants.sole = int8(m.lines.soleMain() + 1)
-	defer func() { m.orders.dominants.sole = 0 }()
+	more := m.drawSole(jobs, limit, d)
+	m.orders.dominants.sole = 0
+	return more
+}
+
+// drawSole is draw while the sole dominant resource with room is set.
+func (m *placement) drawSole(jobs, limit int, d *Decision) bool {
+	from := int32(len(d.levels))
 	leaf := m.choice.choose(d)
 	if leaf < 0 {
 		d.levels = d.levels[:from]

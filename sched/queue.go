@@ -69,6 +69,9 @@ func (t *tree) lacking(id int32) *limit {
 }
 
 func (w *lines) head(l *line, strict bool) head {
+	if len(l.begun) == 0 && l.fresh.jobs > 0 {
+		return l.fresh.front().head()
+	}
 	h := head{id: math.MaxInt64, running: math.MaxInt32, begun: -1}
 	if l.fresh.jobs > 0 {
 		h = l.fresh.front().head()
