@@ -139,8 +139,9 @@ func (v View) whyKept(r *reserved, endless map[cluster.NodeID]bool) *why.Kept {
 	k.Held, k.MayMove = r.held, v.s.site.cfg.Backfill == Conservative && !v.s.reserve.backfill.stable
 	k.Predicted = slices.ContainsFunc(r.nodes, func(id cluster.NodeID) bool { return endless[id] })
 	k.Overdue = k.Predicted && r.from <= v.s.site.instantOf()
-	if t, known := v.s.reserve.backfill.patience.of[r.job]; known && !r.held && t.until > v.s.site.instantOf() {
-		until := time.Unix(0, t.until)
+	p := &v.s.reserve.backfill.patience
+	if i, known := p.find(r.job); known && !r.held && p.of[i].until > v.s.site.instantOf() {
+		until := time.Unix(0, p.of[i].until)
 		k.HeldFrom = &until
 	}
 	return k

@@ -1,7 +1,6 @@
 package sched
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/fairlead/fairlead/cluster"
@@ -20,7 +19,7 @@ import (
 
 // patience records how long jobs have waited as the first job.
 type patience struct {
-	of map[int64]turn // by job that has been first
+	of []turn // of the jobs that have been first
 	// longest is the planned run time of the longest task without a limit, at an instant.
 	longest struct{ at, length int64 }
 	held    reserved // the held room, of one job at a time; job is 0 if there is none
@@ -33,6 +32,7 @@ type patience struct {
 
 // turn is since when a job has been first, and from when nodes are held for it.
 type turn struct {
+	job          int64
 	since, until int64
 	sure         bool // until includes the longest task
 	ran          int  // number of tasks that ran then and still run
@@ -41,8 +41,18 @@ type turn struct {
 
 func (p *patience) fork() patience {
 	f := *p
-	f.of = maps.Clone(p.of)
+	f.of = slices.Clone(p.of)
 	return f
+}
+
+// find returns the index of the turn of a job, or the number of turns if the job has none.
+func (p *patience) find(job int64) (i int, known bool) {
+	for i = range p.of {
+		if p.of[i].job == job {
+			return i, true
+		}
+	}
+	return len(p.of), false
 }
 
 // maxTurns is the largest number of jobs with a turn, because each start of a task visits all of them. A job that
@@ -51,30 +61,31 @@ const maxTurns = 64
 
 // forget drops a job that starts or leaves.
 func (p *patience) forget(job int64) {
-	if len(p.of) > 0 {
-		delete(p.of, job)
+	if i, known := p.find(job); known {
+		p.of = slices.Delete(p.of, i, i+1)
 	}
 }
 
 // began records that a task of a job starts ahead of the job ahead, or ahead of none.
 func (p *patience) began(job, ahead, now int64) {
-	for first, t := range p.of {
-		if first != job {
-			t.passed = t.passed || ahead != first
-			if t.since == now {
-				t.ran++
-			}
-			p.of[first] = t
+	for i := range p.of {
+		t := &p.of[i]
+		if t.job == job {
+			continue
+		}
+		t.passed = t.passed || ahead != t.job
+		if t.since == now {
+			t.ran++
 		}
 	}
 }
 
 // ended records that a task has ended.
 func (p *patience) ended(r *run) {
-	for job, t := range p.of {
-		if r.started.UnixNano() <= t.since {
+	started := r.started.UnixNano()
+	for i := range p.of {
+		if t := &p.of[i]; started <= t.since {
 			t.ran--
-			p.of[job] = t
 		}
 	}
 }
@@ -82,20 +93,16 @@ func (p *patience) ended(r *run) {
 // isOver records that a job is first, with its room, and reports whether it has been first for too long.
 func (f *reserve) isOver(r *reserved) bool {
 	p := &f.backfill.patience
-	t, known := p.of[r.job]
+	i, known := p.find(r.job)
 	if !known && len(p.of) == maxTurns {
 		return false
 	}
 	if !known {
-		if t = f.turnOf(r); p.of == nil {
-			p.of = map[int64]turn{}
-		}
-		p.of[r.job] = t
+		p.of = append(p.of, f.turnOf(r))
 	}
-	now := f.site.instantOf()
+	t, now := &p.of[i], f.site.instantOf()
 	if now > t.until && !t.sure {
 		t.until, t.sure = max(t.until, t.since+f.longestAt(t.since)), true
-		p.of[r.job] = t
 	}
 	return now > t.until || t.passed && t.ran <= 0
 }
@@ -103,7 +110,7 @@ func (f *reserve) isOver(r *reserved) bool {
 // turnOf is the turn of a job that becomes first now.
 func (f *reserve) turnOf(first *reserved) turn {
 	now, p := f.site.instantOf(), f.site.cfg.Patience
-	t := turn{since: now, until: first.from, ran: int(f.tree.pools[Root].Tasks)}
+	t := turn{job: first.job, since: now, until: first.from, ran: int(f.tree.pools[Root].Tasks)}
 	if f.running.endless == 0 {
 		t.until, t.sure = cluster.Forever, true // no prediction can be wrong; see passed
 	}
