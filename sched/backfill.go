@@ -145,7 +145,7 @@ func (h *gates) firstAgain() bool {
 		true).id != last.job {
 		return false
 	}
-	if open := h.tree.inners[h.tree.pools[Root].inner].arrivals.entries; len(open) > 0 && open[0].key < last.arrival {
+	if open := h.tree.inners[h.tree.pools[Root].inner].byArrival(); len(open) > 0 && open[0].key < last.arrival {
 		return false
 	}
 	if _, fits := h.reserve.findPaid(l.key, l.limit); fits {

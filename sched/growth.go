@@ -117,8 +117,8 @@ func (ord *orders) inherit(id int32) {
 			ord.tree.rebalancers = append(slices.Clip(ord.tree.rebalancers), id)
 		}
 	}
-	_, reads := in.policy.(byArrival)
-	in.first, in.ranks = reads, in.as.ranker != nil
+	_, in.byFirst = in.policy.(byArrival)
+	in.first, in.ranks = in.byFirst, in.as.ranker != nil
 	if id != int32(Root) {
 		above := ord.tree.parentOf(id)
 		in.first, in.ranks = in.first || above.first, in.ranks || above.ranks

@@ -25,8 +25,9 @@ type inner struct {
 
 	keys     keys    // open children, under a keyed policy
 	weights  sumTree // weights of the open children by position, under a weigher
-	arrivals order   // open children by First, if first is set
+	arrivals order   // open children by First, if first is set and byFirst is not
 	first    bool    // a policy here or above reads the children's First
+	byFirst  bool    // the policy here orders by First, so that keys has the order of arrivals
 	ranks    bool    // a policy here or above is a ranker
 	rising   order   // open children by their first job below the maximum age, if ranks is set
 	full     order   // the same for jobs above the maximum age
@@ -82,6 +83,17 @@ func (in *inner) ranked(t *why.Terms) float64 {
 		return t.Fixed
 	}
 	return t.Key
+}
+
+// listsArrivals reports whether arrivals is kept up to date.
+func (in *inner) listsArrivals() bool { return in.first && !in.byFirst }
+
+// byArrival is the open children in order of arrival, if first is set.
+func (in *inner) byArrival() []rank {
+	if in.byFirst {
+		return in.keys.orders[0].entries
+	}
+	return in.arrivals.entries
 }
 
 // standsIn reports whether some child is in an order of a dominant resource.

@@ -58,8 +58,8 @@ func (w *lines) open(id int32) bool {
 		in := &w.tree.inners[p.inner]
 		if in.first {
 			p.First = math.Inf(1)
-			if len(in.arrivals.entries) > 0 {
-				p.First = in.arrivals.entries[0].key
+			if all := in.byArrival(); len(all) > 0 {
+				p.First = all[0].key
 			}
 		}
 		if above != nil && above.ranks {
@@ -100,7 +100,7 @@ func (u *turns) putIn(id int32) {
 	case in.as.weigher != nil:
 		in.weights.set(int(p.seat.kid), in.as.weigher.Weigh(p).Key)
 	}
-	if in.first {
+	if in.listsArrivals() {
 		in.arrivals.push(rank{p.First, id}, u.orders)
 	}
 	u.orders.putRanks(in, id)
@@ -153,11 +153,14 @@ func (ord *orders) takeOut(id int32) {
 // refresh recomputes the key of an open pool.
 func (ord *orders) refresh(id int32) {
 	p, in := &ord.tree.pools[id], ord.tree.parentOf(id)
+	tie := p.seat.tie
 	if in.as.keyed != nil {
 		ord.setKey(in, id)
 	}
-	if in.first {
-		in.arrivals.set(int(ord.places[inArrivalOrder][id]), p.First, ord)
+	if in.listsArrivals() {
+		if i := ord.places[inArrivalOrder][id]; p.First != in.arrivals.entries[i].key || p.seat.tie != tie {
+			in.arrivals.set(int(i), p.First, ord)
+		}
 	}
 	ord.putRanks(in, id)
 	ord.tree.markBelowMin(id, in)

@@ -133,7 +133,7 @@ type Shortlister interface {
 	Shortlist() (pools, jobs int)
 }
 
-// byArrival marks policies that read [Pool.First], which is kept up to date only for them.
+// byArrival marks keyed policies whose key is [Pool.First], which is kept up to date only for them.
 type byArrival interface{ ByArrival() }
 
 // Ranked is the priority of a job, term by term.
