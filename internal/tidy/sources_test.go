@@ -71,17 +71,9 @@ func (f *source) addImport(t *testing.T, i *ast.ImportSpec) {
 func (f *source) tests() (names []string) {
 	for _, d := range f.ast.Decls {
 		fn, ok := d.(*ast.FuncDecl)
-		if ok && ownerOf(fn) == "" && isTest(fn.Name.Name) && fn.Name.Name != "TestMain" {
+		if ok && fn.Recv == nil && isTest(fn.Name.Name) && fn.Name.Name != "TestMain" {
 			names = append(names, fn.Name.Name)
 		}
 	}
 	return names
-}
-
-// ownerOf returns the type of a method, and "" for a function.
-func ownerOf(fn *ast.FuncDecl) string {
-	if fn.Recv == nil {
-		return ""
-	}
-	return receiver(fn)
 }
