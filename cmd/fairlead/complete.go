@@ -31,7 +31,9 @@ const completionJobs = 200
 type things func(context.Context, *api.Client) ([]string, error)
 
 // argumentThings has the things by their word in a usage line.
-var argumentThings = map[string]things{"JOB": jobIDsOf, "POOL": poolPaths, "NODE": nodeNames, "USER": userNames}
+var argumentThings = map[string]things{
+	"JOB": jobIDsOf, "POOL": poolPaths, "NODE": nodeNames, "USER": userNames, "NAME": reservationNames,
+}
 
 // flagThings has the things by the name of a flag.
 var flagThings = map[string]things{
@@ -43,17 +45,17 @@ var (
 	// notAlone matches a flag, or the word node, with the values behind it in a usage line.
 	notAlone = regexp.MustCompile(`(--?[A-Za-z-]+|\bnode)( [A-Z]+)+`)
 	// ofThings matches arguments that name a thing.
-	ofThings = regexp.MustCompile(`\b(JOB|POOL|NODE|USER)\b`)
+	ofThings = regexp.MustCompile(`\b(JOB|POOL|NODE|USER|NAME)\b`)
 	// ofFiles matches arguments that name a file.
 	ofFiles = regexp.MustCompile(`\b(FILE|OTHER|TRACE|SCRIPT|COMMAND|ARG)\b`)
 )
 
 // completeAll lets shells complete the arguments and flags of a command and of those below it.
 func (a *app) completeAll(c *cobra.Command) {
-	if c.ValidArgsFunction == nil && !ofFiles.MatchString(c.Use) {
-		c.ValidArgsFunction = a.completeArguments(c)
+	if c.ValidArgsFunction == nil {
+		c.ValidArgsFunction = a.completeArguments
 	}
-	c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+	c.Flags().VisitAll(func(f *pflag.Flag) {
 		list := flagThings[f.Name]
 		if kind := f.Value.Type(); list == nil || kind != "string" && kind != "stringSlice" {
 			return
@@ -71,27 +73,25 @@ func (a *app) completeAll(c *cobra.Command) {
 }
 
 // completeArguments completes the arguments of a command: none of them twice, and only the first one if the command
-// takes no list.
-func (a *app) completeArguments(c *cobra.Command) cobra.CompletionFunc {
+// takes no list. It reads the usage line only now, because most runs of the program complete nothing.
+func (a *app) completeArguments(c *cobra.Command, args []string, _ string) (all []cobra.Completion,
+	_ cobra.ShellCompDirective) {
+	if ofFiles.MatchString(c.Use) {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
 	usage := notAlone.ReplaceAllString(c.Use, "")
-	kinds := ofThings.FindAllString(usage, -1)
-	if c.Name() == "permit" {
-		kinds = nil // it names a node that is not there yet
+	// permit names a node that is not there yet.
+	if c.Name() == "permit" || len(args) > 0 && !strings.Contains(usage, "...") {
+		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return func(c *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if len(args) > 0 && !strings.Contains(usage, "...") {
-			return nil, cobra.ShellCompDirectiveNoFileComp
+	for _, kind := range ofThings.FindAllString(usage, -1) {
+		list := argumentThings[kind]
+		if kind == "JOB" && slices.Contains(ofLiveJobs, c.Name()) {
+			list = liveJobs
 		}
-		var all []string
-		for _, kind := range kinds {
-			list := argumentThings[kind]
-			if kind == "JOB" && slices.Contains(ofLiveJobs, c.Name()) {
-				list = liveJobs
-			}
-			all = append(all, a.ask(c.Context(), list)...)
-		}
-		return besides(args, all), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+		all = append(all, a.ask(c.Context(), list)...)
 	}
+	return besides(args, all), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
 // besides leaves out the things that are there already, and repeated ones.

@@ -132,8 +132,8 @@ func versionCommand(a *app) *cobra.Command {
 		Use:   "version",
 		Short: "Print the version, as --version does",
 		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(a.out, "fairlead", version+build())
+		RunE: func(c *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(a.out, "fairlead", c.Root().Version)
 			return err
 		},
 	}

@@ -59,7 +59,6 @@ With the name of an existing reservation, the flags change it.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			return s.with(func(client *api.Client) error { return s.run(c, client, args) })
 		},
-		ValidArgsFunction: s.complete,
 	}
 	f := c.Flags()
 	f.SortFlags = false
@@ -79,24 +78,6 @@ With the name of an existing reservation, the flags change it.`,
 	f.BoolVar(&s.cancelled, "cancel", false, "end the reservation now")
 	s.listing.flags(c)
 	return c
-}
-
-// complete completes the names of reservations.
-func (s *reserve) complete(c *cobra.Command, args []string, _ string) (names []string, d cobra.ShellCompDirective) {
-	d = cobra.ShellCompDirectiveNoFileComp
-	if len(args) > 0 {
-		return nil, d
-	}
-	s.with(func(client *api.Client) error {
-		doc, err := client.Nodes.Reservations(c.Context())
-		if err == nil {
-			for _, r := range doc.Reservations {
-				names = append(names, r.Name)
-			}
-		}
-		return err
-	})
-	return names, d
 }
 
 func (s *reserve) run(c *cobra.Command, client *api.Client, args []string) error {
