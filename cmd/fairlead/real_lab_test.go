@@ -58,7 +58,12 @@ func (l *lab) write(configured string) {
 
 func (l *lab) start(name string, args ...string) {
 	l.t.Helper()
-	c := program(l.t, args...)
+	l.run(name, program(l.t, args...))
+}
+
+// run starts a command under a name, as start does.
+func (l *lab) run(name string, c *exec.Cmd) {
+	l.t.Helper()
 	log, err := os.OpenFile(l.log(name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		l.t.Fatal(err)
@@ -78,7 +83,19 @@ func (l *lab) db() string { return filepath.Join(l.dir, "jobs.db") }
 // serve starts the server and waits until it answers.
 func (l *lab) serve() {
 	l.t.Helper()
-	l.start("server", "serve", "--config", l.file, "--db", l.db(), "--socket", l.socket, "--listen", "none", "--lease", "10s", "--log", "warn")
+	l.serveWith(l.server())
+}
+
+// server returns the command that serve starts.
+func (l *lab) server() *exec.Cmd {
+	return program(l.t, "serve", "--config", l.file, "--db", l.db(), "--socket", l.socket, "--listen", "none",
+		"--lease", "10s", "--log", "warn")
+}
+
+// serveWith starts the server with a command of the caller's, and waits until it answers.
+func (l *lab) serveWith(c *exec.Cmd) {
+	l.t.Helper()
+	l.run("server", c)
 	l.until("the server answers", func() bool { return l.client.Call(l.t.Context(), http.MethodGet, "/healthz", nil, nil) == nil })
 }
 

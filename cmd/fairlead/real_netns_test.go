@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,13 +17,16 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// far is a separate network, like that of another machine: it reaches this machine by one address, and
-// nothing else.
-type far struct {
-	name, link, address string
+// networks are two networks joined by a link: the server is in the one, a node in the other. Both are apart
+// from the network of this machine, because a browser gives up its requests whenever that one changes.
+type networks struct {
+	near, far string
 }
 
-func newFar(t *testing.T) far {
+// nearAddress is the one address of the near network that the far one reaches.
+const nearAddress = "10.213.0.1"
+
+func newNetworks(t *testing.T) networks {
 	t.Helper()
 	if os.Getuid() != 0 {
 		daemons.Skip(t, "only root can make a network")
@@ -30,45 +34,45 @@ func newFar(t *testing.T) far {
 	if _, err := exec.LookPath("ip"); err != nil {
 		daemons.Skip(t, "there is no ip here: apt-get install iproute2")
 	}
-	n := os.Getpid() % 250
-	f := far{fmt.Sprint("flfar", n), fmt.Sprint("flnear", n), fmt.Sprintf("10.213.%d.1", n)}
-	if out, err := exec.Command("ip", "netns", "add", f.name).CombinedOutput(); err != nil {
-		daemons.Skip(t, fmt.Sprintf("no network can be made here: %s", out))
+	n := networks{fmt.Sprint("flnear", os.Getpid()), fmt.Sprint("flfar", os.Getpid())}
+	for _, name := range []string{n.near, n.far} {
+		if out, err := exec.Command("ip", "netns", "add", name).CombinedOutput(); err != nil {
+			daemons.Skip(t, fmt.Sprintf("no network can be made here: %s", out))
+		}
+		t.Cleanup(func() { exec.Command("ip", "netns", "del", name).Run() })
 	}
-	t.Cleanup(func() { exec.Command("ip", "netns", "del", f.name).Run() })
-	other := fmt.Sprintf("10.213.%d.2/30", n)
-	f.ip(t, "link", "add", f.link, "type", "veth", "peer", "name", "up0", "netns", f.name)
-	t.Cleanup(func() { exec.Command("ip", "link", "del", f.link).Run() })
-	f.ip(t, "addr", "add", f.address+"/30", "dev", f.link)
-	f.ip(t, "link", "set", f.link, "up")
-	f.ip(t, "-n", f.name, "addr", "add", other, "dev", "up0")
-	f.ip(t, "-n", f.name, "link", "set", "up0", "up")
-	f.ip(t, "-n", f.name, "link", "set", "lo", "up")
-	return f
+	n.ip(t, "netns", "exec", n.near,
+		"ip", "link", "add", "link0", "type", "veth", "peer", "name", "link0", "netns", n.far)
+	for name, address := range map[string]string{n.near: nearAddress, n.far: "10.213.0.2"} {
+		n.ip(t, "-n", name, "addr", "add", address+"/30", "dev", "link0")
+		n.ip(t, "-n", name, "link", "set", "link0", "up")
+		n.ip(t, "-n", name, "link", "set", "lo", "up")
+	}
+	return n
 }
 
-func (f far) ip(t *testing.T, args ...string) {
+func (n networks) ip(t *testing.T, args ...string) {
 	t.Helper()
 	if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil {
 		t.Fatalf("ip %s: %s", strings.Join(args, " "), out)
 	}
 }
 
-// inside makes a command run in the other network.
-func (f far) inside(c *exec.Cmd) *exec.Cmd {
-	return exec.Command("ip", append([]string{"netns", "exec", f.name}, c.Args...)...)
+// inside makes a command run in one of the networks.
+func inside(network string, c *exec.Cmd) *exec.Cmd {
+	return exec.Command("ip", append([]string{"netns", "exec", network}, c.Args...)...)
 }
 
 // TestRealMachineElsewhere has an agent in another network join over TLS and run tasks. A short outage of the
 // link ends no task. After the node is revoked, its task runs elsewhere.
 func TestRealMachineElsewhere(t *testing.T) {
-	f := newFar(t)
+	n := newNetworks(t)
 	authority := filepath.Join(t.TempDir(), "authority.pem")
 	if out, err := program(t, "cluster", "init", "--authority", authority).CombinedOutput(); err != nil {
 		t.Fatalf("%s", out)
 	}
-	l := newLab(t, fmt.Sprintf("server: {tls: {listen: %q, authority: %q}}\n", f.address+":0", authority))
-	l.serve()
+	l := newLab(t, fmt.Sprintf("server: {tls: {listen: %q, authority: %q}}\n", nearAddress+":0", authority))
+	l.serveWith(inside(n.near, l.server()))
 	address := l.match("server", `nodes +(https://\S+)`)
 	permit := program(t, "nodes", "permit", "far", "--server", l.socket)
 	permit.Stderr = nil
@@ -76,21 +80,26 @@ func TestRealMachineElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.run("far", f.inside(program(t, "work", "--server", address, "--name", "far", "--cpus", "4", "--allow-root",
+	l.run("far", inside(n.far, program(t, "work", "--server", address, "--name", "far", "--cpus", "4", "--allow-root",
 		"--dir", filepath.Join(l.dir, "far"), "--drain", "1s", "--join", strings.TrimSpace(string(token)))))
 	l.until("the node joins", func() bool { return l.node("far") == "up" })
 
 	where := l.asRoot("readlink", "/proc/self/ns/net")
 	l.until("the task of the other network ends", func() bool { return l.state(where) == string(queue.Succeeded) })
 	out, err := program(t, "logs", fmt.Sprint(where), "--server", l.socket).Output()
+	server, serr := os.Readlink(fmt.Sprintf("/proc/%d/ns/net", l.procs["server"].Process.Pid))
 	here, herr := os.Readlink("/proc/self/ns/net")
-	if err != nil || herr != nil || !strings.HasPrefix(string(out), "net:[") || strings.TrimSpace(string(out)) == here {
-		t.Errorf("the task was in %q, and we are in %s: %v, %v", out, here, err, herr)
+	if err := cmp.Or(err, serr, herr); err != nil {
+		t.Fatal(err)
+	}
+	task := strings.TrimSpace(string(out))
+	if !strings.HasPrefix(task, "net:[") || task == server || server == here {
+		t.Errorf("the task was in %q, the server is in %s, and we are in %s", task, server, here)
 	}
 	long := l.asRoot("sleep", "1000")
 	l.until("the long task runs", func() bool { return l.state(long) == string(queue.Running) })
-	f.ip(t, "link", "set", f.link, "down")
-	f.ip(t, "link", "set", f.link, "up")
+	n.ip(t, "-n", n.near, "link", "set", "link0", "down")
+	n.ip(t, "-n", n.near, "link", "set", "link0", "up")
 	after := l.asRoot("true")
 	l.until("a task ends after the link was cut", func() bool { return l.state(after) == string(queue.Succeeded) })
 	if got := l.attempt(long); got != 1 {
@@ -108,21 +117,6 @@ func TestRealMachineElsewhere(t *testing.T) {
 	})
 	l.match("far", `node far was revoked`)
 	l.stop("near")
-}
-
-// run starts a command under a name, as start does.
-func (l *lab) run(name string, c *exec.Cmd) {
-	l.t.Helper()
-	log, err := os.OpenFile(l.log(name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	defer log.Close()
-	c.Stdout, c.Stderr = log, log
-	if err := c.Start(); err != nil {
-		l.t.Fatal(err)
-	}
-	l.procs[name] = c
 }
 
 // match waits until the log of a process matches a pattern, and returns the last group, or the whole match.
