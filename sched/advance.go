@@ -28,7 +28,7 @@ func (s *Scheduler) moveTo(t time.Time) {
 	}
 	s.turns.renew()
 	s.turns.age()
-	s.gates.openRates()
+	s.gates.passed()
 	s.departures.endHoldDowns()
 	for {
 		j, due := s.intake.later.due(t)

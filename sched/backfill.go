@@ -8,39 +8,15 @@ import (
 // limits of running tasks (Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995, for EASY; Feitelson and Weil,
 // IPPS 1998, for conservative backfilling).
 
-// beginBackfill updates the plan before a step looks for room.
-func (e *departures) beginBackfill() {
-	b, now := &e.reserve.backfill, e.site.instantOf()
-	if e.site.cfg.Backfill == EASY && e.plansNothing() {
-		return
-	}
+// updatePlan updates the plan before a step looks for room. It reports whether the step has to search again: not if
+// the last step ended at its limits, and nothing has happened since.
+func (e *departures) updatePlan() bool {
+	b := &e.reserve.backfill
 	if b.plan == nil || b.patience.beside && b.patience.since == 0 || b.arrival && b.stable != e.keepsRoom() {
 		e.replan()
 	}
-	b.plan.Advance(now)
-	if b.unfinished && b.events == e.site.events {
-		return // no need to search again the lines that the last step searched
-	}
-	if e.site.cfg.Backfill == Conservative && e.reserve.planStays() {
-		return
-	}
-	b.events, b.behind = e.site.events, 0
-	late := e.reserve.overrun(now)
-	if e.site.cfg.Backfill == Conservative {
-		e.reserve.unreserve()
-		if !b.stable {
-			e.reserve.holdAgain()
-		}
-		return
-	}
-	if !late && e.gates.firstsStay() {
-		e.gates.lookBehind()
-		return
-	}
-	b.looks = lookups{events: e.site.events, at: now, freed: b.looks.freed[:0]}
-	e.reserve.unreserve()
-	e.reserve.holdAgain()
-	e.gates.lookAgain()
+	b.plan.Advance(e.site.instantOf())
+	return !b.unfinished || b.events != e.site.events
 }
 
 // plansNothing reports whether no plan is needed, because all waiting and running tasks have the same key. An
@@ -88,7 +64,7 @@ func (e *departures) replan() {
 	cluster.KeptOf(e.site.cluster).Release()
 	b.patience.held.nodes, b.patience.beside = nil, false
 	b.arrival = e.tree.byArrivalOnly()
-	if b.stable = b.arrival && e.keepsRoom(); b.stable && e.site.cfg.Backfill == Conservative {
+	if b.stable = b.arrival && e.keepsRoom(); b.stable && e.site.plans == plansAll {
 		b.patience = patience{}
 	}
 	for i := range e.running.runs {
@@ -105,10 +81,10 @@ func (e *departures) replan() {
 }
 
 // keepsRoom reports whether the planned start of a waiting job stays right until the job starts, if jobs go in
-// order of arrival. Under [Conservative] it does not while a task without a time limit runs: wrong predictions
+// order of arrival. If all jobs are planned, it does not while a task without a time limit runs: wrong predictions
 // would delay the planned start again and again. The first job then has to be found anew, and nodes held for it.
 func (e *departures) keepsRoom() bool {
-	return e.site.cfg.Backfill != Conservative || e.running.endless == 0
+	return e.site.plans != plansAll || e.running.endless == 0
 }
 
 // lookAgain lets lines that found no room try again, if there is room for any task now. In general all of them may

@@ -146,10 +146,6 @@ const (
 // IsZero reports whether tasks are charged their units.
 func (c Charge) IsZero() bool { return len(c.Per) == 0 && !c.Dominant }
 
-func (p Backfill) String() string {
-	return [...]string{"first-fit", "fcfs", "easy", "conservative"}[p]
-}
-
 // DefaultPriorities are those of Hadoop's fair scheduler (HADOOP-3746).
 func DefaultPriorities() []Priority {
 	return []Priority{{"very_high", 4}, {"high", 2}, {"normal", 1}, {"low", 0.5}, {"very_low", 0.25}}

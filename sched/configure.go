@@ -28,6 +28,7 @@ func (s *Scheduler) Configure(cfg Config, t time.Time) error {
 	cfg.Unit = s.site.cluster.Unit()
 	placed := s.site.cfg.Backfill
 	s.site.cfg = cfg
+	s.gates.follow(cfg.Backfill)
 	s.tariff.reprice()
 	s.reserve.backfill.plan = nil
 	s.precedence.setRanks()
@@ -152,8 +153,10 @@ func (h *gates) refill() {
 	}
 	h.lines.readyKeys.clear()
 	h.noRoom.clear()
-	h.windowing.parked = nil
 	h.quotas.setQuotas(&h.site.cfg)
+	for _, k := range h.kinds {
+		k.restart()
+	}
 	for i := range h.lines.queues {
 		q := &h.lines.queues[i]
 		q.ready, q.strict, q.ranked, q.max = 0, h.tree.strict(q.pool), h.tree.ranked(q.pool), h.tree.jobRunning(q.pool)
@@ -162,7 +165,7 @@ func (h *gates) refill() {
 		}
 		for k := range q.lines() {
 			l := q.line(k)
-			l.gate = h.overrides.openGate(q.pool)
+			l.gate, l.full = h.overrides.openGate(q.pool), -1
 			h.lines.count(q, int32(k), false)
 		}
 	}
@@ -179,6 +182,7 @@ func New(cfg Config, at time.Time, seed uint64) (*Scheduler, error) {
 	cfg.Unit = cmp.Or(cfg.Unit, DefaultUnit)
 	s := &Scheduler{}
 	wire(s)
+	s.gates.follow(FirstFit)
 	s.choice.rng = *rand.NewPCG(seed, 0x9e3779b97f4a7c15)
 	s.site.cluster = cluster.New(cfg.Unit)
 	s.tree.index = map[childKey]int32{}

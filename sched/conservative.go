@@ -12,8 +12,39 @@ import (
 // earliest room that is left, and moves no other. When a task ends early or leaves, each waiting task moves to the
 // earliest room that it finds while the others stay: none moves later.
 
-// stepConservative starts the tasks whose planned start has come.
-func (s *Scheduler) stepConservative(limit int, d *Decision) {
+// conservative is the rule [Conservative].
+type conservative struct{}
+
+func (conservative) name() string { return "conservative" }
+
+func (conservative) plans() planning { return plansAll }
+
+func (conservative) strict() bool { return false }
+
+func (conservative) begin(e *departures) {
+	if !e.updatePlan() || e.reserve.planStays() {
+		return
+	}
+	b := &e.reserve.backfill
+	b.events, b.behind = e.site.events, 0
+	e.reserve.overrun(e.site.instantOf())
+	e.reserve.unreserve()
+	if !b.stable {
+		e.reserve.holdAgain()
+	}
+}
+
+func (conservative) settled(b *backfilling) bool { return b.plan != nil && !b.stable }
+
+func (conservative) node(h *gates, at lineRef, job int64) (cluster.NodeID, bool) {
+	return firstFit{}.node(h, at, job)
+}
+
+// reopen leaves it to the next step.
+func (conservative) reopen(*gates) {}
+
+// start starts the tasks whose planned start has come.
+func (conservative) start(s *Scheduler, limit int, d *Decision) {
 	if !s.reserve.backfill.stable {
 		stepInOrder(s, limit, d)
 		return
@@ -134,27 +165,10 @@ func (s *Scheduler) relist() {
 	k.held = s.site.tasksIn(k.all) < s.tree.pools[Root].Waiting
 }
 
-// startSome starts the tasks that may start, by the backfill rule. It stops no task, so that a copy can be
-// asked which tasks would start in the room of stopped tasks.
-func (s *Scheduler) startSome(limit int, d *Decision) {
-	if s.placement.nothingNew() {
-		return
-	}
-	if s.site.backfills() {
-		s.departures.beginBackfill()
-	}
-	if s.site.cfg.Backfill == Conservative {
-		s.stepConservative(limit, d)
-	} else {
-		s.placement.drawAll(limit, d)
-	}
-	s.reserve.backfill.unfinished, s.placement.looked = d.More, s.site.events
-}
-
 // nextKept is the next planned start, zero if there is none. A task that should have started by now waits for an
 // event. If the order can change, all tasks do.
 func (f *reserve) nextKept() time.Time {
-	if !f.backfill.stable {
+	if f.site.plans != plansAll || !f.backfill.stable {
 		return time.Time{}
 	}
 	next, now := int64(cluster.Forever), f.site.instantOf()

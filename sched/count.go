@@ -4,16 +4,16 @@ import "github.com/fairlead/fairlead/cluster"
 
 // bar is the lowest pool that does not want the tasks of a line; the pools above it do not, either. It is -1 if all
 // pools want them. No pool wants tasks that their own gate holds back: an ideal scheduler could not start them,
-// either. The maximum of a pool limits this pool and the pools above it. The pools below compete for the room under
-// the maximum: they always want the tasks, and their deficits continue to grow.
+// either. A gate of a pool, such as its maximum, limits this pool and the pools above it. The pools below compete for the room
+// that it leaves: they always want the tasks, and their deficits continue to grow.
 func (q *queue) bar(l *line) int32 {
 	switch {
-	case l.gate == byMax:
+	case !l.held():
+		return -1
+	case l.full >= 0:
 		return l.full
-	case l.held():
-		return q.pool
 	}
-	return -1
+	return q.pool
 }
 
 func (w *lines) countWanted() {

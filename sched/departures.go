@@ -91,7 +91,6 @@ func (e *departures) end(id RunID, settle func(p *Pool, width float64)) {
 		e.tree.changed(at)
 		if l := e.tree.limits(at); l != nil {
 			l.add(e.site.cluster.Request(r.key), -1)
-			e.gates.returning(&l.parked, byMax)
 		}
 	}
 	e.tree.expect(leaf, -1, -r.price)
@@ -109,9 +108,7 @@ func (e *departures) end(id RunID, settle func(p *Pool, width float64)) {
 	e.turns.settle(leaf)
 	r.used = false
 	e.running.runFree = append(e.running.runFree, int32(uint32(id)))
-	if t != nil {
-		e.gates.openLicenses(t)
-	}
+	e.gates.ended(leaf, r.key)
 	e.gates.openFits()
 }
 

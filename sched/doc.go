@@ -20,6 +20,19 @@
 // parts that it depends on (see wire in scheduler.go). The files can be read in order, and none
 // uses a later one. First come the data: pool.go, policy.go, inner.go and line.go. Then come the
 // parts, in the order of wire: the tree of pools first, the intake of jobs last. scheduler.go puts
-// them together. Above it are the files of the events, step.go, and the files that only read:
+// them together. The kinds of gates (kinds.go) and the backfill rules (rule.go) are tables. Above them
+// are the files of the events, step.go, and the files that only read:
 // view.go, explain.go, gateview.go, preview.go and forecast.go.
+//
+// Three things are made to be added to, each by one type and one row of a table:
+//
+//   - a policy, which orders the children of a pool: implement [Keyed] or another interface of policy.go in
+//     package policy, and add it to its table makers. [Config.NewPolicy] finds it by name.
+//   - a gate, a reason for which jobs wait although there is room: implement gateKind (gate.go) and add it to
+//     newKinds. rategate.go is a model of a gate that time opens, licensegate.go of one that the end of a task
+//     opens.
+//   - a backfill rule, which says who takes free room: implement backfillRule (rule.go) and add it to rules.
+//     firstfit.go is a model without a plan, easy.go with one.
+//
+// kinds_test.go adds one of each, with curfewgate_test.go and worstfit_test.go.
 package sched

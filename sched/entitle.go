@@ -160,7 +160,7 @@ func (f *filling) usable(l *line) bool {
 			f.could[l.key] = 1
 		}
 	}
-	return f.could[l.key] > 0 && (l.gate == noGate || l.gate == byFit || l.gate == byMax)
+	return f.could[l.key] > 0 && l.gate.hopes()
 }
 
 // overLimits calls each for the waiting tasks of usable lines that the limits of their jobs hold back.

@@ -175,7 +175,7 @@ func (s *Scheduler) SetRate(state RateState, t time.Time) {
 		r.Full = r.Full.Add(s.site.at.Sub(state.At))
 	}
 	r.change(limit, s.site.at)
-	s.gates.openRate(r)
+	s.gates.passed()
 }
 
 // LeaveStops sets whether another scheduler stops tasks to make room. If several schedulers share the waiting jobs,

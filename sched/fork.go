@@ -82,7 +82,11 @@ func (s *Scheduler) forkPools() *Scheduler {
 	f.overrides.pauses.fork()
 	f.intake.newJobs = slices.Clone(s.intake.newJobs)
 	f.quotas.forkQuotas()
-	f.gates.windowing.parked = slices.Clone(s.gates.windowing.parked)
+	kinds := make([]gateKind, len(s.gates.kinds))
+	for i, k := range s.gates.kinds {
+		kinds[i] = k.fork(&f.gates)
+	}
+	f.gates.setKinds(kinds...)
 	f.tree.inners = slices.Clone(s.tree.inners)
 	for i := range f.tree.inners {
 		f.tree.inners[i].fork()

@@ -1,12 +1,68 @@
 package sched
 
 import (
-	"slices"
+	"iter"
+	"time"
 
 	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/why"
 )
 
-// gates hold lines back until something opens them: room, a maximum, a license, a rate, a window, a pause.
+// gateKind is one reason for which jobs wait although a node has room: a maximum, a window, a license, a rate, a
+// pause. To add one, write a file with its type, give it a number after the others (see [gate]), and add it to
+// newKinds. Types that embed openKind have only the methods that they need.
+type gateKind interface {
+	// holds reports whether the next tasks of a line may not start yet. If so, the kind notes the line, and lets it
+	// try again (see gates.returning) as soon as the tasks might start. pool is the pool whose gate holds them: the
+	// pools below it compete for the room that it leaves, and want them. It is -1 if no pool wants them in the
+	// meantime.
+	holds(leaf int32, at lineRef) (pool int32, held bool)
+	// noted yields the lines that holds noted.
+	noted() iter.Seq[lineRef]
+	// restart forgets the noted lines: after a change of the configuration all lines try again.
+	restart()
+	// ofPool and ofKey describe the gates, closed or open, that tasks with a key meet in a pool and everywhere. The
+	// key may be noKey in a pool.
+	ofPool(id int32, key cluster.Key) []why.Gate
+	ofKey(key cluster.Key) []why.Gate
+	// fork returns the kind of a copy of the scheduler, whose gates are h.
+	fork(h *gates) gateKind
+}
+
+// A clockKind is a kind of gate that time may open. It opens at the first event after the instant.
+type clockKind interface {
+	// passed lets lines try again because time has passed, and next is when that may happen next, if it may.
+	passed()
+	next() (at time.Time, may bool)
+}
+
+// An endKind is a kind of gate that the end of a task may open.
+type endKind interface {
+	// ended lets lines try again after a task with a key of a leaf pool has ended.
+	ended(leaf int32, key cluster.Key)
+}
+
+// noKey stands for an empty request.
+const noKey = cluster.Key(-1)
+
+// openKind is a kind of gate that holds nothing.
+type openKind struct{}
+
+func (openKind) holds(int32, lineRef) (int32, bool)   { return -1, false }
+func (openKind) noted() iter.Seq[lineRef]             { return func(func(lineRef) bool) {} }
+func (openKind) restart()                             {}
+func (openKind) ofPool(int32, cluster.Key) []why.Gate { return nil }
+func (openKind) ofKey(cluster.Key) []why.Gate         { return nil }
+
+// placer is the part of a backfill rule that the gates need.
+type placer interface {
+	// node finds a node for the next task of a line; job is the job at its head.
+	node(h *gates, at lineRef, job int64) (cluster.NodeID, bool)
+	// reopen lets lines without room try again after room has become free.
+	reopen(h *gates)
+}
+
+// gates hold lines back until something opens them: room, or one of the kinds.
 type gates struct {
 	site      *site
 	tree      *tree
@@ -18,8 +74,24 @@ type gates struct {
 	reserve   *reserve
 	running   *running
 
-	noRoom    keyLines // lines that wait for room on some node
-	windowing windowing
+	placer placer      // by the backfill rule
+	kinds  []gateKind  // the kind of gate number byMax+i at i
+	clocks []clockKind // the kinds among them that time opens
+	ends   []endKind   // the kinds among them that the end of a task opens
+	noRoom keyLines    // lines that wait for room on some node
+}
+
+// setKinds sets the kinds of gates.
+func (h *gates) setKinds(kinds ...gateKind) {
+	h.kinds, h.clocks, h.ends = kinds, nil, nil
+	for _, k := range kinds {
+		if c, yes := k.(clockKind); yes {
+			h.clocks = append(h.clocks, c)
+		}
+		if e, yes := k.(endKind); yes {
+			h.ends = append(h.ends, e)
+		}
+	}
 }
 
 // admit finds a node for the job at the head of a line. If a node, maximum, license or rate lacks room for the
@@ -28,8 +100,8 @@ func (h *gates) admit(leaf int32, at lineRef, job int64) (cluster.NodeID, bool) 
 	if !h.passes(leaf, at) {
 		return 0, false
 	}
-	node, fits := h.nodeFor(at, job)
-	if !fits && h.site.cfg.Backfill != FCFS {
+	node, fits := h.placer.node(h, at, job)
+	if !fits && !h.site.strict {
 		h.parkNoRoom(leaf, at)
 	}
 	return node, fits
@@ -41,41 +113,54 @@ func (h *gates) parkNoRoom(leaf int32, at lineRef) {
 	h.park(leaf, at, byFit)
 }
 
-// passes reports whether no gate other than lack of room holds a line back. If a gate does, it parks the line.
+// passes reports whether no gate other than lack of room holds a line back. If one does, it parks the line.
 func (h *gates) passes(leaf int32, at lineRef) bool {
-	l := h.lines.line(at)
-	for id := leaf; id >= 0; id = h.tree.pools[id].parent {
-		if lim := h.tree.limits(id); lim != nil && !h.tree.admits(lim, id, l.key) {
-			h.parkFull(leaf, at, id)
+	for i, k := range h.kinds {
+		if pool, held := k.holds(leaf, at); held {
+			h.putGate(at, byMax+gate(i), pool)
+			h.regated(leaf)
 			return false
 		}
 	}
-	if !h.untilOpen(leaf, at) {
-		return false
-	}
-	t := h.quotas.needsOf(l.key)
-	return t == nil || h.pay(leaf, at, t)
+	return true
 }
 
-// nodeFor finds a node for a task of a line, by the backfill rule.
-func (h *gates) nodeFor(at lineRef, job int64) (cluster.NodeID, bool) {
-	if h.site.cfg.Backfill == EASY {
-		return h.backfillOn(at, job)
+// holds reports whether a gate holds a line back, and parks the line if so.
+func (h *gates) holds(g gate, leaf int32, at lineRef) bool {
+	pool, held := h.kinds[g-byMax].holds(leaf, at)
+	if held {
+		h.putGate(at, g, pool)
+		h.regated(leaf)
 	}
-	l := h.lines.line(at)
-	return h.reserve.find(l.key, l.limit)
+	return held
+}
+
+// ended lets lines try again after a task with a key has ended in a leaf pool.
+func (h *gates) ended(leaf int32, key cluster.Key) {
+	for _, k := range h.ends {
+		k.ended(leaf, key)
+	}
+}
+
+// passed lets lines try again because time has passed.
+func (h *gates) passed() {
+	for _, k := range h.clocks {
+		k.passed()
+	}
+}
+
+// next is the next instant at which time alone may let lines try again; zero if there is none.
+func (h *gates) next() (next time.Time) {
+	for _, k := range h.clocks {
+		if at, may := k.next(); may {
+			next = earlier(next, at)
+		}
+	}
+	return next
 }
 
 func (h *gates) park(leaf int32, at lineRef, g gate) {
 	h.setGate(at, g)
-	h.regated(leaf)
-}
-
-// parkFull parks a line at the maximum of a pool.
-func (h *gates) parkFull(leaf int32, at lineRef, full int32) {
-	lim := h.tree.limits(full)
-	lim.parked = append(lim.parked, at)
-	h.putGate(at, byMax, full)
 	h.regated(leaf)
 }
 
@@ -108,7 +193,7 @@ func (ord *orders) againFirst(leaf int32) bool {
 	return true
 }
 
-// setGate sets the gate of a line, to any gate other than byMax.
+// setGate sets the gate of a line, to any gate that is not the gate of a pool, or to none.
 func (h *gates) setGate(at lineRef, g gate) {
 	if g == noGate {
 		g = h.overrides.openGate(h.lines.queues[at.queue].pool)
@@ -164,120 +249,8 @@ func (h *gates) parkRoomless(leaf int32) {
 	h.regated(leaf)
 }
 
-// openFits unparks the lines whose request fits on some node again.
-func (h *gates) openFits() {
-	if h.site.backfills() {
-		return // see lookAgain
-	}
-	if h.site.cfg.Backfill == FCFS {
-		h.openPossible()
-		return
-	}
-	if h.site.cluster.Windows().Any() {
-		refs := h.fitting()
-		h.returning(&refs, byFit)
-		return
-	}
-	for _, key := range h.noRoom.fitting(h.site.cluster) {
-		refs := h.noRoom.take(key)
-		h.returning(&refs, byFit)
-	}
-}
-
-// openPossible unparks the lines whose request would now fit if no task ran: under [FCFS] only impossible requests
-// are parked.
-func (h *gates) openPossible() {
-	if len(h.noRoom.active) == 0 {
-		return
-	}
-	refs := h.noRoom.takeIf(slices.Sorted(slices.Values(h.noRoom.active)), nil, func(at lineRef) bool {
-		return h.site.cluster.Empty().Could(h.lines.line(at).key)
-	})
-	h.returning(&refs, byFit)
-}
-
-// backfillOn finds a node for a task of a line. For the first task that finds no room, it keeps room at the
-// earliest instant at which there will be some; after that, only tasks fit that do not need this room.
-func (h *gates) backfillOn(at lineRef, job int64) (cluster.NodeID, bool) {
-	l, b := h.lines.line(at), &h.reserve.backfill
-	if job == b.patience.held.job {
-		return 0, false // its turn has passed, see startHeld
-	}
-	if b.uniform {
-		return h.reserve.findPaid(l.key, l.limit)
-	}
-	var node cluster.NodeID
-	var fits bool
-	if len(b.firsts) > 0 {
-		node, fits = h.reserve.placeBehind(l.key, h.reserve.lengthAt(at))
-	} else {
-		node, fits = h.reserve.findPaid(l.key, l.limit)
-	}
-	switch {
-	case fits:
-	case h.reserve.keptAhead(l.key) != nil:
-		b.behind++
-	default:
-		h.reserve.keepFirst(at, job)
-	}
-	return node, fits
-}
-
-// pay reports whether the licenses and rates of a line let a task start. If not, it parks the line at the first one
-// that does not. If future room is planned, licenses are part of the room.
-func (h *gates) pay(leaf int32, at lineRef, t *quotaNeeds) bool {
-	tasks := h.site.atOnce(h.lines.line(at).key)
-	if !h.site.backfills() {
-		if l := h.quotas.lackingLicense(t, tasks); l != nil {
-			l.parked = append(l.parked, at)
-			h.park(leaf, at, byLicense)
-			return false
-		}
-	}
-	for _, n := range t.rates {
-		if r := &h.quotas.rates[n]; r.Limit.Count > 0 && r.Tokens(h.site.at) < r.Least(tasks) {
-			r.parked = append(r.parked, at)
-			h.quotas.parkedRates++
-			h.park(leaf, at, byRate)
-			return false
-		}
-	}
-	return true
-}
-
-// uncountStart gives the rate tokens of a start back: the task never ran.
-func (h *gates) uncountStart(t *quotaNeeds) {
-	for _, n := range t.rates {
-		h.quotas.rates[n].give()
-		h.openRate(&h.quotas.rates[n])
-	}
-}
-
-// openLicenses lets lines that wait for a license try again if some are free.
-func (h *gates) openLicenses(t *quotaNeeds) {
-	for _, need := range t.licenses {
-		if l := &h.quotas.licenses[need.license]; l.free() > 0 {
-			h.returning(&l.parked, byLicense)
-		}
-	}
-}
-
-// openRates lets lines that wait for a rate try again if it has tokens.
-func (h *gates) openRates() {
-	if h.quotas.parkedRates == 0 {
-		return
-	}
-	for i := range h.quotas.rates {
-		h.openRate(&h.quotas.rates[i])
-	}
-}
-
-func (h *gates) openRate(r *rate) {
-	if len(r.parked) > 0 && r.Tokens(h.site.at) >= h.lines.leastOf(r) {
-		h.quotas.parkedRates -= len(r.parked)
-		h.returning(&r.parked, byRate)
-	}
-}
+// openFits lets lines without room try again, after room has become free.
+func (h *gates) openFits() { h.placer.reopen(h) }
 
 // returning unparks lines that a gate held back. Their pools were not absent, so they keep their old places. If
 // they were moved up to the others, like pools that return from an absence, all pools that wait for the same
@@ -286,39 +259,6 @@ func (h *gates) returning(parked *[]lineRef, g gate) {
 	h.turns.keeping = g
 	h.unpark(parked)
 	h.turns.keeping = noGate
-}
-
-// passWindows lets windows begin and end.
-func (h *gates) passWindows() {
-	if h.site.cluster.PassWindows(h.site.instantOf()) {
-		h.windowsChanged()
-	}
-}
-
-// windowsChanged lets the lines that windows held back try again.
-func (h *gates) windowsChanged() {
-	h.site.events++
-	h.turns.measure()
-	h.turns.resized()
-	h.returning(&h.windowing.parked, byWindow)
-	h.openFits()
-}
-
-// untilOpen reports whether the window of a line is open, and parks the line if not. A preview also shows jobs that
-// wait for a window.
-func (h *gates) untilOpen(leaf int32, at lineRef) bool {
-	if h.site.oneByOne || h.site.cluster.Windows().HasBegun(h.site.cluster.Window(h.lines.line(at).key)) {
-		return true
-	}
-	h.windowing.parked = append(h.windowing.parked, at)
-	h.park(leaf, at, byWindow)
-	return false
-}
-
-// fitting removes and returns the lines that waited for room and now have it.
-func (h *gates) fitting() []lineRef {
-	return h.noRoom.takeIf(h.noRoom.fitting(h.site.cluster), nil,
-		func(at lineRef) bool { return h.reserve.hasRoom(h.lines.line(at)) })
 }
 
 // somethingFits reports whether some job without a closed gate would fit on some node, so that a step without

@@ -1,14 +1,11 @@
 package sched
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead/cluster"
-	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -17,25 +14,19 @@ func (s *Scheduler) GateView() GateView { return GateView{s} }
 
 // Gates lists the gates on a job's path, closed or open.
 func (v GateView) Gates(j Job) []why.Gate {
-	gates := append(v.limitsOnTheWay(v.s.growth.Leaf(j), j.Key), v.QuotaGates(j.Key)...)
+	gates := append(v.onTheWay(v.s.growth.Leaf(j), j.Key), v.ofKey(j.Key)...)
 	if b, ok := v.s.lines.begunOf[j.ID]; ok && v.s.lines.begun[b].max > 0 {
 		gates = append(gates, jobGate(&v.s.lines.begun[b]))
 	}
-	if g, asks := v.reservationGate(j.Key); asks {
-		gates = append(gates, g)
-	}
 	return append(gates, v.windowGate(&j, v.holeGate(&j, v.nodeGate(j.Key))))
 }
-
-// noKey stands for an empty request.
-const noKey = cluster.Key(-1)
 
 // PoolGates lists the gates on the path of the jobs of a leaf pool that may start first: of a line without a closed
 // gate, if there is one.
 func (v GateView) PoolGates(leaf PoolID) []why.Gate {
 	first, found := v.tellingBelow(int32(leaf))
 	if !found {
-		return v.limitsOnTheWay(leaf, noKey)
+		return v.onTheWay(leaf, noKey)
 	}
 	return v.LineGates(leaf, first.key)
 }
@@ -45,12 +36,9 @@ func (v GateView) PoolGates(leaf PoolID) []why.Gate {
 func (v GateView) FirstGates(leaf PoolID) (gates []why.Gate, limit time.Duration) {
 	first, found := v.tellingBelow(int32(leaf))
 	if !found {
-		return v.limitsOnTheWay(leaf, noKey), 0
+		return v.onTheWay(leaf, noKey), 0
 	}
-	gates = append(v.limitsOnTheWay(leaf, first.key), v.QuotaGates(first.key)...)
-	if g, asks := v.reservationGate(first.key); asks {
-		gates = append(gates, g)
-	}
+	gates = append(v.onTheWay(leaf, first.key), v.ofKey(first.key)...)
 	return append(gates, v.windowGate(&Job{Key: first.key, Limit: first.limit}, v.nodeGate(first.key))), first.limit
 }
 
@@ -77,22 +65,28 @@ func (v GateView) tellingBelow(id int32) (first ask, found bool) {
 
 // LineGates lists the gates on the path of the jobs of a pool with a key.
 func (v GateView) LineGates(leaf PoolID, key cluster.Key) []why.Gate {
-	gates := append(v.limitsOnTheWay(leaf, key), v.QuotaGates(key)...)
+	gates := append(v.onTheWay(leaf, key), v.ofKey(key)...)
 	return append(gates, v.nodeGate(key))
 }
 
-func (v GateView) limitsOnTheWay(leaf PoolID, key cluster.Key) []why.Gate {
+// onTheWay lists the gates of a leaf pool and the pools above it.
+func (v GateView) onTheWay(leaf PoolID, key cluster.Key) []why.Gate {
 	var gates []why.Gate
 	for id := int32(leaf); id >= 0; id = v.s.tree.pools[id].parent {
 		if g, closed := v.servedGate(id); closed {
 			gates = append(gates, g)
 		}
-		if g, paused := v.pauseGate(id); paused {
-			gates = append(gates, g)
+		for _, k := range v.s.gates.kinds {
+			gates = append(gates, k.ofPool(id, key)...)
 		}
-		if l, ok := v.s.Read().Limits(PoolID(id)); ok {
-			gates = append(gates, v.limitGates(PoolID(id), l, key)...)
-		}
+	}
+	return gates
+}
+
+// ofKey lists the gates that tasks with a key meet in all pools.
+func (v GateView) ofKey(key cluster.Key) (gates []why.Gate) {
+	for _, k := range v.s.gates.kinds {
+		gates = append(gates, k.ofKey(key)...)
 	}
 	return gates
 }
@@ -115,39 +109,6 @@ func jobGate(b *begun) why.Gate {
 		g.Code = why.GateJobTasks
 	}
 	return g
-}
-
-func (v GateView) limitGates(id PoolID, l Limits, key cluster.Key) []why.Gate {
-	var gates []why.Gate
-	path := cmp.Or(v.s.tree.Path(id), "root")
-	var request cluster.Amounts
-	n := int64(0)
-	if key != noKey {
-		request, n = v.s.site.cluster.Amounts(v.s.site.cluster.Request(key)), v.s.site.atOnce(key)
-	}
-	if l.Tasks > 0 {
-		atMost := l.AtMaximumOfTasks || int64(v.s.tree.pools[id].Tasks)+n > int64(l.Tasks)
-		g := why.Gate{Name: "max_running", Where: path, Open: !atMost, Used: fmt.Sprint(v.s.tree.pools[id].Tasks),
-			Limit: fmt.Sprint(l.Tasks)}
-		if n > int64(l.Tasks) {
-			g.Code, g.Need = why.GateNever, fmt.Sprint(n)
-			g.Text = fmt.Sprintf("its %d tasks start all at once, and %s may run %d", n, share.Original(path), l.Tasks)
-		} else if !g.Open {
-			g.Code = why.GateMaxTasks
-		}
-		gates = append(gates, g)
-	}
-	for name, most := range l.Max {
-		g := why.Gate{Name: "max " + name, Where: path, Open: l.Used[name]+n*request[name] <= most, Used: fmt.Sprint(l.Used[name]), Limit: fmt.Sprint(most)}
-		if need := n * request[name]; most > 0 && need > most {
-			g.Code, g.Need = why.GateNever, fmt.Sprint(need)
-		} else if !g.Open {
-			g.Code = why.GateMax
-		}
-		gates = append(gates, g)
-	}
-	slices.SortFunc(gates, func(a, b why.Gate) int { return cmp.Compare(a.Name, b.Name) })
-	return append(gates, v.gangLimit(id, path, key)...)
 }
 
 // nodeGate says how many nodes could take a request, and how many could take it now.
@@ -238,38 +199,4 @@ func (v GateView) gangGate(key cluster.Key) why.Gate {
 		g.Code, g.Text = why.FitNow, fmt.Sprintf("%s; there is room for %d now", what, now)
 	}
 	return g
-}
-
-// gangLimit is the gate of a limit on simultaneous tasks of one job, which a larger gang never passes.
-func (v GateView) gangLimit(id PoolID, path string, key cluster.Key) []why.Gate {
-	if key == noKey {
-		return nil
-	}
-	l, n := v.s.tree.limits(int32(id)), v.s.site.gangOf(key)
-	if l == nil || l.jobRunning == 0 || n == 0 {
-		return nil
-	}
-	g := why.Gate{Name: "job_max_running", Where: path, Open: n <= l.jobRunning, Used: "0",
-		Limit: fmt.Sprint(l.jobRunning)}
-	if !g.Open {
-		g.Code, g.Need = why.GateNever, fmt.Sprint(n)
-		g.Text = fmt.Sprintf("its %d tasks start all at once, and %s allows %d of one job", n, share.Original(path),
-			l.jobRunning)
-	}
-	return []why.Gate{g}
-}
-
-// pauseGate returns the closed gate of a paused pool.
-func (v GateView) pauseGate(id int32) (g why.Gate, paused bool) {
-	path, paused := v.s.overrides.pauses.of[id]
-	if !paused {
-		return g, false
-	}
-	p := v.s.overrides.pauses.all[path]
-	g = why.Gate{Name: "pause", Where: cmp.Or(path, "root"), Code: why.GatePaused, Text: cmp.Or(share.Original(path),
-		"root") + " is paused " + p.text()}
-	if !p.Until.IsZero() {
-		g.Next = &p.Until
-	}
-	return g, true
 }

@@ -224,13 +224,16 @@ func (g *growth) leaf(j Job, isNew bool) int32 {
 	}
 }
 
+func (g *growth) newLine(leaf int32, of ask) line {
+	return line{ask: of, gate: g.overrides.openGate(leaf), full: -1}
+}
+
 // lineFor returns the line of a leaf pool for jobs with the same request, and creates it if it does not exist.
 func (g *growth) lineFor(leaf int32, of ask) lineRef {
 	p := &g.tree.pools[leaf]
 	if p.queue < 0 {
 		p.queue = int32(len(g.lines.queues))
-		g.lines.queues = append(g.lines.queues, queue{pool: leaf, first: line{ask: of,
-			gate: g.overrides.openGate(leaf)}, strict: g.tree.strict(leaf), ranked: g.tree.ranked(leaf),
+		g.lines.queues = append(g.lines.queues, queue{pool: leaf, first: g.newLine(leaf, of), strict: g.tree.strict(leaf), ranked: g.tree.ranked(leaf),
 			max: g.tree.jobRunning(leaf)})
 	}
 	q, spare := &g.lines.queues[p.queue], -1
@@ -247,7 +250,7 @@ func (g *growth) lineFor(leaf int32, of ask) lineRef {
 		q.line(spare).ask = of
 		return lineRef{p.queue, int32(spare)}
 	}
-	q.more = append(q.more, line{ask: of, gate: g.overrides.openGate(leaf)})
+	q.more = append(q.more, g.newLine(leaf, of))
 	switch {
 	case q.ordered():
 		q.heads.pos = append(q.heads.pos, -1)

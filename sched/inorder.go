@@ -129,8 +129,8 @@ func (h *gates) parkUnpaid() {
 		q := &h.lines.queues[i]
 		for k := range q.lines() {
 			if l := q.line(k); l.ready() {
-				if t := h.quotas.needsOf(l.key); t != nil {
-					h.pay(q.pool, lineRef{int32(i), int32(k)}, t)
+				if at := (lineRef{int32(i), int32(k)}); !h.holds(byLicense, q.pool, at) {
+					h.holds(byRate, q.pool, at)
 				}
 			}
 		}

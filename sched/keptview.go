@@ -136,7 +136,7 @@ func (v View) KeptFor(job int64) *why.Kept {
 func (v View) whyKept(r *reserved, endless map[cluster.NodeID]bool) *why.Kept {
 	from := max(r.from, v.s.site.instantOf()) // a task over its limit may still be there
 	k := &why.Kept{Job: r.job, Nodes: v.s.site.nodeNames(r.nodes), From: time.Unix(0, from), To: time.Unix(0, r.to)}
-	k.Held, k.MayMove = r.held, v.s.site.cfg.Backfill == Conservative && !v.s.reserve.backfill.stable
+	k.Held, k.MayMove = r.held, v.s.site.plans == plansAll && !v.s.reserve.backfill.stable
 	k.Predicted = slices.ContainsFunc(r.nodes, func(id cluster.NodeID) bool { return endless[id] })
 	k.Overdue = k.Predicted && r.from <= v.s.site.instantOf()
 	p := &v.s.reserve.backfill.patience

@@ -64,7 +64,7 @@ func (f *reserve) placeBehind(key cluster.Key, length int64) (node cluster.NodeI
 		return node, fits
 	}
 	free := func(id cluster.NodeID) bool { return f.backfill.plan.Fits(id, key, now, end) }
-	if f.site.cfg.Backfill == EASY && !f.site.cluster.Windows().Any() {
+	if f.site.plans == plansFirst && !f.site.cluster.Windows().Any() {
 		return cluster.KeptOf(f.site.cluster).Place(key, free) // tasks only end elsewhere: free room stays free
 	}
 	return f.site.cluster.PlaceOn(key, free)

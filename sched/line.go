@@ -48,7 +48,7 @@ type ask struct {
 type line struct {
 	ask
 	gate  gate
-	full  int32 // if the gate is byMax: the pool at its maximum
+	full  int32 // the pool with the closed gate; -1 if it is not the gate of a pool
 	refs  int32 // begun jobs that belong here, with or without waiting tasks
 	tasks int64 // waiting tasks
 	fresh fifo
@@ -67,7 +67,7 @@ func (l *line) spare() bool { return l.tasks == 0 && l.refs == 0 && l.gate == no
 
 // hopes reports whether only lack of room, or the maximum of a pool, may hold back the jobs of a line.
 func (l *line) hopes() bool {
-	return (l.gate == noGate || l.gate == byFit || l.gate == byMax) && (l.fresh.jobs > 0 || len(l.begun) > 0)
+	return l.gate.hopes() && (l.fresh.jobs > 0 || len(l.begun) > 0)
 }
 
 // begun is a job with several tasks, one or more of them started.

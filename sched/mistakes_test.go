@@ -31,7 +31,7 @@ var mistakes = []struct{ name, file, text, with string }{
 		"h := m.reserve.backfill.patience.held\n\tif h.job == 0 || MISTAKE {"},
 	{"with limits nobody is held for", "patience.go", "i, known := p.find(r.job)\n",
 		"i, known := p.find(r.job)\n\tif MISTAKE && !known && f.running.endless == 0 {\n\t\treturn false\n\t}\n"},
-	{"jobs of the first job's pool pass it", "gate.go", "if len(b.firsts) > 0 {\n\t\tnode, fits",
+	{"jobs of the first job's pool pass it", "easy.go", "if len(b.firsts) > 0 {\n\t\tnode, fits",
 		"if len(b.firsts) > 0 && !(MISTAKE && b.firsts[0].at.queue == at.queue) {\n\t\tnode, fits"},
 	{"licenses are not held", "reserved.go", "f.planLicenses(r.key, sign, from, to)",
 		"if !(MISTAKE) {\n\t\t\tf.planLicenses(r.key, sign, from, to)\n\t\t}"},
@@ -42,12 +42,12 @@ var mistakes = []struct{ name, file, text, with string }{
 		"if len(w.active) == 0 || MISTAKE {\n\t\treturn"},
 	{"under conservative nobody is first", "inorder.go", "if m.reserve.keptAhead(r.key) != nil {",
 		"if m.reserve.keptAhead(r.key) != nil || MISTAKE {"},
-	{"under fifo wrong predictions move kept room", "backfill.go", "Backfill != Conservative || e.running.endless == 0",
-		"Backfill != Conservative || e.running.endless == 0 || MISTAKE"},
+	{"under fifo wrong predictions move kept room", "backfill.go", "plans != plansAll || e.running.endless == 0",
+		"plans != plansAll || e.running.endless == 0 || MISTAKE"},
 	{"licenses are held from when nodes are free", "patience.go", "h.to - h.from; h.lacksLicense {",
 		"h.to - h.from; h.lacksLicense && !(MISTAKE) {"},
-	{"conservative forgets the hold", "backfill.go", "if !b.stable {\n\t\t\te.reserve.holdAgain",
-		"if !b.stable && !(MISTAKE) {\n\t\t\te.reserve.holdAgain"},
+	{"conservative forgets the hold", "conservative.go", "if !b.stable {\n\t\te.reserve.holdAgain",
+		"if !b.stable && !(MISTAKE) {\n\t\te.reserve.holdAgain"},
 }
 
 // TestStarvationFindsMistakes: the property fails for each planted mistake. The text at which each is planted

@@ -26,14 +26,14 @@ func (v GateView) less(key cluster.Key, resource int, need int64) bool {
 // passedInRoom reports whether smaller requests take the room that a job waits for, and none is kept.
 func (v GateView) passedInRoom(j *Job) (g why.Gate, passed bool) {
 	below := int32(Root)
-	switch place := v.s.site.cfg.Backfill; {
+	switch site := &v.s.site; {
 	case v.s.site.cluster.Room(j.Key) || !v.s.site.cluster.Empty().Could(j.Key):
 		return g, false
-	case place == FirstFit:
+	case !site.strict && site.plans == plansNone:
 		g.Name = byFirstFit
-	case place != FCFS && v.beyondHorizon(j):
+	case !site.strict && v.beyondHorizon(j):
 		g.Name = byHorizon
-	case place == FCFS:
+	case site.strict:
 		if below = v.chosenAnew(j); below < 0 {
 			return g, false
 		}

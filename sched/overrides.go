@@ -202,6 +202,13 @@ func (v *overrides) paused(path string) bool {
 	return paused
 }
 
+// EndedPauses returns the pauses that ended by themselves since the last call.
+func (v *overrides) EndedPauses() []Pause {
+	ended := v.pauses.ended
+	v.pauses.ended = nil
+	return ended
+}
+
 // openGate is the gate of a line without other closed gates.
 func (v *overrides) openGate(leaf int32) gate {
 	if _, paused := v.PauseOf(PoolID(leaf)); paused {

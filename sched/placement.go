@@ -68,13 +68,13 @@ func (m *placement) drawSole(jobs, limit int, d *Decision) bool {
 		if !fits {
 			// First come, first served: no job passes one that waits for room. A job that a maximum holds back
 			// delays its own pool only.
-			if started == 0 && m.site.cfg.Backfill == FCFS && m.lines.line(at).gate == noGate {
+			if started == 0 && m.site.strict && m.lines.line(at).gate == noGate {
 				if m.site.cluster.Empty().Could(m.lines.line(at).key) {
 					return false
 				}
 				m.gates.parkNoRoom(leaf, at) // it waits for other nodes to join
 			}
-			if started == 0 && m.site.cfg.Backfill != FCFS && (roomless || m.orders.againFirst(leaf)) {
+			if started == 0 && !m.site.strict && (roomless || m.orders.againFirst(leaf)) {
 				if !roomless { // no room appears until a task starts
 					m.gates.parkRoomless(leaf)
 				}
@@ -98,13 +98,10 @@ func (m *placement) drawSole(jobs, limit int, d *Decision) bool {
 	return true
 }
 
-// nothingNew reports whether nothing has happened since a step found that no more tasks can start. If a job without
-// room decides which others may start, and the order follows the clock, another step would start a task only
-// because the step was taken.
+// nothingNew reports whether nothing has happened since a step found that no more tasks can start.
 func (m *placement) nothingNew() bool {
 	b := &m.reserve.backfill
-	return m.steps > 1 && !b.unfinished && m.looked == m.site.events && m.site.cfg.Backfill != FirstFit &&
-		(m.site.cfg.Backfill != Conservative || b.plan != nil && !b.stable)
+	return m.steps > 1 && !b.unfinished && m.looked == m.site.events
 }
 
 // startAt starts the job at the head of a line: a single task on the given node, or a gang on the nodes in hosts.
@@ -241,11 +238,7 @@ func (m *placement) startKept(r *reserved, d *Decision) bool {
 func (m *placement) nextIn(id int32) (ask, int64, bool) {
 	waiting := m.gates.noRoom.all()
 	m.gates.unpark(&waiting)
-	for above := m.tree.pools[id].parent; above >= 0; above = m.tree.pools[above].parent {
-		if lim := m.tree.limits(above); lim != nil {
-			m.gates.unpark(&lim.parked)
-		}
-	}
+	m.gates.openAbove(id)
 	for m.tree.pools[id].seat.in {
 		leaf := id
 		for m.tree.pools[leaf].inner >= 0 {
@@ -260,7 +253,7 @@ func (m *placement) nextIn(id int32) (ask, int64, bool) {
 		case !m.site.openSomewhere(m.lines.line(at).ask):
 			m.gates.noRoom.add(key, at)
 			m.gates.park(leaf, at, byFit)
-		case m.gates.untilOpen(leaf, at):
+		case !m.gates.holds(byWindow, leaf, at):
 			return m.lines.line(at).ask, h.id, true
 		}
 	}

@@ -50,18 +50,21 @@ type expectation struct {
 	all   sum     // over the pool and the pools below it: Pool.Flight
 }
 
-// gate is the reason why a line is parked.
+// gate is the reason why a line is parked. From byMax on, it is the number of a [gateKind].
 type gate uint8
 
 const (
 	noGate    gate = iota
 	byFit          // the request fits on no node now
 	byMax          // a pool above is at its maximum for this request
+	byWindow       // the requested window is not open
 	byLicense      // too few of a license are free
 	byRate         // the starts of a rate are used up
-	byWindow       // the requested window is not open
 	byPause        // a pool above is paused
 )
+
+// hopes reports whether jobs behind the gate may start as soon as other tasks end, so that they count as demand.
+func (g gate) hopes() bool { return g <= byMax }
 
 type lineRef struct{ queue, line int32 }
 

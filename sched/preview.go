@@ -74,7 +74,7 @@ func (h *gates) boundless() {
 			}
 		}
 	}
-	h.site.cfg.Backfill = FirstFit
+	h.firstFit()
 	h.reserve.backfill.plan = nil // it lacks these nodes
 	if len(all) == 0 {
 		return

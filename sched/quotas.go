@@ -15,12 +15,11 @@ type quotas struct {
 	site  *site
 	lines *lines
 
-	needs       []*quotaNeeds // by key; nil for most
-	licenses    []license
-	rates       []rate
-	licenseOf   map[string]int32
-	rateOf      map[string]int32
-	parkedRates int // number of parked lines
+	needs     []*quotaNeeds // by key; nil for most
+	licenses  []license
+	rates     []rate
+	licenseOf map[string]int32
+	rateOf    map[string]int32
 }
 
 // Request is the request of a task.
@@ -143,14 +142,12 @@ func (c *quotas) setQuotas(cfg *Config) {
 	}
 	for i := range c.licenses {
 		l := &c.licenses[i]
-		l.total, l.parked = cfg.Licenses[l.name], nil
+		l.total = cfg.Licenses[l.name]
 	}
 	for i := range c.rates {
 		r := &c.rates[i]
 		r.change(cfg.Rates[r.name], c.site.at)
-		r.parked = nil
 	}
-	c.parkedRates = 0
 }
 
 // lackingLicense is the first license with too few free for a number of tasks; nil if there is none.
@@ -185,32 +182,6 @@ func (c *quotas) hold(t *quotaNeeds, sign int64) {
 	for _, need := range t.licenses {
 		c.licenses[need.license].used += sign * need.n
 	}
-}
-
-// leastOf is the smallest number of tokens that lets one of the lines waiting for a rate continue.
-func (w *lines) leastOf(r *rate) int64 {
-	least := r.Limit.burst()
-	for _, at := range r.parked {
-		if least = min(least, r.Least(w.site.atOnce(w.line(at).key))); least == 1 {
-			break
-		}
-	}
-	return least
-}
-
-// nextToken is the earliest instant at which a line waiting for a rate may continue; zero if none waits.
-func (c *quotas) nextToken() (next time.Time) {
-	if c.parkedRates == 0 {
-		return next
-	}
-	for i := range c.rates {
-		if r := &c.rates[i]; len(r.parked) > 0 {
-			if t := r.when(c.lines.leastOf(r)); next.IsZero() || t.Before(next) {
-				next = t
-			}
-		}
-	}
-	return next
 }
 
 // holdsLicense reports whether tasks with a key hold licenses.

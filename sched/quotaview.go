@@ -2,7 +2,6 @@ package sched
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
@@ -78,56 +77,5 @@ func (v View) waitingForQuotas() (licenses, rates []int64) {
 
 // QuotaGates lists the gates of the licenses and rates of a key.
 func (v GateView) QuotaGates(key cluster.Key) []why.Gate {
-	t := v.s.quotas.needsOf(key)
-	if t == nil {
-		return nil
-	}
-	var gates []why.Gate
-	tasks := v.s.site.atOnce(key)
-	for _, need := range t.licenses {
-		need.n *= tasks
-		gates = append(gates, v.licenseGate(need))
-	}
-	for _, n := range t.rates {
-		if r := &v.s.quotas.rates[n]; r.Limit.Count > 0 {
-			gates = append(gates, v.rateGate(r, r.Least(tasks)))
-		}
-	}
-	return gates
-}
-
-func (v GateView) licenseGate(need need) why.Gate {
-	l := &v.s.quotas.licenses[need.license]
-	g := why.Gate{
-		Name: "license " + l.name, Where: "licenses", Open: l.used+need.n <= l.total,
-		Used: fmt.Sprint(l.used), Limit: fmt.Sprint(l.total),
-	}
-	switch {
-	case need.n > l.total:
-		g.Code, g.Text = why.LicenseNever, fmt.Sprintf("it asks for %d of the license %s, and there are %d", need.n, l.name, l.total)
-		if _, configured := v.s.site.cfg.Licenses[l.name]; !configured {
-			g.Text = fmt.Sprintf("the license %s is not configured any more", l.name)
-		}
-	case !g.Open:
-		g.Code = why.GateLicense
-		g.Text = fmt.Sprintf("license %s %d/%d used", l.name, l.used, l.total)
-		if need.n > 1 {
-			g.Text += fmt.Sprintf(", it asks for %d", need.n)
-		}
-	}
-	return g
-}
-
-func (v GateView) rateGate(r *rate, least int64) why.Gate {
-	left := max(0, r.Tokens(v.s.site.at))
-	g := why.Gate{
-		Name: "rate " + r.name, Where: "rates", Open: left >= least,
-		Used: fmt.Sprintf("%d left", left), Limit: fmt.Sprintf("%v, burst %d", r.Limit, r.Limit.burst()),
-	}
-	if !g.Open {
-		at := r.when(least)
-		g.Code, g.Next = why.GateRate, &at
-		g.Text = fmt.Sprintf("rate %s %v, burst %d", r.name, r.Limit, r.Limit.burst())
-	}
-	return g
+	return append(v.s.gates.kinds[byLicense-byMax].ofKey(key), v.s.gates.kinds[byRate-byMax].ofKey(key)...)
 }

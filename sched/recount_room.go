@@ -22,11 +22,11 @@ func (a *recounter) compareLicenses() {
 	for i := range s.quotas.licenses {
 		a.equal(int32(Root), "held of the license "+s.quotas.licenses[i].name, s.quotas.licenses[i].used, used[i])
 	}
-	parked := 0
-	for i := range s.quotas.rates {
-		parked += len(s.quotas.rates[i].parked)
+	rates, parked := s.gates.kinds[byRate-byMax].(*rateGate), int64(0)
+	for range rates.noted() {
+		parked++
 	}
-	a.equal(int32(Root), "lines that wait for a rate", int64(s.quotas.parkedRates), int64(parked))
+	a.equal(int32(Root), "lines that wait for a rate", int64(rates.parked), parked)
 }
 
 // compareNodes compares the free resources of nodes with their running tasks, and with the room held for a gang or
@@ -129,31 +129,17 @@ func (a *recounter) compareHoldings() {
 // compareParked checks that each line with a closed gate is on a list of lines that will try again: a line on no
 // list would wait forever.
 func (a *recounter) compareParked() {
-	s, on := a.s, map[lineRef]uint8{}
-	note := func(refs []lineRef, g gate) {
-		for _, at := range refs {
-			on[at] |= 1 << g
-		}
-	}
-	fullFor := map[lineRef][]int32{} // the pools whose maximum parks the line
+	s, on := a.s, map[lineRef]uint64{}
 	for _, refs := range s.gates.noRoom.of {
-		note(refs, byFit)
-	}
-	for i := range s.tree.pools {
-		if lim := s.tree.limits(int32(i)); lim != nil {
-			note(lim.parked, byMax)
-			for _, at := range lim.parked {
-				fullFor[at] = append(fullFor[at], int32(i))
-			}
+		for _, at := range refs {
+			on[at] |= 1 << byFit
 		}
 	}
-	for i := range s.quotas.licenses {
-		note(s.quotas.licenses[i].parked, byLicense)
+	for i, k := range s.gates.kinds {
+		for at := range k.noted() {
+			on[at] |= 1 << (int(byMax) + i)
+		}
 	}
-	for i := range s.quotas.rates {
-		note(s.quotas.rates[i].parked, byRate)
-	}
-	note(s.gates.windowing.parked, byWindow)
 	for i := range s.lines.queues {
 		q, lost := &s.lines.queues[i], int64(0)
 		for k := range q.lines() {
@@ -165,7 +151,7 @@ func (a *recounter) compareParked() {
 				}
 			default:
 				at := lineRef{int32(i), int32(k)}
-				if on[at]&(1<<l.gate) == 0 || l.gate == byMax && !slices.Contains(fullFor[at], l.full) {
+				if on[at]&(1<<l.gate) == 0 || l.gate == byMax && !slices.Contains(s.tree.limits(l.full).parked, at) {
 					lost++
 				}
 			}

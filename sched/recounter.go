@@ -73,15 +73,15 @@ func (a *recounter) countLines() {
 	}
 }
 
-// wanting yields the pools that want the tasks of a line. If a maximum holds the line back, these are the pools
-// below the pool with that maximum; if another gate does, there are none.
+// wanting yields the pools that want the tasks of a line. If the gate of a pool, such as its
+// maximum, holds the line back, these are the pools below it; if another gate does, there are none.
 func (a *recounter) wanting(q *queue, l *line) iter.Seq[int32] {
 	return func(yield func(int32) bool) {
-		if l.held() && l.gate != byMax {
+		if l.held() && l.full < 0 {
 			return
 		}
 		for id := q.pool; id >= 0; id = a.s.tree.pools[id].parent {
-			if l.gate == byMax && id == l.full || !yield(id) {
+			if l.held() && id == l.full || !yield(id) {
 				return
 			}
 		}

@@ -214,7 +214,7 @@ func (f *reserve) planStart(i int32) {
 // planAgain replans a task that began later than planned. Under [Conservative] all planned starts have to be
 // replanned.
 func (f *reserve) planAgain(id RunID) {
-	if f.site.cfg.Backfill == Conservative {
+	if f.site.plans == plansAll {
 		f.backfill.plan = nil
 		return
 	}

@@ -86,7 +86,7 @@ func (f *reserve) earliest(key cluster.Key, length, from, before int64) (int64, 
 func (f *reserve) earliestNode(key cluster.Key, length, from, before int64) (int64, cluster.NodeID, bool) {
 	const many = 512
 	n := len(f.site.cluster.Nodes())
-	if f.site.cfg.Backfill != EASY || n <= 2*many {
+	if f.site.plans != plansFirst || n <= 2*many {
 		return f.backfill.plan.Earliest(key, length, from, before)
 	}
 	at, node, found := before, cluster.NodeID(0), false

@@ -144,6 +144,7 @@ func wireStarts(s *Scheduler) {
 	s.gates.quotas = &s.quotas
 	s.gates.reserve = &s.reserve
 	s.gates.running = &s.running
+	s.gates.setKinds(newKinds(&s.gates)...)
 	s.choice.site = &s.site
 	s.choice.tree = &s.tree
 	s.choice.precedence = &s.precedence

@@ -21,6 +21,15 @@ const maxPriorities = 32
 // newSuffix marks the priority class of the new jobs of a priority.
 const newSuffix = " (new)"
 
+// planning says for which waiting jobs future room is planned.
+type planning uint8
+
+const (
+	plansNone  planning = iota
+	plansFirst          // for the first job that finds no room
+	plansAll            // for every waiting job
+)
+
 // site is the base of all parts: the configuration, the nodes, and the time.
 type site struct {
 	cfg      Config
@@ -33,6 +42,8 @@ type site struct {
 	events   uint64    // number of events other than starts of a step
 	oneByOne bool      // a preview: slots become free one at a time
 	epoch    uint32    // chunks of jobs of this epoch may be changed in place
+	plans    planning  // by the backfill rule
+	strict   bool      // no job may pass a job without room
 	rarely   bool      // lines without room try again as rarely as on a large site
 }
 
@@ -46,7 +57,7 @@ func (m *site) room() int64 {
 
 // backfills reports whether future room is planned.
 func (m *site) backfills() bool {
-	return m.cfg.Backfill == EASY || m.cfg.Backfill == Conservative
+	return m.plans != plansNone
 }
 
 // instantOf is the present instant in the unit of the plan.

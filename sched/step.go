@@ -18,13 +18,10 @@ func (s *Scheduler) Step(t time.Time, limit int, d *Decision) {
 // wait, their order changes or a pool has starved long enough.
 func (s *Scheduler) nextInstant() time.Time {
 	next := earlier(earlier(earlier(s.intake.later.next(), s.overrides.pauses.next),
-		earlier(s.overrides.boosts.next(), s.intake.nextAged())), earlier(s.quotas.nextToken(), s.rebalancer.next))
+		earlier(s.overrides.boosts.next(), s.intake.nextAged())), earlier(s.gates.next(), s.rebalancer.next))
 	if s.tree.pools[Root].Waiting > 0 {
 		next = earlier(next, s.departures.nextHoldDown())
 		next = earlier(next, earlier(s.site.nextEdge(), earlier(s.tree.renewal.at, s.reclaimer.nextLook())))
 	}
-	if s.site.cfg.Backfill == Conservative {
-		next = earlier(next, s.reserve.nextKept())
-	}
-	return next
+	return earlier(next, s.reserve.nextKept())
 }

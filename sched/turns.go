@@ -177,7 +177,7 @@ func (u *turns) useAgain(leaf int32) {
 func (u *turns) joins(leaf int32) {
 	for id := leaf; id != int32(Root); id = u.tree.pools[id].parent {
 		p := &u.tree.pools[id]
-		if p.seat.kept < byLicense {
+		if p.seat.kept.hopes() {
 			continue
 		}
 		if in := u.tree.parentOf(id); p.seat.in && in.as.carrier != nil {

@@ -11,11 +11,6 @@ import (
 // future takes windows into account itself. A job that asks for a window waits at a gate for it to begin, so that
 // no other job waits behind it.
 
-// windowing holds the lines that wait for windows.
-type windowing struct {
-	parked []lineRef // lines whose window is not open
-}
-
 // nextEdge is when the next window begins or ends; zero if none does.
 func (m *site) nextEdge() time.Time {
 	if at := m.cluster.Windows().NextEdge(); at != cluster.Forever {

@@ -7,36 +7,9 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// reservationGate is the gate of the window that a job asks for; false if it asks for none.
-func (v GateView) reservationGate(key cluster.Key) (g why.Gate, asks bool) {
-	name := v.s.site.cluster.Window(key)
-	if name == "" {
-		return g, false
-	}
-	g = why.Gate{Name: "reservation", Where: name, Open: v.s.site.cluster.Windows().HasBegun(v.s.site.cluster.Window(key))}
-	for _, w := range v.s.site.cluster.Windows().All() {
-		if w.Name == name && !w.Closed {
-			g.Window = whyWindow(&w)
-			if !g.Open {
-				g.Code = why.GateReservation
-			}
-			return g, true
-		}
-	}
-	g.Open, g.Code = false, why.ReservationOver
-	return g, true
-}
-
-func whyWindow(w *cluster.Window) *why.Window {
-	return &why.Window{Name: w.Name, Nodes: w.Nodes, Maintenance: w.Closed, From: time.Unix(0, w.From), To: time.Unix(0, w.To)}
-}
-
 // WindowGates returns the gates of a job that windows close, or could close.
 func (v GateView) WindowGates(j Job) []why.Gate {
-	var gates []why.Gate
-	if g, asks := v.reservationGate(j.Key); asks {
-		gates = append(gates, g)
-	}
+	gates := v.s.gates.kinds[byWindow-byMax].ofKey(j.Key)
 	return append(gates, v.windowGate(&j, why.Gate{Name: "nodes", Where: "nodes", Open: true}))
 }
 

@@ -1,0 +1,62 @@
+package sched
+
+import "github.com/fairlead/fairlead/cluster"
+
+// easy is the rule [EASY].
+type easy struct{}
+
+func (easy) name() string { return "easy" }
+
+func (easy) plans() planning { return plansFirst }
+
+func (easy) strict() bool { return false }
+
+func (easy) begin(e *departures) {
+	if e.plansNothing() || !e.updatePlan() {
+		return
+	}
+	b, now := &e.reserve.backfill, e.site.instantOf()
+	b.events, b.behind = e.site.events, 0
+	if late := e.reserve.overrun(now); !late && e.gates.firstsStay() {
+		e.gates.lookBehind()
+		return
+	}
+	b.looks = lookups{events: e.site.events, at: now, freed: b.looks.freed[:0]}
+	e.reserve.unreserve()
+	e.reserve.holdAgain()
+	e.gates.lookAgain()
+}
+
+func (easy) start(s *Scheduler, limit int, d *Decision) { s.placement.drawAll(limit, d) }
+
+func (easy) settled(*backfilling) bool { return true }
+
+// node finds a node for a task of a line. For the first task that finds no room, it keeps room at the
+// earliest instant at which there will be some; after that, only tasks fit that do not need this room.
+func (easy) node(h *gates, at lineRef, job int64) (cluster.NodeID, bool) {
+	l, b := h.lines.line(at), &h.reserve.backfill
+	if job == b.patience.held.job {
+		return 0, false // its turn has passed, see startHeld
+	}
+	if b.uniform {
+		return h.reserve.findPaid(l.key, l.limit)
+	}
+	var node cluster.NodeID
+	var fits bool
+	if len(b.firsts) > 0 {
+		node, fits = h.reserve.placeBehind(l.key, h.reserve.lengthAt(at))
+	} else {
+		node, fits = h.reserve.findPaid(l.key, l.limit)
+	}
+	switch {
+	case fits:
+	case h.reserve.keptAhead(l.key) != nil:
+		b.behind++
+	default:
+		h.reserve.keepFirst(at, job)
+	}
+	return node, fits
+}
+
+// reopen leaves it to the next step, see lookAgain.
+func (easy) reopen(*gates) {}

@@ -1,0 +1,23 @@
+package sched
+
+import "slices"
+
+// fcfs is the rule [FCFS]. Only impossible requests are parked: any other job without room ends the step.
+type fcfs struct{ firstFit }
+
+func (fcfs) name() string { return "fcfs" }
+
+func (fcfs) strict() bool { return true }
+
+func (fcfs) settled(*backfilling) bool { return true }
+
+// reopen lets the lines try again whose request would now fit if no task ran.
+func (fcfs) reopen(h *gates) {
+	if len(h.noRoom.active) == 0 {
+		return
+	}
+	refs := h.noRoom.takeIf(slices.Sorted(slices.Values(h.noRoom.active)), nil, func(at lineRef) bool {
+		return h.site.cluster.Empty().Could(h.lines.line(at).key)
+	})
+	h.returning(&refs, byFit)
+}
