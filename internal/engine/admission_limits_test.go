@@ -19,9 +19,9 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// tollShares are the default shares with two licences of matlab, and 5 starts a second
+// quotaShares are the default shares with two licenses of matlab, and 5 starts a second
 // under linkedin, to which all jobs of the kind crawl are subject.
-func tollShares() fairlead.Shares {
+func quotaShares() fairlead.Shares {
 	s := fairlead.DefaultShares()
 	s.Sched.Licenses = map[string]int64{"matlab": 2}
 	s.Sched.Rates = map[string]sched.Rate{"linkedin": {Count: 5, Per: time.Second}}
@@ -77,7 +77,7 @@ func TestRateHoldsOverARestart(t *testing.T) {
 		store := memory.New("cpu")
 		crawl, fit := &clockwork{}, &clockwork{}
 		from := time.Now()
-		with(t, store, tollShares(), crawl, fit, func(l *engine.Loop) {
+		with(t, store, quotaShares(), crawl, fit, func(l *engine.Loop) {
 			ids, err := l.Client().Submit(t.Context(), fairlead.Job{User: "ann", Kind: "crawl", Array: "0-99"}, fairlead.Job{User: "ann", Kind: "fit"})
 			if err != nil {
 				t.Fatal(err)
@@ -100,7 +100,7 @@ func TestRateHoldsOverARestart(t *testing.T) {
 			time.Sleep(1300 * time.Millisecond)
 		})
 		time.Sleep(300 * time.Millisecond)
-		with(t, store, tollShares(), crawl, fit, func(*engine.Loop) { time.Sleep(time.Minute) })
+		with(t, store, quotaShares(), crawl, fit, func(*engine.Loop) { time.Sleep(time.Minute) })
 		if len(crawl.at) != 100 {
 			t.Errorf("%d of 100 tasks started", len(crawl.at))
 		}
@@ -123,7 +123,7 @@ func TestLicensesAreHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fit := &clockwork{forTime: 10 * time.Second}
 		job := fairlead.Job{User: "ann", Kind: "fit", Array: "0-5", Licenses: fairlead.Amounts{"matlab": 1}}
-		with(t, memory.New("cpu"), tollShares(), &clockwork{}, fit, func(l *engine.Loop) {
+		with(t, memory.New("cpu"), quotaShares(), &clockwork{}, fit, func(l *engine.Loop) {
 			ids, err := l.Client().Submit(t.Context(), job, fairlead.Job{User: "bob", Kind: "fit", Licenses: fairlead.Amounts{"matlab": 2}})
 			if err != nil {
 				t.Fatal(err)
@@ -153,7 +153,7 @@ func TestLicensesAreHeld(t *testing.T) {
 
 // TestLicensesAndRatesAreChecked: unknown or too many licenses or rates are refused with the existing ones.
 func TestLicensesAndRatesAreChecked(t *testing.T) {
-	client := engine.NewClient(memory.New("cpu"), tollShares())
+	client := engine.NewClient(memory.New("cpu"), quotaShares())
 	for _, c := range []struct {
 		job  fairlead.Job
 		want string

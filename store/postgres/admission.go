@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// The keys of rows in toll begin with their kind.
+// The keys of rows in quota begin with their kind.
 const (
 	ofRate = "rate "
 	ofHeld = "held "
@@ -58,7 +58,7 @@ func (r *limitRows) make(ctx context.Context, keys []string) error {
 }
 
 func (t *tx) addLimitRows(keys []string) {
-	t.trip.queue(`INSERT INTO @.toll (key) SELECT key FROM unnest($1::text[]) AS w (key) ON CONFLICT DO NOTHING`, keys)
+	t.trip.queue(`INSERT INTO @.quota (key) SELECT key FROM unnest($1::text[]) AS w (key) ON CONFLICT DO NOTHING`, keys)
 }
 
 // admission checks wants against the limits of their rates and of what they hold.
@@ -108,7 +108,7 @@ func (a *admission) read() error {
 		}
 		locked = 0
 		a.t.trip.ask(`SELECT r.* FROM unnest($1::text[]) AS w (key), LATERAL (
-				SELECT held, `+rateColumns+` FROM @.toll WHERE toll.key = w.key FOR UPDATE) AS r`, func(r pgx.Rows) error {
+				SELECT held, `+rateColumns+` FROM @.quota WHERE quota.key = w.key FOR UPDATE) AS r`, func(r pgx.Rows) error {
 			locked++
 			var amount int64
 			key, state, err := scanRate(r, &amount)
@@ -148,7 +148,7 @@ func (a *admission) read() error {
 
 const rateColumns = `key, count, per, burst, full_at, taken, taken_at`
 
-// scanRate reads a row of toll, and the state of its rate, if it has one.
+// scanRate reads a row of quota, and the state of its rate, if it has one.
 func scanRate(rows pgx.Rows, before ...any) (key string, r sched.RateState, err error) {
 	var full, at int64
 	err = rows.Scan(append(before, &key, &r.Limit.Count, &r.Limit.Per, &r.Limit.Burst, &full, &r.Taken, &at)...)
@@ -169,9 +169,9 @@ func (a *admission) keepRates(states []sched.RateState) {
 		count, per, burst = append(count, r.Limit.Count), append(per, int64(r.Limit.Per)), append(burst, r.Limit.Burst)
 		full, taken = append(full, life.Nanos(r.Full)), append(taken, r.Taken)
 	}
-	a.t.trip.queue(`UPDATE @.toll SET count = v.count, per = v.per, burst = v.burst, full_at = v.full_at, taken = v.taken, taken_at = $7
+	a.t.trip.queue(`UPDATE @.quota SET count = v.count, per = v.per, burst = v.burst, full_at = v.full_at, taken = v.taken, taken_at = $7
 		FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) AS v (key, count, per, burst, full_at, taken)
-		WHERE toll.key = v.key AND toll.key = ANY($1)`, keys, count, per, burst, full, taken, life.Nanos(a.t.trip.now))
+		WHERE quota.key = v.key AND quota.key = ANY($1)`, keys, count, per, burst, full, taken, life.Nanos(a.t.trip.now))
 }
 
 // keepHolds writes, with the transaction, what leases hold, and the sums.
@@ -214,7 +214,7 @@ func (a *admission) keepSums() {
 		}
 	}
 	if len(keys) > 0 {
-		a.t.trip.queue(`UPDATE @.toll SET held = v.held FROM unnest($1::text[], $2::bigint[]) AS v (key, held) WHERE toll.key = v.key AND toll.key = ANY($1)`,
+		a.t.trip.queue(`UPDATE @.quota SET held = v.held FROM unnest($1::text[], $2::bigint[]) AS v (key, held) WHERE quota.key = v.key AND quota.key = ANY($1)`,
 			keys, amounts)
 	}
 }

@@ -192,7 +192,7 @@ func heldIs(t *testing.T, url, schema string, want int64) {
 	}
 	defer conn.Close(t.Context())
 	var held, counted int64
-	err = conn.QueryRow(t.Context(), strings.ReplaceAll(`SELECT (SELECT sum(held) FROM @.toll) - (SELECT coalesce(sum(amount), 0) FROM @.freed),
+	err = conn.QueryRow(t.Context(), strings.ReplaceAll(`SELECT (SELECT sum(held) FROM @.quota) - (SELECT coalesce(sum(amount), 0) FROM @.freed),
 		(SELECT coalesce(sum((holds ->> 'held license matlab')::bigint), 0) FROM @.holding)`, "@", schema)).Scan(&held, &counted)
 	if err != nil || held != want || counted != want {
 		t.Errorf("held is %d, counted %d, want %d (%v)", held, counted, want, err)
@@ -215,7 +215,7 @@ func TestRatesMadeAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close(t.Context())
-	if _, err := conn.Exec(t.Context(), `DELETE FROM `+schema+`.toll WHERE key LIKE 'rate%'`); err != nil {
+	if _, err := conn.Exec(t.Context(), `DELETE FROM `+schema+`.quota WHERE key LIKE 'rate%'`); err != nil {
 		t.Fatal(err)
 	}
 	if got, refused := leased(t, stores[0], want(), want(), want()); len(got) != 2 || refused != 1 {

@@ -11,7 +11,7 @@ import (
 
 // Rates implements queue.RateKeeper.
 func (s *Store) Rates(ctx context.Context) (out []sched.RateState, err error) {
-	err = s.db.query(ctx, `SELECT `+laterNow+`, `+rateColumns+` FROM @.toll WHERE taken_at > 0 ORDER BY key`,
+	err = s.db.query(ctx, `SELECT `+laterNow+`, `+rateColumns+` FROM @.quota WHERE taken_at > 0 ORDER BY key`,
 		func(rows pgx.Rows) error {
 			var now int64
 			_, r, err := scanRate(rows, &now)
