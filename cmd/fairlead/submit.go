@@ -24,7 +24,8 @@ func (s *submission) command() *cobra.Command {
 		Long: `Submit a job: a command, a script, or a shell command line.
 
 #FL lines of a script hold flags of this command. #SBATCH and #PBS lines are read, too; submit
-lists the lines that have no effect. Flags on the command line override those in the script.
+lists the lines that have no effect. Flags on the command line override those in the script. The
+long options of sbatch are read as in a script, e.g. --cpus-per-task=4 --account=physics.
 
 The job gets PATH and the locale of your environment; pass more with --export.`,
 		Example: `  fairlead submit -- ./simulate run.cfg
@@ -80,6 +81,7 @@ The job gets PATH and the locale of your environment; pass more with --export.`,
 	f.BoolVar(&s.json, "json", false, "print JSON")
 	f.StringVar(&s.as, "as", "", "submit for another user (administrators only)")
 	f.SetInterspersed(false)
+	s.addSbatchFlags(f)
 	return c
 }
 

@@ -24,10 +24,10 @@ import (
 // submission is a submit command with its flags.
 type submission struct {
 	*app
+	spread
 	name, pool, kind, priority, requestor, key string
 	qos                                        string
 	cpus, retries, maxRunning, nice            int
-	nodes, tasks                               int
 	gpus                                       []string
 	constraint, reservation                    string
 	unsatisfiable                              bool
@@ -57,6 +57,15 @@ func (s *submission) spec(c *cobra.Command, args []string) (*api.Spec, error) {
 			return nil, err
 		}
 	}
+	if !spec.Script && len(s.sbatch) > 0 {
+		d, err := script.Options(s.sbatchWords(c)...)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		if err := s.follow(c, spec, "", d); err != nil {
+			return nil, err
+		}
+	}
 	if c.Flags().Changed("cpus") && s.cpus == 0 {
 		return nil, usagef("--cpus 0: a task has at least one processor")
 	}
@@ -80,9 +89,21 @@ func (s *submission) readScript(c *cobra.Command, spec *api.Spec, args []string)
 	if err != nil {
 		return err
 	}
-	d, err := script.Parse(text)
+	d, err := script.Parse(text, s.sbatchWords(c)...)
 	if err != nil {
 		return usagef("%s: %w", args[0], err)
+	}
+	spec.Argv, spec.Payload, spec.Script = args, text, true
+	return s.follow(c, spec, args[0], d)
+}
+
+// follow sets the flags that directives ask for. Flags on the command line override them. name is that of the script.
+func (s *submission) follow(c *cobra.Command, spec *api.Spec, name string, d *script.Directives) error {
+	place := func(line int) string {
+		if line == 0 {
+			return ""
+		}
+		return fmt.Sprintf("%s:%d: ", name, line)
 	}
 	changed := map[string]bool{}
 	gang := c.Flags().Changed("nodes") || c.Flags().Changed("tasks")
@@ -91,23 +112,26 @@ func (s *submission) readScript(c *cobra.Command, spec *api.Spec, args []string)
 			continue // the command line overrides the script
 		}
 		if err := c.Flags().Set(f.Name, f.Value); err != nil {
-			return usagef("%s:%d: --%s %s: %w", args[0], f.Line, f.Name, f.Value, err)
+			return usagef("%s--%s %s: %w", place(f.Line), f.Name, f.Value, err)
 		}
 		changed[f.Name] = true
 	}
-	for _, n := range d.Notes {
-		fmt.Fprintf(s.errs, "%s: note: %s\n", args[0], n)
+	said := func(what string, all []script.Ignored) {
+		for _, i := range all {
+			if i.Line > 0 {
+				fmt.Fprintf(s.errs, "%s: ", name)
+			}
+			fmt.Fprintf(s.errs, "%s: %s\n", what, i)
+		}
 	}
-	for _, i := range d.Ignored {
-		fmt.Fprintf(s.errs, "%s: ignored: %s\n", args[0], i)
-	}
+	said("note", d.Notes)
+	said("ignored", d.Ignored)
 	if d.Compat != "" {
 		spec.Env[environ.Compat] = d.Compat
 	}
 	if d.Processes > 0 {
 		spec.Env[environ.Processes] = strconv.Itoa(d.Processes)
 	}
-	spec.Argv, spec.Payload, spec.Script = args, text, true
 	return nil
 }
 

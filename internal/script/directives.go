@@ -76,7 +76,7 @@ func (d *Directives) ignore(number int, o option, why string) {
 // Flag is one flag of fairlead submit. Name is its long name.
 type Flag struct {
 	Name, Value string
-	Line        int // of the script
+	Line        int // of the script; 0: from the command line
 }
 
 // Directives are the requests of a script.
@@ -93,14 +93,18 @@ type Directives struct {
 
 // Ignored is a directive that has no effect here.
 type Ignored struct {
-	Line int
+	Line int // 0: from the command line
 	Text string
 	Why  string
 }
 
 func (i Ignored) String() string {
-	if i.Why == "" {
-		return fmt.Sprintf("line %d: %s", i.Line, i.Text)
+	text := i.Text
+	if i.Line > 0 {
+		text = fmt.Sprintf("line %d: %s", i.Line, i.Text)
 	}
-	return fmt.Sprintf("line %d: %s (%s)", i.Line, i.Text, i.Why)
+	if i.Why != "" {
+		text += " (" + i.Why + ")"
+	}
+	return text
 }

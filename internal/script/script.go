@@ -14,8 +14,9 @@ import (
 // MaxSize is the largest size of a script, in bytes.
 const MaxSize = 256 << 10
 
-// Parse reads the directives before the first command of a script, like sbatch. Errors name the line.
-func Parse(text []byte) (*Directives, error) {
+// Parse reads the directives before the first command of a script, like sbatch. Errors name the line. Options of
+// sbatch from a command line override those of the script.
+func Parse(text []byte, words ...string) (*Directives, error) {
 	switch {
 	case len(text) > MaxSize:
 		return nil, fmt.Errorf("the script has more than %d bytes: put the work into a program that it calls", MaxSize)
@@ -44,8 +45,29 @@ func Parse(text []byte) (*Directives, error) {
 			return nil, fmt.Errorf("line %d: %w", number, err)
 		}
 	}
+	if err := d.commandLine(words); err != nil {
+		return nil, err
+	}
 	d.layOut()
 	return d, nil
+}
+
+// Options reads options of sbatch that were given on a command line.
+func Options(words ...string) (*Directives, error) {
+	d := &Directives{}
+	if err := d.commandLine(words); err != nil {
+		return nil, err
+	}
+	d.layOut()
+	return d, nil
+}
+
+func (d *Directives) commandLine(words []string) error {
+	if len(words) == 0 {
+		return nil
+	}
+	d.Compat = "slurm"
+	return d.sbatchWords(words, 0, "")
 }
 
 func (d *Directives) line(line string, number int) error {

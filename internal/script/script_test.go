@@ -2,6 +2,7 @@ package script
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -87,6 +88,41 @@ func TestDirectives(t *testing.T) {
 	}
 }
 
+// TestCommandLine: options of sbatch on a command line are read like a last line of the script.
+func TestCommandLine(t *testing.T) {
+	for _, c := range []struct {
+		script string
+		words  []string
+		want   string
+	}{
+		{"#SBATCH -n 4 -J a\n", []string{"--cpus-per-task=2", "--job-name=b"}, "name=b cpus=8"},
+		{"", []string{"--part=debug", "--account=physics", "--dependency=afterok:3"}, "pool=physics after=ok:3"},
+		{"", []string{"--nodes=2", "--ntasks=8", "--cpus-per-task=2"}, "cpus=8 nodes=2"},
+		{"", []string{"--ntasks=x"}, `--ntasks=x: "x" is not a number above 0`},
+	} {
+		d, err := Options(c.words...)
+		if c.script != "" {
+			d, err = Parse([]byte(c.script), c.words...)
+		}
+		if err != nil {
+			if err.Error() != c.want {
+				t.Errorf("%q: %v, want %s", c.words, err, c.want)
+			}
+			continue
+		}
+		var got []string
+		for _, f := range d.Flags {
+			got = append(got, f.Name+"="+f.Value)
+		}
+		slices.Sort(got)
+		want := strings.Fields(c.want)
+		slices.Sort(want)
+		if !slices.Equal(got, want) || d.Compat != "slurm" {
+			t.Errorf("%q: %q, compat %q; want %q", c.words, got, d.Compat, want)
+		}
+	}
+}
+
 func TestBadScripts(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                            "empty",
@@ -97,6 +133,9 @@ func TestBadScripts(t *testing.T) {
 		"#SBATCH stray\n":             "not an option",
 		"\ufeff#!/bin/sh\n":           "byte order mark",
 		"#!/bin/sh\n#FL -J caf\xe9\n": "line 2: the directive has letters that are not UTF-8",
+		"#SBATCH --cpu-per-task=4\n":  "line 1: #SBATCH --cpu-per-task=4: sbatch has no option --cpu-per-task - did you mean --cpus-per-task?",
+		"#SBATCH --cpus=4\n":          "--cpus may mean --cpus-per-gpu or --cpus-per-task",
+		"#SBATCH -z\n":                "sbatch has no option -z",
 		"#SBATCH -c 0\n":              "0\" is not a number above 0",
 		"#FL -J\n":                    "needs a value",
 		strings.Repeat("#\n", 200000): "more than 262144 bytes",

@@ -6,20 +6,6 @@ import (
 	"strings"
 )
 
-// sbatchLetters are the short forms of sbatch's options.
-var sbatchLetters = map[string]string{
-	"J": "job-name", "c": "cpus-per-task", "n": "ntasks", "N": "nodes", "t": "time", "A": "account", "p": "partition",
-	"G": "gpus", "a": "array", "d": "dependency", "b": "begin", "H": "hold", "o": "output", "e": "error", "D": "chdir",
-	"L": "licenses", "C": "constraint", "q": "qos", "w": "nodelist", "x": "exclude", "M": "clusters", "k": "no-kill",
-	"s": "oversubscribe", "O": "overcommit", "Q": "quiet", "i": "input", "S": "core-spec", "W": "wait", "v": "verbose", "I": "immediate",
-}
-
-// sbatchSwitches are the options that take no value.
-var sbatchSwitches = map[string]bool{
-	"hold": true, "requeue": true, "no-requeue": true, "exclusive": true, "oversubscribe": true, "overcommit": true,
-	"quiet": true, "no-kill": true, "wait": true, "verbose": true, "contiguous": true, "parsable": true, "spread-job": true, "get-user-env": true,
-}
-
 // sbatchSame are the options with the meaning of a flag of submit.
 var sbatchSame = map[string]string{
 	"job-name": "name", "time": "time", "account": "pool", "array": "array", "begin": "begin", "output": "output",
@@ -33,20 +19,25 @@ var sbatchSilent = map[string]bool{"quiet": true, "verbose": true, "parsable": t
 
 // sbatch reads a #SBATCH line.
 func (d *Directives) sbatch(words []string, number int) error {
-	long := func(name string) string {
-		if l, ok := sbatchLetters[name]; ok {
-			return l
-		}
-		return name
+	return d.sbatchWords(words, number, "#SBATCH ")
+}
+
+// sbatchWords reads options of sbatch. Errors begin with the prefix.
+func (d *Directives) sbatchWords(words []string, number int, prefix string) error {
+	takes := func(name string) bool {
+		long, err := sbatchName(name)
+		return err == nil && sbatchNames[long]
 	}
-	opts, err := options(words, func(name string) bool { return !sbatchSwitches[long(name)] })
+	opts, err := options(words, takes)
 	if err != nil {
 		return err
 	}
 	for _, o := range opts {
-		o.name = long(o.name)
-		if err := d.sbatchOption(o, number); err != nil {
-			return fmt.Errorf("#SBATCH %s: %w", o.text, err)
+		if o.name, err = sbatchName(o.name); err == nil {
+			err = d.sbatchOption(o, number)
+		}
+		if err != nil {
+			return fmt.Errorf("%s%s: %w", prefix, o.text, err)
 		}
 	}
 	return nil
