@@ -39,3 +39,8 @@ func count(n int, one, many string) string {
 	}
 	return fmt.Sprint(n, " ", many)
 }
+
+// tasksOf writes how many tasks of a job wait, run, succeeded and failed.
+func tasksOf(j *api.Job) string {
+	return fmt.Sprintf("%dW %dR %dS %dF", j.Waiting, j.Running, j.Succeeded, j.Failed)
+}

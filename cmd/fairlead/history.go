@@ -25,6 +25,7 @@ type history struct {
 	job   int64
 	limit int
 	stops bool
+	long  bool
 }
 
 func historyCommand(a *app) *cobra.Command {
@@ -34,6 +35,7 @@ func historyCommand(a *app) *cobra.Command {
 		Short: "List ended jobs, or the history of one job",
 		Example: `  fairlead history -u ann -S 24h
   fairlead history -j 1042             everything that happened to job 1042
+  fairlead history -S 7d -o job,user,pool,cpu,request,ran
   fairlead history --stops             preempted tasks, and the work that was lost`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -52,6 +54,7 @@ func historyCommand(a *app) *cobra.Command {
 	h.selection.flags(c)
 	c.Flags().StringVarP(&h.since, "since", "S", "24h", "jobs that ended since: 24h, 7d, 2026-11-01, 08:00")
 	c.Flags().Int64VarP(&h.job, "job", "j", 0, "show the history of this job")
+	c.Flags().BoolVarP(&h.long, "long", "l", false, "more columns: what the job asked for, its kind, its tasks, its start")
 	c.Flags().BoolVar(&h.stops, "stops", false, "list preempted tasks with rule, numbers and lost work; select with -j and -S")
 	c.Flags().IntVar(&h.limit, "limit", 1000, "maximum number of jobs, newest first")
 	return c
@@ -76,9 +79,14 @@ func (h *history) list(ctx context.Context, client *api.Client) error {
 }
 
 func (h *history) table(list *api.JobList) error {
-	t := table.New(table.Column{Name: "JOB", Right: true}, table.Column{Name: "USER"}, table.Column{Name: "POOL"}, table.Column{Name: "NAME"},
-		table.Column{Name: "STATE"}, table.Column{Name: "SUBMITTED"}, table.Column{Name: "WAITED", Right: true},
-		table.Column{Name: "RAN", Right: true}, table.Column{Name: "LIMIT", Right: true}, table.Column{Name: "ENDED"}, table.Column{Name: "CAUSE"})
+	columns := []table.Column{{Name: "JOB", Right: true}, {Name: "USER"}, {Name: "POOL"}, {Name: "NAME"}, {Name: "STATE"},
+		{Name: "SUBMITTED"}, {Name: "WAITED", Right: true}, {Name: "RAN", Right: true}, {Name: "LIMIT", Right: true},
+		{Name: "ENDED"}, {Name: "CAUSE"}}
+	if h.long = h.long || len(h.columns) > 0; h.long {
+		columns = append(columns, table.Column{Name: "STARTED"}, table.Column{Name: "KIND"}, table.Column{Name: "TASKS"},
+			table.Column{Name: strings.ToUpper(list.Summary.Unit), Right: true}, table.Column{Name: "REQUEST"}, table.Column{Name: "PRIORITY"}, table.Column{Name: "COMMAND"})
+	}
+	t := table.New(columns...)
 	sort.Slice(list.Jobs, func(i, j int) bool { return list.Jobs[i].ID < list.Jobs[j].ID })
 	for i := range list.Jobs {
 		j := &list.Jobs[i]
@@ -89,16 +97,22 @@ func (h *history) table(list *api.JobList) error {
 				ran = span(j.Ended.Sub(*j.Started))
 			}
 		}
-		t.Row(j.ID, j.User, words.Pool(j.Pool), dash(j.Name), j.State, clock(j.Submitted, list.At), waited, ran, words.Limit(j.LimitSeconds), ended(j, list.At), dash(plain.Line(firstLine(j.Cause))))
+		row := []any{j.ID, j.User, words.Pool(j.Pool), dash(j.Name), j.State, clock(j.Submitted, list.At), waited, ran,
+			words.Limit(j.LimitSeconds), clockOr(j.Ended, list.At), dash(plain.Line(firstLine(j.Cause)))}
+		if h.long {
+			row = append(row, clockOr(j.Started, list.At), dash(j.Kind), tasksOf(j),
+				words.Units(j, list.Summary.Unit), dash(amounts(j.Request, list.Summary.Unit)), j.Priority, command(j))
+		}
+		t.Row(row...)
 	}
 	return h.print(&h.listing, t)
 }
 
-func ended(j *api.Job, now time.Time) string {
-	if j.Ended == nil {
+func clockOr(at *time.Time, now time.Time) string {
+	if at == nil {
 		return "-"
 	}
-	return clock(*j.Ended, now)
+	return clock(*at, now)
 }
 
 func firstLine(text string) string {

@@ -123,7 +123,7 @@ func newRoot(a *app) *cobra.Command {
 	add("admin", configCommand, boostCommand, usageCommand, tokenCommand, bridgeCommand, stepCommand, simCommand,
 		benchCommand, doctorCommand, clusterCommand, licensesCommand)
 	root.SetHelpCommand(helpCommand(root))
-	add("", versionCommand)
+	add("", versionCommand, manCommand)
 	return root
 }
 

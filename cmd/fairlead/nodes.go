@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,6 +12,7 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/table"
+	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/internal/words"
 )
 
@@ -19,13 +21,11 @@ func nodesCommand(a *app) *cobra.Command {
 	var tasks bool
 	var past time.Duration
 	c := &cobra.Command{
-		Use:     "nodes [--tasks [NODE...]]",
+		Use:     "nodes [--tasks] [NODE...]",
 		Short:   "List nodes, or the tasks that run on them",
-		Example: "  fairlead nodes\n  fairlead nodes --tasks n3 n4     tasks that run there, with their latest end\n  fairlead nodes --tasks n3 --past 1h   also tasks that ended there in the last hour",
+		Example: "  fairlead nodes\n  fairlead nodes n3 n4\n  fairlead nodes --tasks n3 n4     tasks that run there, with their latest end\n  fairlead nodes --tasks n3 --past 1h   also tasks that ended there in the last hour",
 		Args: func(c *cobra.Command, args []string) error {
 			switch {
-			case len(args) > 0 && !tasks:
-				return usagef("names of nodes need --tasks")
 			case past != 0 && !tasks:
 				return usagef("--past needs --tasks")
 			case past < 0 || past > 7*24*time.Hour:
@@ -40,7 +40,7 @@ func nodesCommand(a *app) *cobra.Command {
 					if tasks {
 						return show(a, l.json, t.tasks)(client.Nodes.Tasks(c.Context(), args, past))
 					}
-					return show(a, l.json, t.nodes)(client.Nodes.List(c.Context()))
+					return show(a, l.json, t.nodes)(nodesNamed(c.Context(), client, args))
 				})
 			})
 		},
@@ -50,6 +50,25 @@ func nodesCommand(a *app) *cobra.Command {
 	c.Flags().BoolVar(&tasks, "tasks", false, "list the tasks of these nodes, or of all, with their latest end")
 	c.AddCommand(nodesPermitCommand(a), nodesPermitsCommand(a), nodesRevokeCommand(a))
 	return c
+}
+
+// nodesNamed returns the nodes of these names, or all if there are no names.
+func nodesNamed(ctx context.Context, client *api.Client, names []string) (*api.Nodes, error) {
+	all, err := client.Nodes.List(ctx)
+	if err != nil || len(names) == 0 {
+		return all, err
+	}
+	known := map[string]bool{}
+	for i := range all.Nodes {
+		known[all.Nodes[i].Name] = true
+	}
+	for _, name := range names {
+		if !known[name] {
+			return nil, fmt.Errorf("there is no node %.80q; see: fairlead nodes", name)
+		}
+	}
+	all.Nodes = slices.DeleteFunc(all.Nodes, func(n views.NodeView) bool { return !slices.Contains(names, n.Name) })
+	return all, nil
 }
 
 // nodeTables prints nodes, or the tasks on them.

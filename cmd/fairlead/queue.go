@@ -263,8 +263,8 @@ func (q *queueList) row(j *api.Job, list *api.JobList, me string) []any {
 		words.State(j), finished, span(list.At.Sub(j.Submitted)), words.Rank(j), words.Start(j, list.At), words.WaitingFor(j, list.At),
 	}
 	if q.long {
-		row = append(row, j.Priority, points(j), fmt.Sprintf("%dW %dR %dS %dF", j.Waiting, j.Running, j.Succeeded, j.Failed),
-			dash(amounts(j.Request, list.Summary.Unit)), command(j))
+		row = append(row, j.Priority, points(j), tasksOf(j), dash(amounts(j.Request, list.Summary.Unit)),
+			command(j))
 	}
 	return row
 }

@@ -103,7 +103,7 @@ func (ex *Explainer) barred(ctx context.Context, j *queue.Job, events []queue.Ev
 		text  string
 		ready string
 	}{
-		{blocked, why.GateAfter, "it waits for the end of " + units.Plural(len(j.After), "other job"),
+		{blocked, why.GateAfter, "it waits for the end of " + othersOf(j, len(j.After)),
 			"what it waited for has ended"},
 		{begin, why.GateBegin, "it may begin at " + instant.Text(j.Begin), "its time has come"},
 	} {

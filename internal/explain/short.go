@@ -57,6 +57,14 @@ func (l *lineReasons) starves(j *queue.Job) (r why.Reason, starves bool) {
 	return r, r.Code != ""
 }
 
+// othersOf names the one job that a job depends on, or says for how many it waits.
+func othersOf(j *queue.Job, waits int) string {
+	if len(j.After) == 1 {
+		return fmt.Sprintf("job %d", j.After[0].Job)
+	}
+	return units.Plural(waits, "other job")
+}
+
 // starvesReason fills in that others can pass a job forever.
 func (l *lineReasons) starvesReason(j *queue.Job, r *ShortReason) bool {
 	x, starves := l.starves(j)
@@ -126,7 +134,7 @@ func (ex *Explainer) ReasonsIn(order *Order, jobs []*queue.Job) map[int64]ShortR
 			case j.Held:
 				r.Code, r.Text = why.GateHeld, heldText(j)
 			case j.Pending > 0:
-				r.Code, r.Text = why.GateAfter, units.Plural(j.Pending, "other job")
+				r.Code, r.Text = why.GateAfter, othersOf(j, j.Pending)
 			case j.Begin.After(now):
 				r.Code, r.Text = why.GateBegin, "begins "+instant.Text(j.Begin)
 			case j.MaxRunning > 0 && j.Running >= j.MaxRunning:
