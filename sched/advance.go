@@ -41,8 +41,22 @@ func (s *Scheduler) moveTo(t time.Time) {
 
 // nextChange is the next instant at which time alone changes something; zero if there is none.
 func (s *Scheduler) nextChange() time.Time {
-	return earlier(earlier(s.overrides.boosts.next(), s.intake.nextAged()), earlier(earlier(s.site.nextEdge(),
-		s.departures.nextHoldDown()), s.overrides.pauses.next))
+	if !s.timed() {
+		return time.Time{}
+	}
+	return earlier(s.nextOverride(), earlier(s.site.nextEdge(), s.departures.nextHoldDown()))
+}
+
+// nextOverride is the next instant at which a boost or a pause ends, or a job stops being new; zero if there is none.
+func (s *Scheduler) nextOverride() time.Time {
+	return earlier(earlier(s.overrides.boosts.next(), s.intake.nextAged()), s.overrides.pauses.next)
+}
+
+// timed reports whether anything may end or begin at an instant: a boost, a pause, a hold-down, the time in which a
+// job is new, or a window. Mostly nothing may, and comparing the instants would cost more than choosing a pool.
+func (s *Scheduler) timed() bool {
+	return len(s.overrides.boosts.ends) > 0 || !s.overrides.pauses.next.IsZero() || len(s.departures.heldDown) > 0 ||
+		len(s.intake.newJobs) > 0 || s.site.cluster.Windows().Any()
 }
 
 // openStep opens a step at t.

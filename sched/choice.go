@@ -66,7 +66,7 @@ func (e *choice) freshen(in *inner, o *order, at *Setting, t *why.Terms) int32 {
 		first := o.entries[0]
 		*t = in.as.keyed.Terms(&e.tree.pools[first.child], *at)
 		if key := in.ranked(t); key > first.key {
-			o.set(0, key, e.orders)
+			o.set(0, place{key, first.tie}, e.orders)
 			if o.entries[0].child != first.child {
 				continue
 			}
@@ -139,7 +139,7 @@ func (e *choice) rival(in *inner, leader int32, l *Level) {
 func (e *choice) rivalIn(in *inner, o *order, leader, found int32, at *Setting, l *Level) int32 {
 	k := 0
 	if o.entries[0].child == leader {
-		k = o.leastChild(0, e.orders)
+		k = o.leastChild(0)
 	}
 	if k < 0 {
 		return found

@@ -18,6 +18,10 @@ func (t *tree) expect(id, tasks int32, price float64) {
 	e.own = e.price * t.ownMean(id)
 	for at, own := id, e.own; at >= 0; at = t.pools[at].parent {
 		p := &t.pools[at]
+		if p.inner < 0 { // no pool below has a part in it
+			p.expectation.all, p.Flight = sum{high: own}, own
+			continue
+		}
 		p.expectation.all.add(own)
 		p.expectation.all.add(-was)
 		if p.Tasks == 0 {

@@ -121,7 +121,7 @@ func (s *Scheduler) checkRanks(in *inner) error {
 				return fmt.Errorf("pool %q: kept %v at %d, want %v at %d", s.tree.Path(PoolID(r.child)), r.key, i, key,
 					s.orders.places[o.by][r.child])
 			}
-			if i > 0 && o.less(r, o.entries[(i-1)/arity], &s.orders) {
+			if i > 0 && r.before(o.entries[(i-1)/arity]) {
 				return fmt.Errorf("heap of priorities out of order at %d", i)
 			}
 		}
@@ -136,7 +136,7 @@ func (s *Scheduler) checkOrder(in *inner, o *order, main int8) error {
 		if s.orders.places[o.by][r.child] != int32(i) {
 			return fmt.Errorf("place of %d is %d, want %d", r.child, s.orders.places[o.by][r.child], i)
 		}
-		if i > 0 && o.less(r, o.entries[(i-1)/arity], &s.orders) {
+		if i > 0 && r.before(o.entries[(i-1)/arity]) {
 			return fmt.Errorf("heap out of order at %d", i)
 		}
 		t := in.as.keyed.Terms(&s.tree.pools[r.child], at)

@@ -36,8 +36,8 @@ func (firstFit) reopen(h *gates) {
 
 // firstFit makes the gates follow the rule.
 func (h *gates) firstFit() {
-	rule := firstFit{}
-	h.site.cfg.Backfill, h.placer, h.site.plans, h.site.strict = FirstFit, rule, rule.plans(), rule.strict()
+	h.site.cfg.Backfill = FirstFit
+	h.use(firstFit{}, firstFit{}.plans(), firstFit{}.strict())
 }
 
 // fitting removes and returns the lines that waited for room and now have it.

@@ -94,6 +94,11 @@ func (h *gates) setKinds(kinds ...gateKind) {
 	}
 }
 
+// use makes the gates follow a backfill rule.
+func (h *gates) use(rule placer, plans planning, strict bool) {
+	h.placer, h.site.plans, h.site.strict = rule, plans, strict
+}
+
 // admit finds a node for the job at the head of a line. If a node, maximum, license or rate lacks room for the
 // line, it parks the line until that may have changed.
 func (h *gates) admit(leaf int32, at lineRef, job int64) (cluster.NodeID, bool) {

@@ -15,31 +15,9 @@ type orders struct {
 	deferred  bool // the orders are out of date until the next rebuild
 }
 
-// less is short, so that the compiler inlines it: most keys differ.
-func (o *order) less(a, b rank, ord *orders) bool {
-	if a.key != b.key {
-		return a.key < b.key
-	}
-	return o.lessTied(a, b, ord)
-}
-
-// lessTied is less for equal keys.
-func (o *order) lessTied(a, b rank, ord *orders) bool {
-	if x, y := ord.tie(o.by, a.child), ord.tie(o.by, b.child); x != y {
-		return x < y
-	}
-	return a.child < b.child
-}
-
-// tie decides between equal keys.
-func (ord *orders) tie(by int8, id int32) float64 {
-	switch by {
-	case inRisingOrder:
-		return ord.precedence.ranks.of[id].rising.job
-	case inFullOrder:
-		return ord.precedence.ranks.of[id].full.job
-	}
-	return ord.tree.pools[id].seat.tie
+// before reports whether a goes before b. It reads nothing but the two, so that a heap touches little memory.
+func (a rank) before(b rank) bool {
+	return a.place.before(b.place) || a.place == b.place && a.child < b.child
 }
 
 func (o *order) push(r rank, ord *orders) {
@@ -60,9 +38,9 @@ func (o *order) remove(i int, ord *orders) {
 	o.fix(i, ord)
 }
 
-// set changes the key at i and restores the order.
-func (o *order) set(i int, key float64, ord *orders) {
-	o.entries[i].key = key
+// set changes the place of the entry at i and restores the order.
+func (o *order) set(i int, at place, ord *orders) {
+	o.entries[i].place = at
 	o.fix(i, ord)
 }
 
@@ -76,7 +54,7 @@ func (o *order) up(i int, ord *orders) {
 	r := o.entries[i]
 	for i > 0 {
 		p := (i - 1) / arity
-		if !o.less(r, o.entries[p], ord) {
+		if !r.before(o.entries[p]) {
 			break
 		}
 		o.entries[i] = o.entries[p]
@@ -91,8 +69,8 @@ func (o *order) up(i int, ord *orders) {
 func (o *order) down(i int, ord *orders) bool {
 	r, start := o.entries[i], i
 	for {
-		least := o.leastChild(i, ord)
-		if least < 0 || !o.less(o.entries[least], r, ord) {
+		least := o.leastChild(i)
+		if least < 0 || !o.entries[least].before(r) {
 			break
 		}
 		o.entries[i] = o.entries[least]
@@ -105,14 +83,14 @@ func (o *order) down(i int, ord *orders) bool {
 }
 
 // leastChild is the index of the first in order among the heap children of i, or -1.
-func (o *order) leastChild(i int, ord *orders) int {
+func (o *order) leastChild(i int) int {
 	first := arity*i + 1
 	if first >= len(o.entries) {
 		return -1
 	}
 	least, best := first, o.entries[first]
 	for c := first + 1; c < min(first+arity, len(o.entries)); c++ {
-		if r := o.entries[c]; o.less(r, best, ord) {
+		if r := o.entries[c]; r.before(best) {
 			least, best = c, r
 		}
 	}

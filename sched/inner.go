@@ -207,7 +207,7 @@ const (
 )
 
 type rank struct {
-	key   float64
+	place
 	child int32
 }
 

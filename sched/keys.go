@@ -54,26 +54,26 @@ func (ord *orders) putKey(in *inner, id int32) {
 	if in.as.drifter != nil {
 		p.seat.drift = in.keys.of(in.as.drifter.Drift(p, at))
 	}
-	in.keys.orders[p.seat.drift].push(rank{in.ranked(&t), id}, ord)
+	in.keys.orders[p.seat.drift].push(rank{place{in.ranked(&t), t.Tie}, id}, ord)
 	ord.standApart(in, id)
 }
 
 // setKey recomputes the key of a child in an order.
 func (ord *orders) setKey(in *inner, id int32) {
 	p, at := &ord.tree.pools[id], ord.setting(in)
-	place := int(ord.places[inKeyOrder][id])
+	i := int(ord.places[inKeyOrder][id])
 	if in.as.drifter != nil {
 		if to := in.keys.of(in.as.drifter.Drift(p, at)); to != p.seat.drift {
-			in.keys.remove(p.seat.drift, place, ord)
+			in.keys.remove(p.seat.drift, i, ord)
 			ord.putKey(in, id)
 			return
 		}
 	}
 	t := in.as.keyed.Terms(p, at)
-	o, key := &in.keys.orders[p.seat.drift], in.ranked(&t)
-	if key != o.entries[place].key || t.Tie != p.seat.tie {
+	o, to := &in.keys.orders[p.seat.drift], place{in.ranked(&t), t.Tie}
+	if to != o.entries[i].place {
 		p.seat.tie = t.Tie
-		o.set(place, key, ord)
+		o.set(i, to, ord)
 	}
 	ord.standApart(in, id)
 }
@@ -133,20 +133,20 @@ func (ord *orders) standApart(in *inner, id int32) {
 }
 
 // standIn adds a child to the order of its drift in a dominant resource, or updates its place there.
-func (ord *orders) standIn(in *inner, k *keys, id int32, m int8, place int32) {
+func (ord *orders) standIn(in *inner, k *keys, id int32, m int8, i int32) {
 	p, at := &ord.tree.pools[id], ord.setting(in)
 	at.main = m + 1
 	t, to := in.as.keyed.Terms(p, at), k.of(in.as.drifter.Drift(p, at))
 	drift := &ord.dominants.drifts[m-1][id]
-	if place >= 0 && *drift == to {
-		k.orders[to].set(int(place), in.ranked(&t), ord)
+	if i >= 0 && *drift == to {
+		k.orders[to].set(int(i), place{in.ranked(&t), p.seat.tie}, ord)
 		return
 	}
-	if place >= 0 {
-		k.remove(*drift, int(place), ord)
+	if i >= 0 {
+		k.remove(*drift, int(i), ord)
 	}
 	*drift = to
-	k.orders[to].push(rank{in.ranked(&t), id}, ord)
+	k.orders[to].push(rank{place{in.ranked(&t), p.seat.tie}, id}, ord)
 }
 
 // placeDominant makes room for the places of pools in the orders of further dominant resources.

@@ -11,6 +11,9 @@ type limit struct {
 	names      limitNames
 }
 
+// note notes a line that the maximum holds back.
+func (l *limit) note(at lineRef) { l.parked = append(l.parked, at) }
+
 // below reports whether the pool has less than its minimum of a resource that its waiting tasks ask for. All tasks
 // ask for the unit, resource 0.
 func (l *limit) below() bool {

@@ -24,8 +24,7 @@ func (m *maximumGate) holds(leaf int32, at lineRef) (pool int32, held bool) {
 	if full < 0 {
 		return full, false
 	}
-	lim := m.h.tree.limits(full)
-	lim.parked = append(lim.parked, at)
+	m.h.tree.limits(full).note(at)
 	return full, true
 }
 
@@ -51,8 +50,7 @@ func (m *maximumGate) ended(leaf int32, _ cluster.Key) {
 
 // parkFull parks a line at the maximum of a pool.
 func (h *gates) parkFull(leaf int32, at lineRef, full int32) {
-	l := h.tree.limits(full)
-	l.parked = append(l.parked, at)
+	h.tree.limits(full).note(at)
 	h.putGate(at, byMax, full)
 	h.regated(leaf)
 }

@@ -101,7 +101,7 @@ func (u *turns) putIn(id int32) {
 		in.weights.set(int(p.seat.kid), in.as.weigher.Weigh(p).Key)
 	}
 	if in.listsArrivals() {
-		in.arrivals.push(rank{p.First, id}, u.orders)
+		in.arrivals.push(rank{place{p.First, p.seat.tie}, id}, u.orders)
 	}
 	u.orders.putRanks(in, id)
 	u.tree.markBelowMin(id, in)
@@ -145,22 +145,19 @@ func (ord *orders) takeOut(id int32) {
 	if i := ord.places[inArrivalOrder][id]; i >= 0 {
 		in.arrivals.remove(int(i), ord)
 	}
-	ord.stand(&in.rising, id, math.Inf(1))
-	ord.stand(&in.full, id, math.Inf(1))
+	ord.stand(&in.rising, id, nowhere)
+	ord.stand(&in.full, id, nowhere)
 	ord.tree.markBelowMin(id, in)
 }
 
 // refresh recomputes the key of an open pool.
 func (ord *orders) refresh(id int32) {
 	p, in := &ord.tree.pools[id], ord.tree.parentOf(id)
-	tie := p.seat.tie
 	if in.as.keyed != nil {
 		ord.setKey(in, id)
 	}
 	if in.listsArrivals() {
-		if i := ord.places[inArrivalOrder][id]; p.First != in.arrivals.entries[i].key || p.seat.tie != tie {
-			in.arrivals.set(int(i), p.First, ord)
-		}
+		ord.stand(&in.arrivals, id, place{p.First, p.seat.tie})
 	}
 	ord.putRanks(in, id)
 	ord.tree.markBelowMin(id, in)

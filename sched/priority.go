@@ -186,7 +186,7 @@ func (v Explainer) aheadByRank(leaf int32, j *Job, most int) []Job {
 		}
 	}
 	slices.SortFunc(all, func(a, b ahead) int {
-		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.job, b.job))
+		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.tie, b.tie))
 	})
 	var jobs []Job
 	for _, x := range all[:min(most, len(all))] {

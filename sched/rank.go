@@ -51,19 +51,19 @@ func (w *lines) rankLeaf(id int32, st *worth) {
 		}
 		fills = min(fills, begun+r.full)
 	}
-	w.orders.stand(&r.fills, id, fills)
+	w.orders.stand(&r.fills, id, place{fills, 0})
 }
 
-// stand adds a pool to an order by its key, moves it, or removes it if the key is infinite.
-func (ord *orders) stand(o *order, id int32, key float64) {
+// stand adds a pool to an order, moves it, or removes it if its key is infinite.
+func (ord *orders) stand(o *order, id int32, at place) {
 	switch i := ord.places[o.by][id]; {
-	case math.IsInf(key, 1) && i >= 0:
+	case math.IsInf(at.key, 1) && i >= 0:
 		o.remove(int(i), ord)
-	case math.IsInf(key, 1):
-	case i >= 0:
-		o.set(int(i), key, ord)
-	default:
-		o.push(rank{key, id}, ord)
+	case math.IsInf(at.key, 1):
+	case i < 0:
+		o.push(rank{at, id}, ord)
+	case o.entries[i].place != at:
+		o.set(int(i), at, ord)
 	}
 }
 
@@ -71,8 +71,8 @@ func (ord *orders) stand(o *order, id int32, key float64) {
 func (ord *orders) putRanks(in *inner, id int32) {
 	if in.ranks {
 		st := &ord.precedence.ranks.of[id]
-		ord.stand(&in.rising, id, st.rising.key)
-		ord.stand(&in.full, id, st.full.key)
+		ord.stand(&in.rising, id, st.rising)
+		ord.stand(&in.full, id, st.full)
 	}
 }
 
@@ -106,7 +106,7 @@ func (e *choice) secondRanked(in *inner, first int32) int32 {
 		case o.entries[0].child != first:
 			best = e.better(best, o.entries[0].child)
 		default:
-			if i := o.leastChild(0, e.orders); i >= 0 {
+			if i := o.leastChild(0); i >= 0 {
 				best = e.better(best, o.entries[i].child)
 			}
 		}

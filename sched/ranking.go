@@ -47,14 +47,14 @@ type worth struct {
 	full   place // of the first job above the maximum age
 }
 
-// place sorts a job in an order, smallest first.
-type place struct{ key, job float64 }
+// place sorts a child in an order, smallest first. Equal keys are sorted by tie: for a job, its number.
+type place struct{ key, tie float64 }
 
 func (p place) before(q place) bool {
 	if p.key != q.key {
 		return p.key < q.key
 	}
-	return p.job < q.job
+	return p.tie < q.tie
 }
 
 var nowhere = place{math.Inf(1), math.Inf(1)}
@@ -76,7 +76,7 @@ func (r *ranking) capacityOf(resource int) float64 {
 
 // next is the place of the first job of both groups, with its key at this instant.
 func (r *ranking) next(st *worth) place {
-	rising := place{st.rising.key - r.now, st.rising.job}
+	rising := place{st.rising.key - r.now, st.rising.tie}
 	if rising.before(st.full) {
 		return rising
 	}

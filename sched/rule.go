@@ -27,7 +27,7 @@ func (p Backfill) String() string { return rules[p].name() }
 
 // follow makes the gates follow a backfill rule.
 func (h *gates) follow(p Backfill) {
-	h.placer, h.site.plans, h.site.strict = rules[p], rules[p].plans(), rules[p].strict()
+	h.use(rules[p], rules[p].plans(), rules[p].strict())
 }
 
 // startSome starts the tasks that may start, by the backfill rule. It stops no task, so that a copy can be

@@ -17,11 +17,16 @@ func (s *Scheduler) Step(t time.Time, limit int, d *Decision) {
 // nextInstant is when time alone could change a decision: a job may begin, a rate allows a start or, while jobs
 // wait, their order changes or a pool has starved long enough.
 func (s *Scheduler) nextInstant() time.Time {
-	next := earlier(earlier(earlier(s.intake.later.next(), s.overrides.pauses.next),
-		earlier(s.overrides.boosts.next(), s.intake.nextAged())), earlier(s.gates.next(), s.rebalancer.next))
-	if s.tree.pools[Root].Waiting > 0 {
-		next = earlier(next, s.departures.nextHoldDown())
-		next = earlier(next, earlier(s.site.nextEdge(), earlier(s.tree.renewal.at, s.reclaimer.nextLook())))
+	next, waits := earlier(s.intake.later.next(), earlier(s.gates.next(), s.rebalancer.next)), s.tree.pools[Root].Waiting > 0
+	switch {
+	case !s.timed():
+	case waits:
+		next = earlier(next, s.nextChange())
+	default:
+		next = earlier(next, s.nextOverride())
+	}
+	if waits {
+		next = earlier(next, earlier(s.tree.renewal.at, s.reclaimer.nextLook()))
 	}
 	return earlier(next, s.reserve.nextKept())
 }

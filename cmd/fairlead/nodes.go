@@ -58,16 +58,14 @@ func nodesNamed(ctx context.Context, client *api.Client, names []string) (*api.N
 	if err != nil || len(names) == 0 {
 		return all, err
 	}
-	known := map[string]bool{}
-	for i := range all.Nodes {
-		known[all.Nodes[i].Name] = true
-	}
+	wanted := map[string]bool{}
 	for _, name := range names {
-		if !known[name] {
+		if !slices.ContainsFunc(all.Nodes, func(n views.NodeView) bool { return n.Name == name }) {
 			return nil, fmt.Errorf("there is no node %.80q; see: fairlead nodes", name)
 		}
+		wanted[name] = true
 	}
-	all.Nodes = slices.DeleteFunc(all.Nodes, func(n views.NodeView) bool { return !slices.Contains(names, n.Name) })
+	all.Nodes = slices.DeleteFunc(all.Nodes, func(n views.NodeView) bool { return !wanted[n.Name] })
 	return all, nil
 }
 
