@@ -44,12 +44,8 @@ func (s *Scheduler) nextChange() time.Time {
 	if !s.timed() {
 		return time.Time{}
 	}
-	return earlier(s.nextOverride(), earlier(s.site.nextEdge(), s.departures.nextHoldDown()))
-}
-
-// nextOverride is the next instant at which a boost or a pause ends, or a job stops being new; zero if there is none.
-func (s *Scheduler) nextOverride() time.Time {
-	return earlier(earlier(s.overrides.boosts.next(), s.intake.nextAged()), s.overrides.pauses.next)
+	return earlier(earlier(s.overrides.next(), s.intake.nextAged()),
+		earlier(s.site.nextEdge(), s.departures.nextHoldDown()))
 }
 
 // timed reports whether anything may end or begin at an instant: a boost, a pause, a hold-down, the time in which a

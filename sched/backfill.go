@@ -35,7 +35,7 @@ func (e *departures) plansNothing() bool {
 	b.uniform, b.plan, b.firsts, b.patience = true, nil, b.firsts[:0], patience{}
 	cluster.KeptOf(e.site.cluster).Release()
 	if b.unfinished && b.events == e.site.events {
-		return true // no need to search again the lines that the last step searched
+		return true // no need to search again the sub-queues that the last step searched
 	}
 	b.events = e.site.events
 	e.gates.lookAgain()
@@ -45,7 +45,7 @@ func (e *departures) plansNothing() bool {
 // uniform reports whether all running tasks, and all waiting tasks that may start, have the same key.
 func (h *gates) uniform() bool {
 	one := cluster.Key(-1)
-	for _, shapes := range [...][]cluster.Key{h.running.keys.active, h.lines.readyKeys.active, h.noRoom.active} {
+	for _, shapes := range [...][]cluster.Key{h.running.keys.active, h.queues.readyKeys.active, h.noRoom.active} {
 		for _, s := range shapes {
 			if one >= 0 && s != one {
 				return false
@@ -87,19 +87,19 @@ func (e *departures) keepsRoom() bool {
 	return e.site.plans != plansAll || e.running.endless == 0
 }
 
-// lookAgain lets lines that found no room try again, if there is room for any task now. In general all of them may
+// lookAgain lets sub-queues that found no room try again, if there is room for any task now. In general all of them may
 // try: the first one has to be found, because room is kept for it. If the order never changes, the first job is the
-// same as before, and only lines that will find room need to try.
+// same as before, and only sub-queues that will find room need to try.
 func (h *gates) lookAgain() {
 	w := &h.noRoom
 	if len(w.active) == 0 {
 		return
 	}
 	fit := h.fittingPaid()
-	if len(fit) == 0 && !h.lines.somethingFits() {
+	if len(fit) == 0 && !h.queues.somethingFits() {
 		return
 	}
-	var all []lineRef
+	var all []subRef
 	if h.firstAgain() {
 		all = h.findBehind(fit)
 	} else {
@@ -116,15 +116,15 @@ func (h *gates) firstAgain() bool {
 	if !b.stable || last.job == 0 || h.site.cluster.Windows().Any() {
 		return false
 	}
-	l := h.lines.line(last.at)
-	if l.gate != byFit || l.ask.key != last.key || l.fresh.jobs+len(l.begun) == 0 || h.lines.head(l,
+	sub := h.queues.sub(last.at)
+	if sub.gate != byFit || sub.ask.key != last.key || sub.fresh.jobs+len(sub.begun) == 0 || h.queues.head(sub,
 		true).id != last.job {
 		return false
 	}
 	if open := h.tree.inners[h.tree.pools[Root].inner].byArrival(); len(open) > 0 && open[0].key < last.arrival {
 		return false
 	}
-	if _, fits := h.reserve.findPaid(l.key, l.limit); fits {
+	if _, fits := h.reserve.findPaid(sub.key, sub.limit); fits {
 		return false
 	}
 	h.reserve.keepFirst(last.at, last.job)

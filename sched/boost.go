@@ -112,6 +112,9 @@ func (v *overrides) reweigh(pools ...int32) {
 	v.turns.rebuild()
 }
 
+// next is when the next boost or pause ends; zero if none does.
+func (v *overrides) next() time.Time { return earlier(v.boosts.next(), v.pauses.next) }
+
 // endBoosts ends the boosts that are due.
 func (v *overrides) endBoosts() {
 	var pools []int32

@@ -16,7 +16,7 @@ type choice struct {
 	tree       *tree
 	precedence *precedence
 	orders     *orders
-	lines      *lines
+	queues     *queues
 
 	rng rand.PCG
 }

@@ -71,22 +71,22 @@ func (ord *orders) needOf(m int, id, bar int32, running, wanted float64) {
 
 // needBelow counts the wanted tasks of a leaf pool that took over the waiting tasks of its parent, among its
 // siblings. Nothing changes above.
-func (w *lines) needBelow(leaf int32) {
+func (w *queues) needBelow(leaf int32) {
 	p, in, ord := &w.tree.pools[leaf], w.tree.parentOf(leaf), w.orders
 	ord.dominants.stale = ord.dominants.stale || in.deficits != nil && !ord.deferred && !ord.owes
 	owes := ord.owes && !ord.deferred
 	if owes {
 		ord.growClaims()
 	}
-	q := &w.queues[p.queue]
-	for i := range q.lines() {
-		l := q.line(i)
-		if q.bar(l) == leaf {
+	q := &w.all[p.queue]
+	for i := range q.subs() {
+		sub := q.sub(i)
+		if q.bar(sub) == leaf {
 			continue
 		}
-		w.addWanted(leaf, p.parent, l.key, l.tasks)
+		w.addWanted(leaf, p.parent, sub.key, sub.tasks)
 		if owes {
-			ord.claim(leaf, p.parent, l.key, 0, float64(l.tasks))
+			ord.claim(leaf, p.parent, sub.key, 0, float64(sub.tasks))
 		}
 	}
 	if !owes {
@@ -132,11 +132,11 @@ func (g *running) countClaims() {
 			ord.claim(r.pool, r.pool, r.key, 1, 0)
 		}
 	}
-	for i := range g.lines.queues {
-		q := &g.lines.queues[i]
-		for k := range q.lines() {
-			l := q.line(k)
-			ord.claim(q.pool, q.bar(l), l.key, 0, float64(l.tasks))
+	for i := range g.queues.all {
+		q := &g.queues.all[i]
+		for k := range q.subs() {
+			sub := q.sub(k)
+			ord.claim(q.pool, q.bar(sub), sub.key, 0, float64(sub.tasks))
 		}
 	}
 	g.tree.upwards(int32(Root), func(kid, above int32) {

@@ -139,8 +139,8 @@ func (ord *orders) inheritBelow(id int32) {
 	}
 }
 
-// refill recomputes the used part of all limits, and the number of tasks of one job that may run. All lines may try
-// again.
+// refill recomputes the used part of all limits, and the number of tasks of one job that may run. All sub-queues may
+// try again.
 func (h *gates) refill() {
 	for i := range h.running.runs {
 		if r := &h.running.runs[i]; r.used {
@@ -151,28 +151,28 @@ func (h *gates) refill() {
 			}
 		}
 	}
-	h.lines.readyKeys.clear()
+	h.queues.readyKeys.clear()
 	h.noRoom.clear()
 	h.quotas.setQuotas(&h.site.cfg)
 	for _, k := range h.kinds {
 		k.restart()
 	}
-	for i := range h.lines.queues {
-		q := &h.lines.queues[i]
+	for i := range h.queues.all {
+		q := &h.queues.all[i]
 		q.ready, q.strict, q.ranked, q.max = 0, h.tree.strict(q.pool), h.tree.ranked(q.pool), h.tree.jobRunning(q.pool)
 		if q.ordered() {
 			q.heads.clear()
 		}
-		for k := range q.lines() {
-			l := q.line(k)
-			l.gate, l.full = h.overrides.openGate(q.pool), -1
-			h.lines.count(q, int32(k), false)
+		for k := range q.subs() {
+			sub := q.sub(k)
+			sub.gate, sub.full = h.overrides.openGate(q.pool), -1
+			h.queues.count(q, int32(k), false)
 		}
 	}
-	for b := range h.lines.begun {
-		if j := &h.lines.begun[b]; h.lines.begunOf[j.id] == int32(b) && j.waiting+j.running > 0 {
-			j.max = tighter(j.own, h.lines.queues[j.at.queue].max)
-			h.lines.change(j.at, func(*line) { h.lines.reheap(int32(b)) })
+	for b := range h.queues.begun {
+		if j := &h.queues.begun[b]; h.queues.begunOf[j.id] == int32(b) && j.waiting+j.running > 0 {
+			j.max = tighter(j.own, h.queues.all[j.at.queue].max)
+			h.queues.change(j.at, func(*subQueue) { h.queues.reheap(int32(b)) })
 		}
 	}
 }
@@ -186,7 +186,7 @@ func New(cfg Config, at time.Time, seed uint64) (*Scheduler, error) {
 	s.choice.rng = *rand.NewPCG(seed, 0x9e3779b97f4a7c15)
 	s.site.cluster = cluster.New(cfg.Unit)
 	s.tree.index = map[childKey]int32{}
-	s.lines.begunOf = map[int64]int32{}
+	s.queues.begunOf = map[int64]int32{}
 	s.precedence.classOf = map[Factors]Class{}
 	s.site.at, s.site.began = at, at
 	s.site.clock = usage.NewClock(at, cfg.HalfLife)

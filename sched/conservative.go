@@ -36,7 +36,7 @@ func (conservative) begin(e *departures) {
 
 func (conservative) settled(b *backfilling) bool { return b.plan != nil && !b.stable }
 
-func (conservative) node(h *gates, at lineRef, job int64) (cluster.NodeID, bool) {
+func (conservative) node(h *gates, at subRef, job int64) (cluster.NodeID, bool) {
 	return firstFit{}.node(h, at, job)
 }
 
@@ -86,7 +86,7 @@ func (f *reserve) dropGone() {
 	seen := map[int64]int32{}
 	b.keep.all = slices.DeleteFunc(b.keep.all, func(r reserved) bool {
 		seen[r.job]++
-		if seen[r.job] <= f.lines.startsOf(r.job, r.at) {
+		if seen[r.job] <= f.queues.startsOf(r.job, r.at) {
 			return false
 		}
 		if r.from != unplaced {
@@ -104,9 +104,9 @@ func (f *reserve) listFresh() {
 			k.held = true
 			return
 		}
-		n := min(w.tasks, f.lines.startsOf(w.job, w.at))
+		n := min(w.tasks, f.queues.startsOf(w.job, w.at))
 		k.held = k.held || n < w.tasks
-		r := f.lines.unplacedAt(w.at, w.job)
+		r := f.queues.unplacedAt(w.at, w.job)
 		i := len(k.all)
 		for i > 0 && k.all[i-1].arrival > r.arrival {
 			i--
@@ -136,7 +136,7 @@ func (s *Scheduler) relist() {
 	}
 	before, listed, more := k.all, map[int64]int32{}, false
 	k.all = nil
-	visitInOrder(s, func(job int64, at lineRef) bool {
+	visitInOrder(s, func(job int64, at subRef) bool {
 		if more = s.site.deepEnough(len(k.all)); more {
 			return false
 		}
@@ -145,7 +145,7 @@ func (s *Scheduler) relist() {
 			k.all = append(k.all, have[0])
 			kept[job] = have[1:]
 		} else {
-			k.all = append(k.all, s.lines.unplacedAt(at, job))
+			k.all = append(k.all, s.queues.unplacedAt(at, job))
 		}
 		return true
 	})
@@ -155,7 +155,7 @@ func (s *Scheduler) relist() {
 			continue
 		}
 		kept[r.job] = have[1:]
-		if more && listed[r.job] < s.lines.startsOf(r.job, r.at) {
+		if more && listed[r.job] < s.queues.startsOf(r.job, r.at) {
 			listed[r.job]++
 			k.all = append(k.all, r)
 		} else {

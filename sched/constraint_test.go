@@ -14,7 +14,7 @@ import (
 )
 
 // A job that only some nodes satisfy waits for these, and nobody waits behind it.
-func TestConstraintHoldsUpItsOwnLineOnly(t *testing.T) {
+func TestConstraintHoldsUpItsOwnSubQueueOnly(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	s, err := sched.New(sched.Config{Root: share.Pool{Policy: "fair"}, NewPolicy: policy.New(policy.Options{})}, now, 1)
 	if err != nil {
@@ -54,7 +54,7 @@ func TestConstraintHoldsUpItsOwnLineOnly(t *testing.T) {
 }
 
 // Jobs that wait for room in a fork are not mixed up with those of the original.
-func TestForkKeepsItsOwnLinesThatWaitForRoom(t *testing.T) {
+func TestForkKeepsItsOwnSubQueuesThatWaitForRoom(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	s, err := sched.New(sched.Config{Root: share.Pool{Policy: "fair"}, NewPolicy: policy.New(policy.Options{})}, now, 1)
 	if err != nil {

@@ -18,7 +18,7 @@ type curfewGate struct {
 	number  gate
 	largest float64
 	hours   time.Duration
-	parked  []lineRef
+	parked  []subRef
 }
 
 // AddCurfew adds a curfew to a scheduler.
@@ -39,20 +39,20 @@ func (c *curfewGate) open(key cluster.Key) bool {
 	return c.h.site.cluster.Width(key) <= c.largest || at.Sub(at.Truncate(24*time.Hour)) < c.hours
 }
 
-func (c *curfewGate) holds(_ int32, at lineRef) (pool int32, held bool) {
-	if c.open(c.h.lines.line(at).key) {
+func (c *curfewGate) holds(_ int32, at subRef) (pool int32, held bool) {
+	if c.open(c.h.queues.sub(at).key) {
 		return -1, false
 	}
 	c.parked = append(c.parked, at)
 	return -1, true
 }
 
-func (c *curfewGate) noted() iter.Seq[lineRef] { return slices.Values(c.parked) }
+func (c *curfewGate) noted() iter.Seq[subRef] { return slices.Values(c.parked) }
 
 func (c *curfewGate) restart() { c.parked = nil }
 
 func (c *curfewGate) passed() {
-	if len(c.parked) > 0 && c.open(c.h.lines.line(c.parked[0]).key) {
+	if len(c.parked) > 0 && c.open(c.h.queues.sub(c.parked[0]).key) {
 		c.h.returning(&c.parked, c.number)
 	}
 }

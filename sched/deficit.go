@@ -172,7 +172,7 @@ func (g *running) countDeficits() {
 	for i := range g.tree.inners {
 		g.orders.recountDeficits(&g.tree.inners[i])
 	}
-	g.lines.countReady()
+	g.queues.countReady()
 }
 
 func (ord *orders) recountDeficits(in *inner) {
@@ -196,26 +196,26 @@ func (ord *orders) recountDeficits(in *inner) {
 	}
 }
 
-// countReady counts ready lines by dominant resource, for pools that are compared in more than one resource.
-func (w *lines) countReady() {
+// countReady counts ready sub-queues by dominant resource, for pools that are compared in more than one resource.
+func (w *queues) countReady() {
 	for i := range w.tree.pools {
 		w.tree.pools[i].readyBy, w.tree.pools[i].seat.dominant = nil, 0
 	}
 	if len(w.orders.dominants.resources) < 2 {
 		return
 	}
-	for i := range w.queues {
-		q := &w.queues[i]
-		for k := range q.lines() {
-			if l := q.line(k); l.ready() {
-				w.orders.readied(q.pool, l.key, 1)
+	for i := range w.all {
+		q := &w.all[i]
+		for k := range q.subs() {
+			if sub := q.sub(k); sub.ready() {
+				w.orders.readied(q.pool, sub.key, 1)
 			}
 		}
 	}
 }
 
 // soleMain returns the dominant resource of all tasks that could start now; -1 if there are several, or none.
-func (w *lines) soleMain() int {
+func (w *queues) soleMain() int {
 	if !w.orders.byMain() {
 		return -1
 	}
@@ -233,7 +233,7 @@ func (w *lines) soleMain() int {
 	return sole
 }
 
-// readied counts a line that became ready, or is no longer ready.
+// readied counts a sub-queue that became ready, or is no longer ready.
 func (ord *orders) readied(id int32, key cluster.Key, n int32) {
 	if !ord.owes || len(ord.dominants.resources) < 2 || ord.deferred && n < 0 {
 		return

@@ -13,7 +13,7 @@ type departures struct {
 	site      *site
 	tree      *tree
 	orders    *orders
-	lines     *lines
+	queues    *queues
 	running   *running
 	turns     *turns
 	overrides *overrides
@@ -100,9 +100,12 @@ func (e *departures) end(id RunID, settle func(p *Pool, width float64)) {
 	e.orders.holdTask(leaf, r.key, -1)
 	if r.begun >= 0 {
 		b := r.begun
-		e.lines.change(e.lines.begun[b].at, func(*line) { e.lines.begun[b].ends(since(e.site.at)); e.lines.reheap(b) })
-		e.turns.settle(e.lines.queues[e.lines.begun[b].at.queue].pool)
-		e.lines.release(b)
+		e.queues.change(e.queues.begun[b].at, func(*subQueue) {
+			e.queues.begun[b].ends(since(e.site.at))
+			e.queues.reheap(b)
+		})
+		e.turns.settle(e.queues.all[e.queues.begun[b].at.queue].pool)
+		e.queues.release(b)
 	}
 	e.turns.useAgain(leaf)
 	e.turns.settle(leaf)
@@ -166,7 +169,7 @@ func (e *departures) giveBack(r *run) {
 	switch {
 	case r.group != 0:
 		e.giveTogether(r.group, &heldRoom{r.node, r.key, r.until})
-	case e.lines.holdsDown(r):
+	case e.queues.holdsDown(r):
 		e.holdDown(r)
 		return
 	default:
@@ -204,7 +207,7 @@ func (e *departures) giveTogether(group int32, room *heldRoom) {
 const maxHoldDown = time.Second
 
 // holdsDown reports whether the room of an ending task is held, because other tasks of its gang run.
-func (w *lines) holdsDown(r *run) bool {
+func (w *queues) holdsDown(r *run) bool {
 	return w.site.gangOf(r.key) > 0 && w.begun[r.begun].running > 1
 }
 

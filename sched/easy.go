@@ -31,26 +31,26 @@ func (easy) start(s *Scheduler, limit int, d *Decision) { s.placement.drawAll(li
 
 func (easy) settled(*backfilling) bool { return true }
 
-// node finds a node for a task of a line. For the first task that finds no room, it keeps room at the
+// node finds a node for a task of a sub-queue. For the first task that finds no room, it keeps room at the
 // earliest instant at which there will be some; after that, only tasks fit that do not need this room.
-func (easy) node(h *gates, at lineRef, job int64) (cluster.NodeID, bool) {
-	l, b := h.lines.line(at), &h.reserve.backfill
+func (easy) node(h *gates, at subRef, job int64) (cluster.NodeID, bool) {
+	sub, b := h.queues.sub(at), &h.reserve.backfill
 	if job == b.patience.held.job {
 		return 0, false // its turn has passed, see startHeld
 	}
 	if b.uniform {
-		return h.reserve.findPaid(l.key, l.limit)
+		return h.reserve.findPaid(sub.key, sub.limit)
 	}
 	var node cluster.NodeID
 	var fits bool
 	if len(b.firsts) > 0 {
-		node, fits = h.reserve.placeBehind(l.key, h.reserve.lengthAt(at))
+		node, fits = h.reserve.placeBehind(sub.key, h.reserve.lengthAt(at))
 	} else {
-		node, fits = h.reserve.findPaid(l.key, l.limit)
+		node, fits = h.reserve.findPaid(sub.key, sub.limit)
 	}
 	switch {
 	case fits:
-	case h.reserve.keptAhead(l.key) != nil:
+	case h.reserve.keptAhead(sub.key) != nil:
 		b.behind++
 	default:
 		h.reserve.keepFirst(at, job)

@@ -26,11 +26,11 @@ func (s *Scheduler) Take(j Job, node cluster.NodeID, started, t time.Time) RunID
 	}
 	s.site.events++
 	s.reserve.backfill.keep.left, s.reserve.backfill.keep.freed = true, true
-	q := &s.lines.queues[at.queue]
-	leaf, bar := q.pool, q.bar(q.line(int(at.line)))
+	q := &s.queues.all[at.queue]
+	leaf, bar := q.pool, q.bar(q.sub(int(at.sub)))
 	j.since = h.since
-	b := s.lines.take(at, h)
-	s.lines.countWaiting(at, -1)
+	b := s.queues.take(at, h)
+	s.queues.countWaiting(at, -1)
 	id := s.placement.occupy(leaf, b, &j, node, started, bar)
 	s.placement.chosenElsewhere(id)
 	return id
@@ -46,31 +46,31 @@ func (c *quotas) countElsewhere(t *quotaNeeds, started time.Time) {
 	}
 }
 
-// Line names the line that a job of one task was started from.
-type Line struct {
+// SubQueue names the sub-queue that a job of one task was started from.
+type SubQueue struct {
 	leaf int32
 	of   ask
 }
 
-// LineOf returns the line that a task was started from. only means that it is the only task of its job.
-func (v View) LineOf(id RunID) (l Line, only bool) {
+// SubQueueOf returns the sub-queue that a task was started from. only means that it is the only task of its job.
+func (v View) SubQueueOf(id RunID) (l SubQueue, only bool) {
 	r := v.s.running.run(id)
-	return Line{r.pool, r.ask()}, r.begun < 0
+	return SubQueue{r.pool, r.ask()}, r.begun < 0
 }
 
-// Alike returns the first jobs of a line that have one task each, in order, but no more than most.
-func (v View) Alike(of Line, most int) (ids []int64) {
+// Alike returns the first jobs of a sub-queue that have one task each, in order, but no more than most.
+func (v View) Alike(of SubQueue, most int) (ids []int64) {
 	n := v.s.tree.pools[of.leaf].queue
 	if n < 0 {
 		return nil
 	}
-	for i := range v.s.lines.queues[n].lines() {
-		l := v.s.lines.queues[n].line(i)
-		if l.ask != of.of {
+	for i := range v.s.queues.all[n].subs() {
+		sub := v.s.queues.all[n].sub(i)
+		if sub.ask != of.of {
 			continue
 		}
-		for c := range l.fresh.chunks() {
-			for _, e := range l.fresh.chunk(c).entries[l.fresh.start(c):] {
+		for c := range sub.fresh.chunks() {
+			for _, e := range sub.fresh.chunk(c).entries[sub.fresh.start(c):] {
 				if len(ids) == most {
 					return ids
 				}

@@ -177,7 +177,7 @@ func TestPeers(t *testing.T) {
 	})
 }
 
-// TestAlike: the jobs that go next in the line of a start, and no arrays.
+// TestAlike: the jobs that go next in the sub-queue of a start, and no arrays.
 func TestAlike(t *testing.T) {
 	w := newWorld(t, two(), 1, 1)
 	w.submit("a", 1)
@@ -186,14 +186,14 @@ func TestAlike(t *testing.T) {
 	w.submit("a", 1)
 	w.submit("a", 1)
 	starts := w.step(0)
-	line, only := w.Read().LineOf(starts[0].Run)
+	sub, only := w.Read().SubQueueOf(starts[0].Run)
 	if !only {
 		t.Error("a job of one task is not taken for one")
 	}
-	if got := w.Read().Alike(line, 5); !slices.Equal(got, []int64{4, 5}) {
+	if got := w.Read().Alike(sub, 5); !slices.Equal(got, []int64{4, 5}) {
 		t.Errorf("after job %d: %v", starts[0].Job, got)
 	}
-	if got := w.Read().Alike(line, 1); !slices.Equal(got, []int64{4}) {
+	if got := w.Read().Alike(sub, 1); !slices.Equal(got, []int64{4}) {
 		t.Errorf("at most one: %v", got)
 	}
 }

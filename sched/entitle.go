@@ -32,9 +32,9 @@ func (f *filling) entitle() []Entitlement {
 
 // filling is one computation of the entitlements.
 type filling struct {
-	site  *site
-	tree  *tree
-	lines *lines
+	site   *site
+	tree   *tree
+	queues *queues
 
 	e            []Entitlement
 	demand, able []float64 // see addUp
@@ -45,8 +45,8 @@ type filling struct {
 	packed       []float64 // units that the widths of its tasks can fill; nil: not requested
 }
 
-func newFilling(m *site, t *tree, w *lines) *filling {
-	f := &filling{site: m, tree: t, lines: w, e: make([]Entitlement, len(t.pools)), bounds: make([]bounds, len(t.pools))}
+func newFilling(m *site, t *tree, w *queues) *filling {
+	f := &filling{site: m, tree: t, queues: w, e: make([]Entitlement, len(t.pools)), bounds: make([]bounds, len(t.pools))}
 	f.demand, f.able = f.addUp()
 	return f
 }
@@ -121,22 +121,22 @@ func (f *filling) divide(id int32) {
 // tasks that the limits of their jobs hold back. A pool is not entitled to units that it could not use.
 func (f *filling) addUp() (all, able []float64) {
 	all, able = make([]float64, len(f.tree.pools)), make([]float64, len(f.tree.pools))
-	for i := range f.lines.queues {
-		q := &f.lines.queues[i]
+	for i := range f.queues.all {
+		q := &f.queues.all[i]
 		waiting, of := 0.0, 0.0
-		for k := range q.lines() {
-			l := q.line(k)
-			n := float64(l.tasks) * f.site.cluster.Width(l.key)
+		for k := range q.subs() {
+			sub := q.sub(k)
+			n := float64(sub.tasks) * f.site.cluster.Width(sub.key)
 			waiting += n
-			if f.usable(l) {
+			if f.usable(sub) {
 				of += n
 			}
 		}
 		all[q.pool] += waiting
 		able[q.pool] += of
 	}
-	f.overLimits(func(l *line, pool int32, tasks int64) {
-		able[pool] -= float64(tasks) * f.site.cluster.Width(l.key)
+	f.overLimits(func(sub *subQueue, pool int32, tasks int64) {
+		able[pool] -= float64(tasks) * f.site.cluster.Width(sub.key)
 	})
 	f.tree.upwards(int32(Root), func(kid, above int32) {
 		all[above] += all[kid]
@@ -149,27 +149,27 @@ func (f *filling) addUp() (all, able []float64) {
 	return all, able
 }
 
-// usable reports whether a line waits for room only, and would find it if no other task ran.
-func (f *filling) usable(l *line) bool {
-	for len(f.could) <= int(l.key) {
+// usable reports whether a sub-queue waits for room only, and would find it if no other task ran.
+func (f *filling) usable(sub *subQueue) bool {
+	for len(f.could) <= int(sub.key) {
 		f.could = append(f.could, 0)
 	}
-	if f.could[l.key] == 0 {
-		f.could[l.key] = -1
-		if f.site.cluster.Empty().Could(l.key) {
-			f.could[l.key] = 1
+	if f.could[sub.key] == 0 {
+		f.could[sub.key] = -1
+		if f.site.cluster.Empty().Could(sub.key) {
+			f.could[sub.key] = 1
 		}
 	}
-	return f.could[l.key] > 0 && l.gate.hopes()
+	return f.could[sub.key] > 0 && sub.gate.hopes()
 }
 
-// overLimits calls each for the waiting tasks of usable lines that the limits of their jobs hold back.
-func (f *filling) overLimits(each func(l *line, pool int32, tasks int64)) {
-	for i := range f.lines.begun {
-		b := &f.lines.begun[i]
+// overLimits calls each for the waiting tasks of usable sub-queues that the limits of their jobs hold back.
+func (f *filling) overLimits(each func(sub *subQueue, pool int32, tasks int64)) {
+	for i := range f.queues.begun {
+		b := &f.queues.begun[i]
 		if over := b.waiting - max(0, b.max-b.running); b.waiting > 0 && b.max > 0 && over > 0 {
-			if l := f.lines.line(b.at); f.usable(l) {
-				each(l, f.lines.queues[b.at.queue].pool, int64(over))
+			if sub := f.queues.sub(b.at); f.usable(sub) {
+				each(sub, f.queues.all[b.at.queue].pool, int64(over))
 			}
 		}
 	}

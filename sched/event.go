@@ -25,7 +25,7 @@ func (s *Scheduler) Withdraw(j Job, t time.Time) int {
 	s.reserve.backfill.keep.left, s.reserve.backfill.keep.freed = true, true
 	s.reserve.backfill.patience.forget(j.ID)
 	n := s.intake.later.withdraw(j.ID)
-	if b, ok := s.lines.begunOf[j.ID]; ok {
+	if b, ok := s.queues.begunOf[j.ID]; ok {
 		return n + s.intake.withdrawBegun(b)
 	}
 	at, found := s.growth.held(j)
@@ -69,7 +69,7 @@ func (s *Scheduler) Abort(id RunID, t time.Time, back bool) {
 	s.Advance(t)
 	r, most := *s.running.run(id), int32(0)
 	if r.begun >= 0 {
-		most = s.lines.begun[r.begun].own
+		most = s.queues.begun[r.begun].own
 	}
 	s.departures.end(id, func(p *Pool, width float64) { p.Account.Finish(width, r.rate(), r.start, r.start) })
 	s.overrides.refund(&r)

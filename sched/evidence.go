@@ -48,8 +48,8 @@ func (v Explainer) evidence(id, parent int32, most int, e *why.Evidence) {
 	}
 	if p.inner < 0 {
 		x.Mean = v.s.tree.meanOf(id)
-		x.Strict = p.queue >= 0 && v.s.lines.queues[p.queue].strict
-		x.Ranked = p.queue >= 0 && v.s.lines.queues[p.queue].ranked
+		x.Strict = p.queue >= 0 && v.s.queues.all[p.queue].strict
+		x.Ranked = p.queue >= 0 && v.s.queues.all[p.queue].ranked
 		x.Jobs = v.evidenceOfJobs(p, most, e)
 		v.evidenceOfRanks(id, x.Jobs)
 		e.Pools = append(e.Pools, x)
@@ -190,26 +190,26 @@ func (v Explainer) evidenceOfJobs(p *Pool, most int, e *why.Evidence) []why.JobE
 	if p.queue < 0 {
 		return nil
 	}
-	q := &v.s.lines.queues[p.queue]
+	q := &v.s.queues.all[p.queue]
 	var jobs []why.JobEvidence
-	for i := range q.lines() {
-		l := q.line(i)
-		if l.gate != noGate || !l.ready() {
+	for i := range q.subs() {
+		sub := q.sub(i)
+		if sub.gate != noGate || !sub.ready() {
 			continue
 		}
-		if l.fresh.jobs > most-len(jobs) {
+		if sub.fresh.jobs > most-len(jobs) {
 			e.Lacks("too many jobs wait")
 			return jobs
 		}
-		same := v.evidenceOfLine(p, l, int32(i), e)
-		f := l.fresh.clone()
+		same := v.evidenceOfSubQueue(p, sub, int32(i), e)
+		f := sub.fresh.clone()
 		for f.jobs > 0 {
 			x, j := f.pop(), same
 			j.ID, j.Since, j.Turn, j.Waiting, j.Max = x.id, x.since, x.since, int64(x.tasks), int64(tighter(x.max, q.max))
 			jobs = append(jobs, j)
 		}
-		for _, b := range l.begun {
-			x, j := &v.s.lines.begun[b], same
+		for _, b := range sub.begun {
+			x, j := &v.s.queues.begun[b], same
 			j.ID, j.Since, j.Turn = x.id, x.since, x.turn
 			j.Waiting, j.Running, j.Max = int64(x.waiting), int64(x.running), int64(x.max)
 			jobs = append(jobs, j)
@@ -219,14 +219,14 @@ func (v Explainer) evidenceOfJobs(p *Pool, most int, e *why.Evidence) []why.JobE
 	return jobs
 }
 
-// evidenceOfLine has the values common to all jobs of a line.
-func (v Explainer) evidenceOfLine(p *Pool, l *line, i int32, e *why.Evidence) why.JobEvidence {
+// evidenceOfSubQueue has the values common to all jobs of a sub-queue.
+func (v Explainer) evidenceOfSubQueue(p *Pool, sub *subQueue, i int32, e *why.Evidence) why.JobEvidence {
 	j := why.JobEvidence{
-		Line: i, Width: int64(v.s.site.cluster.Width(l.key)), Rate: v.s.tariff.price(l.key),
-		Gang:     int64(v.s.site.gangOf(l.key)),
-		Priority: v.s.lines.priorityOf(p), Main: v.mainFor(l.key), Request: v.requestFor(l.key, e),
+		SubQueue: i, Width: int64(v.s.site.cluster.Width(sub.key)), Rate: v.s.tariff.price(sub.key),
+		Gang:     int64(v.s.site.gangOf(sub.key)),
+		Priority: v.s.queues.priorityOf(p), Main: v.mainFor(sub.key), Request: v.requestFor(sub.key, e),
 	}
-	j.Licenses, j.Rates = v.evidenceOfQuotas(l.key, e)
+	j.Licenses, j.Rates = v.evidenceOfQuotas(sub.key, e)
 	return j
 }
 

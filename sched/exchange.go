@@ -7,8 +7,8 @@ import "time"
 // moment: an idle pool would return as from an absence, and lose the place that it waited for.
 func (s *Scheduler) Exchange(was Job, is []Job, t time.Time) {
 	s.Advance(t)
-	b, begun := s.lines.begunOf[was.ID]
-	var at lineRef
+	b, begun := s.queues.begunOf[was.ID]
+	var at subRef
 	fresh := false
 	if !begun {
 		at, fresh = s.growth.held(was)
@@ -35,7 +35,7 @@ func (s *Scheduler) Exchange(was Job, is []Job, t time.Time) {
 	relist := k.relist
 	k.relist = true // no job comes
 	if begun {
-		at = s.lines.begun[b].at
+		at = s.queues.begun[b].at
 		s.intake.exchangeBegun(b, now)
 	} else {
 		s.intake.exchangeFresh(at, now)
@@ -44,9 +44,9 @@ func (s *Scheduler) Exchange(was Job, is []Job, t time.Time) {
 	s.reserve.keepRoomOf(at, now)
 }
 
-// keepRoomOf lets a job keep its planned start when it moves to another line: room was promised for an instant,
+// keepRoomOf lets a job keep its planned start when it moves to another sub-queue: room was promised for an instant,
 // whatever the priority becomes.
-func (f *reserve) keepRoomOf(was lineRef, now Job) {
+func (f *reserve) keepRoomOf(was subRef, now Job) {
 	k := &f.backfill.keep
 	if f.backfill.plan == nil {
 		return
@@ -55,10 +55,10 @@ func (f *reserve) keepRoomOf(was lineRef, now Job) {
 		k.left = true
 		return
 	}
-	to := f.growth.lineFor(int32(f.growth.Leaf(now)), askOf(&now))
+	to := f.growth.subFor(int32(f.growth.Leaf(now)), askOf(&now))
 	for i := range k.all {
 		if r := &k.all[i]; r.job == now.ID && r.at == was && r.key == now.Key {
-			r.at, r.arrival = to, f.lines.arrivalOf(to, now.ID)
+			r.at, r.arrival = to, f.queues.arrivalOf(to, now.ID)
 		}
 	}
 	for i := range k.fresh {
@@ -74,21 +74,21 @@ func (a *intake) exchangeBegun(b int32, now Job) {
 		a.withdrawBegun(b)
 		return
 	}
-	had := a.lines.begun[b].waiting
+	had := a.queues.begun[b].waiting
 	a.add(now)
-	at := a.lines.begun[b].at
-	a.lines.change(at, func(*line) { a.lines.begun[b].waiting -= had; a.lines.reheap(b) })
-	a.lines.addWaiting(at, -int64(had))
-	a.turns.settle(a.lines.queues[at.queue].pool)
+	at := a.queues.begun[b].at
+	a.queues.change(at, func(*subQueue) { a.queues.begun[b].waiting -= had; a.queues.reheap(b) })
+	a.queues.addWaiting(at, -int64(had))
+	a.turns.settle(a.queues.all[at.queue].pool)
 }
 
 // exchangeFresh is Exchange for a job without started tasks.
-func (a *intake) exchangeFresh(at lineRef, now Job) {
-	ci, i, _ := a.lines.line(at).fresh.find(now.ID)
-	had := a.lines.line(at).fresh.chunk(ci).entries[i].tasks
-	if now.Tasks > 0 && a.growth.lineFor(a.growth.leaf(now, a.site.isNew(now)), askOf(&now)) == at {
+func (a *intake) exchangeFresh(at subRef, now Job) {
+	ci, i, _ := a.queues.sub(at).fresh.find(now.ID)
+	had := a.queues.sub(at).fresh.chunk(ci).entries[i].tasks
+	if now.Tasks > 0 && a.growth.subFor(a.growth.leaf(now, a.site.isNew(now)), askOf(&now)) == at {
 		if int32(now.Tasks) == had {
-			a.turns.settle(a.lines.queues[at.queue].pool)
+			a.turns.settle(a.queues.all[at.queue].pool)
 			return
 		}
 		a.withdrawFresh(at, now.ID)

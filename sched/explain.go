@@ -132,15 +132,15 @@ func (v Explainer) lack(id int32) *why.Lack {
 // Waits reports whether waiting tasks of the job could start if there were room: the job was added, and the tasks
 // have neither started nor to wait for a begin time.
 func (v View) Waits(j Job) bool {
-	if b, ok := v.s.lines.begunOf[j.ID]; ok {
-		return v.s.lines.begun[b].waiting > 0
+	if b, ok := v.s.queues.begunOf[j.ID]; ok {
+		return v.s.queues.begun[b].waiting > 0
 	}
 	q := v.s.tree.pools[v.s.growth.Leaf(j)].queue
 	if q < 0 {
 		return false
 	}
-	for i := range v.s.lines.queues[q].lines() {
-		if _, _, found := v.s.lines.queues[q].line(i).fresh.find(j.ID); found {
+	for i := range v.s.queues.all[q].subs() {
+		if _, _, found := v.s.queues.all[q].sub(i).fresh.find(j.ID); found {
 			return true
 		}
 	}
@@ -154,23 +154,23 @@ func (v View) Turn(leaf PoolID, j Job) (running int, since time.Time, takes bool
 	if v.s.tree.strict(int32(leaf)) {
 		return 0, j.Submitted, false
 	}
-	if b, ok := v.s.lines.begunOf[j.ID]; ok {
-		x := &v.s.lines.begun[b]
+	if b, ok := v.s.queues.begunOf[j.ID]; ok {
+		x := &v.s.queues.begun[b]
 		return int(x.running), agesFrom.Add(x.turn), true
 	}
 	return 0, j.Submitted, true
 }
 
-// telling returns the request of the first ready line, or else of the first line with waiting tasks.
+// telling returns the request of the first ready sub-queue, or else of the first sub-queue with waiting tasks.
 func (q *queue) telling() ask {
 	first, found := q.first.ask, false
-	for i := range q.lines() {
-		l := q.line(i)
-		if l.ready() {
-			return l.ask
+	for i := range q.subs() {
+		sub := q.sub(i)
+		if sub.ready() {
+			return sub.ask
 		}
-		if l.tasks > 0 && !found {
-			first, found = l.ask, true
+		if sub.tasks > 0 && !found {
+			first, found = sub.ask, true
 		}
 	}
 	return first

@@ -14,7 +14,7 @@ import (
 // ones kept up by events.
 func (s *Scheduler) Rebuild() { s.turns.rebuild() }
 
-// LookRarely lets lines without room look again as rarely as on a large site.
+// LookRarely lets sub-queues without room look again as rarely as on a large site.
 func (s *Scheduler) LookRarely() { s.site.rarely = true }
 
 // Check fails if some state that is kept up by events differs from what follows from
@@ -42,8 +42,8 @@ func (s *Scheduler) checkInner(in *inner) error {
 		if s.tree.pools[kid].seat.in {
 			open++
 		}
-		if s.tree.pools[kid].seat.in != s.lines.open(kid) {
-			return fmt.Errorf("pool %q: in %v, open %v", s.tree.Path(PoolID(kid)), s.tree.pools[kid].seat.in, s.lines.open(kid))
+		if s.tree.pools[kid].seat.in != s.queues.open(kid) {
+			return fmt.Errorf("pool %q: in %v, open %v", s.tree.Path(PoolID(kid)), s.tree.pools[kid].seat.in, s.queues.open(kid))
 		}
 	}
 	if open != in.open || in.as.keyed != nil && in.keys.len() != open {
@@ -85,7 +85,7 @@ func (s *Scheduler) checkDominant(in *inner) error {
 	return nil
 }
 
-// checkRanks compares the orders by priority with what follows from the lines.
+// checkRanks compares the orders by priority with what follows from the sub-queues.
 func (s *Scheduler) checkRanks(in *inner) error {
 	if !in.ranks {
 		return nil
@@ -102,7 +102,7 @@ func (s *Scheduler) checkRanks(in *inner) error {
 			}
 		}
 		if s.tree.pools[kid].seat.in {
-			s.lines.rank(kid)
+			s.queues.rank(kid)
 		}
 		if again := s.precedence.ranks.of[kid]; again != w {
 			return fmt.Errorf("pool %q stands as %+v, want %+v", s.tree.Path(PoolID(kid)), w, again)
@@ -152,8 +152,8 @@ func (s *Scheduler) checkPool(id int32) error {
 	if p.inner < 0 {
 		waiting := int64(0)
 		if p.queue >= 0 {
-			for i := range s.lines.queues[p.queue].lines() {
-				waiting += s.lines.queues[p.queue].line(i).tasks
+			for i := range s.queues.all[p.queue].subs() {
+				waiting += s.queues.all[p.queue].sub(i).tasks
 			}
 		}
 		if waiting != p.Waiting {
@@ -227,16 +227,16 @@ func (s *Scheduler) Behind(j Job) (jobs int, tasks int64) {
 	if q < 0 {
 		return 0, 0
 	}
-	if s.lines.queues[q].ranked {
+	if s.queues.all[q].ranked {
 		return s.Explain().behindByRank(int32(leaf), &j)
 	}
-	for i := range s.lines.queues[q].lines() {
-		l := s.lines.queues[q].line(i)
-		n, t := l.fresh.before(j.ID)
+	for i := range s.queues.all[q].subs() {
+		sub := s.queues.all[q].sub(i)
+		n, t := sub.fresh.before(j.ID)
 		jobs, tasks = jobs+n, tasks+t
-		for _, b := range l.begun {
-			if s.lines.begun[b].id < j.ID {
-				jobs, tasks = jobs+1, tasks+int64(s.lines.begun[b].waiting)
+		for _, b := range sub.begun {
+			if s.queues.begun[b].id < j.ID {
+				jobs, tasks = jobs+1, tasks+int64(s.queues.begun[b].waiting)
 			}
 		}
 	}
@@ -259,7 +259,7 @@ func (s *Scheduler) Price(key cluster.Key) float64 { return s.tariff.price(key) 
 func (s *Scheduler) Reservations() iter.Seq[Reservation] {
 	return func(yield func(Reservation) bool) {
 		for r := range s.Read().keptRoom() {
-			x := Reservation{r.job, PoolID(s.lines.queues[r.at.queue].pool), r.nodes, time.Unix(0, r.from),
+			x := Reservation{r.job, PoolID(s.queues.all[r.at.queue].pool), r.nodes, time.Unix(0, r.from),
 				time.Unix(0, r.to), r.held}
 			if !yield(x) {
 				return

@@ -11,13 +11,13 @@ func (fcfs) strict() bool { return true }
 
 func (fcfs) settled(*backfilling) bool { return true }
 
-// reopen lets the lines try again whose request would now fit if no task ran.
+// reopen lets the sub-queues try again whose request would now fit if no task ran.
 func (fcfs) reopen(h *gates) {
 	if len(h.noRoom.active) == 0 {
 		return
 	}
-	refs := h.noRoom.takeIf(slices.Sorted(slices.Values(h.noRoom.active)), nil, func(at lineRef) bool {
-		return h.site.cluster.Empty().Could(h.lines.line(at).key)
+	refs := h.noRoom.takeIf(slices.Sorted(slices.Values(h.noRoom.active)), nil, func(at subRef) bool {
+		return h.site.cluster.Empty().Could(h.queues.sub(at).key)
 	})
 	h.returning(&refs, byFit)
 }

@@ -17,9 +17,9 @@ func (firstFit) start(s *Scheduler, limit int, d *Decision) { s.placement.drawAl
 
 func (firstFit) settled(*backfilling) bool { return false }
 
-func (firstFit) node(h *gates, at lineRef, _ int64) (cluster.NodeID, bool) {
-	l := h.lines.line(at)
-	return h.reserve.find(l.key, l.limit)
+func (firstFit) node(h *gates, at subRef, _ int64) (cluster.NodeID, bool) {
+	sub := h.queues.sub(at)
+	return h.reserve.find(sub.key, sub.limit)
 }
 
 func (firstFit) reopen(h *gates) {
@@ -40,8 +40,8 @@ func (h *gates) firstFit() {
 	h.use(firstFit{}, firstFit{}.plans(), firstFit{}.strict())
 }
 
-// fitting removes and returns the lines that waited for room and now have it.
-func (h *gates) fitting() []lineRef {
+// fitting removes and returns the sub-queues that waited for room and now have it.
+func (h *gates) fitting() []subRef {
 	return h.noRoom.takeIf(h.noRoom.fitting(h.site.cluster), nil,
-		func(at lineRef) bool { return h.reserve.hasRoom(h.lines.line(at)) })
+		func(at subRef) bool { return h.reserve.hasRoom(h.queues.sub(at)) })
 }

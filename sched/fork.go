@@ -18,8 +18,8 @@ func (s *Scheduler) Fork() *Scheduler {
 // forkNow is Fork without the plan.
 func (s *Scheduler) forkNow() *Scheduler {
 	f, room := s.forkPools(), forkRoom{}
-	for i := range f.lines.queues {
-		f.lines.queues[i].fork(&room)
+	for i := range f.queues.all {
+		f.queues.all[i].fork(&room)
 	}
 	return f
 }
@@ -29,15 +29,15 @@ func (s *Scheduler) forkNow() *Scheduler {
 func (s *Scheduler) forkToList(room *forkRoom) *Scheduler {
 	f := s.forkPools()
 	room.empty()
-	for i := range f.lines.queues {
-		if q := &f.lines.queues[i]; !q.idle() {
+	for i := range f.queues.all {
+		if q := &f.queues.all[i]; !q.idle() {
 			q.fork(room)
 		}
 	}
 	return f
 }
 
-// forkPools is forkNow without the lines of the queues.
+// forkPools is forkNow without the sub-queues of the queues.
 func (s *Scheduler) forkPools() *Scheduler {
 	s.site.epoch += 2
 	f := *s
@@ -65,17 +65,17 @@ func (s *Scheduler) forkPools() *Scheduler {
 	}
 	f.tariff.prices.of = slices.Clone(s.tariff.prices.of)
 	f.orders.dominants.of, f.orders.dominants.resources = slices.Clone(s.orders.dominants.of), slices.Clip(s.orders.dominants.resources)
-	f.lines.begunOf = maps.Clone(s.lines.begunOf)
-	f.lines.begun, f.running.runs = slices.Clone(s.lines.begun), slices.Clone(s.running.runs)
+	f.queues.begunOf = maps.Clone(s.queues.begunOf)
+	f.queues.begun, f.running.runs = slices.Clone(s.queues.begun), slices.Clone(s.running.runs)
 	f.running.keys = s.running.keys.clone()
-	f.running.runFree, f.lines.begunFree = slices.Clone(s.running.runFree), slices.Clone(s.lines.begunFree)
+	f.running.runFree, f.queues.begunFree = slices.Clone(s.running.runFree), slices.Clone(s.queues.begunFree)
 	f.departures.stops.fork()
 	f.tree.queued = maps.Clone(s.tree.queued)
 	f.departures.heldDown = maps.Clone(s.departures.heldDown)
 	f.reserve.predictor = s.reserve.predictor.fork()
 	f.reserve.backfill, f.reserve.hosts, f.reserve.single = backfilling{}, nil, nil
 	f.reclaimer.fork()
-	f.lines.readyKeys, f.gates.noRoom = s.lines.readyKeys.clone(), s.gates.noRoom.clone()
+	f.queues.readyKeys, f.gates.noRoom = s.queues.readyKeys.clone(), s.gates.noRoom.clone()
 	f.intake.later = later{heap: slices.Clone(s.intake.later.heap), jobs: maps.Clone(s.intake.later.jobs),
 		serial: s.intake.later.serial}
 	f.overrides.boosts.fork()
@@ -100,7 +100,7 @@ func (s *Scheduler) forkPools() *Scheduler {
 	if s.precedence.ranks != nil {
 		f.precedence.ranks = s.precedence.ranks.fork()
 	}
-	f.lines.queues = slices.Clone(s.lines.queues)
+	f.queues.all = slices.Clone(s.queues.all)
 	return &f
 }
 

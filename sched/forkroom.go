@@ -5,21 +5,21 @@ import "slices"
 // forkRoom stores the copies of small slices, many in one piece of memory. A hundred thousand separate slices would
 // be as many objects to allocate and collect.
 type forkRoom struct {
-	lines []line
-	heads []lineHead
+	subs  []subQueue
+	heads []subHead
 	pos   []int32
 	order []heads
 }
 
 // empty makes the memory available for reuse.
 func (r *forkRoom) empty() {
-	r.lines, r.heads, r.pos, r.order = r.lines[:0], r.heads[:0], r.pos[:0], r.order[:0]
+	r.subs, r.heads, r.pos, r.order = r.subs[:0], r.heads[:0], r.pos[:0], r.order[:0]
 }
 
-// idle reports whether a queue has no waiting tasks, and no line with a closed gate.
+// idle reports whether a queue has no waiting tasks, and no sub-queue with a closed gate.
 func (q *queue) idle() bool {
-	for i := range q.lines() {
-		if l := q.line(i); l.tasks > 0 || l.gate != noGate {
+	for i := range q.subs() {
+		if sub := q.sub(i); sub.tasks > 0 || sub.gate != noGate {
 			return false
 		}
 	}
@@ -41,17 +41,17 @@ func copied[T any](room *[]T, s []T) []T {
 }
 
 func (q *queue) fork(room *forkRoom) {
-	q.more = copied(&room.lines, q.more)
+	q.more = copied(&room.subs, q.more)
 	if q.ordered() {
 		q.heads = &copied(&room.order, []heads{{copied(&room.heads, q.heads.heap), copied(&room.pos, q.heads.pos)}})[0]
 	}
-	for i := range q.lines() {
-		l := q.line(i)
-		l.fresh = l.fresh.clone()
-		if len(l.begun) > 0 {
-			l.begun = slices.Clone(l.begun)
+	for i := range q.subs() {
+		sub := q.sub(i)
+		sub.fresh = sub.fresh.clone()
+		if len(sub.begun) > 0 {
+			sub.begun = slices.Clone(sub.begun)
 		} else {
-			l.begun = nil
+			sub.begun = nil
 		}
 	}
 }

@@ -4,7 +4,7 @@ import "github.com/fairlead/fairlead/cluster"
 
 // A gang is a job whose tasks start at the same moment or not at all (Ousterhout, "Scheduling techniques for
 // concurrent systems", ICDCS 1982, calls it coscheduling). The number of tasks is part of the request, so that all
-// jobs of a line are gangs of one size. A gang waits while one of its tasks runs or has not come back.
+// jobs of a sub-queue are gangs of one size. A gang waits while one of its tasks runs or has not come back.
 
 // gangOf is the number of tasks with a key that start at the same moment; 0 if each starts by itself.
 func (m *site) gangOf(key cluster.Key) int32 {

@@ -12,14 +12,14 @@ import (
 // pause. To add one, write a file with its type, give it a number after the others (see [gate]), and add it to
 // newKinds. Types that embed openKind have only the methods that they need.
 type gateKind interface {
-	// holds reports whether the next tasks of a line may not start yet. If so, the kind notes the line, and lets it
-	// try again (see gates.returning) as soon as the tasks might start. pool is the pool whose gate holds them: the
-	// pools below it compete for the room that it leaves, and want them. It is -1 if no pool wants them in the
+	// holds reports whether the next tasks of a sub-queue may not start yet. If so, the kind notes the sub-queue, and
+	// lets it try again (see gates.returning) as soon as the tasks might start. pool is the pool whose gate holds them:
+	// the pools below it compete for the room that it leaves, and want them. It is -1 if no pool wants them in the
 	// meantime.
-	holds(leaf int32, at lineRef) (pool int32, held bool)
-	// noted yields the lines that holds noted.
-	noted() iter.Seq[lineRef]
-	// restart forgets the noted lines: after a change of the configuration all lines try again.
+	holds(leaf int32, at subRef) (pool int32, held bool)
+	// noted yields the sub-queues that holds noted.
+	noted() iter.Seq[subRef]
+	// restart forgets the noted sub-queues: after a change of the configuration all sub-queues try again.
 	restart()
 	// ofPool and ofKey describe the gates, closed or open, that tasks with a key meet in a pool and everywhere. The
 	// key may be noKey in a pool.
@@ -31,14 +31,14 @@ type gateKind interface {
 
 // A clockKind is a kind of gate that time may open. It opens at the first event after the instant.
 type clockKind interface {
-	// passed lets lines try again because time has passed, and next is when that may happen next, if it may.
+	// passed lets sub-queues try again because time has passed, and next is when that may happen next, if it may.
 	passed()
 	next() (at time.Time, may bool)
 }
 
 // An endKind is a kind of gate that the end of a task may open.
 type endKind interface {
-	// ended lets lines try again after a task with a key of a leaf pool has ended.
+	// ended lets sub-queues try again after a task with a key of a leaf pool has ended.
 	ended(leaf int32, key cluster.Key)
 }
 
@@ -48,26 +48,26 @@ const noKey = cluster.Key(-1)
 // openKind is a kind of gate that holds nothing.
 type openKind struct{}
 
-func (openKind) holds(int32, lineRef) (int32, bool)   { return -1, false }
-func (openKind) noted() iter.Seq[lineRef]             { return func(func(lineRef) bool) {} }
+func (openKind) holds(int32, subRef) (int32, bool)    { return -1, false }
+func (openKind) noted() iter.Seq[subRef]              { return func(func(subRef) bool) {} }
 func (openKind) restart()                             {}
 func (openKind) ofPool(int32, cluster.Key) []why.Gate { return nil }
 func (openKind) ofKey(cluster.Key) []why.Gate         { return nil }
 
 // placer is the part of a backfill rule that the gates need.
 type placer interface {
-	// node finds a node for the next task of a line; job is the job at its head.
-	node(h *gates, at lineRef, job int64) (cluster.NodeID, bool)
-	// reopen lets lines without room try again after room has become free.
+	// node finds a node for the next task of a sub-queue; job is the job at its head.
+	node(h *gates, at subRef, job int64) (cluster.NodeID, bool)
+	// reopen lets sub-queues without room try again after room has become free.
 	reopen(h *gates)
 }
 
-// gates hold lines back until something opens them: room, or one of the kinds.
+// gates hold sub-queues back until something opens them: room, or one of the kinds.
 type gates struct {
 	site      *site
 	tree      *tree
 	orders    *orders
-	lines     *lines
+	queues    *queues
 	turns     *turns
 	overrides *overrides
 	quotas    *quotas
@@ -78,7 +78,7 @@ type gates struct {
 	kinds  []gateKind  // the kind of gate number byMax+i at i
 	clocks []clockKind // the kinds among them that time opens
 	ends   []endKind   // the kinds among them that the end of a task opens
-	noRoom keyLines    // lines that wait for room on some node
+	noRoom roomWaiters // sub-queues that wait for room on some node
 }
 
 // setKinds sets the kinds of gates.
@@ -99,9 +99,9 @@ func (h *gates) use(rule placer, plans planning, strict bool) {
 	h.placer, h.site.plans, h.site.strict = rule, plans, strict
 }
 
-// admit finds a node for the job at the head of a line. If a node, maximum, license or rate lacks room for the
-// line, it parks the line until that may have changed.
-func (h *gates) admit(leaf int32, at lineRef, job int64) (cluster.NodeID, bool) {
+// admit finds a node for the job at the head of a sub-queue. If a node, maximum, license or rate lacks room for the
+// sub-queue, it parks the sub-queue until that may have changed.
+func (h *gates) admit(leaf int32, at subRef, job int64) (cluster.NodeID, bool) {
 	if !h.passes(leaf, at) {
 		return 0, false
 	}
@@ -112,14 +112,14 @@ func (h *gates) admit(leaf int32, at lineRef, job int64) (cluster.NodeID, bool) 
 	return node, fits
 }
 
-// parkNoRoom parks a line that fits on no node.
-func (h *gates) parkNoRoom(leaf int32, at lineRef) {
-	h.noRoom.add(h.lines.line(at).key, at)
+// parkNoRoom parks a sub-queue that fits on no node.
+func (h *gates) parkNoRoom(leaf int32, at subRef) {
+	h.noRoom.add(h.queues.sub(at).key, at)
 	h.park(leaf, at, byFit)
 }
 
-// passes reports whether no gate other than lack of room holds a line back. If one does, it parks the line.
-func (h *gates) passes(leaf int32, at lineRef) bool {
+// passes reports whether no gate other than lack of room holds a sub-queue back. If one does, it parks the sub-queue.
+func (h *gates) passes(leaf int32, at subRef) bool {
 	for i, k := range h.kinds {
 		if pool, held := k.holds(leaf, at); held {
 			h.putGate(at, byMax+gate(i), pool)
@@ -130,8 +130,8 @@ func (h *gates) passes(leaf int32, at lineRef) bool {
 	return true
 }
 
-// holds reports whether a gate holds a line back, and parks the line if so.
-func (h *gates) holds(g gate, leaf int32, at lineRef) bool {
+// holds reports whether a gate holds a sub-queue back, and parks the sub-queue if so.
+func (h *gates) holds(g gate, leaf int32, at subRef) bool {
 	pool, held := h.kinds[g-byMax].holds(leaf, at)
 	if held {
 		h.putGate(at, g, pool)
@@ -140,21 +140,21 @@ func (h *gates) holds(g gate, leaf int32, at lineRef) bool {
 	return held
 }
 
-// ended lets lines try again after a task with a key has ended in a leaf pool.
+// ended lets sub-queues try again after a task with a key has ended in a leaf pool.
 func (h *gates) ended(leaf int32, key cluster.Key) {
 	for _, k := range h.ends {
 		k.ended(leaf, key)
 	}
 }
 
-// passed lets lines try again because time has passed.
+// passed lets sub-queues try again because time has passed.
 func (h *gates) passed() {
 	for _, k := range h.clocks {
 		k.passed()
 	}
 }
 
-// next is the next instant at which time alone may let lines try again; zero if there is none.
+// next is the next instant at which time alone may let sub-queues try again; zero if there is none.
 func (h *gates) next() (next time.Time) {
 	for _, k := range h.clocks {
 		if at, may := k.next(); may {
@@ -164,15 +164,15 @@ func (h *gates) next() (next time.Time) {
 	return next
 }
 
-func (h *gates) park(leaf int32, at lineRef, g gate) {
+func (h *gates) park(leaf int32, at subRef, g gate) {
 	h.setGate(at, g)
 	h.regated(leaf)
 }
 
-// regated updates the place of a leaf pool after the gate of a line changed. A leaf pool that is compared by its
-// account only, and has other ready lines, keeps its place.
+// regated updates the place of a leaf pool after the gate of a sub-queue changed. A leaf pool that is compared by its
+// account only, and has other ready sub-queues, keeps its place.
 func (h *gates) regated(leaf int32) {
-	if p := &h.tree.pools[leaf]; p.seat.in && h.lines.queues[p.queue].ready > 0 && h.orders.byAccount(leaf) {
+	if p := &h.tree.pools[leaf]; p.seat.in && h.queues.all[p.queue].ready > 0 && h.orders.byAccount(leaf) {
 		return
 	}
 	h.turns.settle(leaf)
@@ -184,8 +184,8 @@ func (ord *orders) byAccount(leaf int32) bool {
 	return in.as.keyed != nil && in.as.allot == nil && !in.first && !in.ranks && !ord.byResource()
 }
 
-// againFirst reports whether a chosen leaf pool would be chosen again for another line, after one of its lines
-// found no room.
+// againFirst reports whether a chosen leaf pool would be chosen again for another sub-queue, after one of its
+// sub-queues found no room.
 func (ord *orders) againFirst(leaf int32) bool {
 	if !ord.byAccount(leaf) {
 		return false
@@ -198,27 +198,27 @@ func (ord *orders) againFirst(leaf int32) bool {
 	return true
 }
 
-// setGate sets the gate of a line, to any gate that is not the gate of a pool, or to none.
-func (h *gates) setGate(at lineRef, g gate) {
+// setGate sets the gate of a sub-queue, to any gate that is not the gate of a pool, or to none.
+func (h *gates) setGate(at subRef, g gate) {
 	if g == noGate {
-		g = h.overrides.openGate(h.lines.queues[at.queue].pool)
+		g = h.overrides.openGate(h.queues.all[at.queue].pool)
 	}
 	h.putGate(at, g, -1)
 }
 
-func (h *gates) putGate(at lineRef, g gate, full int32) {
-	q := &h.lines.queues[at.queue]
-	l := q.line(int(at.line))
-	bar, was := q.bar(l), l.ready()
-	l.gate, l.full = g, full
-	h.lines.count(q, at.line, was)
-	if q.bar(l) != bar {
-		h.lines.rebar(at, bar)
+func (h *gates) putGate(at subRef, g gate, full int32) {
+	q := &h.queues.all[at.queue]
+	sub := q.sub(int(at.sub))
+	bar, was := q.bar(sub), sub.ready()
+	sub.gate, sub.full = g, full
+	h.queues.count(q, at.sub, was)
+	if q.bar(sub) != bar {
+		h.queues.rebar(at, bar)
 	}
 }
 
-// unpark lets parked lines try again.
-func (h *gates) unpark(parked *[]lineRef) {
+// unpark lets parked sub-queues try again.
+func (h *gates) unpark(parked *[]subRef) {
 	refs := *parked
 	*parked = nil
 	h.reserve.backfill.keep.relist = h.reserve.backfill.keep.relist || len(refs) > 0
@@ -227,11 +227,11 @@ func (h *gates) unpark(parked *[]lineRef) {
 	}
 	for _, at := range refs {
 		h.setGate(at, noGate)
-		h.regated(h.lines.queues[at.queue].pool)
+		h.regated(h.queues.all[at.queue].pool)
 	}
 }
 
-// parkRoomless parks all lines of a leaf pool without room, if no other gate could hold them back.
+// parkRoomless parks all sub-queues of a leaf pool without room, if no other gate could hold them back.
 func (h *gates) parkRoomless(leaf int32) {
 	for id := leaf; id >= 0; id = h.tree.pools[id].parent {
 		if h.tree.limits(id) != nil {
@@ -239,28 +239,28 @@ func (h *gates) parkRoomless(leaf int32) {
 		}
 	}
 	n := h.tree.pools[leaf].queue
-	q := &h.lines.queues[n]
+	q := &h.queues.all[n]
 	for i, left := 0, q.ready; left > 0; i++ {
-		l := q.line(i)
-		if !l.ready() {
+		sub := q.sub(i)
+		if !sub.ready() {
 			continue
 		}
-		if left--; h.quotas.needsOf(l.key) == nil && !h.site.cluster.Room(l.key) {
-			at := lineRef{n, int32(i)}
-			h.noRoom.add(l.key, at)
+		if left--; h.quotas.needsOf(sub.key) == nil && !h.site.cluster.Room(sub.key) {
+			at := subRef{n, int32(i)}
+			h.noRoom.add(sub.key, at)
 			h.setGate(at, byFit)
 		}
 	}
 	h.regated(leaf)
 }
 
-// openFits lets lines without room try again, after room has become free.
+// openFits lets sub-queues without room try again, after room has become free.
 func (h *gates) openFits() { h.placer.reopen(h) }
 
-// returning unparks lines that a gate held back. Their pools were not absent, so they keep their old places. If
+// returning unparks sub-queues that a gate held back. Their pools were not absent, so they keep their old places. If
 // they were moved up to the others, like pools that return from an absence, all pools that wait for the same
 // license, the same maximum or a whole node would tie again and again, and the same pool would always go first.
-func (h *gates) returning(parked *[]lineRef, g gate) {
+func (h *gates) returning(parked *[]subRef, g gate) {
 	h.turns.keeping = g
 	h.unpark(parked)
 	h.turns.keeping = noGate
@@ -268,7 +268,7 @@ func (h *gates) returning(parked *[]lineRef, g gate) {
 
 // somethingFits reports whether some job without a closed gate would fit on some node, so that a step without
 // starts ends at once.
-func (w *lines) somethingFits() bool {
+func (w *queues) somethingFits() bool {
 	if r := &w.readyKeys; int(r.last) < len(r.n) && r.n[r.last] != 0 && w.site.cluster.Room(r.last) {
 		return true
 	}

@@ -15,20 +15,20 @@ func (s *Scheduler) GateView() GateView { return GateView{s} }
 // Gates lists the gates on a job's path, closed or open.
 func (v GateView) Gates(j Job) []why.Gate {
 	gates := append(v.onTheWay(v.s.growth.Leaf(j), j.Key), v.ofKey(j.Key)...)
-	if b, ok := v.s.lines.begunOf[j.ID]; ok && v.s.lines.begun[b].max > 0 {
-		gates = append(gates, jobGate(&v.s.lines.begun[b]))
+	if b, ok := v.s.queues.begunOf[j.ID]; ok && v.s.queues.begun[b].max > 0 {
+		gates = append(gates, jobGate(&v.s.queues.begun[b]))
 	}
 	return append(gates, v.windowGate(&j, v.holeGate(&j, v.nodeGate(j.Key))))
 }
 
-// PoolGates lists the gates on the path of the jobs of a leaf pool that may start first: of a line without a closed
-// gate, if there is one.
+// PoolGates lists the gates on the path of the jobs of a leaf pool that may start first: of a sub-queue without a
+// closed gate, if there is one.
 func (v GateView) PoolGates(leaf PoolID) []why.Gate {
 	first, found := v.tellingBelow(int32(leaf))
 	if !found {
 		return v.onTheWay(leaf, noKey)
 	}
-	return v.LineGates(leaf, first.key)
+	return v.SubQueueGates(leaf, first.key)
 }
 
 // FirstGates is [GateView.PoolGates] plus the effects of reservations on these jobs, for which it checks all nodes.
@@ -42,11 +42,11 @@ func (v GateView) FirstGates(leaf PoolID) (gates []why.Gate, limit time.Duration
 	return append(gates, v.windowGate(&Job{Key: first.key, Limit: first.limit}, v.nodeGate(first.key))), first.limit
 }
 
-// tellingBelow returns the request of the first job that waits in or below a pool, from a ready line if there is
+// tellingBelow returns the request of the first job that waits in or below a pool, from a ready sub-queue if there is
 // one.
 func (v GateView) tellingBelow(id int32) (first ask, found bool) {
 	if q := v.s.tree.pools[id].queue; q >= 0 {
-		return v.s.lines.queues[q].telling(), v.s.tree.pools[id].Waiting > 0
+		return v.s.queues.all[q].telling(), v.s.tree.pools[id].Waiting > 0
 	}
 	for _, kid := range v.s.Read().Children(PoolID(id)) {
 		if v.s.tree.pools[kid].Waiting == 0 {
@@ -63,8 +63,8 @@ func (v GateView) tellingBelow(id int32) (first ask, found bool) {
 	return first, found
 }
 
-// LineGates lists the gates on the path of the jobs of a pool with a key.
-func (v GateView) LineGates(leaf PoolID, key cluster.Key) []why.Gate {
+// SubQueueGates lists the gates on the path of the jobs of a pool with a key.
+func (v GateView) SubQueueGates(leaf PoolID, key cluster.Key) []why.Gate {
 	gates := append(v.onTheWay(leaf, key), v.ofKey(key)...)
 	return append(gates, v.nodeGate(key))
 }

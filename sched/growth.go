@@ -9,13 +9,13 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// growth creates pools, priority classes and lines for the first job that needs them.
+// growth creates pools, priority classes and sub-queues for the first job that needs them.
 type growth struct {
 	site       *site
 	tree       *tree
 	precedence *precedence
 	orders     *orders
-	lines      *lines
+	queues     *queues
 	turns      *turns
 	overrides  *overrides
 
@@ -188,11 +188,11 @@ func (g *growth) Leaf(j Job) PoolID {
 	if !g.tree.banded(id) {
 		return PoolID(id)
 	}
-	if b, begun := g.lines.begunOf[j.ID]; begun && g.lines.begun[b].waiting > 0 {
-		return PoolID(g.lines.queues[g.lines.begun[b].at.queue].pool)
+	if b, begun := g.queues.begunOf[j.ID]; begun && g.queues.begun[b].waiting > 0 {
+		return PoolID(g.queues.all[g.queues.begun[b].at.queue].pool)
 	}
 	if at, found := g.held(j); found {
-		return PoolID(g.lines.queues[at.queue].pool)
+		return PoolID(g.queues.all[at.queue].pool)
 	}
 	for _, isNew := range []bool{g.site.isNew(j), !g.site.isNew(j)} {
 		if b, ok := g.tree.index[childKey{id, g.site.className(j.Priority, isNew), priorityClass}]; ok {
@@ -209,7 +209,7 @@ func (g *growth) leaf(j Job, isNew bool) int32 {
 	for {
 		p := &g.tree.pools[id]
 		switch {
-		case p.inner < 0 && g.lines.mixed(id):
+		case p.inner < 0 && g.queues.mixed(id):
 			p.priority, p.isNew = int8(j.Priority), false
 			return id
 		case p.inner < 0 && (p.priority == int8(j.Priority) && p.isNew == isNew || p.Waiting == 0 &&
@@ -224,67 +224,70 @@ func (g *growth) leaf(j Job, isNew bool) int32 {
 	}
 }
 
-func (g *growth) newLine(leaf int32, of ask) line {
-	return line{ask: of, gate: g.overrides.openGate(leaf), full: -1}
+func (g *growth) newSubQueue(leaf int32, of ask) subQueue {
+	return subQueue{ask: of, gate: g.overrides.openGate(leaf), full: -1}
 }
 
-// lineFor returns the line of a leaf pool for jobs with the same request, and creates it if it does not exist.
-func (g *growth) lineFor(leaf int32, of ask) lineRef {
+// subFor returns the sub-queue of a leaf pool for jobs with the same request, and creates it if it does not exist.
+func (g *growth) subFor(leaf int32, of ask) subRef {
 	p := &g.tree.pools[leaf]
 	if p.queue < 0 {
-		p.queue = int32(len(g.lines.queues))
-		g.lines.queues = append(g.lines.queues, queue{pool: leaf, first: g.newLine(leaf, of), strict: g.tree.strict(leaf), ranked: g.tree.ranked(leaf),
-			max: g.tree.jobRunning(leaf)})
+		p.queue = int32(len(g.queues.all))
+		g.queues.all = append(g.queues.all, queue{pool: leaf, first: g.newSubQueue(leaf, of),
+			strict: g.tree.strict(leaf), ranked: g.tree.ranked(leaf), max: g.tree.jobRunning(leaf)})
 	}
-	q, spare := &g.lines.queues[p.queue], -1
-	for i := range q.lines() {
-		l := q.line(i)
-		if l.ask == of {
-			return lineRef{p.queue, int32(i)}
+	q, spare := &g.queues.all[p.queue], -1
+	for i := range q.subs() {
+		sub := q.sub(i)
+		if sub.ask == of {
+			return subRef{p.queue, int32(i)}
 		}
-		if l.spare() {
+		if sub.spare() {
 			spare = i
 		}
 	}
 	if spare >= 0 {
-		q.line(spare).ask = of
-		return lineRef{p.queue, int32(spare)}
+		q.sub(spare).ask = of
+		return subRef{p.queue, int32(spare)}
 	}
-	q.more = append(q.more, g.newLine(leaf, of))
+	q.more = append(q.more, g.newSubQueue(leaf, of))
 	switch {
 	case q.ordered():
 		q.heads.pos = append(q.heads.pos, -1)
-	case q.lines() > few:
-		g.lines.orderLines(q)
+	case q.subs() > few:
+		g.queues.orderSubs(q)
 	}
-	return lineRef{p.queue, int32(len(q.more))}
+	return subRef{p.queue, int32(len(q.more))}
 }
 
-// waitingHead finds the line with a waiting task of a job.
-func (g *growth) waitingHead(j Job) (at lineRef, h head, found bool) {
-	if b, begun := g.lines.begunOf[j.ID]; begun {
-		x := &g.lines.begun[b]
+// waitingHead finds the sub-queue with a waiting task of a job.
+func (g *growth) waitingHead(j Job) (at subRef, h head, found bool) {
+	if b, begun := g.queues.begunOf[j.ID]; begun {
+		x := &g.queues.begun[b]
 		return x.at, x.head(b), x.waiting > 0
 	}
 	if at, found = g.held(j); !found {
 		return at, h, false
 	}
-	fresh := &g.lines.line(at).fresh
+	fresh := &g.queues.sub(at).fresh
 	ci, i, _ := fresh.find(j.ID)
 	return at, fresh.chunk(ci).entries[i].head(), true
 }
 
 func (g *growth) adoptBegun(j Job, leaf int32, started time.Time) int32 {
-	b, ok := g.lines.begunOf[j.ID]
+	b, ok := g.queues.begunOf[j.ID]
 	if !ok {
-		b = g.lines.begin(entry{id: j.ID, since: g.site.sinceThen(&j), max: int32(j.MaxRunning)}, g.lineFor(leaf, askOf(&j)))
+		b = g.queues.begin(entry{id: j.ID, since: g.site.sinceThen(&j), max: int32(j.MaxRunning)}, g.subFor(leaf, askOf(&j)))
 	}
-	g.lines.change(g.lines.begun[b].at, func(*line) { g.lines.begun[b].starts(since(started)); g.lines.reheap(b) })
+	g.queues.change(g.queues.begun[b].at, func(*subQueue) {
+		g.queues.begun[b].starts(since(started))
+		g.queues.reheap(b)
+	})
 	return b
 }
 
-// held finds the line of a waiting job if none of its tasks has started.
-func (g *growth) held(j Job) (at lineRef, found bool) {
+// held finds the sub-queue of a waiting job if none of its tasks has started.
+func (g *growth) held(j Job) (at subRef, found bool) {
 	id := int32(j.Pool)
 	leaves := []int32{id}
 	switch {
@@ -301,7 +304,7 @@ func (g *growth) held(j Job) (at lineRef, found bool) {
 	}
 	for _, leaf := range leaves {
 		if n := g.tree.pools[leaf].queue; n >= 0 {
-			if at, found = g.lines.freshIn(n, j.ID); found {
+			if at, found = g.queues.freshIn(n, j.ID); found {
 				return at, true
 			}
 		}

@@ -2,20 +2,20 @@ package sched
 
 import "time"
 
-// heads orders the ready lines of a leaf pool by their first jobs, so that a leaf pool with many different requests
-// finds its next job without visiting every line. Leaf pools with more than few lines have it. It does not cover
-// lacking minima and job priorities.
+// heads orders the ready sub-queues of a leaf pool by their first jobs, so that a leaf pool with many different
+// requests finds its next job without visiting every sub-queue. Leaf pools with more than few sub-queues have it. It
+// does not cover lacking minima and job priorities.
 type heads struct {
-	heap []lineHead
-	pos  []int32 // by line: index in the heap, -1: not in it
+	heap []subHead
+	pos  []int32 // by sub-queue: index in the heap, -1: not in it
 }
 
-type lineHead struct {
+type subHead struct {
 	head
-	line int32
+	sub int32
 }
 
-// head is the next job of a line: begun is -1 for a fresh job.
+// head is the next job of a sub-queue: begun is -1 for a fresh job.
 type head struct {
 	id      int64
 	since   time.Duration
@@ -38,7 +38,7 @@ func (h head) before(g head, strict bool) bool {
 	return h.id < g.id
 }
 
-// clear removes all lines.
+// clear removes all sub-queues.
 func (h *heads) clear() {
 	h.heap = h.heap[:0]
 	for k := range h.pos {
@@ -47,7 +47,7 @@ func (h *heads) clear() {
 }
 
 func (h *heads) remove(at int32, strict bool) {
-	h.pos[h.heap[at].line] = -1
+	h.pos[h.heap[at].sub] = -1
 	last := int32(len(h.heap) - 1)
 	e := h.heap[last]
 	h.heap = h.heap[:last]
@@ -61,7 +61,7 @@ func (h *heads) remove(at int32, strict bool) {
 	}
 }
 
-func (h *heads) up(i int32, e lineHead, strict bool) {
+func (h *heads) up(i int32, e subHead, strict bool) {
 	for i > 0 && e.before(h.heap[(i-1)/2].head, strict) {
 		h.put(i, h.heap[(i-1)/2])
 		i = (i - 1) / 2
@@ -69,7 +69,7 @@ func (h *heads) up(i int32, e lineHead, strict bool) {
 	h.put(i, e)
 }
 
-func (h *heads) down(i int32, e lineHead, strict bool) {
+func (h *heads) down(i int32, e subHead, strict bool) {
 	for n := int32(len(h.heap)); ; {
 		c := 2*i + 1
 		if c >= n {
@@ -87,7 +87,7 @@ func (h *heads) down(i int32, e lineHead, strict bool) {
 	h.put(i, e)
 }
 
-func (h *heads) put(i int32, e lineHead) {
+func (h *heads) put(i int32, e subHead) {
 	h.heap[i] = e
-	h.pos[e.line] = i
+	h.pos[e.sub] = i
 }

@@ -25,7 +25,7 @@ func stepInOrder(s *Scheduler, limit int, d *Decision) {
 
 // visitInOrder visits the waiting tasks that may start, in the order in which the policy would start them, each
 // gang once, until visit returns false.
-func visitInOrder(s *Scheduler, visit func(job int64, at lineRef) bool) {
+func visitInOrder(s *Scheduler, visit func(job int64, at subRef) bool) {
 	f := s.forkToList(&s.reserve.backfill.keep.inOrder.room)
 	f.quotas.unlimited()
 	gangs := map[int64]bool{}
@@ -37,7 +37,7 @@ func visitInOrder(s *Scheduler, visit func(job int64, at lineRef) bool) {
 			}
 			gangs[st.Job] = true
 		}
-		return visit(st.Job, s.growth.lineFor(int32(st.Pool), r.ask()))
+		return visit(st.Job, s.growth.subFor(int32(st.Pool), r.ask()))
 	})
 }
 
@@ -47,8 +47,8 @@ func listAnew(s *Scheduler) {
 	k.relist, k.freed, k.left = false, false, false
 	k.inOrder.next, k.inOrder.additions, k.inOrder.seen = 0, 0, 0
 	k.all, k.fresh = k.all[:0], k.fresh[:0]
-	visitInOrder(s, func(job int64, at lineRef) bool {
-		k.all = append(k.all, s.lines.unplacedAt(at, job))
+	visitInOrder(s, func(job int64, at subRef) bool {
+		k.all = append(k.all, s.queues.unplacedAt(at, job))
 		return !s.site.deepEnough(len(k.all))
 	})
 	k.held = s.site.tasksIn(k.all) < s.tree.pools[Root].Waiting
@@ -99,7 +99,7 @@ func (m *placement) planNext(r *reserved, d *Decision) bool {
 func (f *reserve) keepSoonest(r *reserved) bool {
 	p, now := &f.backfill.keep.inOrder, f.site.instantOf()
 	length, before := f.lengthAt(r.at), f.keepsBefore()
-	if f.backfill.patience.held.job != 0 && f.lines.line(r.at).limit == 0 {
+	if f.backfill.patience.held.job != 0 && f.queues.sub(r.at).limit == 0 {
 		before = now + 1
 	}
 	if p.soonest == nil {
@@ -123,13 +123,13 @@ func (m *site) tasksIn(all []reserved) (tasks int64) {
 	return tasks
 }
 
-// parkUnpaid parks the lines without a free license or token, so that they try again when there is one.
+// parkUnpaid parks the sub-queues without a free license or token, so that they try again when there is one.
 func (h *gates) parkUnpaid() {
-	for i := range h.lines.queues {
-		q := &h.lines.queues[i]
-		for k := range q.lines() {
-			if l := q.line(k); l.ready() {
-				if at := (lineRef{int32(i), int32(k)}); !h.holds(byLicense, q.pool, at) {
+	for i := range h.queues.all {
+		q := &h.queues.all[i]
+		for k := range q.subs() {
+			if sub := q.sub(k); sub.ready() {
+				if at := (subRef{int32(i), int32(k)}); !h.holds(byLicense, q.pool, at) {
 					h.holds(byRate, q.pool, at)
 				}
 			}

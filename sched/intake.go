@@ -10,7 +10,7 @@ type intake struct {
 	site    *site
 	tree    *tree
 	orders  *orders
-	lines   *lines
+	queues  *queues
 	running *running
 	turns   *turns
 	quotas  *quotas
@@ -27,7 +27,7 @@ func (a *intake) add(j Job) { a.addAs(j, a.site.isNew(j)) }
 func (a *intake) addAs(j Job, isNew bool) {
 	a.site.events++
 	leaf := a.growth.leaf(j, isNew)
-	at := a.growth.lineFor(leaf, askOf(&j))
+	at := a.growth.subFor(leaf, askOf(&j))
 	if isNew && a.tree.pools[leaf].isNew && !j.Submitted.IsZero() {
 		a.watch(j, at)
 	}
@@ -35,66 +35,66 @@ func (a *intake) addAs(j Job, isNew bool) {
 		a.turns.joins(leaf)
 	}
 	most := int32(j.MaxRunning)
-	b, begun := a.lines.begunOf[j.ID]
+	b, begun := a.queues.begunOf[j.ID]
 	if gang := a.site.gangOf(j.Key); !begun && int32(j.Tasks) < gang {
-		b, begun = a.lines.begin(entry{id: j.ID, since: a.site.sinceThen(&j), max: most}, at), true
+		b, begun = a.queues.begin(entry{id: j.ID, since: a.site.sinceThen(&j), max: most}, at), true
 	}
 	if begun {
 		a.addBegun(b, at, int32(j.Tasks), most)
 	} else {
-		q := &a.lines.queues[at.queue]
-		l := q.line(int(at.line))
-		was := l.ready()
-		l.fresh.add(entry{j.ID, a.site.sinceThen(&j), int32(j.Tasks), most}, a.site.epoch)
-		a.lines.count(q, at.line, was)
+		q := &a.queues.all[at.queue]
+		sub := q.sub(int(at.sub))
+		was := sub.ready()
+		sub.fresh.add(entry{j.ID, a.site.sinceThen(&j), int32(j.Tasks), most}, a.site.epoch)
+		a.queues.count(q, at.sub, was)
 	}
-	a.lines.addWaiting(at, int64(j.Tasks))
+	a.queues.addWaiting(at, int64(j.Tasks))
 	a.reserve.came(j.ID, at, int32(j.Tasks))
 	if in := a.tree.parentOf(leaf); begun || !a.tree.pools[leaf].seat.in || in.first || in.ranks || a.orders.byResource() {
-		a.turns.keeping = a.lines.heldAlike(leaf, at)
+		a.turns.keeping = a.queues.heldAlike(leaf, at)
 		a.turns.settle(leaf)
 		a.turns.keeping = noGate
 	}
 	a.turns.meetDominant()
 }
 
-// addBegun adds waiting tasks to a job with running tasks, perhaps in another line than before.
-func (a *intake) addBegun(b int32, at lineRef, tasks, most int32) {
-	j := &a.lines.begun[b]
-	j.own, j.max, j.gang = most, tighter(most, a.lines.queues[at.queue].max), a.site.gangOf(a.lines.line(at).key)
+// addBegun adds waiting tasks to a job with running tasks, perhaps in another sub-queue than before.
+func (a *intake) addBegun(b int32, at subRef, tasks, most int32) {
+	j := &a.queues.begun[b]
+	j.own, j.max, j.gang = most, tighter(most, a.queues.all[at.queue].max), a.site.gangOf(a.queues.sub(at).key)
 	was := j.at
 	if was != at {
 		moved := j.waiting
-		a.lines.addWaiting(at, int64(moved)) // first, so that no pool seems idle
-		a.lines.change(was, func(*line) { j.waiting = 0; a.lines.reheap(b) })
-		a.lines.addWaiting(was, -int64(moved))
-		a.lines.line(was).refs--
-		a.lines.line(at).refs++
+		a.queues.addWaiting(at, int64(moved)) // first, so that no pool seems idle
+		a.queues.change(was, func(*subQueue) { j.waiting = 0; a.queues.reheap(b) })
+		a.queues.addWaiting(was, -int64(moved))
+		a.queues.sub(was).refs--
+		a.queues.sub(at).refs++
 		j.at, j.waiting = at, moved
 	}
-	a.lines.change(at, func(*line) { j.waiting += tasks; a.lines.reheap(b) })
+	a.queues.change(at, func(*subQueue) { j.waiting += tasks; a.queues.reheap(b) })
 	if was != at {
-		a.turns.keeping = a.lines.heldAlike(a.lines.queues[at.queue].pool, at)
-		a.turns.settle(a.lines.queues[at.queue].pool)
+		a.turns.keeping = a.queues.heldAlike(a.queues.all[at.queue].pool, at)
+		a.turns.settle(a.queues.all[at.queue].pool)
 		a.turns.keeping = noGate
-		a.turns.settle(a.lines.queues[was.queue].pool)
+		a.turns.settle(a.queues.all[was.queue].pool)
 	}
 }
 
-func (a *intake) withdrawFresh(at lineRef, job int64) int32 {
+func (a *intake) withdrawFresh(at subRef, job int64) int32 {
 	waiting := int32(0)
-	a.lines.change(at, func(l *line) { waiting = l.fresh.remove(job, a.site.epoch) })
-	a.lines.addWaiting(at, -int64(waiting))
-	a.turns.settle(a.lines.queues[at.queue].pool)
+	a.queues.change(at, func(sub *subQueue) { waiting = sub.fresh.remove(job, a.site.epoch) })
+	a.queues.addWaiting(at, -int64(waiting))
+	a.turns.settle(a.queues.all[at.queue].pool)
 	return waiting
 }
 
 func (a *intake) withdrawBegun(b int32) int {
-	j := &a.lines.begun[b]
-	leaf, n := a.lines.queues[j.at.queue].pool, int(j.waiting)
-	a.lines.change(j.at, func(*line) { j.waiting = 0; a.lines.reheap(b) })
-	a.lines.release(b)
-	a.lines.addWaiting(j.at, -int64(n))
+	j := &a.queues.begun[b]
+	leaf, n := a.queues.all[j.at.queue].pool, int(j.waiting)
+	a.queues.change(j.at, func(*subQueue) { j.waiting = 0; a.queues.reheap(b) })
+	a.queues.release(b)
+	a.queues.addWaiting(j.at, -int64(n))
 	a.turns.settle(leaf)
 	return n
 }
@@ -121,8 +121,8 @@ func (a *intake) nextAged() time.Time {
 	return a.newJobs[0].submitted.Add(a.site.cfg.NewJobs.For)
 }
 
-// watch records the line of a new job.
-func (a *intake) watch(j Job, at lineRef) {
+// watch records the sub-queue of a new job.
+func (a *intake) watch(j Job, at subRef) {
 	heap.Push(&a.newJobs, newJob{j.Submitted, j.ID, at})
 }
 
@@ -130,26 +130,26 @@ func (a *intake) watch(j Job, at lineRef) {
 func (a *intake) ageNewJobs() {
 	for len(a.newJobs) > 0 && !a.nextAged().After(a.site.at) {
 		x := heap.Pop(&a.newJobs).(newJob)
-		b, begun := a.lines.begunOf[x.id]
+		b, begun := a.queues.begunOf[x.id]
 		if begun {
-			x.at = a.lines.begun[b].at
-		} else if at, found := a.lines.freshIn(x.at.queue, x.id); found {
+			x.at = a.queues.begun[b].at
+		} else if at, found := a.queues.freshIn(x.at.queue, x.id); found {
 			x.at = at
 		} else {
 			continue
 		}
-		leaf := a.lines.queues[x.at.queue].pool
+		leaf := a.queues.all[x.at.queue].pool
 		if !a.tree.pools[leaf].isNew {
 			continue
 		}
-		j := Job{ID: x.id, Pool: PoolID(leaf), Key: a.lines.line(x.at).key, Class: a.lines.line(x.at).class,
-			Limit: a.lines.line(x.at).limit, Alike: a.lines.line(x.at).alike, Priority: int(max(0, a.tree.pools[leaf].priority))}
+		j := Job{ID: x.id, Pool: PoolID(leaf), Key: a.queues.sub(x.at).key, Class: a.queues.sub(x.at).class,
+			Limit: a.queues.sub(x.at).limit, Alike: a.queues.sub(x.at).alike, Priority: int(max(0, a.tree.pools[leaf].priority))}
 		if a.tree.labels[leaf].kind == priorityClass {
 			j.Pool = PoolID(a.tree.pools[leaf].parent)
 		}
 		switch {
-		case begun && a.lines.begun[b].waiting > 0:
-			j.MaxRunning = int(a.lines.begun[b].own)
+		case begun && a.queues.begun[b].waiting > 0:
+			j.MaxRunning = int(a.queues.begun[b].own)
 			a.add(j)
 		case !begun:
 			a.moveFresh(j, leaf, x.at)
@@ -158,16 +158,16 @@ func (a *intake) ageNewJobs() {
 }
 
 // moveFresh moves a waiting job without started tasks.
-func (a *intake) moveFresh(j Job, leaf int32, at lineRef) {
-	fresh := &a.lines.line(at).fresh
+func (a *intake) moveFresh(j Job, leaf int32, at subRef) {
+	fresh := &a.queues.sub(at).fresh
 	ci, i, found := fresh.find(j.ID)
 	if !found {
 		return
 	}
 	e := fresh.chunk(ci).entries[i]
 	j.Tasks, j.MaxRunning, j.since = int(e.tasks), int(e.max), e.since
-	a.lines.change(at, func(l *line) { l.fresh.remove(j.ID, a.site.epoch) })
-	a.lines.addWaiting(at, -int64(e.tasks))
+	a.queues.change(at, func(sub *subQueue) { sub.fresh.remove(j.ID, a.site.epoch) })
+	a.queues.addWaiting(at, -int64(e.tasks))
 	a.turns.settle(leaf)
 	a.add(j)
 }
@@ -204,9 +204,9 @@ func (r newJobs) has(job int64) bool {
 	return false
 }
 
-// newJob is the line that a new job was added to.
+// newJob is the sub-queue that a new job was added to.
 type newJob struct {
 	submitted time.Time
 	id        int64
-	at        lineRef
+	at        subRef
 }

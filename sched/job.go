@@ -64,7 +64,7 @@ type leaves struct {
 	group   int32 // of stopping.together; 0 is none
 }
 
-// ask is the request of the task, as in its line.
+// ask is the request of the task, as in its sub-queue.
 func (r *run) ask() ask { return ask{r.key, r.class, r.limit, r.alike} }
 
 // rate is the service of a task per second.
@@ -81,7 +81,7 @@ func (r *run) id(i int) RunID { return RunID(r.serial)<<32 | RunID(uint32(i)) }
 func askOf(j *Job) ask {
 	a := ask{j.Key, j.Class, j.Limit, j.Alike}
 	if j.Limit > 0 {
-		a.alike = 0 // the limit plans it, so such jobs can share a line
+		a.alike = 0 // the limit plans it, so such jobs can share a sub-queue
 	}
 	return a
 }

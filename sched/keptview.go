@@ -44,10 +44,10 @@ func (v GateView) foundNoRoom(j *Job) bool {
 	if q < 0 {
 		return false
 	}
-	lines, a := &v.s.lines.queues[q], askOf(j)
-	for i := range lines.lines() {
-		if l := lines.line(i); l.ask == a {
-			return l.gate == byFit
+	queue, a := &v.s.queues.all[q], askOf(j)
+	for i := range queue.subs() {
+		if sub := queue.sub(i); sub.ask == a {
+			return sub.gate == byFit
 		}
 	}
 	return false

@@ -43,16 +43,16 @@ func (c *keyCounts) clone() keyCounts {
 	return keyCounts{slices.Clone(c.n), slices.Clone(c.place), slices.Clone(c.active), c.last}
 }
 
-// keyLines are the lines that wait for room, by key.
-type keyLines struct {
-	of     [][]lineRef
-	active []cluster.Key // keys of waiting lines
+// roomWaiters are the sub-queues that wait for room, by key.
+type roomWaiters struct {
+	of     [][]subRef
+	active []cluster.Key // keys of waiting sub-queues
 	fit    []cluster.Key // scratch
-	refs   []lineRef     // scratch
-	lines  int           // of all keys
+	refs   []subRef      // scratch
+	subs   int           // of all keys
 }
 
-func (w *keyLines) add(key cluster.Key, at lineRef) {
+func (w *roomWaiters) add(key cluster.Key, at subRef) {
 	for len(w.of) <= int(key) {
 		w.of = append(w.of, nil)
 	}
@@ -60,11 +60,11 @@ func (w *keyLines) add(key cluster.Key, at lineRef) {
 		w.active = append(w.active, key)
 	}
 	w.of[key] = append(w.of[key], at)
-	w.lines++
+	w.subs++
 }
 
 // fitting lists the keys that have room, by number.
-func (w *keyLines) fitting(c *cluster.Cluster) []cluster.Key {
+func (w *roomWaiters) fitting(c *cluster.Cluster) []cluster.Key {
 	w.fit = w.fit[:0]
 	for _, key := range w.active {
 		if c.Room(key) {
@@ -75,17 +75,17 @@ func (w *keyLines) fitting(c *cluster.Cluster) []cluster.Key {
 	return w.fit
 }
 
-// take removes and returns the lines of a key. The result is valid until a line is added.
-func (w *keyLines) take(key cluster.Key) []lineRef {
+// take removes and returns the sub-queues of a key. The result is valid until a sub-queue is added.
+func (w *roomWaiters) take(key cluster.Key) []subRef {
 	refs := w.of[key]
 	w.of[key] = refs[:0]
-	w.lines -= len(refs)
+	w.subs -= len(refs)
 	w.active = slices.DeleteFunc(w.active, func(a cluster.Key) bool { return a == key })
 	return refs
 }
 
-// takeIf removes the wanted lines of the keys, and appends them to a list.
-func (w *keyLines) takeIf(asked []cluster.Key, to []lineRef, wanted func(lineRef) bool) []lineRef {
+// takeIf removes the wanted sub-queues of the keys, and appends them to a list.
+func (w *roomWaiters) takeIf(asked []cluster.Key, to []subRef, wanted func(subRef) bool) []subRef {
 	for _, key := range asked {
 		left, had := w.of[key][:0], len(w.of[key])
 		for _, at := range w.of[key] {
@@ -95,7 +95,7 @@ func (w *keyLines) takeIf(asked []cluster.Key, to []lineRef, wanted func(lineRef
 				left = append(left, at)
 			}
 		}
-		w.lines -= had - len(left)
+		w.subs -= had - len(left)
 		if w.of[key] = left; len(left) == 0 {
 			w.take(key)
 		}
@@ -103,23 +103,23 @@ func (w *keyLines) takeIf(asked []cluster.Key, to []lineRef, wanted func(lineRef
 	return to
 }
 
-// all removes and returns all lines, by key. The result is valid until the next call.
-func (w *keyLines) all() []lineRef {
+// all removes and returns all sub-queues, by key. The result is valid until the next call.
+func (w *roomWaiters) all() []subRef {
 	slices.Sort(w.active)
 	w.refs = w.refs[:0]
 	for _, key := range w.active {
 		w.refs = append(w.refs, w.of[key]...)
 		w.of[key] = w.of[key][:0]
 	}
-	w.active, w.lines = w.active[:0], 0
+	w.active, w.subs = w.active[:0], 0
 	return w.refs
 }
 
-func (w *keyLines) clear() { *w = keyLines{} }
+func (w *roomWaiters) clear() { *w = roomWaiters{} }
 
 // clone copies the lists. It does not share empty lists, because their memory must not be written by the copy.
-func (w *keyLines) clone() keyLines {
-	c := keyLines{of: make([][]lineRef, len(w.of)), active: slices.Clone(w.active), lines: w.lines}
+func (w *roomWaiters) clone() roomWaiters {
+	c := roomWaiters{of: make([][]subRef, len(w.of)), active: slices.Clone(w.active), subs: w.subs}
 	for _, key := range c.active {
 		c.of[key] = slices.Clone(w.of[key])
 	}

@@ -3,7 +3,7 @@ package sched
 // firstKind is the number of the first kind of gate.
 const firstKind = byMax
 
-// newKinds lists the kinds of gates by number. A line asks them in this order.
+// newKinds lists the kinds of gates by number. A sub-queue asks them in this order.
 func newKinds(h *gates) []gateKind {
 	return []gateKind{
 		byMax - firstKind:     &maximumGate{h: h},

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// licenseGate holds jobs back while too few of a license are free. The lines are noted at the [license]. If future
+// licenseGate holds jobs back while too few of a license are free. The sub-queues are noted at the [license]. If future
 // room is planned, licenses are part of the room, and this gate is open.
 type licenseGate struct {
 	openKind
@@ -17,8 +17,8 @@ type licenseGate struct {
 
 func (g *licenseGate) fork(h *gates) gateKind { return &licenseGate{h: h} }
 
-func (g *licenseGate) holds(_ int32, at lineRef) (pool int32, held bool) {
-	key := g.h.lines.line(at).key
+func (g *licenseGate) holds(_ int32, at subRef) (pool int32, held bool) {
+	key := g.h.queues.sub(at).key
 	t := g.h.quotas.needsOf(key)
 	if t == nil || g.h.site.backfills() {
 		return -1, false
@@ -31,8 +31,8 @@ func (g *licenseGate) holds(_ int32, at lineRef) (pool int32, held bool) {
 	return -1, true
 }
 
-func (g *licenseGate) noted() iter.Seq[lineRef] {
-	return func(yield func(lineRef) bool) {
+func (g *licenseGate) noted() iter.Seq[subRef] {
+	return func(yield func(subRef) bool) {
 		for i := range g.h.quotas.licenses {
 			for _, at := range g.h.quotas.licenses[i].parked {
 				if !yield(at) {

@@ -4,15 +4,15 @@ package sched
 type limit struct {
 	min, max   []int64 // by resource; -1 is none
 	used       []int64
-	wants      []int32 // of min: ready lines below that ask for it; see tree.wanted
+	wants      []int32 // of min: ready sub-queues below that ask for it; see tree.wanted
 	tasks      int32   // tasks in and below the pool at the same time; 0 is no limit
 	jobRunning int32   // tasks of one job at the same time; 0 is no limit
-	parked     []lineRef
+	parked     []subRef
 	names      limitNames
 }
 
-// note notes a line that the maximum holds back.
-func (l *limit) note(at lineRef) { l.parked = append(l.parked, at) }
+// note notes a sub-queue that the maximum holds back.
+func (l *limit) note(at subRef) { l.parked = append(l.parked, at) }
 
 // below reports whether the pool has less than its minimum of a resource that its waiting tasks ask for. All tasks
 // ask for the unit, resource 0.

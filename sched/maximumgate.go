@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// maximumGate holds jobs back at the maximum of a pool on their path. The lines are noted at the [limit].
+// maximumGate holds jobs back at the maximum of a pool on their path. The sub-queues are noted at the [limit].
 type maximumGate struct {
 	openKind
 	h *gates
@@ -19,8 +19,8 @@ type maximumGate struct {
 
 func (m *maximumGate) fork(h *gates) gateKind { return &maximumGate{h: h} }
 
-func (m *maximumGate) holds(leaf int32, at lineRef) (pool int32, held bool) {
-	full := m.h.tree.fullFor(leaf, m.h.lines.line(at).key)
+func (m *maximumGate) holds(leaf int32, at subRef) (pool int32, held bool) {
+	full := m.h.tree.fullFor(leaf, m.h.queues.sub(at).key)
 	if full < 0 {
 		return full, false
 	}
@@ -28,8 +28,8 @@ func (m *maximumGate) holds(leaf int32, at lineRef) (pool int32, held bool) {
 	return full, true
 }
 
-func (m *maximumGate) noted() iter.Seq[lineRef] {
-	return func(yield func(lineRef) bool) {
+func (m *maximumGate) noted() iter.Seq[subRef] {
+	return func(yield func(subRef) bool) {
 		for i := range m.h.tree.limited {
 			for _, at := range m.h.tree.limited[i].parked {
 				if !yield(at) {
@@ -48,14 +48,14 @@ func (m *maximumGate) ended(leaf int32, _ cluster.Key) {
 	}
 }
 
-// parkFull parks a line at the maximum of a pool.
-func (h *gates) parkFull(leaf int32, at lineRef, full int32) {
+// parkFull parks a sub-queue at the maximum of a pool.
+func (h *gates) parkFull(leaf int32, at subRef, full int32) {
 	h.tree.limits(full).note(at)
 	h.putGate(at, byMax, full)
 	h.regated(leaf)
 }
 
-// openAbove lets the lines try again that the maxima of the pools above a pool hold back.
+// openAbove lets the sub-queues try again that the maxima of the pools above a pool hold back.
 func (h *gates) openAbove(id int32) {
 	for above := h.tree.pools[id].parent; above >= 0; above = h.tree.pools[above].parent {
 		if l := h.tree.limits(above); l != nil {

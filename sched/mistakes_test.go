@@ -15,8 +15,8 @@ var plantMistakes = flag.Bool("mistakes", false, "let TestStarvationFindsMistake
 // mistakes are planted in a copy of the package: at the text of a file stands another one, in which the condition
 // MISTAKE is true while its number is asked for. TestStarvation has to find each of them.
 var mistakes = []struct{ name, file, text, with string }{
-	{"no room is kept", "reserved.go", "r := f.lines.unplacedAt(at, job)\n\tif !f.keepRoom(&r) {",
-		"r := f.lines.unplacedAt(at, job)\n\tif MISTAKE || !f.keepRoom(&r) {"},
+	{"no room is kept", "reserved.go", "r := f.queues.unplacedAt(at, job)\n\tif !f.keepRoom(&r) {",
+		"r := f.queues.unplacedAt(at, job)\n\tif MISTAKE || !f.keepRoom(&r) {"},
 	{"patience never ends", "patience.go", "return now > t.until ||",
 		"return !(MISTAKE) && now > t.until || !(MISTAKE) &&"},
 	{"a turn begins anew in each step", "patience.go", "t, now := &p.of[i], f.site.instantOf()\n",
@@ -38,7 +38,7 @@ var mistakes = []struct{ name, file, text, with string }{
 	{"room for a gang is that of one task", "reserved.go",
 		"if f.site.gangOf(key) > 0 {\n\t\treturn f.backfill.plan.EarliestGang",
 		"if f.site.gangOf(key) > 0 && !(MISTAKE) {\n\t\treturn f.backfill.plan.EarliestGang"},
-	{"lines without room do not try again", "backfill.go", "if len(w.active) == 0 {\n\t\treturn",
+	{"sub-queues without room do not try again", "backfill.go", "if len(w.active) == 0 {\n\t\treturn",
 		"if len(w.active) == 0 || MISTAKE {\n\t\treturn"},
 	{"under conservative nobody is first", "inorder.go", "if m.reserve.keptAhead(r.key) != nil {",
 		"if m.reserve.keptAhead(r.key) != nil || MISTAKE {"},

@@ -14,8 +14,8 @@ func (f *reserve) planStays() bool {
 	}
 	f.overrun(f.site.instantOf())
 	for _, w := range k.fresh[p.seen:] {
-		n := f.lines.startsOf(w.job, w.at)
-		if n == 0 || !f.site.cluster.Room(f.lines.line(w.at).key) {
+		n := f.queues.startsOf(w.job, w.at)
+		if n == 0 || !f.site.cluster.Room(f.queues.sub(w.at).key) {
 			continue
 		}
 		if n > 1 || len(k.fresh) > 1 || !f.fitsBehind(w) {
@@ -29,16 +29,16 @@ func (f *reserve) planStays() bool {
 // fitsBehind reports whether a new job has room now behind all planned tasks, and keeps it. If a pool has limits,
 // or a job needs licenses, the order decides which job gets them first, and it returns false.
 func (f *reserve) fitsBehind(w waiting) bool {
-	l := f.lines.line(w.at)
-	if f.quotas.needsOf(l.key) != nil {
+	sub := f.queues.sub(w.at)
+	if f.quotas.needsOf(sub.key) != nil {
 		return false
 	}
-	for id := f.lines.queues[w.at.queue].pool; id >= 0; id = f.tree.pools[id].parent {
+	for id := f.queues.all[w.at.queue].pool; id >= 0; id = f.tree.pools[id].parent {
 		if f.tree.limits(id) != nil {
 			return false
 		}
 	}
-	r := f.lines.unplacedAt(w.at, w.job)
+	r := f.queues.unplacedAt(w.at, w.job)
 	now := f.site.instantOf()
 	if !f.keepBetween(&r, f.lengthAt(w.at), now, now+1) {
 		return false

@@ -12,7 +12,7 @@ type turns struct {
 	tree       *tree
 	precedence *precedence
 	orders     *orders
-	lines      *lines
+	queues     *queues
 	running    *running
 
 	rebuilding bool
@@ -34,7 +34,7 @@ func (u *turns) settle(id int32) {
 // place updates the place of one pool.
 func (u *turns) place(id int32) {
 	p := &u.tree.pools[id]
-	switch open := u.lines.open(id); {
+	switch open := u.queues.open(id); {
 	case open && p.seat.in:
 		u.orders.refresh(id)
 	case open:
@@ -45,7 +45,7 @@ func (u *turns) place(id int32) {
 }
 
 // open reports whether a pool has work that may start. It also updates First.
-func (w *lines) open(id int32) bool {
+func (w *queues) open(id int32) bool {
 	p := &w.tree.pools[id]
 	if l := w.tree.limits(id); l != nil && l.full(p.Tasks) {
 		return false
@@ -76,7 +76,7 @@ func (w *lines) open(id int32) bool {
 	if above.ranks {
 		w.rank(id)
 	}
-	return w.queues[p.queue].ready > 0
+	return w.all[p.queue].ready > 0
 }
 
 func (u *turns) putIn(id int32) {

@@ -86,7 +86,7 @@ func (v GateView) priorityIn(leaf int32) int {
 	if v.s.tree.pools[leaf].queue < 0 {
 		return int(max(0, v.s.tree.pools[leaf].priority))
 	}
-	return v.s.lines.priorityOf(&v.s.tree.pools[leaf])
+	return v.s.queues.priorityOf(&v.s.tree.pools[leaf])
 }
 
 // weighsBeside reports whether the path to a leaf pool leads through a child of the pool that has a weight.
@@ -103,8 +103,8 @@ func (v GateView) aboveAlways(p *passing, j *Job) bool {
 		}
 	}
 	theirs, mine := &e.ranks.of[p.leaf], &e.ranks.of[leaf]
-	least := theirs.pool + theirs.assoc + e.linePriority(p.ask.key, p.ask.class).sum
-	most := mine.pool + mine.assoc + e.linePriority(j.Key, j.Class).sum + e.ranks.full
+	least := theirs.pool + theirs.assoc + e.commonPriority(p.ask.key, p.ask.class).sum
+	most := mine.pool + mine.assoc + e.commonPriority(j.Key, j.Class).sum + e.ranks.full
 	if v.s.tree.named(p.leaf) != v.s.tree.named(leaf) {
 		most += e.ranks.exact(e.site.cfg.Multifactor.Fairshare)
 	}

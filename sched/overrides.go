@@ -209,7 +209,7 @@ func (v *overrides) EndedPauses() []Pause {
 	return ended
 }
 
-// openGate is the gate of a line without other closed gates.
+// openGate is the gate of a sub-queue without other closed gates.
 func (v *overrides) openGate(leaf int32) gate {
 	if _, paused := v.PauseOf(PoolID(leaf)); paused {
 		return byPause

@@ -26,15 +26,15 @@ func (f *filling) pack(g *running) {
 	if !p.begin() {
 		return
 	}
-	for i := range f.lines.queues {
-		q := &f.lines.queues[i]
-		for k := range q.lines() {
-			if l := q.line(k); l.tasks > 0 && f.usable(l) {
-				p.add(q.pool, l.key, l.tasks)
+	for i := range f.queues.all {
+		q := &f.queues.all[i]
+		for k := range q.subs() {
+			if sub := q.sub(k); sub.tasks > 0 && f.usable(sub) {
+				p.add(q.pool, sub.key, sub.tasks)
 			}
 		}
 	}
-	f.overLimits(func(l *line, pool int32, tasks int64) { p.add(pool, l.key, -tasks) })
+	f.overLimits(func(sub *subQueue, pool int32, tasks int64) { p.add(pool, sub.key, -tasks) })
 	for at, n := range runsByKey(g) {
 		p.add(at.pool, at.key, n)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// BenchmarkParked measures a decision while lines of many pools wait for a licence that
+// BenchmarkParked measures a decision while sub-queues of many pools wait for a licence that
 // nobody gives back: they are to cost nothing.
 func BenchmarkParked(b *testing.B) {
 	for _, parked := range []int{0, 10_000} {
@@ -36,7 +36,7 @@ func BenchmarkParked(b *testing.B) {
 	}
 }
 
-// BenchmarkRefill measures what it costs when a rate for which lines of many pools wait
+// BenchmarkRefill measures what it costs when a rate for which sub-queues of many pools wait
 // lets one start.
 func BenchmarkRefill(b *testing.B) {
 	for _, parked := range []int{100, 10_000} {

@@ -53,20 +53,20 @@ func (v GateView) passers(j *Job, below int32, at gate, g *why.Gate, passes func
 		started++
 		tasks[v.s.tree.named(r.pool)]++
 	}
-	for i := range v.s.lines.queues {
-		q := &v.s.lines.queues[i]
+	for i := range v.s.queues.all {
+		q := &v.s.queues.all[i]
 		if !v.s.tree.within(q.pool, below) {
 			continue
 		}
-		for k := range q.lines() {
-			l := q.line(k)
-			p := passing{q.pool, l.ask, 0}
-			if l.tasks == 0 || l.held() && l.gate != at {
+		for k := range q.subs() {
+			sub := q.sub(k)
+			p := passing{q.pool, sub.ask, 0}
+			if sub.tasks == 0 || sub.held() && sub.gate != at {
 				continue
 			}
-			if p.last = v.s.lines.newest(l); passes(&p) {
-				waiting += l.tasks
-				tasks[v.s.tree.named(q.pool)] += l.tasks
+			if p.last = v.s.queues.newest(sub); passes(&p) {
+				waiting += sub.tasks
+				tasks[v.s.tree.named(q.pool)] += sub.tasks
 			}
 		}
 	}
@@ -96,13 +96,13 @@ func (v GateView) passersText(pools []int32, started, waiting int64) string {
 	return fmt.Sprintf("tasks of %s: %s", strings.Join(names, ", "), strings.Join(parts, ", "))
 }
 
-// newest is the newest job of a line.
-func (w *lines) newest(l *line) (id int64) {
-	if l.fresh.jobs > 0 {
-		last := l.fresh.chunk(l.fresh.chunks() - 1).entries
+// newest is the newest job of a sub-queue.
+func (w *queues) newest(sub *subQueue) (id int64) {
+	if sub.fresh.jobs > 0 {
+		last := sub.fresh.chunk(sub.fresh.chunks() - 1).entries
 		id = last[len(last)-1].id
 	}
-	for _, b := range l.begun {
+	for _, b := range sub.begun {
 		id = max(id, w.begun[b].id)
 	}
 	return id

@@ -181,7 +181,7 @@ func (f *reserve) holdAgain() {
 	if h.job == 0 {
 		return
 	}
-	if p.held = (reserved{}); !f.lines.waitsForRoom(&h) {
+	if p.held = (reserved{}); !f.queues.waitsForRoom(&h) {
 		p.since = 0
 		return
 	}
@@ -198,21 +198,21 @@ func (f *reserve) holdAgain() {
 	f.hold(&h)
 }
 
-// waitsForRoom reports whether a job waits in its line, and only lack of room holds it back.
-func (w *lines) waitsForRoom(r *reserved) bool {
+// waitsForRoom reports whether a job waits in its sub-queue, and only lack of room holds it back.
+func (w *queues) waitsForRoom(r *reserved) bool {
 	if !w.there(r.at) {
 		return false
 	}
-	if l := w.line(r.at); l.key != r.key || l.held() {
+	if sub := w.sub(r.at); sub.key != r.key || sub.held() {
 		return false
 	}
-	_, _, waits := w.inLine(r)
+	_, _, waits := w.inSubQueue(r)
 	return waits
 }
 
-// there reports whether a line exists.
-func (w *lines) there(at lineRef) bool {
-	return int(at.queue) < len(w.queues) && int(at.line) < w.queues[at.queue].lines()
+// there reports whether a sub-queue exists.
+func (w *queues) there(at subRef) bool {
+	return int(at.queue) < len(w.all) && int(at.sub) < w.all[at.queue].subs()
 }
 
 // startHeld starts the job that nodes are held for, if it finds room there or elsewhere.
@@ -224,16 +224,16 @@ func (m *placement) startHeld(d *Decision) {
 	if m.reserve.backfill.plan == nil { // a preview does not plan
 		return
 	}
-	at, first, waits := m.lines.waitingJob(&h)
+	at, first, waits := m.queues.waitingJob(&h)
 	if !waits {
 		return
 	}
-	leaf := m.lines.queues[at.queue].pool
+	leaf := m.queues.all[at.queue].pool
 	if !m.gates.passes(leaf, at) {
 		return
 	}
 	m.reserve.holdRoom(&h, +1)
-	node, fits := m.reserve.findPaid(h.key, m.lines.line(at).limit)
+	node, fits := m.reserve.findPaid(h.key, m.queues.sub(at).limit)
 	if !fits {
 		m.reserve.holdRoom(&h, -1)
 		return

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// pauseGate holds the jobs of paused pools back. It notes no lines: a pause holds all lines of its pools at once,
-// also the lines behind another gate, because a paused pool has no demand. See [overrides.openGate].
+// pauseGate holds the jobs of paused pools back. It notes no sub-queues: a pause holds all sub-queues of its pools at
+// once, also the sub-queues behind another gate, because a paused pool has no demand. See [overrides.openGate].
 type pauseGate struct {
 	openKind
 	h *gates
@@ -50,8 +50,8 @@ func (h *gates) resume(pool string) bool {
 	return true
 }
 
-// repause holds back all lines of a pool and of the pools below it, or lets them try again, after a pause began or
-// ended. Lines with another closed gate have to be checked in any case.
+// repause holds back all sub-queues of a pool and of the pools below it, or lets them try again, after a pause began or
+// ended. Sub-queues with another closed gate have to be checked in any case.
 func (h *gates) repause(id int32) {
 	h.site.events++
 	h.reserve.backfill.plan = nil
@@ -67,9 +67,9 @@ func (h *gates) repause(id int32) {
 		return
 	}
 	g := h.overrides.openGate(id)
-	for i := range h.lines.queues[n].lines() {
-		if l := h.lines.queues[n].line(i); g == byPause || l.gate == byPause {
-			h.setGate(lineRef{n, int32(i)}, g)
+	for i := range h.queues.all[n].subs() {
+		if sub := h.queues.all[n].sub(i); g == byPause || sub.gate == byPause {
+			h.setGate(subRef{n, int32(i)}, g)
 		}
 	}
 	h.turns.settle(id)

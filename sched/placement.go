@@ -12,7 +12,7 @@ type placement struct {
 	site      *site
 	tree      *tree
 	orders    *orders
-	lines     *lines
+	queues    *queues
 	running   *running
 	turns     *turns
 	overrides *overrides
@@ -31,7 +31,7 @@ func (m *placement) drawAll(limit int, d *Decision) {
 	m.startHeld(d)
 	pools, jobs := m.choice.shortlist()
 	for draws := 0; ; draws++ {
-		if !m.lines.somethingFits() || m.tree.inners[m.tree.pools[Root].inner].open == 0 || m.tree.rootFull() ||
+		if !m.queues.somethingFits() || m.tree.inners[m.tree.pools[Root].inner].open == 0 || m.tree.rootFull() ||
 			m.site.deepEnough(m.reserve.backfill.behind) {
 			break
 		}
@@ -47,7 +47,7 @@ func (m *placement) drawAll(limit int, d *Decision) {
 
 // draw chooses a leaf pool and starts up to jobs tasks of it. It returns false if the step is over.
 func (m *placement) draw(jobs, limit int, d *Decision) bool {
-	m.orders.dominants.sole = int8(m.lines.soleMain() + 1)
+	m.orders.dominants.sole = int8(m.queues.soleMain() + 1)
 	more := m.drawSole(jobs, limit, d)
 	m.orders.dominants.sole = 0
 	return more
@@ -63,13 +63,13 @@ func (m *placement) drawSole(jobs, limit int, d *Decision) bool {
 	}
 	started, roomless := 0, false
 	for started < jobs && m.tree.openAbove(leaf) && (limit == 0 || len(d.Starts) < limit) {
-		at, h := m.lines.next(leaf)
+		at, h := m.queues.next(leaf)
 		node, fits := m.gates.admit(leaf, at, h.id)
 		if !fits {
 			// First come, first served: no job passes one that waits for room. A job that a maximum holds back
 			// delays its own pool only.
-			if started == 0 && m.site.strict && m.lines.line(at).gate == noGate {
-				if m.site.cluster.Empty().Could(m.lines.line(at).key) {
+			if started == 0 && m.site.strict && m.queues.sub(at).gate == noGate {
+				if m.site.cluster.Empty().Could(m.queues.sub(at).key) {
 					return false
 				}
 				m.gates.parkNoRoom(leaf, at) // it waits for other nodes to join
@@ -104,26 +104,26 @@ func (m *placement) nothingNew() bool {
 	return m.steps > 1 && !b.unfinished && m.looked == m.site.events
 }
 
-// startAt starts the job at the head of a line: a single task on the given node, or a gang on the nodes in hosts.
-func (m *placement) startAt(leaf int32, at lineRef, h head, node cluster.NodeID, from int32, d *Decision) {
-	if m.site.gangOf(m.lines.line(at).key) == 0 {
+// startAt starts the job at the head of a sub-queue: a single task on the given node, or a gang on the nodes in hosts.
+func (m *placement) startAt(leaf int32, at subRef, h head, node cluster.NodeID, from int32, d *Decision) {
+	if m.site.gangOf(m.queues.sub(at).key) == 0 {
 		m.start(leaf, at, h, node, from, d)
 		return
 	}
 	for _, node := range m.reserve.hosts {
 		m.start(leaf, at, h, node, from, d)
-		h.begun = m.lines.begunOf[h.id]
+		h.begun = m.queues.begunOf[h.id]
 	}
 }
 
 // start moves a task from waiting to running.
-func (m *placement) start(leaf int32, at lineRef, h head, node cluster.NodeID, from int32, d *Decision) {
-	l := m.lines.line(at)
-	j := Job{ID: h.id, Key: l.key, Class: l.class, Limit: l.limit, Alike: l.alike, since: h.since}
-	bar := m.lines.queues[at.queue].bar(l)
-	b := m.lines.take(at, h)
+func (m *placement) start(leaf int32, at subRef, h head, node cluster.NodeID, from int32, d *Decision) {
+	sub := m.queues.sub(at)
+	j := Job{ID: h.id, Key: sub.key, Class: sub.class, Limit: sub.limit, Alike: sub.alike, since: h.since}
+	bar := m.queues.all[at.queue].bar(sub)
+	b := m.queues.take(at, h)
 	m.reserve.backfill.patience.forget(h.id)
-	m.lines.countWaiting(at, -1)
+	m.queues.countWaiting(at, -1)
 	if t := m.quotas.needsOf(j.Key); t != nil {
 		m.quotas.countStart(t)
 	}
@@ -210,21 +210,21 @@ func (m *placement) startDue(limit int, d *Decision) {
 // startKept starts a task in its kept room. If a gate holds it back, it loses the room; if the room is not free,
 // because some task ran over its limit, it gets other room.
 func (m *placement) startKept(r *reserved, d *Decision) bool {
-	at, h, waits := m.lines.waitingJob(r)
+	at, h, waits := m.queues.waitingJob(r)
 	if waits {
-		waits = m.gates.passes(m.lines.queues[at.queue].pool, at)
+		waits = m.gates.passes(m.queues.all[at.queue].pool, at)
 	}
 	m.reserve.holdRoom(r, +1)
 	if !waits {
 		r.job = 0
 		return false
 	}
-	if !m.site.isThere(r) || !m.site.mayUse(r.nodes, r.key, m.lines.line(at).limit) || !m.quotas.licensesFree(r.key) {
+	if !m.site.isThere(r) || !m.site.mayUse(r.nodes, r.key, m.queues.sub(at).limit) || !m.quotas.licensesFree(r.key) {
 		r.from = unplaced
 		m.reserve.keepRoom(r)
 		return false
 	}
-	leaf := m.lines.queues[at.queue].pool
+	leaf := m.queues.all[at.queue].pool
 	from := int32(len(d.levels))
 	m.choice.wayTo(leaf, d)
 	m.choice.planned(leaf)
@@ -244,17 +244,17 @@ func (m *placement) nextIn(id int32) (ask, int64, bool) {
 		for m.tree.pools[leaf].inner >= 0 {
 			leaf = m.choice.chooseIn(&m.tree.inners[m.tree.pools[leaf].inner])
 		}
-		at, h := m.lines.next(leaf)
-		key := m.lines.line(at).key
+		at, h := m.queues.next(leaf)
+		key := m.queues.sub(at).key
 		full := m.tree.fullFor(leaf, key)
 		switch {
 		case full >= 0 && m.tree.within(full, id):
 			m.gates.parkFull(leaf, at, full)
-		case !m.site.openSomewhere(m.lines.line(at).ask):
+		case !m.site.openSomewhere(m.queues.sub(at).ask):
 			m.gates.noRoom.add(key, at)
 			m.gates.park(leaf, at, byFit)
 		case !m.gates.holds(byWindow, leaf, at):
-			return m.lines.line(at).ask, h.id, true
+			return m.queues.sub(at).ask, h.id, true
 		}
 	}
 	return ask{}, 0, false

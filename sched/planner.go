@@ -104,7 +104,7 @@ func (p *planner) end(id RunID) {
 	s := p.world
 	r, most := *s.running.run(id), int32(0)
 	if r.begun >= 0 {
-		most = s.lines.begun[r.begun].own
+		most = s.queues.begun[r.begun].own
 	}
 	s.Finish(id, s.site.at, false)
 	s.intake.waitAgain(&r, most)

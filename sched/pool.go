@@ -15,7 +15,7 @@ const Root PoolID = 0
 // Pool is the state of one node of the tree, as policies see it. Policies only read it, except that Carry may write
 // Own.
 //
-// The fields that every decision touches come first, in three cache lines.
+// The fields that every decision touches come first, in three cache sub-queues.
 type Pool struct {
 	usage.Account         // of all tasks in and below the pool
 	Weight        float64 // among its siblings
@@ -39,7 +39,7 @@ type Pool struct {
 	Wanted  float64     // units of waiting tasks that could start, see queue.bar; up to date if a policy allots
 	Target  float64     // units that it is entitled to, under an [Allotter]
 	over    float64     // units above Target
-	readyBy []int32     // number of ready lines by dominant resource, if there is more than one
+	readyBy []int32     // number of ready sub-queues by dominant resource, if there is more than one
 }
 
 // expectation holds the sums for the Flight of a pool, see tree.expect.
@@ -50,7 +50,7 @@ type expectation struct {
 	all   sum     // over the pool and the pools below it: Pool.Flight
 }
 
-// gate is the reason why a line is parked. From byMax on, it is the number of a [gateKind].
+// gate is the reason why a sub-queue is parked. From byMax on, it is the number of a [gateKind].
 type gate uint8
 
 const (
@@ -66,7 +66,7 @@ const (
 // hopes reports whether jobs behind the gate may start as soon as other tasks end, so that they count as demand.
 func (g gate) hopes() bool { return g <= byMax }
 
-type lineRef struct{ queue, line int32 }
+type subRef struct{ queue, sub int32 }
 
 // seat is the place of a pool among its siblings.
 type seat struct {

@@ -77,13 +77,13 @@ func (e *precedence) use(id int32) {
 	st.fairshare = e.ranks.exact(e.site.cfg.Multifactor.Fairshare * factor)
 }
 
-// valueAll recomputes the terms and the usage of all pools, and drops the terms of all lines.
+// valueAll recomputes the terms and the usage of all pools, and drops the terms of all sub-queues.
 func (e *precedence) valueAll() {
 	if e.ranks == nil {
 		return
 	}
 	e.ranks.capacity, _ = e.site.cluster.Capacity()
-	e.ranks.precedence = map[linePriorityKey]*linePriority{}
+	e.ranks.precedence = map[commonPriorityKey]*commonPriority{}
 	e.valueBelow(int32(Root))
 }
 
@@ -121,21 +121,21 @@ func (e *precedence) factorTerms(id int32) (pool, assoc float64) {
 	return e.ranks.exact(e.site.cfg.Multifactor.Pool * p), e.ranks.exact(e.site.cfg.Multifactor.Assoc * a)
 }
 
-// linePriority returns the terms of a key and a class, and caches them until all terms are recomputed.
-func (e *precedence) linePriority(key cluster.Key, c Class) *linePriority {
+// commonPriority returns the terms of a key and a class, and caches them until all terms are recomputed.
+func (e *precedence) commonPriority(key cluster.Key, c Class) *commonPriority {
 	r := e.ranks
-	at := linePriorityKey{key, c}
+	at := commonPriorityKey{key, c}
 	m, ok := r.precedence[at]
 	if !ok {
-		m = e.newLinePriority(key, e.factorsOf(c))
+		m = e.newCommonPriority(key, e.factorsOf(c))
 		r.precedence[at] = m
 	}
 	return m
 }
 
-func (e *precedence) newLinePriority(key cluster.Key, t Factors) *linePriority {
+func (e *precedence) newCommonPriority(key cluster.Key, t Factors) *commonPriority {
 	r, cfg := e.ranks, &e.site.cfg.Multifactor
-	m := &linePriority{
+	m := &commonPriority{
 		size: r.exact(cfg.Size * e.sizeFactor(key, t)),
 		qos:  r.exact(cfg.QOS * cfg.Levels[t.QOS]),
 		site: r.exact(cfg.Site * t.Site),
@@ -190,10 +190,10 @@ func (e *precedence) factorsOf(c Class) Factors {
 	return e.factors[c-1]
 }
 
-// placeOf is the place of a job of a line among the jobs of its leaf pool.
-func (e *precedence) placeOf(l *line, since time.Duration, id int64) place {
+// placeOf is the place of a job of a sub-queue among the jobs of its leaf pool.
+func (e *precedence) placeOf(sub *subQueue, since time.Duration, id int64) place {
 	age := min(e.ranks.now-e.ranks.at(since), e.ranks.full)
-	return place{-(e.linePriority(l.key, l.class).sum + age), float64(id)}
+	return place{-(e.commonPriority(sub.key, sub.class).sum + age), float64(id)}
 }
 
 // setRanks starts or stops to keep priorities when the configuration changes.
@@ -213,7 +213,7 @@ func (e *precedence) setRanks() {
 
 // rankedAs is the priority of a job in a leaf pool, term by term.
 func (e *precedence) rankedAs(leaf int32, key cluster.Key, c Class, since time.Duration) Ranked {
-	st, m := &e.ranks.of[leaf], e.linePriority(key, c)
+	st, m := &e.ranks.of[leaf], e.commonPriority(key, c)
 	return Ranked{
 		Age:       min(e.ranks.now-e.ranks.at(since), e.ranks.full),
 		Fairshare: st.fairshare, Pool: st.pool, Assoc: st.assoc,

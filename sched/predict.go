@@ -102,10 +102,10 @@ func (f *reserve) length(leaf int32, a *ask) int64 {
 	return f.predicted(leaf, a)
 }
 
-// lengthAt is lengthNow for the jobs of a line.
-func (f *reserve) lengthAt(at lineRef) int64 {
-	q := &f.lines.queues[at.queue]
-	return f.lengthNow(q.pool, &q.line(int(at.line)).ask)
+// lengthAt is lengthNow for the jobs of a sub-queue.
+func (f *reserve) lengthAt(at subRef) int64 {
+	q := &f.queues.all[at.queue]
+	return f.lengthNow(q.pool, &q.sub(int(at.sub)).ask)
 }
 
 // lengthNow is length for a task that would start now. While nodes are held for a job, others may start before it

@@ -81,7 +81,7 @@ func (h *gates) boundless() {
 	}
 	// A gang may want a node for each task.
 	nodes := int64(1)
-	for _, key := range slices.Concat(h.lines.readyKeys.active, h.noRoom.active) {
+	for _, key := range slices.Concat(h.queues.readyKeys.active, h.noRoom.active) {
 		if n, spread := h.site.cluster.Gang(key); spread {
 			nodes = max(nodes, int64(n))
 		}
@@ -100,7 +100,7 @@ func (h *gates) boundless() {
 // server starts only gangs that fit on its own nodes.
 func (h *gates) everywhere() {
 	changed := false
-	for _, key := range slices.Concat(h.lines.readyKeys.active, h.noRoom.active) {
+	for _, key := range slices.Concat(h.queues.readyKeys.active, h.noRoom.active) {
 		if h.site.gangOf(key) > 0 {
 			return
 		}

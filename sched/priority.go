@@ -39,17 +39,17 @@ func (v Explainer) rankerOf(leaf int32) (Ranker, bool) {
 	return nil, false
 }
 
-// behindByRank counts the jobs and tasks of a leaf pool that go before the job by priority. Each line is in order
+// behindByRank counts the jobs and tasks of a leaf pool that go before the job by priority. Each sub-queue is in order
 // of priority, so it uses binary search.
 func (v Explainer) behindByRank(leaf int32, j *Job) (jobs int, tasks int64) {
-	q := &v.s.lines.queues[v.s.tree.pools[leaf].queue]
-	mine := v.s.precedence.placeOf(&line{ask: askOf(j)}, v.s.site.sinceThen(j), j.ID)
-	for i := range q.lines() {
-		l := q.line(i)
-		n, t := l.fresh.until(func(e *entry) bool { return !v.s.precedence.placeOf(l, e.since, e.id).before(mine) })
+	q := &v.s.queues.all[v.s.tree.pools[leaf].queue]
+	mine := v.s.precedence.placeOf(&subQueue{ask: askOf(j)}, v.s.site.sinceThen(j), j.ID)
+	for i := range q.subs() {
+		sub := q.sub(i)
+		n, t := sub.fresh.until(func(e *entry) bool { return !v.s.precedence.placeOf(sub, e.since, e.id).before(mine) })
 		jobs, tasks = jobs+n, tasks+t
-		for _, b := range l.begun {
-			if x := &v.s.lines.begun[b]; v.s.precedence.placeOf(l, x.since, x.id).before(mine) {
+		for _, b := range sub.begun {
+			if x := &v.s.queues.begun[b]; v.s.precedence.placeOf(sub, x.since, x.id).before(mine) {
 				jobs, tasks = jobs+1, tasks+int64(x.waiting)
 			}
 		}
@@ -80,10 +80,10 @@ func (v Explainer) evidenceOfRanks(leaf int32, jobs []why.JobEvidence) {
 	if !ranks || len(jobs) == 0 {
 		return
 	}
-	q := &v.s.lines.queues[v.s.tree.pools[leaf].queue]
+	q := &v.s.queues.all[v.s.tree.pools[leaf].queue]
 	for i := range jobs {
-		l := q.line(int(jobs[i].Line))
-		r := v.s.precedence.rankedAs(leaf, l.key, l.class, jobs[i].Since)
+		sub := q.sub(int(jobs[i].SubQueue))
+		r := v.s.precedence.rankedAs(leaf, sub.key, sub.class, jobs[i].Since)
 		t := ranker.Rank(r)
 		for _, x := range t.Values[:len(t.Formula.Terms)] {
 			jobs[i].Terms = append(jobs[i].Terms, why.Number(x))
@@ -96,7 +96,7 @@ func (v Explainer) evidenceOfRanks(leaf int32, jobs []why.JobEvidence) {
 func (v Explainer) JobLevel(j Job, most int) (why.Level, bool) {
 	leaf := int32(v.s.growth.Leaf(j))
 	n := v.s.tree.pools[leaf].queue
-	if n < 0 || !v.s.lines.queues[n].ranked {
+	if n < 0 || !v.s.queues.all[n].ranked {
 		return why.Level{}, false
 	}
 	before, _ := v.behindByRank(leaf, &j)
@@ -161,28 +161,28 @@ func (v Explainer) aheadByRank(leaf int32, j *Job, most int) []Job {
 	if most == 0 {
 		most = 100
 	}
-	q := &v.s.lines.queues[v.s.tree.pools[leaf].queue]
-	mine := v.s.precedence.placeOf(&line{ask: askOf(j)}, v.s.site.sinceThen(j), j.ID)
+	q := &v.s.queues.all[v.s.tree.pools[leaf].queue]
+	mine := v.s.precedence.placeOf(&subQueue{ask: askOf(j)}, v.s.site.sinceThen(j), j.ID)
 	type ahead struct {
 		Job
 		place
 	}
 	var all []ahead
-	take := func(l *line, x Job) {
-		if p := v.s.precedence.placeOf(l, x.since, x.ID); p.before(mine) {
-			x.Key, x.Class = l.key, l.class
+	take := func(sub *subQueue, x Job) {
+		if p := v.s.precedence.placeOf(sub, x.since, x.ID); p.before(mine) {
+			x.Key, x.Class = sub.key, sub.class
 			all = append(all, ahead{x, p})
 		}
 	}
-	for i := range q.lines() {
-		l := q.line(i)
-		f := l.fresh.clone()
+	for i := range q.subs() {
+		sub := q.sub(i)
+		f := sub.fresh.clone()
 		for range min(most, f.jobs) {
 			e := f.pop()
-			take(l, Job{ID: e.id, Tasks: int(e.tasks), since: e.since})
+			take(sub, Job{ID: e.id, Tasks: int(e.tasks), since: e.since})
 		}
-		for _, b := range l.begun {
-			take(l, Job{ID: v.s.lines.begun[b].id, Tasks: int(v.s.lines.begun[b].waiting), since: v.s.lines.begun[b].since})
+		for _, b := range sub.begun {
+			take(sub, Job{ID: v.s.queues.begun[b].id, Tasks: int(v.s.queues.begun[b].waiting), since: v.s.queues.begun[b].since})
 		}
 	}
 	slices.SortFunc(all, func(a, b ahead) int {

@@ -7,36 +7,36 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// lines are the waiting jobs, in one line per request in each leaf pool.
-type lines struct {
+// queues are the waiting jobs, in one sub-queue per request in each leaf pool.
+type queues struct {
 	site       *site
 	tree       *tree
 	precedence *precedence
 	orders     *orders
 
-	queues    []queue
+	all       []queue
 	begun     []begun
 	begunOf   map[int64]int32
 	begunFree freeList
-	readyKeys keyCounts // lines with work and no closed gate
+	readyKeys keyCounts // sub-queues with work and no closed gate
 }
 
-// few is the number of lines up to which a scan is faster than an order.
+// few is the number of sub-queues up to which a scan is faster than an order.
 const few = 3
 
-func (w *lines) heapOf(at lineRef) begunHeap {
-	q := &w.queues[at.queue]
-	return begunHeap{w.begun, q.line(int(at.line)), q.strict}
+func (w *queues) heapOf(at subRef) begunHeap {
+	q := &w.all[at.queue]
+	return begunHeap{w.begun, q.sub(int(at.sub)), q.strict}
 }
 
-func (w *lines) line(at lineRef) *line { return w.queues[at.queue].line(int(at.line)) }
+func (w *queues) sub(at subRef) *subQueue { return w.all[at.queue].sub(int(at.sub)) }
 
 // byResource reports whether the place of a pool depends on the resources that its tasks ask for.
 func (ord *orders) byResource() bool {
 	return ord.tree.apart || ord.owes && len(ord.dominants.resources) > 1
 }
 
-// wanted counts a line that became ready, or is no longer ready, for the minima on its path: a pool without tasks
+// wanted counts a sub-queue that became ready, or is no longer ready, for the minima on its path: a pool without tasks
 // for its guaranteed resource must not go first with other tasks.
 func (t *tree) wanted(id int32, key cluster.Key, n int32) {
 	if !t.apart {
@@ -68,16 +68,16 @@ func (t *tree) lacking(id int32) *limit {
 	return nil
 }
 
-func (w *lines) head(l *line, strict bool) head {
-	if len(l.begun) == 0 && l.fresh.jobs > 0 {
-		return l.fresh.front().head()
+func (w *queues) head(sub *subQueue, strict bool) head {
+	if len(sub.begun) == 0 && sub.fresh.jobs > 0 {
+		return sub.fresh.front().head()
 	}
 	h := head{id: math.MaxInt64, running: math.MaxInt32, begun: -1}
-	if l.fresh.jobs > 0 {
-		h = l.fresh.front().head()
+	if sub.fresh.jobs > 0 {
+		h = sub.fresh.front().head()
 	}
-	if len(l.begun) > 0 {
-		b := l.begun[0]
+	if len(sub.begun) > 0 {
+		b := sub.begun[0]
 		if other := w.begun[b].head(b); other.before(h, strict) {
 			h = other
 		}
@@ -85,14 +85,14 @@ func (w *lines) head(l *line, strict bool) head {
 	return h
 }
 
-// oldest is the first job of a line in order of submission. If the leaf pool serves jobs with the fewest running
+// oldest is the first job of a sub-queue in order of submission. If the leaf pool serves jobs with the fewest running
 // tasks first, it searches all begun jobs.
-func (w *lines) oldest(q *queue, l *line) head {
-	h := w.head(l, true)
+func (w *queues) oldest(q *queue, sub *subQueue) head {
+	h := w.head(sub, true)
 	if q.strict {
 		return h
 	}
-	for _, i := range l.begun {
+	for _, i := range sub.begun {
 		if b := &w.begun[i]; b.id < h.id {
 			h = b.head(i)
 		}
@@ -100,65 +100,65 @@ func (w *lines) oldest(q *queue, l *line) head {
 	return h
 }
 
-// next returns the ready line of a leaf pool whose job goes first.
-func (w *lines) next(leaf int32) (lineRef, head) {
+// next returns the ready sub-queue of a leaf pool whose job goes first.
+func (w *queues) next(leaf int32) (subRef, head) {
 	n := w.tree.pools[leaf].queue
-	q := &w.queues[n]
+	q := &w.all[n]
 	if q.ranked {
 		return w.firstByRank(leaf)
 	}
 	lacks, bestHelps := w.tree.lacking(leaf), false
 	if q.ordered() && lacks == nil {
 		first := q.heads.heap[0]
-		return lineRef{n, first.line}, first.head
+		return subRef{n, first.sub}, first.head
 	}
 	best, at := head{id: math.MaxInt64, running: math.MaxInt32}, int32(-1)
-	for i := range q.lines() {
-		l := q.line(i)
-		if !l.ready() {
+	for i := range q.subs() {
+		sub := q.sub(i)
+		if !sub.ready() {
 			continue
 		}
-		helps := lacks != nil && lacks.helped(w.site.cluster.Request(l.key))
-		if h := w.head(l, q.strict); at < 0 || helps && !bestHelps || helps == bestHelps && h.before(best, q.strict) {
+		helps := lacks != nil && lacks.helped(w.site.cluster.Request(sub.key))
+		if h := w.head(sub, q.strict); at < 0 || helps && !bestHelps || helps == bestHelps && h.before(best, q.strict) {
 			best, at, bestHelps = h, int32(i), helps
 		}
 	}
-	return lineRef{n, at}, best
+	return subRef{n, at}, best
 }
 
 // firstArrival is the arrival of the oldest job of a leaf pool that may start.
-func (w *lines) firstArrival(p *Pool) float64 {
-	first, q, priority := math.Inf(1), &w.queues[p.queue], w.priorityOf(p)
+func (w *queues) firstArrival(p *Pool) float64 {
+	first, q, priority := math.Inf(1), &w.all[p.queue], w.priorityOf(p)
 	if q.ordered() && q.strict {
 		if q.ready > 0 {
 			first = arrival(priority, q.heads.heap[0].id)
 		}
 		return first
 	}
-	for i := range q.lines() {
-		if l := q.line(i); l.ready() {
-			first = min(first, arrival(priority, w.oldest(q, l).id))
+	for i := range q.subs() {
+		if sub := q.sub(i); sub.ready() {
+			first = min(first, arrival(priority, w.oldest(q, sub).id))
 		}
 	}
 	return first
 }
 
 // begin converts an entry to a begun job.
-func (w *lines) begin(e entry, at lineRef) int32 {
+func (w *queues) begin(e entry, at subRef) int32 {
 	b := w.begunFree.take(len(w.begun))
 	if int(b) == len(w.begun) {
 		w.begun = append(w.begun, begun{})
 	}
 	w.begun[b] = begun{id: e.id, since: e.since, turn: e.since, waiting: e.tasks, own: e.max, slot: -1, at: at,
-		gang: w.site.gangOf(w.line(at).key)}
-	w.begun[b].max = tighter(e.max, w.queues[at.queue].max)
+		gang: w.site.gangOf(w.sub(at).key)}
+	w.begun[b].max = tighter(e.max, w.all[at.queue].max)
 	w.begunOf[e.id] = b
-	w.line(at).refs++
+	w.sub(at).refs++
 	return b
 }
 
-// reheap updates the place of a begun job in the heap of its line, or removes it when it cannot start tasks.
-func (w *lines) reheap(b int32) {
+// reheap updates the place of a begun job in the heap of its sub-queue, or removes it when it cannot start tasks.
+func (w *queues) reheap(b int32) {
 	j := &w.begun[b]
 	h := w.heapOf(j.at)
 	switch want := j.waiting > 0 && !j.capped(); {
@@ -172,30 +172,30 @@ func (w *lines) reheap(b int32) {
 }
 
 // release removes a begun job that is over.
-func (w *lines) release(b int32) {
+func (w *queues) release(b int32) {
 	if j := &w.begun[b]; j.waiting == 0 && j.running == 0 {
 		delete(w.begunOf, j.id)
-		w.line(j.at).refs--
+		w.sub(j.at).refs--
 		w.begunFree = append(w.begunFree, b)
 	}
 }
 
-// heldAlike returns the closed gate of other waiting jobs of a leaf pool with the same key as a line in one of its
+// heldAlike returns the closed gate of other waiting jobs of a leaf pool with the same key as a sub-queue in one of its
 // priority classes, if the pool has no work that may start. Such a leaf pool was not away: it rejoins at its old
 // place, whatever the priority of the new job.
-func (w *lines) heldAlike(id int32, at lineRef) gate {
+func (w *queues) heldAlike(id int32, at subRef) gate {
 	if w.tree.labels[id].kind != priorityClass || w.tree.pools[w.tree.pools[id].parent].seat.in {
 		return noGate
 	}
-	key := w.line(at).key
+	key := w.sub(at).key
 	for _, kid := range w.tree.inners[w.tree.pools[w.tree.pools[id].parent].inner].kids {
 		n := w.tree.pools[kid].queue
 		if n < 0 {
 			continue
 		}
-		for i := range w.queues[n].lines() {
-			if l := w.queues[n].line(i); l.key == key && l.tasks > 0 && l.gate != noGate {
-				return l.gate
+		for i := range w.all[n].subs() {
+			if sub := w.all[n].sub(i); sub.key == key && sub.tasks > 0 && sub.gate != noGate {
+				return sub.gate
 			}
 		}
 	}
@@ -204,17 +204,17 @@ func (w *lines) heldAlike(id int32, at lineRef) gate {
 
 // priorityOf is the priority of a leaf pool where jobs go in order of priority: that of its jobs or, if each job
 // has its own priority, the middle one.
-func (w *lines) priorityOf(leaf *Pool) int {
-	if w.queues[leaf.queue].mixed {
+func (w *queues) priorityOf(leaf *Pool) int {
+	if w.all[leaf.queue].mixed {
 		return len(w.site.cfg.Priorities) / 2
 	}
 	return int(max(0, leaf.priority))
 }
 
-// tasksOf is the number of tasks of a job that wait in a line and may start.
-func (w *lines) tasksOf(job int64, at lineRef) int32 {
-	l := w.line(at)
-	if l.gate != noGate {
+// tasksOf is the number of tasks of a job that wait in a sub-queue and may start.
+func (w *queues) tasksOf(job int64, at subRef) int32 {
+	sub := w.sub(at)
+	if sub.gate != noGate {
 		return 0
 	}
 	if b, begun := w.begunOf[job]; begun {
@@ -226,70 +226,70 @@ func (w *lines) tasksOf(job int64, at lineRef) int32 {
 		}
 		return 0
 	}
-	ci, i, found := l.fresh.find(job)
+	ci, i, found := sub.fresh.find(job)
 	if !found {
 		return 0
 	}
-	e := l.fresh.chunk(ci).entries[i]
-	return startable(e.tasks, 0, tighter(e.max, w.queues[at.queue].max))
+	e := sub.fresh.chunk(ci).entries[i]
+	return startable(e.tasks, 0, tighter(e.max, w.all[at.queue].max))
 }
 
 // startsOf is tasksOf, but counts a gang once.
-func (w *lines) startsOf(job int64, at lineRef) int32 {
+func (w *queues) startsOf(job int64, at subRef) int32 {
 	n := w.tasksOf(job, at)
-	if w.site.gangOf(w.line(at).key) > 0 {
+	if w.site.gangOf(w.sub(at).key) > 0 {
 		n = min(n, 1)
 	}
 	return n
 }
 
-func (w *lines) arrivalOf(at lineRef, job int64) float64 {
-	return arrival(w.priorityOf(&w.tree.pools[w.queues[at.queue].pool]), job)
+func (w *queues) arrivalOf(at subRef, job int64) float64 {
+	return arrival(w.priorityOf(&w.tree.pools[w.all[at.queue].pool]), job)
 }
 
 // mixed reports whether jobs of all priorities share one leaf pool, because each job has its own priority and the
 // name of its priority only contributes as its quality of service. A leaf pool stays mixed until the jobs that came
 // in this way have gone.
-func (w *lines) mixed(id int32) bool {
+func (w *queues) mixed(id int32) bool {
 	q := w.tree.pools[id].queue
 	if w.precedence.ranks != nil && w.tree.ranked(id) {
 		if q >= 0 {
-			w.queues[q].mixed = true
+			w.all[q].mixed = true
 		}
 		return true
 	}
-	if q >= 0 && w.queues[q].mixed && w.tree.pools[id].Waiting == 0 {
-		w.queues[q].mixed = false
+	if q >= 0 && w.all[q].mixed && w.tree.pools[id].Waiting == 0 {
+		w.all[q].mixed = false
 	}
-	return q >= 0 && w.queues[q].mixed
+	return q >= 0 && w.all[q].mixed
 }
 
-// orderLines starts to keep the lines in order, once there are many.
-func (w *lines) orderLines(q *queue) {
-	q.heads = &heads{pos: make([]int32, q.lines())}
+// orderSubs starts to keep the sub-queues in order, once there are many.
+func (w *queues) orderSubs(q *queue) {
+	q.heads = &heads{pos: make([]int32, q.subs())}
 	for i := range q.heads.pos {
 		q.heads.pos[i] = -1
 	}
-	for i := range q.lines() {
-		w.orderLine(q, int32(i))
+	for i := range q.subs() {
+		w.orderSub(q, int32(i))
 	}
 }
 
-// orderLine updates the place of a line.
-func (w *lines) orderLine(q *queue, i int32) {
+// orderSub updates the place of a sub-queue.
+func (w *queues) orderSub(q *queue, i int32) {
 	if !q.ordered() {
 		return
 	}
 	h := q.heads
-	l := q.line(int(i))
+	sub := q.sub(int(i))
 	at := h.pos[i]
-	if !l.ready() {
+	if !sub.ready() {
 		if at >= 0 {
 			h.remove(at, q.strict)
 		}
 		return
 	}
-	e := lineHead{w.head(l, q.strict), i}
+	e := subHead{w.head(sub, q.strict), i}
 	switch {
 	case at < 0:
 		h.heap = append(h.heap, e)
@@ -301,30 +301,30 @@ func (w *lines) orderLine(q *queue, i int32) {
 	}
 }
 
-// freshIn finds the line of a waiting job without started tasks in a queue.
-func (w *lines) freshIn(queue int32, id int64) (at lineRef, found bool) {
-	for i := range w.queues[queue].lines() {
-		if _, _, found := w.queues[queue].line(i).fresh.find(id); found {
-			return lineRef{queue, int32(i)}, true
+// freshIn finds the sub-queue of a waiting job without started tasks in a queue.
+func (w *queues) freshIn(queue int32, id int64) (at subRef, found bool) {
+	for i := range w.all[queue].subs() {
+		if _, _, found := w.all[queue].sub(i).fresh.find(id); found {
+			return subRef{queue, int32(i)}, true
 		}
 	}
 	return at, false
 }
 
-// firstByRank returns the ready line of a leaf pool whose first job has the highest priority.
-func (w *lines) firstByRank(leaf int32) (lineRef, head) {
+// firstByRank returns the ready sub-queue of a leaf pool whose first job has the highest priority.
+func (w *queues) firstByRank(leaf int32) (subRef, head) {
 	n := w.tree.pools[leaf].queue
-	q := &w.queues[n]
+	q := &w.all[n]
 	at, best, first := int32(-1), head{}, nowhere
-	for i := range q.lines() {
-		l := q.line(i)
-		if !l.ready() {
+	for i := range q.subs() {
+		sub := q.sub(i)
+		if !sub.ready() {
 			continue
 		}
-		h := w.oldest(q, l)
-		if p := w.precedence.placeOf(l, h.since, h.id); at < 0 || p.before(first) {
+		h := w.oldest(q, sub)
+		if p := w.precedence.placeOf(sub, h.since, h.id); at < 0 || p.before(first) {
 			at, best, first = int32(i), h, p
 		}
 	}
-	return lineRef{n, at}, best
+	return subRef{n, at}, best
 }

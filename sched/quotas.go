@@ -12,8 +12,8 @@ import (
 
 // quotas are the licenses that tasks hold, and the rates that limit their starts.
 type quotas struct {
-	site  *site
-	lines *lines
+	site   *site
+	queues *queues
 
 	needs     []*quotaNeeds // by key; nil for most
 	licenses  []license
@@ -54,7 +54,7 @@ type license struct {
 	of          string // see [Held]
 	total, used int64
 	unlimited   bool // all count as free, in a copy that only lists the order
-	parked      []lineRef
+	parked      []subRef
 }
 
 // free is the number of free ones.
@@ -70,11 +70,11 @@ type rate struct {
 	name string
 	Bucket
 	setAt  time.Time // when it was set, by the clock of the program that stores it
-	parked []lineRef
+	parked []subRef
 }
 
 // number returns the key of a request. Tasks with different licenses or rates have different keys, so that they
-// wait in different lines and do not delay each other.
+// wait in different sub-queues and do not delay each other.
 func (c *quotas) number(r Request) cluster.Key {
 	var t quotaNeeds
 	var marks []string

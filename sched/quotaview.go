@@ -56,19 +56,19 @@ func (v View) Quotas() (licenses []LicenseView, rates []RateView) {
 // waitingForQuotas counts the waiting tasks of each license and rate.
 func (v View) waitingForQuotas() (licenses, rates []int64) {
 	licenses, rates = make([]int64, len(v.s.quotas.licenses)), make([]int64, len(v.s.quotas.rates))
-	for i := range v.s.lines.queues {
-		q := &v.s.lines.queues[i]
-		for k := range q.lines() {
-			l := q.line(k)
-			t := v.s.quotas.needsOf(l.key)
+	for i := range v.s.queues.all {
+		q := &v.s.queues.all[i]
+		for k := range q.subs() {
+			sub := q.sub(k)
+			t := v.s.quotas.needsOf(sub.key)
 			if t == nil {
 				continue
 			}
 			for _, need := range t.licenses {
-				licenses[need.license] += l.tasks
+				licenses[need.license] += sub.tasks
 			}
 			for _, n := range t.rates {
-				rates[n] += l.tasks
+				rates[n] += sub.tasks
 			}
 		}
 	}

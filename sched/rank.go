@@ -7,7 +7,7 @@ import (
 )
 
 // rank updates the terms and the first jobs of a pool.
-func (w *lines) rank(id int32) {
+func (w *queues) rank(id int32) {
 	st := &w.precedence.ranks.of[id]
 	if st.relative < 0 {
 		w.precedence.value(id)
@@ -27,19 +27,19 @@ func (w *lines) rank(id int32) {
 	}
 }
 
-// rankLeaf finds the first jobs among the lines of a leaf pool.
-func (w *lines) rankLeaf(id int32, st *worth) {
-	r, q := w.precedence.ranks, &w.queues[w.tree.pools[id].queue]
+// rankLeaf finds the first jobs among the sub-queues of a leaf pool.
+func (w *queues) rankLeaf(id int32, st *worth) {
+	r, q := w.precedence.ranks, &w.all[w.tree.pools[id].queue]
 	own := st.fairshare + st.pool + st.assoc
 	fills := math.Inf(1)
-	for i := range q.lines() {
-		l := q.line(i)
-		if !l.ready() {
+	for i := range q.subs() {
+		sub := q.sub(i)
+		if !sub.ready() {
 			continue
 		}
-		h := w.oldest(q, l)
+		h := w.oldest(q, sub)
 		begun := r.at(h.since)
-		at := place{-(own + w.precedence.linePriority(l.key, l.class).sum), float64(h.id)}
+		at := place{-(own + w.precedence.commonPriority(sub.key, sub.class).sum), float64(h.id)}
 		if r.now-begun >= r.full {
 			if at.key -= r.full; at.before(st.full) {
 				st.full = at
@@ -130,9 +130,9 @@ func (e *choice) rankTerms(in *inner, id int32) why.Terms {
 	for e.tree.pools[id].inner >= 0 {
 		id = e.firstRanked(&e.tree.inners[e.tree.pools[id].inner])
 	}
-	at, h := e.lines.firstByRank(id)
-	l := e.lines.line(at)
-	r := e.precedence.rankedAs(id, l.key, l.class, h.since)
+	at, h := e.queues.firstByRank(id)
+	sub := e.queues.sub(at)
+	r := e.precedence.rankedAs(id, sub.key, sub.class, h.since)
 	r.Job = h.id
 	return in.as.ranker.Rank(r)
 }

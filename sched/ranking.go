@@ -8,13 +8,13 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// linePriority has the priority terms common to the jobs of one line.
-type linePriority struct {
+// commonPriority has the priority terms common to the jobs of one sub-queue.
+type commonPriority struct {
 	size, qos, tres, site, nice float64
 	sum                         float64 // of all
 }
 
-type linePriorityKey struct {
+type commonPriorityKey struct {
 	key   cluster.Key
 	class Class
 }
@@ -29,7 +29,7 @@ type ranking struct {
 	ages
 	now        float64        // the clock of ages at the last event
 	capacity   cluster.Vector // used to compute precedence
-	precedence map[linePriorityKey]*linePriority
+	precedence map[commonPriorityKey]*commonPriority
 	of         []worth // by pool
 	fills      order   // leaf pools by the time when their next job passes the maximum age
 }
@@ -93,7 +93,7 @@ func (r *ranking) fork() *ranking {
 	f := *r
 	f.of = slices.Clone(r.of)
 	f.fills.entries = slices.Clone(r.fills.entries)
-	f.precedence = make(map[linePriorityKey]*linePriority, len(r.precedence)) // recomputing gives the same values
+	f.precedence = make(map[commonPriorityKey]*commonPriority, len(r.precedence)) // recomputing gives the same values
 	for k, m := range r.precedence {
 		f.precedence[k] = m
 	}

@@ -9,17 +9,17 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// rateGate holds jobs back while the starts of a rate are used up. The lines are noted at the [rate].
+// rateGate holds jobs back while the starts of a rate are used up. The sub-queues are noted at the [rate].
 type rateGate struct {
 	openKind
 	h      *gates
-	parked int // number of noted lines
+	parked int // number of noted sub-queues
 }
 
 func (g *rateGate) fork(h *gates) gateKind { return &rateGate{h: h, parked: g.parked} }
 
-func (g *rateGate) holds(_ int32, at lineRef) (pool int32, held bool) {
-	key := g.h.lines.line(at).key
+func (g *rateGate) holds(_ int32, at subRef) (pool int32, held bool) {
+	key := g.h.queues.sub(at).key
 	t := g.h.quotas.needsOf(key)
 	if t == nil {
 		return -1, false
@@ -35,8 +35,8 @@ func (g *rateGate) holds(_ int32, at lineRef) (pool int32, held bool) {
 	return -1, false
 }
 
-func (g *rateGate) noted() iter.Seq[lineRef] {
-	return func(yield func(lineRef) bool) {
+func (g *rateGate) noted() iter.Seq[subRef] {
+	return func(yield func(subRef) bool) {
 		for i := range g.h.quotas.rates {
 			for _, at := range g.h.quotas.rates[i].parked {
 				if !yield(at) {
@@ -67,18 +67,18 @@ func (g *rateGate) passed() {
 	}
 }
 
-// leastOf is the smallest number of tokens that lets one of the lines waiting for a rate continue.
+// leastOf is the smallest number of tokens that lets one of the sub-queues waiting for a rate continue.
 func (g *rateGate) leastOf(r *rate) int64 {
 	least := r.Limit.burst()
 	for _, at := range r.parked {
-		if least = min(least, r.Least(g.h.site.atOnce(g.h.lines.line(at).key))); least == 1 {
+		if least = min(least, r.Least(g.h.site.atOnce(g.h.queues.sub(at).key))); least == 1 {
 			break
 		}
 	}
 	return least
 }
 
-// next is the earliest instant at which a line waiting for a rate may continue.
+// next is the earliest instant at which a sub-queue waiting for a rate may continue.
 func (g *rateGate) next() (next time.Time, may bool) {
 	if g.parked == 0 {
 		return next, false

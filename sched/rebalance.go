@@ -14,7 +14,7 @@ import (
 type rebalancer struct {
 	site    *site
 	tree    *tree
-	lines   *lines
+	queues  *queues
 	running *running
 	choice  *choice
 
@@ -123,7 +123,7 @@ func (b *rebalancer) unboundWaiting(in *inner, classes []Claimant) {
 // boundWaiting leaves out waiting tasks that could not run even with unlimited room, because they exceed a maximum
 // or fit on no node.
 func (b *rebalancer) boundWaiting(in *inner, classes []Claimant) {
-	f := newFilling(b.site, b.tree, b.lines)
+	f := newFilling(b.site, b.tree, b.queues)
 	f.bound(in.id)
 	for i, kid := range in.kids {
 		most := math.Floor(f.bounds[kid].max - b.tree.pools[kid].Running + rounding)

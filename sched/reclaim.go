@@ -14,7 +14,7 @@ import (
 type reclaimer struct {
 	site       *site
 	tree       *tree
-	lines      *lines
+	queues     *queues
 	running    *running
 	departures *departures
 
@@ -164,21 +164,21 @@ func (r *reclaimer) openWork() (open []bool, lacks []int16) {
 		lacks[i] = -1
 	}
 	could := make([]int8, r.site.cluster.Keys()) // 0: not asked yet
-	for i := range r.lines.queues {
-		q := &r.lines.queues[i]
-		for k := range q.lines() {
-			l := q.line(k)
-			if !l.hopes() {
+	for i := range r.queues.all {
+		q := &r.queues.all[i]
+		for k := range q.subs() {
+			sub := q.sub(k)
+			if !sub.hopes() {
 				continue
 			}
-			if could[l.key] == 0 {
-				could[l.key] = -1
-				if r.site.cluster.Empty().Could(l.key) {
-					could[l.key] = 1
+			if could[sub.key] == 0 {
+				could[sub.key] = -1
+				if r.site.cluster.Empty().Could(sub.key) {
+					could[sub.key] = 1
 				}
 			}
-			if could[l.key] > 0 {
-				r.tree.markWork(q.pool, r.tree.fullFor(q.pool, l.key), r.site.cluster.Request(l.key), open, lacks)
+			if could[sub.key] > 0 {
+				r.tree.markWork(q.pool, r.tree.fullFor(q.pool, sub.key), r.site.cluster.Request(sub.key), open, lacks)
 			}
 		}
 	}
@@ -228,7 +228,7 @@ func (r *reclaimer) fork() {
 // partsLeft returns the entitlements that decide which tasks are stopped: protected tasks keep their room, and the
 // others divide the rest.
 func (r *reclaimer) partsLeft(settings []share.Reclaim) []Entitlement {
-	f := newFilling(r.site, r.tree, r.lines)
+	f := newFilling(r.site, r.tree, r.queues)
 	f.pack(r.running)
 	f.kept = r.running.spared(settings)
 	return f.entitle()

@@ -49,13 +49,13 @@ func (a *recounter) claims() [][]claimed {
 			}
 		}
 	}
-	for i := range s.lines.queues {
-		q := &s.lines.queues[i]
-		for k := range q.lines() {
-			l := q.line(k)
-			for id := range a.wanting(q, l) {
+	for i := range s.queues.all {
+		q := &s.queues.all[i]
+		for k := range q.subs() {
+			sub := q.sub(k)
+			for id := range a.wanting(q, sub) {
 				for m, n := range s.orders.dominants.resources {
-					all[id][m].wanted += float64(l.tasks * at64(s.site.cluster.Request(l.key), n))
+					all[id][m].wanted += float64(sub.tasks * at64(s.site.cluster.Request(sub.key), n))
 				}
 			}
 		}

@@ -2,35 +2,35 @@ package sched
 
 import "github.com/fairlead/fairlead/cluster"
 
-// compareJobs compares the counts of jobs and lines with the jobs and lines themselves.
+// compareJobs compares the counts of jobs and sub-queues with the jobs and sub-queues themselves.
 func (a *recounter) compareJobs() {
 	s := a.s
-	waiting, refs := map[lineRef]int64{}, map[lineRef]int32{}
-	for i := range s.lines.begun {
-		j := &s.lines.begun[i]
-		if b, known := s.lines.begunOf[j.id]; !known || int(b) != i {
+	waiting, refs := map[subRef]int64{}, map[subRef]int32{}
+	for i := range s.queues.begun {
+		j := &s.queues.begun[i]
+		if b, known := s.queues.begunOf[j.id]; !known || int(b) != i {
 			continue
 		}
 		waiting[j.at] += int64(j.waiting)
 		refs[j.at]++
-		a.equal(s.lines.queues[j.at.queue].pool, "running tasks of a job", int64(j.running), int64(a.begun[i]))
+		a.equal(s.queues.all[j.at.queue].pool, "running tasks of a job", int64(j.running), int64(a.begun[i]))
 	}
-	readyLines := make([]int32, s.site.cluster.Keys())
-	for i := range s.lines.queues {
-		q, ready := &s.lines.queues[i], int32(0)
-		for k := range q.lines() {
-			l, at := q.line(k), lineRef{int32(i), int32(k)}
-			a.equal(q.pool, "tasks of a line", l.tasks, waiting[at]+l.fresh.tasks())
-			a.equal(q.pool, "jobs of a line that have begun", int64(l.refs), int64(refs[at]))
-			if l.ready() {
+	readySubs := make([]int32, s.site.cluster.Keys())
+	for i := range s.queues.all {
+		q, ready := &s.queues.all[i], int32(0)
+		for k := range q.subs() {
+			sub, at := q.sub(k), subRef{int32(i), int32(k)}
+			a.equal(q.pool, "tasks of a sub-queue", sub.tasks, waiting[at]+sub.fresh.tasks())
+			a.equal(q.pool, "jobs of a sub-queue that have begun", int64(sub.refs), int64(refs[at]))
+			if sub.ready() {
 				ready++
-				readyLines[l.key]++
+				readySubs[sub.key]++
 			}
 		}
-		a.equal(q.pool, "lines that are ready", int64(q.ready), int64(ready))
+		a.equal(q.pool, "sub-queues that are ready", int64(q.ready), int64(ready))
 	}
-	for key, n := range s.lines.readyKeys.n {
-		a.equal(int32(Root), "lines that are ready, by request", int64(n), int64(readyLines[key]))
+	for key, n := range s.queues.readyKeys.n {
+		a.equal(int32(Root), "sub-queues that are ready, by request", int64(n), int64(readySubs[key]))
 	}
 	a.compareLater()
 }
@@ -59,7 +59,7 @@ func (a *recounter) compareLater() {
 	a.equal(int32(Root), "tasks that may not begin yet", int64(kept), int64(counted))
 }
 
-// compareLimits compares the used amounts of maxima and minima, and the number of lines that ask for minima.
+// compareLimits compares the used amounts of maxima and minima, and the number of sub-queues that ask for minima.
 func (a *recounter) compareLimits() {
 	s := a.s
 	used, wants := make([]cluster.Vector, len(s.tree.limited)), make([][]int32, len(s.tree.limited))
@@ -75,11 +75,11 @@ func (a *recounter) compareLimits() {
 			}
 		}
 	}
-	for i := range s.lines.queues {
-		q := &s.lines.queues[i]
-		for k := range q.lines() {
-			if l := q.line(k); l.ready() {
-				a.askedOf(wants, q.pool, s.site.cluster.Request(l.key))
+	for i := range s.queues.all {
+		q := &s.queues.all[i]
+		for k := range q.subs() {
+			if sub := q.sub(k); sub.ready() {
+				a.askedOf(wants, q.pool, s.site.cluster.Request(sub.key))
 			}
 		}
 	}
@@ -93,13 +93,13 @@ func (a *recounter) compareLimits() {
 			a.equal(int32(i), "in use of "+s.site.cluster.Resource(r), at64(l.used, r), used[at][r])
 		}
 		for r := 1; s.tree.apart && r < len(wants[at]); r++ {
-			a.equal(int32(i), "lines that ask for a minimum of "+s.site.cluster.Resource(r), int64(l.wants[r]),
+			a.equal(int32(i), "sub-queues that ask for a minimum of "+s.site.cluster.Resource(r), int64(l.wants[r]),
 				int64(wants[at][r]))
 		}
 	}
 }
 
-// askedOf counts a ready line for the minima above it.
+// askedOf counts a ready sub-queue for the minima above it.
 func (a *recounter) askedOf(wants [][]int32, id int32, request cluster.Vector) {
 	for ; id >= 0; id = a.s.tree.pools[id].parent {
 		if at := a.s.tree.pools[id].limit; at >= 0 {

@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// compareLicenses compares the number of held licenses, and the number of lines that wait for rates.
+// compareLicenses compares the number of held licenses, and the number of sub-queues that wait for rates.
 func (a *recounter) compareLicenses() {
 	s := a.s
 	used := make([]int64, len(s.quotas.licenses))
@@ -26,7 +26,7 @@ func (a *recounter) compareLicenses() {
 	for range rates.noted() {
 		parked++
 	}
-	a.equal(int32(Root), "lines that wait for a rate", int64(rates.parked), parked)
+	a.equal(int32(Root), "sub-queues that wait for a rate", int64(rates.parked), parked)
 }
 
 // compareNodes compares the free resources of nodes with their running tasks, and with the room held for a gang or
@@ -126,10 +126,10 @@ func (a *recounter) compareHoldings() {
 	}
 }
 
-// compareParked checks that each line with a closed gate is on a list of lines that will try again: a line on no
-// list would wait forever.
+// compareParked checks that each sub-queue with a closed gate is on a list of sub-queues that will try again: a
+// sub-queue on no list would wait forever.
 func (a *recounter) compareParked() {
-	s, on := a.s, map[lineRef]uint64{}
+	s, on := a.s, map[subRef]uint64{}
 	for _, refs := range s.gates.noRoom.of {
 		for _, at := range refs {
 			on[at] |= 1 << byFit
@@ -140,22 +140,23 @@ func (a *recounter) compareParked() {
 			on[at] |= 1 << (int(byMax) + i)
 		}
 	}
-	for i := range s.lines.queues {
-		q, lost := &s.lines.queues[i], int64(0)
-		for k := range q.lines() {
-			switch l := q.line(k); l.gate {
+	for i := range s.queues.all {
+		q, lost := &s.queues.all[i], int64(0)
+		for k := range q.subs() {
+			switch sub := q.sub(k); sub.gate {
 			case noGate:
 			case byPause:
 				if s.overrides.openGate(q.pool) != byPause {
 					lost++
 				}
 			default:
-				at := lineRef{int32(i), int32(k)}
-				if on[at]&(1<<l.gate) == 0 || l.gate == byMax && !slices.Contains(s.tree.limits(l.full).parked, at) {
+				at := subRef{int32(i), int32(k)}
+				if on[at]&(1<<sub.gate) == 0 ||
+					sub.gate == byMax && !slices.Contains(s.tree.limits(sub.full).parked, at) {
 					lost++
 				}
 			}
 		}
-		a.equal(q.pool, "lines that nothing lets try again", lost, 0)
+		a.equal(q.pool, "sub-queues that nothing lets try again", lost, 0)
 	}
 }

@@ -35,7 +35,7 @@ func (a *recounter) differ(pool int32, what string, kept, counted float64) {
 // countRuns counts the running tasks of each pool, without the pools below it.
 func (a *recounter) countRuns() {
 	s := a.s
-	a.begun = make([]int32, len(s.lines.begun))
+	a.begun = make([]int32, len(s.queues.begun))
 	for i := range s.running.runs {
 		r := &s.running.runs[i]
 		if !r.used {
@@ -58,30 +58,30 @@ func (a *recounter) countRuns() {
 	}
 }
 
-// countLines counts the waiting tasks of each leaf.
-func (a *recounter) countLines() {
+// countSubQueues counts the waiting tasks of each leaf.
+func (a *recounter) countSubQueues() {
 	s := a.s
-	for i := range s.lines.queues {
-		q := &s.lines.queues[i]
-		for k := range q.lines() {
-			l := q.line(k)
-			a.pools[q.pool].waiting += l.tasks
-			for id := range a.wanting(q, l) {
-				a.pools[id].wanted += float64(l.tasks) * s.site.cluster.Width(l.key)
+	for i := range s.queues.all {
+		q := &s.queues.all[i]
+		for k := range q.subs() {
+			sub := q.sub(k)
+			a.pools[q.pool].waiting += sub.tasks
+			for id := range a.wanting(q, sub) {
+				a.pools[id].wanted += float64(sub.tasks) * s.site.cluster.Width(sub.key)
 			}
 		}
 	}
 }
 
-// wanting yields the pools that want the tasks of a line. If the gate of a pool, such as its
-// maximum, holds the line back, these are the pools below it; if another gate does, there are none.
-func (a *recounter) wanting(q *queue, l *line) iter.Seq[int32] {
+// wanting yields the pools that want the tasks of a sub-queue. If the gate of a pool, such as its
+// maximum, holds the sub-queue back, these are the pools below it; if another gate does, there are none.
+func (a *recounter) wanting(q *queue, sub *subQueue) iter.Seq[int32] {
 	return func(yield func(int32) bool) {
-		if l.held() && l.full < 0 {
+		if sub.held() && sub.full < 0 {
 			return
 		}
 		for id := q.pool; id >= 0; id = a.s.tree.pools[id].parent {
-			if l.held() && id == l.full || !yield(id) {
+			if sub.held() && id == sub.full || !yield(id) {
 				return
 			}
 		}

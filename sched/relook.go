@@ -6,17 +6,17 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// Under [EASY] each step asks the policy which of the jobs without room goes first. For the answer, all lines
-// without room try again, and all nodes are searched for the earliest room of the first job. With many lines and
+// Under [EASY] each step asks the policy which of the jobs without room goes first. For the answer, all sub-queues
+// without room try again, and all nodes are searched for the earliest room of the first job. With many sub-queues and
 // nodes that is too much work for each end of a task. Then the first job keeps its planned start for some steps,
-// and only lines that find room behind it try again. All try again after enough events to pay for it, or after
+// and only sub-queues that find room behind it try again. All try again after enough events to pay for it, or after
 // longestStay.
 
 // firstsStay reports whether the first jobs stay first in this step, and moves their room to nodes with ended tasks
 // if it begins earlier there.
 func (h *gates) firstsStay() bool {
 	b := &h.reserve.backfill
-	work := h.noRoom.lines + len(h.site.cluster.Nodes())/8
+	work := h.noRoom.subs + len(h.site.cluster.Nodes())/8
 	events := int(b.events - b.looks.events)
 	if len(b.firsts) == 0 || b.stable || events >= h.site.eventsPerLook(work) || len(b.looks.freed) > cheapLook ||
 		h.site.instantOf()-b.looks.at >= int64(longestStay) || h.site.cluster.Windows().Any() {
@@ -31,7 +31,8 @@ func (h *gates) firstsStay() bool {
 	return true
 }
 
-// eventsPerLook is the number of events after which all lines try again. work is lines plus an eighth of the nodes.
+// eventsPerLook is the number of events after which all sub-queues try again. work is sub-queues plus an eighth of the
+// nodes.
 func (m *site) eventsPerLook(work int) int {
 	switch {
 	case m.rarely:
@@ -44,11 +45,11 @@ func (m *site) eventsPerLook(work int) int {
 
 // staysFirst reports whether a job still waits for room, and finds none now.
 func (h *gates) staysFirst(r *reserved) bool {
-	l := h.lines.line(r.at)
-	if !h.lines.waitsForRoom(r) || l.gate != byFit || h.lines.head(l, true).id != r.job {
+	sub := h.queues.sub(r.at)
+	if !h.queues.waitsForRoom(r) || sub.gate != byFit || h.queues.head(sub, true).id != r.job {
 		return false
 	}
-	if _, fits := h.reserve.findPaid(r.key, l.limit); fits {
+	if _, fits := h.reserve.findPaid(r.key, sub.limit); fits {
 		return false
 	}
 	if r.held || len(r.nodes) > 1 || h.quotas.holdsLicense(r.key) {
@@ -76,22 +77,22 @@ func (f *reserve) moveToFreed(r *reserved) {
 	}
 }
 
-// lookBehind lets the lines that find room behind the first jobs try again.
+// lookBehind lets the sub-queues that find room behind the first jobs try again.
 func (h *gates) lookBehind() {
 	if fit := h.fittingPaid(); len(fit) > 0 {
 		h.tryAgain(h.findBehind(fit))
 	}
 }
 
-// findBehind removes from the lines without room the lines with one of the keys that find room behind the first
-// jobs. Of two lines with a key, the shorter one finds room if the longer one does, so that only few searches are
-// needed.
-func (h *gates) findBehind(keys []cluster.Key) []lineRef {
+// findBehind removes from the sub-queues without room the sub-queues with one of the keys that find room behind the
+// first jobs. Of two sub-queues with a key, the shorter one finds room if the longer one does, so that only few
+// searches are needed.
+func (h *gates) findBehind(keys []cluster.Key) []subRef {
 	b := &h.reserve.backfill
 	key, fits, fails := cluster.Key(-1), int64(0), int64(0)
-	all := h.noRoom.takeIf(keys, b.tries[:0], func(at lineRef) bool {
-		if l := h.lines.line(at); l.key != key {
-			key, fits, fails = l.key, -1, cluster.Forever
+	all := h.noRoom.takeIf(keys, b.tries[:0], func(at subRef) bool {
+		if sub := h.queues.sub(at); sub.key != key {
+			key, fits, fails = sub.key, -1, cluster.Forever
 		}
 		length := h.reserve.lengthAt(at)
 		if length > fits && length < fails {
@@ -107,21 +108,21 @@ func (h *gates) findBehind(keys []cluster.Key) []lineRef {
 	return all
 }
 
-// tryAgain opens lines that found no room. They keep their old places.
-func (h *gates) tryAgain(all []lineRef) {
+// tryAgain opens sub-queues that found no room. They keep their old places.
+func (h *gates) tryAgain(all []subRef) {
 	h.turns.keeping = byFit
 	for _, at := range all {
 		h.setGate(at, noGate)
 	}
 	for i, at := range all {
 		if i == 0 || at.queue != all[i-1].queue {
-			h.turns.settle(h.lines.queues[at.queue].pool)
+			h.turns.settle(h.queues.all[at.queue].pool)
 		}
 	}
 	h.turns.keeping = noGate
 }
 
-// fittingPaid lists the keys of lines without room that now have room and free licenses.
+// fittingPaid lists the keys of sub-queues without room that now have room and free licenses.
 func (h *gates) fittingPaid() []cluster.Key {
 	return slices.DeleteFunc(h.noRoom.fitting(h.site.cluster), func(key cluster.Key) bool { return !h.quotas.licensesFree(key) })
 }

@@ -10,7 +10,7 @@ import (
 // reserve plans future room, as running tasks end, and keeps it for waiting jobs.
 type reserve struct {
 	site    *site
-	lines   *lines
+	queues  *queues
 	running *running
 	growth  *growth
 	quotas  *quotas
@@ -44,13 +44,13 @@ type backfilling struct {
 	uniform bool
 	alike   int // number of consecutive steps in which this held
 
-	behind  int       // candidates of this pass that found no room behind the first jobs
-	arrival bool      // the order of the waiting jobs never changes
-	stable  bool      // arrival, and no prediction moves kept room
-	tries   []lineRef // of lookAgain
+	behind  int      // candidates of this pass that found no room behind the first jobs
+	arrival bool     // the order of the waiting jobs never changes
+	stable  bool     // arrival, and no prediction moves kept room
+	tries   []subRef // of lookAgain
 }
 
-// lookups is when all lines last looked for room, and the nodes whose tasks have ended since.
+// lookups is when all sub-queues last looked for room, and the nodes whose tasks have ended since.
 type lookups struct {
 	events uint64
 	at     int64
@@ -58,9 +58,9 @@ type lookups struct {
 }
 
 const (
-	// cheapLook is the work (lines plus an eighth of the nodes) that every step may do.
+	// cheapLook is the work (sub-queues plus an eighth of the nodes) that every step may do.
 	cheapLook = 64
-	// stayShare: all lines try again after one event per stayShare units of that work.
+	// stayShare: all sub-queues try again after one event per stayShare units of that work.
 	stayShare = 8
 	// longestStay is the longest time for which a job that should be first may wait to become first.
 	longestStay = 10 * time.Second
@@ -140,7 +140,7 @@ type keeper struct {
 	freed  bool      // a task ended, so that some may move
 	left   bool      // jobs with planned starts may have left
 	held   bool      // some waiting tasks are not listed: a gate holds them back, or the list is long enough
-	relist bool      // lines were parked or moved: list all waiting tasks again
+	relist bool      // sub-queues were parked or moved: list all waiting tasks again
 
 	inOrder inOrder
 }
@@ -172,14 +172,14 @@ type moment struct {
 // waiting is a job with tasks without a planned start.
 type waiting struct {
 	job   int64
-	at    lineRef
+	at    subRef
 	tasks int32
 }
 
 // reserved is the planned start of a task, or of a whole gang.
 type reserved struct {
 	job      int64 // 0: none
-	at       lineRef
+	at       subRef
 	arrival  float64 // order of arrival
 	key      cluster.Key
 	nodes    []cluster.NodeID // one per task; the list is never changed
@@ -287,8 +287,8 @@ func (f *reserve) planLicenses(key cluster.Key, sign, from, to int64) {
 	}
 }
 
-// hasRoom reports whether a task of a line has room now.
-func (f *reserve) hasRoom(l *line) bool {
-	_, fits := f.find(l.key, l.limit)
+// hasRoom reports whether a task of a sub-queue has room now.
+func (f *reserve) hasRoom(sub *subQueue) bool {
+	_, fits := f.find(sub.key, sub.limit)
 	return fits
 }

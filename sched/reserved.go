@@ -6,28 +6,28 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// unplacedAt is a task, or a gang, of a job in a line without a planned start.
-func (w *lines) unplacedAt(at lineRef, job int64) reserved {
-	return reserved{job: job, at: at, arrival: w.arrivalOf(at, job), key: w.line(at).key, from: unplaced}
+// unplacedAt is a task, or a gang, of a job in a sub-queue without a planned start.
+func (w *queues) unplacedAt(at subRef, job int64) reserved {
+	return reserved{job: job, at: at, arrival: w.arrivalOf(at, job), key: w.sub(at).key, from: unplaced}
 }
 
-// waitingJob finds the job in its line, if the gate of the line is open.
-func (w *lines) waitingJob(r *reserved) (lineRef, head, bool) {
-	at, h, waits := w.inLine(r)
-	return at, h, waits && w.line(at).gate == noGate
+// waitingJob finds the job in its sub-queue, if the gate of the sub-queue is open.
+func (w *queues) waitingJob(r *reserved) (subRef, head, bool) {
+	at, h, waits := w.inSubQueue(r)
+	return at, h, waits && w.sub(at).gate == noGate
 }
 
-// inLine finds the job in its line.
-func (w *lines) inLine(r *reserved) (lineRef, head, bool) {
+// inSubQueue finds the job in its sub-queue.
+func (w *queues) inSubQueue(r *reserved) (subRef, head, bool) {
 	if b, begun := w.begunOf[r.job]; begun {
 		j := &w.begun[b]
 		return j.at, j.head(b), j.at == r.at && j.waiting > 0 && !j.capped()
 	}
-	ci, i, found := w.line(r.at).fresh.find(r.job)
+	ci, i, found := w.sub(r.at).fresh.find(r.job)
 	if !found {
 		return r.at, head{}, false
 	}
-	return r.at, w.line(r.at).fresh.chunk(ci).entries[i].head(), true
+	return r.at, w.sub(r.at).fresh.chunk(ci).entries[i].head(), true
 }
 
 // keepRoom keeps the earliest room, and reports whether there is any.
@@ -175,7 +175,7 @@ func (m *site) isThere(r *reserved) bool {
 }
 
 // came records new waiting tasks of a job.
-func (f *reserve) came(job int64, at lineRef, tasks int32) {
+func (f *reserve) came(job int64, at subRef, tasks int32) {
 	b := &f.backfill
 	if b.plan == nil || b.keep.relist {
 		return
@@ -185,8 +185,8 @@ func (f *reserve) came(job int64, at lineRef, tasks int32) {
 		b.keep.fresh = append(b.keep.fresh, waiting{job, at, tasks})
 		return
 	}
-	if f.site.gangOf(f.lines.line(at).key) > 0 {
-		if tasks = f.lines.startsOf(job, at); tasks == 0 {
+	if f.site.gangOf(f.queues.sub(at).key) > 0 {
+		if tasks = f.queues.startsOf(job, at); tasks == 0 {
 			return // some tasks are not back yet
 		}
 	}
@@ -194,8 +194,8 @@ func (f *reserve) came(job int64, at lineRef, tasks int32) {
 }
 
 // keepFirst keeps room for the job that goes before all other jobs without room.
-func (f *reserve) keepFirst(at lineRef, job int64) {
-	r := f.lines.unplacedAt(at, job)
+func (f *reserve) keepFirst(at subRef, job int64) {
+	r := f.queues.unplacedAt(at, job)
 	if !f.keepRoom(&r) {
 		return
 	}

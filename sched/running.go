@@ -14,7 +14,7 @@ type running struct {
 	tariff *tariff
 	tree   *tree
 	orders *orders
-	lines  *lines
+	queues *queues
 
 	runs    []run
 	runFree freeList
@@ -33,7 +33,7 @@ func (g *running) count(r *run, by int32) {
 // nodesOf names the node of a started task, or the nodes of its whole gang.
 func (g *running) nodesOf(st Start) []string {
 	r := g.run(st.Run)
-	if r.begun < 0 || g.lines.begun[r.begun].gang == 0 {
+	if r.begun < 0 || g.queues.begun[r.begun].gang == 0 {
 		return []string{g.site.nodeName(st.Node)}
 	}
 	var nodes []cluster.NodeID

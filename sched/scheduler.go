@@ -26,7 +26,7 @@ type Scheduler struct {
 
 	running running
 
-	lines lines
+	queues queues
 
 	orders orders
 
@@ -62,7 +62,7 @@ func (s *Scheduler) Pool(path string) PoolID { return s.growth.Pool(path) }
 func (s *Scheduler) Leaf(j Job) PoolID { return s.growth.Leaf(j) }
 
 // KeyOf returns the key of a request. Tasks with different licenses or rates have different keys, so that they wait
-// in different lines and do not delay each other.
+// in different sub-queues and do not delay each other.
 func (s *Scheduler) KeyOf(r Request) cluster.Key { return s.quotas.number(r) }
 
 // wire gives each part of a scheduler the parts that it depends on, and no others.
@@ -82,21 +82,21 @@ func wirePools(s *Scheduler) {
 	s.orders.tariff = &s.tariff
 	s.orders.tree = &s.tree
 	s.orders.precedence = &s.precedence
-	s.lines.site = &s.site
-	s.lines.tree = &s.tree
-	s.lines.precedence = &s.precedence
-	s.lines.orders = &s.orders
+	s.queues.site = &s.site
+	s.queues.tree = &s.tree
+	s.queues.precedence = &s.precedence
+	s.queues.orders = &s.orders
 	s.running.site = &s.site
 	s.running.tariff = &s.tariff
 	s.running.tree = &s.tree
 	s.running.orders = &s.orders
-	s.running.lines = &s.lines
+	s.running.queues = &s.queues
 	s.turns.site = &s.site
 	s.turns.tariff = &s.tariff
 	s.turns.tree = &s.tree
 	s.turns.precedence = &s.precedence
 	s.turns.orders = &s.orders
-	s.turns.lines = &s.lines
+	s.turns.queues = &s.queues
 	s.turns.running = &s.running
 	s.overrides.site = &s.site
 	s.overrides.tree = &s.tree
@@ -108,12 +108,12 @@ func wirePools(s *Scheduler) {
 func wireStops(s *Scheduler) {
 	s.reclaimer.site = &s.site
 	s.reclaimer.tree = &s.tree
-	s.reclaimer.lines = &s.lines
+	s.reclaimer.queues = &s.queues
 	s.reclaimer.running = &s.running
 	s.reclaimer.departures = &s.departures
 	s.rebalancer.site = &s.site
 	s.rebalancer.tree = &s.tree
-	s.rebalancer.lines = &s.lines
+	s.rebalancer.queues = &s.queues
 	s.rebalancer.running = &s.running
 	s.rebalancer.choice = &s.choice
 }
@@ -124,13 +124,13 @@ func wireStarts(s *Scheduler) {
 	s.growth.tree = &s.tree
 	s.growth.precedence = &s.precedence
 	s.growth.orders = &s.orders
-	s.growth.lines = &s.lines
+	s.growth.queues = &s.queues
 	s.growth.turns = &s.turns
 	s.growth.overrides = &s.overrides
 	s.quotas.site = &s.site
-	s.quotas.lines = &s.lines
+	s.quotas.queues = &s.queues
 	s.reserve.site = &s.site
-	s.reserve.lines = &s.lines
+	s.reserve.queues = &s.queues
 	s.reserve.running = &s.running
 	s.reserve.growth = &s.growth
 	s.reserve.quotas = &s.quotas
@@ -138,7 +138,7 @@ func wireStarts(s *Scheduler) {
 	s.gates.site = &s.site
 	s.gates.tree = &s.tree
 	s.gates.orders = &s.orders
-	s.gates.lines = &s.lines
+	s.gates.queues = &s.queues
 	s.gates.turns = &s.turns
 	s.gates.overrides = &s.overrides
 	s.gates.quotas = &s.quotas
@@ -149,11 +149,11 @@ func wireStarts(s *Scheduler) {
 	s.choice.tree = &s.tree
 	s.choice.precedence = &s.precedence
 	s.choice.orders = &s.orders
-	s.choice.lines = &s.lines
+	s.choice.queues = &s.queues
 	s.placement.site = &s.site
 	s.placement.tree = &s.tree
 	s.placement.orders = &s.orders
-	s.placement.lines = &s.lines
+	s.placement.queues = &s.queues
 	s.placement.running = &s.running
 	s.placement.turns = &s.turns
 	s.placement.overrides = &s.overrides
@@ -165,7 +165,7 @@ func wireStarts(s *Scheduler) {
 	s.departures.site = &s.site
 	s.departures.tree = &s.tree
 	s.departures.orders = &s.orders
-	s.departures.lines = &s.lines
+	s.departures.queues = &s.queues
 	s.departures.running = &s.running
 	s.departures.turns = &s.turns
 	s.departures.overrides = &s.overrides
@@ -175,7 +175,7 @@ func wireStarts(s *Scheduler) {
 	s.intake.site = &s.site
 	s.intake.tree = &s.tree
 	s.intake.orders = &s.orders
-	s.intake.lines = &s.lines
+	s.intake.queues = &s.queues
 	s.intake.running = &s.running
 	s.intake.turns = &s.turns
 	s.intake.quotas = &s.quotas

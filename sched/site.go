@@ -44,7 +44,7 @@ type site struct {
 	epoch    uint32    // chunks of jobs of this epoch may be changed in place
 	plans    planning  // by the backfill rule
 	strict   bool      // no job may pass a job without room
-	rarely   bool      // lines without room try again as rarely as on a large site
+	rarely   bool      // sub-queues without room try again as rarely as on a large site
 }
 
 // room is the number of free slots. A preview hands them out one at a time.

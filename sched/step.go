@@ -17,13 +17,14 @@ func (s *Scheduler) Step(t time.Time, limit int, d *Decision) {
 // nextInstant is when time alone could change a decision: a job may begin, a rate allows a start or, while jobs
 // wait, their order changes or a pool has starved long enough.
 func (s *Scheduler) nextInstant() time.Time {
-	next, waits := earlier(s.intake.later.next(), earlier(s.gates.next(), s.rebalancer.next)), s.tree.pools[Root].Waiting > 0
+	next := earlier(s.intake.later.next(), earlier(s.gates.next(), s.rebalancer.next))
+	waits := s.tree.pools[Root].Waiting > 0
 	switch {
 	case !s.timed():
 	case waits:
 		next = earlier(next, s.nextChange())
 	default:
-		next = earlier(next, s.nextOverride())
+		next = earlier(next, earlier(s.overrides.next(), s.intake.nextAged()))
 	}
 	if waits {
 		next = earlier(next, earlier(s.tree.renewal.at, s.reclaimer.nextLook()))

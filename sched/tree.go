@@ -183,7 +183,7 @@ func (t *tree) jobRunning(leaf int32) int32 {
 	return most
 }
 
-// admits reports whether a pool's limits allow the next task, or gang, of a line.
+// admits reports whether a pool's limits allow the next task, or gang, of a sub-queue.
 func (t *tree) admits(l *limit, pool int32, key cluster.Key) bool {
 	n := t.site.atOnce(key)
 	if !l.admits(t.site.cluster.Request(key), n) {

@@ -42,7 +42,7 @@ func (g *running) countAll() {
 		g.tree.pools[i].Wanted = 0
 		g.tree.changed(int32(i))
 	}
-	g.lines.countWanted()
+	g.queues.countWanted()
 	g.countDeficits()
 	g.countHoldings()
 }
@@ -193,10 +193,10 @@ func (u *turns) joins(leaf int32) {
 // handOver gives the queue of a pool that became an inner pool to its child.
 func (u *turns) handOver(queue, child int32) {
 	c := &u.tree.pools[child]
-	c.queue, u.lines.queues[queue].pool = queue, child
+	c.queue, u.queues.all[queue].pool = queue, child
 	c.priority, c.isNew = u.tree.pools[c.parent].priority, u.tree.pools[c.parent].isNew
 	u.tree.copyDown(c.parent, child)
 	u.tree.changed(child)
-	u.lines.needBelow(child)
+	u.queues.needBelow(child)
 	u.settle(child)
 }

@@ -15,7 +15,7 @@ import (
 // demand, and no pool gets units that it cannot use because of maxima further down or because of the widths of its
 // tasks.
 func (v View) Entitlements() []Entitlement {
-	f := newFilling(&v.s.site, &v.s.tree, &v.s.lines)
+	f := newFilling(&v.s.site, &v.s.tree, &v.s.queues)
 	f.pack(&v.s.running)
 	return f.entitle()
 }
@@ -23,19 +23,19 @@ func (v View) Entitlements() []Entitlement {
 // IdleWhileDemand is the number of units that are idle although a task without a closed gate would fit. After a
 // step it is 0, unless jobs start strictly in order.
 func (v View) IdleWhileDemand() float64 {
-	if !v.s.lines.somethingFits() {
+	if !v.s.queues.somethingFits() {
 		return 0
 	}
 	wanted := 0.0
-	for i := range v.s.lines.queues {
-		q := &v.s.lines.queues[i]
-		for k := range q.lines() {
-			l := q.line(k)
-			if !l.ready() || !v.s.tree.openAbove(q.pool) {
+	for i := range v.s.queues.all {
+		q := &v.s.queues.all[i]
+		for k := range q.subs() {
+			sub := q.sub(k)
+			if !sub.ready() || !v.s.tree.openAbove(q.pool) {
 				continue
 			}
-			if v.s.reserve.hasRoom(l) {
-				wanted += float64(l.tasks) * v.s.site.cluster.Width(l.key)
+			if v.s.reserve.hasRoom(sub) {
+				wanted += float64(sub.tasks) * v.s.site.cluster.Width(sub.key)
 			}
 		}
 	}
@@ -51,17 +51,17 @@ func (v View) OldestWaiting() []int64 {
 			oldest[id] = job
 		}
 	}
-	for i := range v.s.lines.queues {
-		q := &v.s.lines.queues[i]
-		for k := range q.lines() {
-			if l := q.line(k); l.fresh.jobs > 0 {
-				note(q.pool, l.fresh.front().id)
+	for i := range v.s.queues.all {
+		q := &v.s.queues.all[i]
+		for k := range q.subs() {
+			if sub := q.sub(k); sub.fresh.jobs > 0 {
+				note(q.pool, sub.fresh.front().id)
 			}
 		}
 	}
-	for i := range v.s.lines.begun {
-		if b := &v.s.lines.begun[i]; b.waiting > 0 {
-			note(v.s.lines.queues[b.at.queue].pool, b.id)
+	for i := range v.s.queues.begun {
+		if b := &v.s.queues.begun[i]; b.waiting > 0 {
+			note(v.s.queues.all[b.at.queue].pool, b.id)
 		}
 	}
 	v.s.tree.upwards(int32(Root), func(kid, above int32) { note(above, oldest[kid]) })
@@ -81,14 +81,14 @@ func (v View) OldestJobs(n int) []int64 {
 		oldest = oldest[:min(n, len(oldest))]
 		return true
 	}
-	for i := range v.s.lines.queues {
-		q := &v.s.lines.queues[i]
-		for k := range q.lines() {
-			q.line(k).fresh.while(note)
+	for i := range v.s.queues.all {
+		q := &v.s.queues.all[i]
+		for k := range q.subs() {
+			q.sub(k).fresh.while(note)
 		}
 	}
-	for i := range v.s.lines.begun {
-		if b := &v.s.lines.begun[i]; b.waiting > 0 {
+	for i := range v.s.queues.begun {
+		if b := &v.s.queues.begun[i]; b.waiting > 0 {
 			note(b.id)
 		}
 	}

@@ -13,23 +13,23 @@ import (
 type windowGate struct {
 	openKind
 	h      *gates
-	parked []lineRef
+	parked []subRef
 }
 
 func (w *windowGate) fork(h *gates) gateKind {
 	return &windowGate{h: h, parked: slices.Clone(w.parked)}
 }
 
-func (w *windowGate) holds(_ int32, at lineRef) (pool int32, held bool) {
+func (w *windowGate) holds(_ int32, at subRef) (pool int32, held bool) {
 	windows := w.h.site.cluster.Windows()
-	if w.h.site.oneByOne || windows.HasBegun(w.h.site.cluster.Window(w.h.lines.line(at).key)) {
+	if w.h.site.oneByOne || windows.HasBegun(w.h.site.cluster.Window(w.h.queues.sub(at).key)) {
 		return -1, false
 	}
 	w.parked = append(w.parked, at)
 	return -1, true
 }
 
-func (w *windowGate) noted() iter.Seq[lineRef] { return slices.Values(w.parked) }
+func (w *windowGate) noted() iter.Seq[subRef] { return slices.Values(w.parked) }
 
 func (w *windowGate) restart() { w.parked = nil }
 
@@ -40,7 +40,7 @@ func (h *gates) passWindows() {
 	}
 }
 
-// windowsChanged lets the lines that windows held back try again.
+// windowsChanged lets the sub-queues that windows held back try again.
 func (h *gates) windowsChanged() {
 	h.site.events++
 	h.turns.measure()

@@ -13,10 +13,10 @@ func AddWorstFit() Backfill {
 
 func (worstFit) name() string { return "worst-fit" }
 
-func (worstFit) node(h *gates, at lineRef, _ int64) (best cluster.NodeID, fits bool) {
+func (worstFit) node(h *gates, at subRef, _ int64) (best cluster.NodeID, fits bool) {
 	most := int64(-1)
 	for i, n := range h.site.cluster.Nodes() {
-		if id := cluster.NodeID(i); h.site.cluster.Fits(id, h.lines.line(at).key) && n.Free[0] > most {
+		if id := cluster.NodeID(i); h.site.cluster.Fits(id, h.queues.sub(at).key) && n.Free[0] > most {
 			best, fits, most = id, true, n.Free[0]
 		}
 	}

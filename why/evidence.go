@@ -137,10 +137,10 @@ type JobEvidence struct {
 	// formula.
 	Terms []Number `json:"terms,omitempty"`
 
-	// Line is equal for all jobs of a pool with equal requests. If the first of them may not start, the
+	// SubQueue is equal for all jobs of a pool with equal requests. If the first of them may not start, the
 	// others are skipped.
-	Line  int32         `json:"line"`
-	Since time.Duration `json:"-"` // its submission, in the units of package sched
+	SubQueue int32         `json:"sub_queue"`
+	Since    time.Duration `json:"-"` // its submission, in the units of package sched
 	// Turn is when a task of the job last started or ended, or its submission time, in nanoseconds since an
 	// instant of package sched. Of jobs with equally many running tasks the one with the earlier turn goes
 	// first.

@@ -210,14 +210,14 @@ func (st *State) nameOthers(all []*choice) {
 		return
 	}
 	for _, c := range all {
-		of := map[sched.Line][]int{}
+		of := map[sched.SubQueue][]int{}
 		for i, s := range c.starts {
-			if line, only := st.Core.Read().LineOf(s.Run); only {
-				of[line] = append(of[line], i)
+			if sub, only := st.Core.Read().SubQueueOf(s.Run); only {
+				of[sub] = append(of[sub], i)
 			}
 		}
-		for line, starts := range of {
-			ids := st.Core.Read().Alike(line, min(len(starts)*(others+1)+alikeMore, alikeMax))
+		for sub, starts := range of {
+			ids := st.Core.Read().Alike(sub, min(len(starts)*(others+1)+alikeMore, alikeMax))
 			for _, i := range starts {
 				c.starts[i].others = ids
 			}

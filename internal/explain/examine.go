@@ -29,14 +29,14 @@ func (ex *Explainer) Stuck(ctx context.Context, most int) (stuck []Stuck, looked
 		return nil, 0, err
 	}
 	return engine.Read3(ex.loop, func(st *engine.State) (stuck []Stuck, looked int, err error) {
-		lines := reasonsOfLines(st)
+		subs := reasonsBySub(st)
 		for _, j := range jobs {
 			if j.Running > 0 || j.Begin.After(time.Now()) {
 				continue
 			}
-			reason := lines.reason(j)
+			reason := subs.reason(j)
 			if v := verdictOf(reason); v != why.Impossible && v != why.NeedsAdmin {
-				passed, starves := lines.starves(j)
+				passed, starves := subs.starves(j)
 				if !starves {
 					continue
 				}
@@ -46,7 +46,7 @@ func (ex *Explainer) Stuck(ctx context.Context, most int) (stuck []Stuck, looked
 			if i < 0 {
 				i = len(stuck)
 				stuck = append(stuck, Stuck{Code: reason.Code, Text: reason.Text, First: j.ID})
-				if r := (ShortReason{}); lines.hopeless(j, &r) {
+				if r := (ShortReason{}); subs.hopeless(j, &r) {
 					stuck[i].Text = r.Text
 				}
 			}

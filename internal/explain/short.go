@@ -24,21 +24,21 @@ type ShortReason struct {
 	Text string
 }
 
-// waitingLine identifies jobs that wait for the same: a pool and a request.
-type waitingLine struct {
+// subKey identifies jobs that wait for the same: a pool and a request.
+type subKey struct {
 	leaf sched.PoolID
 	key  cluster.Key
 }
 
-// lineReasons caches the reasons of sub-queues; each is computed once.
-type lineReasons struct {
+// subReasons caches the reasons of sub-queues; each is computed once.
+type subReasons struct {
 	s      *engine.State
-	known  map[waitingLine]why.Reason
-	passed map[waitingLine]why.Reason // of sub-queues that others can pass forever, else empty
+	known  map[subKey]why.Reason
+	passed map[subKey]why.Reason // of sub-queues that others can pass forever, else empty
 }
 
-func reasonsOfLines(s *engine.State) *lineReasons {
-	return &lineReasons{s, map[waitingLine]why.Reason{}, map[waitingLine]why.Reason{}}
+func reasonsBySub(s *engine.State) *subReasons {
+	return &subReasons{s, map[subKey]why.Reason{}, map[subKey]why.Reason{}}
 }
 
 // maxPassed bounds the sub-queues that are checked for starvation, because the check reads all running and waiting
@@ -46,13 +46,13 @@ func reasonsOfLines(s *engine.State) *lineReasons {
 const maxPassed = 200
 
 // starves reports whether others can pass the sub-queue of a job forever, and the reason.
-func (l *lineReasons) starves(j *queue.Job) (r why.Reason, starves bool) {
+func (l *subReasons) starves(j *queue.Job) (r why.Reason, starves bool) {
 	job := l.s.JobOf(engine.HeaderOf(j))
-	line := waitingLine{l.s.Core.Leaf(job), job.Key}
-	r, known := l.passed[line]
+	sub := subKey{l.s.Core.Leaf(job), job.Key}
+	r, known := l.passed[sub]
 	if !known && len(l.passed) < maxPassed && slices.Contains(passable, l.reason(j).Code) {
 		r, _ = passedReason(l.s, job, j)
-		l.passed[line] = r
+		l.passed[sub] = r
 	}
 	return r, r.Code != ""
 }
@@ -66,7 +66,7 @@ func othersOf(j *queue.Job, waits int) string {
 }
 
 // starvesReason fills in that others can pass a job forever.
-func (l *lineReasons) starvesReason(j *queue.Job, r *ShortReason) bool {
+func (l *subReasons) starvesReason(j *queue.Job, r *ShortReason) bool {
 	x, starves := l.starves(j)
 	if !starves || x.Code != why.StarveWidth {
 		return false
@@ -76,20 +76,20 @@ func (l *lineReasons) starvesReason(j *queue.Job, r *ShortReason) bool {
 }
 
 // reason returns why the sub-queue of a job waits.
-func (l *lineReasons) reason(j *queue.Job) why.Reason {
+func (l *subReasons) reason(j *queue.Job) why.Reason {
 	job := l.s.JobOf(engine.HeaderOf(j))
-	line := waitingLine{l.s.Core.Leaf(job), job.Key}
-	r, known := l.known[line]
+	sub := subKey{l.s.Core.Leaf(job), job.Key}
+	r, known := l.known[sub]
 	if !known {
-		r = reasonFor(l.s, line.leaf, l.s.Core.GateView().LineGates(line.leaf, line.key))
-		l.known[line] = r
+		r = reasonFor(l.s, sub.leaf, l.s.Core.GateView().SubQueueGates(sub.leaf, sub.key))
+		l.known[sub] = r
 	}
 	return r
 }
 
 // hopeless fills in a problem of the nodes that time alone will not fix, if there is one: no node that takes tasks is
 // large enough.
-func (l *lineReasons) hopeless(j *queue.Job, r *ShortReason) bool {
+func (l *subReasons) hopeless(j *queue.Job, r *ShortReason) bool {
 	reason := l.reason(j)
 	switch reason.Code {
 	case why.NoNodes:
@@ -123,7 +123,7 @@ func (ex *Explainer) ReasonsIn(order *Order, jobs []*queue.Job) map[int64]ShortR
 	return engine.Read(ex.loop, func(s *engine.State) map[int64]ShortReason {
 		now := time.Now()
 		up := someNodeUp(s)
-		lines := reasonsOfLines(s)
+		subs := reasonsBySub(s)
 		kept := s.Core.Read().Kept()
 		for _, j := range jobs {
 			if j.Waiting == 0 || j.State.Ended() {
@@ -139,19 +139,19 @@ func (ex *Explainer) ReasonsIn(order *Order, jobs []*queue.Job) map[int64]ShortR
 				r.Code, r.Text = why.GateBegin, "begins "+instant.Text(j.Begin)
 			case j.MaxRunning > 0 && j.Running >= j.MaxRunning:
 				r.Code, r.Text = why.GateJobTasks, fmt.Sprintf("%d of its tasks at once", j.MaxRunning)
-			case lines.reason(j).Code == why.GateNever, lines.reason(j).Code == why.GatePaused:
-				r.Rank, r.Code, r.Text = 0, lines.reason(j).Code, lines.reason(j).Text
+			case subs.reason(j).Code == why.GateNever, subs.reason(j).Code == why.GatePaused:
+				r.Rank, r.Code, r.Text = 0, subs.reason(j).Code, subs.reason(j).Text
 			case windowReason(s, j, &r, now):
 			case !up:
 				r.Code, r.Text = why.NoNodes, "a node: none takes tasks"
-			case lines.hopeless(j, &r):
+			case subs.hopeless(j, &r):
 			case quotaReason(s, j, &r):
-			case slices.Contains(forRoom, lines.reason(j).Code) && keptReason(s, j, kept, &r, now):
-			case lines.starvesReason(j, &r):
+			case slices.Contains(forRoom, subs.reason(j).Code) && keptReason(s, j, kept, &r, now):
+			case subs.starvesReason(j, &r):
 			case r.Rank == 1:
 				r.Code, r.Text = lackOfRoom(s), "room; it is next"
 			default:
-				reason := lines.reason(j)
+				reason := subs.reason(j)
 				r.Code, r.Text = reason.Code, reason.Text
 				if slices.Contains(lacksRoom, reason.Code) &&
 					s.Core.View(s.Core.Leaf(s.JobOf(engine.HeaderOf(j)))).Waiting > int64(j.Waiting) {

@@ -46,9 +46,9 @@ func (j *job) asks(resource int) int64 {
 }
 
 // park makes the replay pass over the jobs of a sub-queue from now on.
-func (p *pool) park(line int32) {
+func (p *pool) park(sub int32) {
 	for i := range p.jobs {
-		if j := &p.jobs[i]; j.Line == line {
+		if j := &p.jobs[i]; j.SubQueue == sub {
 			j.parked = true
 		}
 	}

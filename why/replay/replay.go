@@ -66,7 +66,7 @@ func (r *replay) next() int64 {
 			return 0
 		}
 		if !r.admits(way, j) {
-			r.pools[leaf].park(j.Line)
+			r.pools[leaf].park(j.SubQueue)
 			continue
 		}
 		r.gang = started{way, j, max(1, j.Gang)}

@@ -6,35 +6,35 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// queue holds the waiting jobs of a leaf pool, in one line per request: a job that fits nowhere then delays only
-// jobs with the same request. Jobs of different classes are in separate lines, too, so that a line is in order of
-// submission with or without priorities. A leaf pool visits its lines at each choice, so the cost depends on the
-// number of different requests and classes that wait at the same time.
+// queue holds the waiting jobs of a leaf pool, in one sub-queue per request: a job that fits nowhere then delays only
+// jobs with the same request. Jobs of different classes are in separate sub-queues, too, so that a sub-queue is in
+// order of submission with or without priorities. A leaf pool visits its sub-queues at each choice, so the cost depends
+// on the number of different requests and classes that wait at the same time.
 type queue struct {
 	pool   int32
-	first  line   // stored inline, because most leaf pools have no other
-	more   []line // the others
-	ready  int32  // number of lines with work and no closed gate
-	strict bool   // the leaf pool's policy reads the order of arrival only
-	ranked bool   // jobs go by their own priorities
-	mixed  bool   // jobs of several priorities wait in it, see lines.mixed
-	max    int32  // the pools' limit on simultaneous tasks of one job; 0 is no limit
-	heads  *heads // the order of its lines if they are many, else nil
+	first  subQueue   // stored inline, because most leaf pools have no other
+	more   []subQueue // the others
+	ready  int32      // number of sub-queues with work and no closed gate
+	strict bool       // the leaf pool's policy reads the order of arrival only
+	ranked bool       // jobs go by their own priorities
+	mixed  bool       // jobs of several priorities wait in it, see sub-queues.mixed
+	max    int32      // the pools' limit on simultaneous tasks of one job; 0 is no limit
+	heads  *heads     // the order of its sub-queues if they are many, else nil
 }
 
-// ordered reports whether the queue keeps its lines in order.
+// ordered reports whether the queue keeps its sub-queues in order.
 func (q *queue) ordered() bool { return q.heads != nil }
 
-func (q *queue) lines() int { return 1 + len(q.more) }
+func (q *queue) subs() int { return 1 + len(q.more) }
 
-func (q *queue) line(i int) *line {
+func (q *queue) sub(i int) *subQueue {
 	if i == 0 {
 		return &q.first
 	}
 	return &q.more[i-1]
 }
 
-// ask is the common request of the jobs of a line.
+// ask is the common request of the jobs of a sub-queue.
 type ask struct {
 	key   cluster.Key
 	class Class
@@ -42,32 +42,32 @@ type ask struct {
 	alike uint32        // see [Job.Alike]; 0 with a limit
 }
 
-// line holds jobs with the same request. Jobs without running tasks are in fresh. Jobs that have begun and have
+// subQueue holds jobs with the same request. Jobs without running tasks are in fresh. Jobs that have begun and have
 // tasks left are in begun: fewest running tasks first and, of equal ones, the job that has waited longest for its
 // turn, so that the jobs of a pool share its room task by task ("round robin" in the README of Twitter's Scoot).
-type line struct {
+type subQueue struct {
 	ask
 	gate  gate
 	full  int32 // the pool with the closed gate; -1 if it is not the gate of a pool
 	refs  int32 // begun jobs that belong here, with or without waiting tasks
 	tasks int64 // waiting tasks
 	fresh fifo
-	begun []int32 // heap of indices into lines.begun
+	begun []int32 // heap of indices into sub-queues.begun
 }
 
-// held reports whether a gate other than lack of room holds the line back.
-func (l *line) held() bool { return l.gate != noGate && l.gate != byFit }
+// held reports whether a gate other than lack of room holds the sub-queue back.
+func (sub *subQueue) held() bool { return sub.gate != noGate && sub.gate != byFit }
 
-func (l *line) ready() bool {
-	return l.gate == noGate && (l.fresh.jobs > 0 || len(l.begun) > 0)
+func (sub *subQueue) ready() bool {
+	return sub.gate == noGate && (sub.fresh.jobs > 0 || len(sub.begun) > 0)
 }
 
-// spare reports whether the line is unused, so that another request may take it.
-func (l *line) spare() bool { return l.tasks == 0 && l.refs == 0 && l.gate == noGate }
+// spare reports whether the sub-queue is unused, so that another request may take it.
+func (sub *subQueue) spare() bool { return sub.tasks == 0 && sub.refs == 0 && sub.gate == noGate }
 
-// hopes reports whether only lack of room, or the maximum of a pool, may hold back the jobs of a line.
-func (l *line) hopes() bool {
-	return l.gate.hopes() && (l.fresh.jobs > 0 || len(l.begun) > 0)
+// hopes reports whether only lack of room, or the maximum of a pool, may hold back the jobs of a sub-queue.
+func (sub *subQueue) hopes() bool {
+	return sub.gate.hopes() && (sub.fresh.jobs > 0 || len(sub.begun) > 0)
 }
 
 // begun is a job with several tasks, one or more of them started.
@@ -79,8 +79,8 @@ type begun struct {
 	own     int32 // the job's own limit on simultaneous tasks; 0 is none
 	max     int32 // the tighter of its own limit and that of its pools
 	gang    int32 // tasks that start at the same moment; 0: each by itself
-	slot    int32 // index in the heap of its line; -1: not in it
-	at      lineRef
+	slot    int32 // index in the heap of its sub-queue; -1: not in it
+	at      subRef
 	turn    time.Duration // when a task last started or ended, from agesFrom; else the submission
 }
 
@@ -97,10 +97,10 @@ func (b *begun) ends(at time.Duration) {
 	b.turn = max(b.turn, at)
 }
 
-// head is the job as the head of its line.
+// head is the job as the head of its sub-queue.
 func (b *begun) head(i int32) head { return head{b.id, b.since, b.running, i, b.turn} }
 
-// head is the job as the head of its line; its turn is its submission.
+// head is the job as the head of its sub-queue; its turn is its submission.
 func (e entry) head() head { return head{e.id, e.since, 0, -1, e.since} }
 
 // capped reports whether no task of the job may start now, because enough tasks run or, for a gang, because not all
@@ -117,10 +117,10 @@ func startable(waiting, running, most int32) int32 {
 	return max(0, min(waiting, most-running))
 }
 
-// begunHeap orders the begun jobs of a line.
+// begunHeap orders the begun jobs of a sub-queue.
 type begunHeap struct {
 	begun  []begun
-	l      *line
+	l      *subQueue
 	strict bool
 }
 
