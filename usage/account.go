@@ -34,16 +34,16 @@ func (a *Account) Start(width, rate float64, at Now) {
 	a.Started += rate * at.Tau
 }
 
-// Finish removes a running task and settles the service that it received. When the last task ends, it drops the
-// rounding errors of earlier tasks.
+// Finish removes a running task and settles the service that it received.
 func (a *Account) Finish(width, rate float64, started, ended Now) {
 	a.Settled += rate * (ended.Tau - started.Tau)
 	a.Running -= width
 	a.Rate -= rate
 	a.Started -= rate * started.Tau
 	if a.Running < 1e-9 {
-		a.Running, a.Rate, a.Started = 0, 0, 0
+		a.Running, a.Rate = 0, 0
 	}
+	a.dropRounding()
 }
 
 // Accrue adds to the charge rate of a running task, retroactively from its start. A negative rate removes the
@@ -51,6 +51,12 @@ func (a *Account) Finish(width, rate float64, started, ended Now) {
 func (a *Account) Accrue(rate float64, started Now) {
 	a.Rate += rate
 	a.Started += rate * started.Tau
+	a.dropRounding()
+}
+
+// dropRounding drops the rounding errors of earlier tasks once no running task is charged: with a negative rate the
+// service would fall, and orders by service rely on it only rising.
+func (a *Account) dropRounding() {
 	if a.Rate < 1e-9 {
 		a.Rate, a.Started = 0, 0
 	}
