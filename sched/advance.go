@@ -60,4 +60,5 @@ func (s *Scheduler) openStep(t time.Time, d *Decision) {
 	s.Advance(t)
 	d.reset()
 	s.placement.steps++
+	s.gates.wake()
 }

@@ -17,6 +17,9 @@ type gateKind interface {
 	// the pools below it compete for the room that it leaves, and want them. It is -1 if no pool wants them in the
 	// meantime.
 	holds(leaf int32, at subRef) (pool int32, held bool)
+	// sleeps reports whether the kind can hold no job at present, because nothing that it stands for is configured or
+	// asked for. Such a kind is not asked in a step.
+	sleeps() bool
 	// noted yields the sub-queues that holds noted.
 	noted() iter.Seq[subRef]
 	// restart forgets the noted sub-queues: after a change of the configuration all sub-queues try again.
@@ -49,6 +52,7 @@ const noKey = cluster.Key(-1)
 type openKind struct{}
 
 func (openKind) holds(int32, subRef) (int32, bool)    { return -1, false }
+func (openKind) sleeps() bool                         { return false }
 func (openKind) noted() iter.Seq[subRef]              { return func(func(subRef) bool) {} }
 func (openKind) restart()                             {}
 func (openKind) ofPool(int32, cluster.Key) []why.Gate { return nil }
@@ -76,6 +80,7 @@ type gates struct {
 
 	placer placer      // by the backfill rule
 	kinds  []gateKind  // the kind of gate number byMax+i at i
+	awake  []gate      // the numbers of those that do not sleep in this step
 	clocks []clockKind // the kinds among them that time opens
 	ends   []endKind   // the kinds among them that the end of a task opens
 	noRoom roomWaiters // sub-queues that wait for room on some node
@@ -83,13 +88,24 @@ type gates struct {
 
 // setKinds sets the kinds of gates.
 func (h *gates) setKinds(kinds ...gateKind) {
-	h.kinds, h.clocks, h.ends = kinds, nil, nil
-	for _, k := range kinds {
+	h.kinds, h.awake, h.clocks, h.ends = kinds, nil, nil, nil
+	for i, k := range kinds {
+		h.awake = append(h.awake, byMax+gate(i))
 		if c, yes := k.(clockKind); yes {
 			h.clocks = append(h.clocks, c)
 		}
 		if e, yes := k.(endKind); yes {
 			h.ends = append(h.ends, e)
+		}
+	}
+}
+
+// wake finds out which kinds sleep, for the step that begins.
+func (h *gates) wake() {
+	h.awake = h.awake[:0]
+	for i, k := range h.kinds {
+		if !k.sleeps() {
+			h.awake = append(h.awake, byMax+gate(i))
 		}
 	}
 }
@@ -120,10 +136,8 @@ func (h *gates) parkNoRoom(leaf int32, at subRef) {
 
 // passes reports whether no gate other than lack of room holds a sub-queue back. If one does, it parks the sub-queue.
 func (h *gates) passes(leaf int32, at subRef) bool {
-	for i, k := range h.kinds {
-		if pool, held := k.holds(leaf, at); held {
-			h.putGate(at, byMax+gate(i), pool)
-			h.regated(leaf)
+	for _, g := range h.awake {
+		if h.holds(g, leaf, at) {
 			return false
 		}
 	}

@@ -28,6 +28,8 @@ func (m *maximumGate) holds(leaf int32, at subRef) (pool int32, held bool) {
 	return full, true
 }
 
+func (m *maximumGate) sleeps() bool { return len(m.h.tree.limited) == 0 }
+
 func (m *maximumGate) noted() iter.Seq[subRef] {
 	return func(yield func(subRef) bool) {
 		for i := range m.h.tree.limited {
@@ -41,6 +43,9 @@ func (m *maximumGate) noted() iter.Seq[subRef] {
 }
 
 func (m *maximumGate) ended(leaf int32, _ cluster.Key) {
+	if m.sleeps() {
+		return
+	}
 	for id := leaf; id >= 0; id = m.h.tree.pools[id].parent {
 		if l := m.h.tree.limits(id); l != nil {
 			m.h.returning(&l.parked, byMax)

@@ -19,6 +19,8 @@ type pauseGate struct {
 
 func (p *pauseGate) fork(h *gates) gateKind { return &pauseGate{h: h} }
 
+func (p *pauseGate) sleeps() bool { return true }
+
 // endPauses ends the pauses that are due. A pause ends at its instant, however late that is noticed, so it is no
 // clockKind.
 func (h *gates) endPauses() {

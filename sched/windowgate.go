@@ -29,6 +29,8 @@ func (w *windowGate) holds(_ int32, at subRef) (pool int32, held bool) {
 	return -1, true
 }
 
+func (w *windowGate) sleeps() bool { return !w.h.site.cluster.AsksForWindows() }
+
 func (w *windowGate) noted() iter.Seq[subRef] { return slices.Values(w.parked) }
 
 func (w *windowGate) restart() { w.parked = nil }
