@@ -35,6 +35,17 @@ type KeyReader interface {
 	Keyed(ctx context.Context, jobs []*Job) ([]Submission, error)
 }
 
+// EndReader is a store that reports how jobs ended, for lists of jobs.
+type EndReader interface {
+	// Ends returns for each of the jobs one task whose last attempt has ended: the task that ended last and, if an
+	// attempt failed, the last of those that failed. The order is by job. Jobs without such a task, unknown jobs, and
+	// jobs of more than [MaxEnds] tasks are left out.
+	Ends(ctx context.Context, jobs []int64) ([]Task, error)
+}
+
+// MaxEnds is the number of tasks up to which [EndReader.Ends] looks for one: all of them are read.
+const MaxEnds = 1000
+
 // UserCount holds how many jobs of a user have unstarted tasks, and how many such tasks there are.
 type UserCount struct{ Jobs, Tasks int64 }
 

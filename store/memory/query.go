@@ -78,6 +78,30 @@ func (s *Store) Tasks(ctx context.Context, id int64) ([]queue.Task, error) {
 	return out, nil
 }
 
+// Ends implements queue.EndReader.
+func (s *Store) Ends(ctx context.Context, jobs []int64) (out []queue.Task, err error) {
+	if _, err := s.lock(ctx); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	ids := slices.Clone(jobs)
+	slices.Sort(ids)
+	for _, id := range slices.Compact(ids) {
+		j := s.jobs[id]
+		if j == nil || j.Job.Tasks > queue.MaxEnds {
+			continue
+		}
+		var tasks []queue.Task
+		for _, t := range j.tasks {
+			tasks = append(tasks, *t)
+		}
+		if last, ended := life.LastEnd(tasks); ended {
+			out = append(out, last)
+		}
+	}
+	return out, nil
+}
+
 // Snapshot implements queue.Store.
 func (s *Store) Snapshot(ctx context.Context, f func(queue.Change) error) (int64, error) {
 	now, err := s.lock(ctx)

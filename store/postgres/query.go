@@ -3,6 +3,8 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -132,6 +134,48 @@ func (s *Store) tasks(ctx context.Context, t pgx.Tx, id int64) (out []queue.Task
 			}
 			return err
 		}, id)
+	}
+	return out, err
+}
+
+// Ends implements queue.EndReader.
+func (s *Store) Ends(ctx context.Context, jobs []int64) ([]queue.Task, error) {
+	tasks, numbers := map[int64][]queue.Task{}, map[int64]queue.Numbers{}
+	part := func(table string) string {
+		return `(SELECT ` + columns + ` FROM @.` + table + ` AS j JOIN @.pool AS p ON p.id = j.pool
+			WHERE j.id = ANY($1) AND j.tasks <= $2)`
+	}
+	err := s.db.query(ctx, part("job")+" UNION ALL "+part("ended"), func(rows pgx.Rows) error {
+		r, err := scan(rows)
+		switch {
+		case err != nil:
+			return err
+		case r.Tasks == 1:
+			tasks[r.ID] = []queue.Task{r.one}
+		default:
+			numbers[r.ID] = r.Numbers()
+		}
+		return nil
+	}, jobs, queue.MaxEnds)
+	if err != nil {
+		return nil, err
+	}
+	if len(numbers) > 0 {
+		err = s.db.query(ctx, `SELECT `+taskNames+` FROM @.task WHERE job = ANY($1) AND t_ended > 0`, func(rows pgx.Rows) error {
+			k, err := scanTask(rows)
+			if err != nil {
+				return err
+			}
+			k.Number = numbers[k.Job].At(k.Index)
+			tasks[k.Job] = append(tasks[k.Job], *k)
+			return nil
+		}, slices.Collect(maps.Keys(numbers)))
+	}
+	var out []queue.Task
+	for _, id := range slices.Sorted(maps.Keys(tasks)) {
+		if last, ended := life.LastEnd(tasks[id]); ended {
+			out = append(out, last)
+		}
 	}
 	return out, err
 }

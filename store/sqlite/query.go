@@ -171,6 +171,32 @@ func (s *Store) Tasks(ctx context.Context, id int64) (out []queue.Task, err erro
 	return out, err
 }
 
+// Ends implements queue.EndReader.
+func (s *Store) Ends(ctx context.Context, jobs []int64) (out []queue.Task, err error) {
+	ids := slices.Clone(jobs)
+	slices.Sort(ids)
+	err = s.read(ctx, func(conn *sqlite.Conn) error {
+		out = nil
+		for _, id := range slices.Compact(ids) {
+			err := rows(conn, s.mem, "WHERE id = ? AND tasks <= ?", []any{id, int64(queue.MaxEnds)}, func(r *row) (err error) {
+				tasks := []queue.Task{r.one}
+				if r.Tasks > 1 {
+					tasks, err = tasksOf(conn, r, "AND t_ended > 0")
+				}
+				if last, ended := life.LastEnd(tasks); ended {
+					out = append(out, last)
+				}
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
 func orMissing(found *bool, err error) error {
 	if err == nil && !*found {
 		return queue.ErrNotFound

@@ -123,6 +123,7 @@ var contract = []struct {
 	{"PoolsKnowTheirBeginning", poolsKnowTheirBeginning},
 	{"PoolsKnowTheirMaker", poolsKnowTheirMaker},
 	{"UsersAreCounted", usersAreCounted},
+	{"EndsAreRead", endsAreRead},
 	{"KeysAreRead", keysAreRead},
 	{"NodesArePermitted", nodesArePermitted},
 	{"JoinTokensCountOnce", joinTokensCountOnce},
