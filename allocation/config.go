@@ -2,6 +2,7 @@ package allocation
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -56,6 +57,23 @@ func Default() Config {
 	s.Sched.HalfLife = week
 	s.Sched.Reclaim.Grace = 30 * time.Minute
 	return s
+}
+
+// Complete fills in what a hand-written configuration may leave out: the policies of pools, the policy of the root, the
+// priorities. The zero Config becomes [Default].
+func (c Config) Complete() Config {
+	if reflect.ValueOf(c).IsZero() {
+		return Default()
+	}
+	d := Default()
+	if c.Sched.NewPolicy == nil {
+		c.Sched.NewPolicy = d.Sched.NewPolicy
+	}
+	if len(c.Sched.Priorities) == 0 {
+		c.Sched.Priorities = d.Sched.Priorities
+	}
+	c.Sched.Root.Policy = cmp.Or(c.Sched.Root.Policy, d.Sched.Root.Policy)
+	return c
 }
 
 // Priority returns the index of a priority.

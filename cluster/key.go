@@ -65,8 +65,6 @@ func (req *request) perNode(free Vector) int {
 type requests struct {
 	all []request
 	of  map[string]Key
-
-	windows bool // some request names one
 }
 
 // number returns the key of a request, and stores the request if it is new. version is the version of the classes
@@ -79,7 +77,6 @@ func (s *requests) number(need Vector, a Ask, version uint32) Key {
 	key := fmt.Sprint(req.need, req.gang, req.spread) + a.Must.String() + "\x00" + a.Mark + "\x00" + a.Window
 	n, ok := s.of[key]
 	if !ok {
-		s.windows = s.windows || a.Window != ""
 		n = Key(len(s.all))
 		s.all = append(s.all, req)
 		s.of[key] = n
@@ -87,4 +84,4 @@ func (s *requests) number(need Vector, a Ask, version uint32) Key {
 	return n
 }
 
-func (s *requests) clone() requests { return requests{slices.Clone(s.all), maps.Clone(s.of), s.windows} }
+func (s *requests) clone() requests { return requests{slices.Clone(s.all), maps.Clone(s.of)} }

@@ -18,9 +18,6 @@ func (c *Cluster) Must(s Key) Constraint { return c.requests.all[s].must }
 // Window is the name of the window that tasks with the key request, "" for none.
 func (c *Cluster) Window(s Key) string { return c.requests.all[s].window }
 
-// AsksForWindows reports whether some key requests a window.
-func (c *Cluster) AsksForWindows() bool { return c.requests.windows }
-
 // Keys is the number of keys that have been given out.
 func (c *Cluster) Keys() int { return len(c.requests.all) }
 

@@ -37,9 +37,9 @@ type KeyReader interface {
 
 // EndReader is a store that reports how jobs ended, for lists of jobs.
 type EndReader interface {
-	// Ends returns for each of the jobs one task whose last attempt has ended: the task that ended last and, if an
-	// attempt failed, the last of those that failed. The order is by job. Jobs without such a task, unknown jobs, and
-	// jobs of more than [MaxEnds] tasks are left out.
+	// Ends returns for each of the jobs the task that ended last or, if tasks failed, the task that failed last; see
+	// [LastEnd]. The order is by job. Jobs without an ended task, unknown jobs, and jobs of more than [MaxEnds] tasks
+	// are left out.
 	Ends(ctx context.Context, jobs []int64) ([]Task, error)
 }
 

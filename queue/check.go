@@ -18,10 +18,10 @@ import (
 // Limits of a job. Larger data belongs in files that the job names.
 const (
 	MaxName    = 256       // bytes, of names, kinds, users, keys
-	MaxArgv    = 128 << 10 // bytes in all, of Argv and of Env
+	maxArgv    = 128 << 10 // bytes in all, of Argv and of Env
 	MaxPayload = 256 << 10 // bytes
-	MaxPath    = 4096      // bytes, of Dir, Output, Error
-	MaxAfter   = 1000      // dependencies
+	maxPath    = 4096      // bytes, of Dir, Output, Error
+	maxAfter   = 1000      // dependencies
 	MaxRetries = 1000
 	MaxGang    = 4096 // tasks that start all at once
 	MaxAmount  = 1 << 50
@@ -108,8 +108,8 @@ func (j *Job) checkCommand() error {
 		}
 	}
 	switch {
-	case size > MaxArgv:
-		return Invalidf("argv", "command and environment have %d bytes, at most %d; put the data into a file", size, MaxArgv)
+	case size > maxArgv:
+		return Invalidf("argv", "command and environment have %d bytes, at most %d; put the data into a file", size, maxArgv)
 	case len(j.Payload) > MaxPayload:
 		return Invalidf("payload", "has %d bytes, at most %d; put the data into a file", len(j.Payload), MaxPayload)
 	case len(j.Argv) > 0 && j.Argv[0] == "":
@@ -118,7 +118,7 @@ func (j *Job) checkCommand() error {
 		return Invalidf("script", "there is no script")
 	}
 	for _, p := range []struct{ field, path string }{{"dir", j.Dir}, {"output", j.Output}, {"error", j.Error}} {
-		if err := CheckText(p.field, p.path, MaxPath); err != nil {
+		if err := CheckText(p.field, p.path, maxPath); err != nil {
 			return err
 		}
 	}
@@ -239,8 +239,8 @@ func (j *Job) checkLimits() error {
 }
 
 func (j *Job) checkAfter() error {
-	if len(j.After) > MaxAfter {
-		return Invalidf("after", "waits for %d jobs, at most %d", len(j.After), MaxAfter)
+	if len(j.After) > maxAfter {
+		return Invalidf("after", "waits for %d jobs, at most %d", len(j.After), maxAfter)
 	}
 	for i, d := range j.After {
 		switch d.On {

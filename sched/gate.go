@@ -80,7 +80,7 @@ type gates struct {
 
 	placer placer      // by the backfill rule
 	kinds  []gateKind  // the kind of gate number byMax+i at i
-	awake  []gate      // the numbers of those that do not sleep in this step
+	awake  []gate      // the numbers of the kinds that do not sleep in this step
 	clocks []clockKind // the kinds among them that time opens
 	ends   []endKind   // the kinds among them that the end of a task opens
 	noRoom roomWaiters // sub-queues that wait for room on some node

@@ -88,6 +88,7 @@ func (c *quotas) number(r Request) cluster.Key {
 		t.rates = append(t.rates, c.rateNumber(name))
 		marks = append(marks, name)
 	}
+	c.site.windowed = c.site.windowed || r.Reservation != ""
 	key := c.site.cluster.KeyOf(cluster.Ask{
 		Amounts: r.Amounts, Must: r.Constraint, Mark: strings.Join(marks, " "), Gang: r.Gang, Spread: r.Spread, Window: r.Reservation,
 	})

@@ -44,6 +44,7 @@ type site struct {
 	epoch    uint32    // chunks of jobs of this epoch may be changed in place
 	plans    planning  // by the backfill rule
 	strict   bool      // no job may pass a job without room
+	windowed bool      // some request names a window
 	rarely   bool      // sub-queues without room try again as rarely as on a large site
 }
 

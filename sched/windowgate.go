@@ -29,7 +29,7 @@ func (w *windowGate) holds(_ int32, at subRef) (pool int32, held bool) {
 	return -1, true
 }
 
-func (w *windowGate) sleeps() bool { return !w.h.site.cluster.AsksForWindows() }
+func (w *windowGate) sleeps() bool { return !w.h.site.windowed }
 
 func (w *windowGate) noted() iter.Seq[subRef] { return slices.Values(w.parked) }
 

@@ -54,7 +54,8 @@ func historyCommand(a *app) *cobra.Command {
 	h.selection.flags(c)
 	c.Flags().StringVarP(&h.since, "since", "S", "24h", "jobs that ended since: 24h, 7d, 2026-11-01, 08:00")
 	c.Flags().Int64VarP(&h.job, "job", "j", 0, "show the history of this job")
-	c.Flags().BoolVarP(&h.long, "long", "l", false, "more columns: what the job asked for, its kind, its tasks, its start")
+	c.Flags().BoolVarP(&h.long, "long", "l", false,
+		"more columns: the request, kind, tasks and start, and the node, exit code, processor time and memory")
 	c.Flags().BoolVar(&h.stops, "stops", false, "list preempted tasks with rule, numbers and lost work; select with -j and -S")
 	c.Flags().IntVar(&h.limit, "limit", 1000, "maximum number of jobs, newest first")
 	return c
@@ -75,6 +76,10 @@ func (h *history) list(ctx context.Context, client *api.Client) error {
 	v.Set("since", since.Format(time.RFC3339Nano))
 	v.Set("newest", "true")
 	v.Set("limit", strconv.Itoa(h.limit))
+	h.long = h.long || len(h.columns) > 0
+	if h.long || h.json {
+		v.Set("ends", "true")
+	}
 	return show(h.app, h.json, h.table)(client.Jobs.List(ctx, v))
 }
 
@@ -82,9 +87,13 @@ func (h *history) table(list *api.JobList) error {
 	columns := []table.Column{{Name: "JOB", Right: true}, {Name: "USER"}, {Name: "POOL"}, {Name: "NAME"}, {Name: "STATE"},
 		{Name: "SUBMITTED"}, {Name: "WAITED", Right: true}, {Name: "RAN", Right: true}, {Name: "LIMIT", Right: true},
 		{Name: "ENDED"}, {Name: "CAUSE"}}
-	if h.long = h.long || len(h.columns) > 0; h.long {
+	if h.long {
 		columns = append(columns, table.Column{Name: "STARTED"}, table.Column{Name: "KIND"}, table.Column{Name: "TASKS"},
-			table.Column{Name: strings.ToUpper(list.Summary.Unit), Right: true}, table.Column{Name: "REQUEST"}, table.Column{Name: "PRIORITY"}, table.Column{Name: "COMMAND"})
+			table.Column{Name: strings.ToUpper(list.Summary.Unit), Right: true}, table.Column{Name: "REQUEST"},
+			table.Column{Name: "PRIORITY"},
+			table.Column{Name: "NODE"}, table.Column{Name: "EXIT", Right: true},
+			table.Column{Name: "CPU-TIME", Right: true},
+			table.Column{Name: "MEMORY", Right: true}, table.Column{Name: "COMMAND"})
 	}
 	t := table.New(columns...)
 	sort.Slice(list.Jobs, func(i, j int) bool { return list.Jobs[i].ID < list.Jobs[j].ID })
@@ -101,11 +110,25 @@ func (h *history) table(list *api.JobList) error {
 			words.Limit(j.LimitSeconds), clockOr(j.Ended, list.At), dash(plain.Line(firstLine(j.Cause)))}
 		if h.long {
 			row = append(row, clockOr(j.Started, list.At), dash(j.Kind), tasksOf(j),
-				words.Units(j, list.Summary.Unit), dash(amounts(j.Request, list.Summary.Unit)), j.Priority, command(j))
+				words.Units(j, list.Summary.Unit), dash(amounts(j.Request, list.Summary.Unit)), j.Priority)
+			row = append(append(row, endColumns(j.LastEnd)...), command(j))
 		}
 		t.Row(row...)
 	}
 	return h.print(&h.listing, t)
+}
+
+// endColumns writes how a job ended: node, exit, processor time and peak memory of the task that ended last or, if any
+// failed, of the last that failed.
+func endColumns(t *api.Task) []any {
+	if t == nil {
+		return []any{"-", "-", "-", "-"}
+	}
+	exit := words.Exit(t)
+	if exit == "" && t.Ended != nil && !t.Queued {
+		exit = strconv.Itoa(t.ExitCode)
+	}
+	return []any{dash(t.Node), dash(exit), span(time.Duration(t.CPUSeconds * float64(time.Second))), size(t.MaxRSS)}
 }
 
 func clockOr(at *time.Time, now time.Time) string {

@@ -22,10 +22,10 @@ import (
 
 // Client calls a server. Most calls are methods of its services.
 type Client struct {
-	Jobs   *JobsService
-	Pools  *PoolsService
-	Nodes  *NodesService
-	Config *ConfigService
+	Jobs   *jobsService
+	Pools  *poolsService
+	Nodes  *nodesService
+	Config *configService
 
 	http    *http.Client
 	base    string
@@ -37,14 +37,14 @@ type Client struct {
 
 // Each service has the calls for one part of the server.
 type (
-	// JobsService submits, changes and shows jobs.
-	JobsService struct{ client *Client }
-	// PoolsService shows the tree of pools, and changes what pools get.
-	PoolsService struct{ client *Client }
-	// NodesService shows nodes, licenses and rates, and keeps nodes from taking tasks.
-	NodesService struct{ client *Client }
-	// ConfigService shows the configuration and changes it.
-	ConfigService struct{ client *Client }
+	// jobsService submits, changes and shows jobs.
+	jobsService struct{ client *Client }
+	// poolsService shows the tree of pools, and changes what pools get.
+	poolsService struct{ client *Client }
+	// nodesService shows nodes, licenses and rates, and keeps nodes from taking tasks.
+	nodesService struct{ client *Client }
+	// configService shows the configuration and changes it.
+	configService struct{ client *Client }
 )
 
 // ErrUnreachable says that no server answers.
@@ -69,7 +69,7 @@ func Dial(address string, trusted ...int) (*Client, error) {
 func newClient(address, base string, transport *http.Transport) *Client {
 	transport.MaxIdleConnsPerHost, transport.IdleConnTimeout = 8, time.Minute
 	c := &Client{Address: address, base: base, http: &http.Client{Transport: transport}}
-	c.Jobs, c.Pools, c.Nodes, c.Config = &JobsService{c}, &PoolsService{c}, &NodesService{c}, &ConfigService{c}
+	c.Jobs, c.Pools, c.Nodes, c.Config = &jobsService{c}, &poolsService{c}, &nodesService{c}, &configService{c}
 	return c
 }
 

@@ -21,7 +21,7 @@ type Versus struct {
 }
 
 // Submit submits jobs.
-func (s *JobsService) Submit(ctx context.Context, r SubmitRequest) (*SubmitResponse, error) {
+func (s *jobsService) Submit(ctx context.Context, r SubmitRequest) (*SubmitResponse, error) {
 	for i := range r.Jobs {
 		if err := r.Jobs[i].checkText(); err != nil {
 			return nil, err
@@ -31,12 +31,12 @@ func (s *JobsService) Submit(ctx context.Context, r SubmitRequest) (*SubmitRespo
 }
 
 // List lists jobs; see the query parameters of the interface.
-func (s *JobsService) List(ctx context.Context, q url.Values) (*JobList, error) {
+func (s *jobsService) List(ctx context.Context, q url.Values) (*JobList, error) {
 	return get[JobList](ctx, s.client, "/v1/jobs", q)
 }
 
 // Get returns a job with all its tasks. It requests them page by page.
-func (s *JobsService) Get(ctx context.Context, id int64) (*JobResponse, error) {
+func (s *jobsService) Get(ctx context.Context, id int64) (*JobResponse, error) {
 	whole, err := s.Tasks(ctx, id, -1, maxPage)
 	for err == nil && whole.More {
 		var next *JobResponse
@@ -50,18 +50,18 @@ func (s *JobsService) Get(ctx context.Context, id int64) (*JobResponse, error) {
 
 // Tasks returns a job with some of its tasks: at most limit tasks with an index above after, which
 // is -1 for the first ones.
-func (s *JobsService) Tasks(ctx context.Context, id int64, after, limit int) (*JobResponse, error) {
+func (s *jobsService) Tasks(ctx context.Context, id int64, after, limit int) (*JobResponse, error) {
 	q := url.Values{"after": {strconv.Itoa(after)}, "limit": {strconv.Itoa(limit)}}
 	return get[JobResponse](ctx, s.client, fmt.Sprint("/v1/jobs/", id), q)
 }
 
 // Alter changes jobs.
-func (s *JobsService) Alter(ctx context.Context, r AlterRequest) (*AlterResponse, error) {
+func (s *jobsService) Alter(ctx context.Context, r AlterRequest) (*AlterResponse, error) {
 	return post[AlterResponse](ctx, s.client, "/v1/jobs/alter", r)
 }
 
 // History returns the events of a task of a job, or of the whole job if the task is -1. It requests them page by page.
-func (s *JobsService) History(ctx context.Context, id int64, task int) (*History, error) {
+func (s *jobsService) History(ctx context.Context, id int64, task int) (*History, error) {
 	var whole History
 	for {
 		q := url.Values{"task": {strconv.Itoa(task)}, "after": {strconv.Itoa(len(whole.Events))}, "limit": {strconv.Itoa(maxPage)}}
@@ -78,7 +78,7 @@ func (s *JobsService) History(ctx context.Context, id int64, task int) (*History
 
 // Stops lists the tasks that were stopped to make room for others, oldest first: those of one job if job is above 0,
 // and the latest ones if there are more than limit.
-func (s *JobsService) Stops(ctx context.Context, since time.Time, job int64, limit int) (*StopList, error) {
+func (s *jobsService) Stops(ctx context.Context, since time.Time, job int64, limit int) (*StopList, error) {
 	q := url.Values{"since": {since.Format(time.RFC3339Nano)}, "limit": {strconv.Itoa(limit)}}
 	if job > 0 {
 		q.Set("job", strconv.FormatInt(job, 10))
@@ -87,7 +87,7 @@ func (s *JobsService) Stops(ctx context.Context, since time.Time, job int64, lim
 }
 
 // Why explains the state of a job.
-func (s *JobsService) Why(ctx context.Context, id int64, o explain.WhyOptions) (*why.Answer, error) {
+func (s *jobsService) Why(ctx context.Context, id int64, o explain.WhyOptions) (*why.Answer, error) {
 	q := url.Values{"siblings": {strconv.Itoa(o.Siblings)}}
 	if o.Evidence {
 		q.Set("evidence", "true")
@@ -99,21 +99,21 @@ func (s *JobsService) Why(ctx context.Context, id int64, o explain.WhyOptions) (
 }
 
 // WhatIf predicts what would happen to a job if it asked for something else.
-func (s *JobsService) WhatIf(ctx context.Context, id int64, v Variation) (*why.WhatIf, error) {
+func (s *jobsService) WhatIf(ctx context.Context, id int64, v Variation) (*why.WhatIf, error) {
 	return post[why.WhatIf](ctx, s.client, fmt.Sprintf("/v1/jobs/%d/what-if", id), v)
 }
 
 // Versus says which of two jobs goes first.
-func (s *JobsService) Versus(ctx context.Context, id int64, other string) (*Versus, error) {
+func (s *jobsService) Versus(ctx context.Context, id int64, other string) (*Versus, error) {
 	return get[Versus](ctx, s.client, fmt.Sprintf("/v1/jobs/%d/versus", id), url.Values{"other": {other}})
 }
 
 // Log returns a part of a task's output.
-func (s *JobsService) Log(ctx context.Context, id int64, q url.Values) (*LogChunk, error) {
+func (s *jobsService) Log(ctx context.Context, id int64, q url.Values) (*LogChunk, error) {
 	return get[LogChunk](ctx, s.client, fmt.Sprintf("/v1/jobs/%d/log", id), q)
 }
 
 // Reorder returns how the order of starts would change; it changes nothing.
-func (s *JobsService) Reorder(ctx context.Context, r ReorderRequest) (*Reorder, error) {
+func (s *jobsService) Reorder(ctx context.Context, r ReorderRequest) (*Reorder, error) {
 	return post[Reorder](ctx, s.client, "/v1/jobs/reorder", r)
 }

@@ -10,7 +10,7 @@ import (
 
 // Tasks returns the running tasks of nodes, or of all nodes if none is named, and before them the tasks that ended
 // there within the duration past.
-func (s *NodesService) Tasks(ctx context.Context, nodes []string, past time.Duration) (*NodeTasks, error) {
+func (s *nodesService) Tasks(ctx context.Context, nodes []string, past time.Duration) (*NodeTasks, error) {
 	q := url.Values{"node": nodes}
 	if past > 0 {
 		q.Set("past_seconds", strconv.FormatFloat(past.Seconds(), 'f', -1, 64))
@@ -19,17 +19,17 @@ func (s *NodesService) Tasks(ctx context.Context, nodes []string, past time.Dura
 }
 
 // List returns the nodes.
-func (s *NodesService) List(ctx context.Context) (*Nodes, error) {
+func (s *nodesService) List(ctx context.Context) (*Nodes, error) {
 	return get[Nodes](ctx, s.client, "/v1/nodes", nil)
 }
 
 // Limits returns the licenses and rates.
-func (s *NodesService) Limits(ctx context.Context) (*Limits, error) {
+func (s *nodesService) Limits(ctx context.Context) (*Limits, error) {
 	return get[Limits](ctx, s.client, "/v1/limits", nil)
 }
 
 // Drain drains a node, or resumes it, and returns its new state.
-func (s *NodesService) Drain(ctx context.Context, node string, r DrainRequest) (*NodeState, error) {
+func (s *nodesService) Drain(ctx context.Context, node string, r DrainRequest) (*NodeState, error) {
 	var out NodeState
 	if err := s.client.Call(ctx, http.MethodPost, "/v1/nodes/"+url.PathEscape(node)+"/drain", r, &out); err != nil {
 		return nil, err
@@ -38,18 +38,18 @@ func (s *NodesService) Drain(ctx context.Context, node string, r DrainRequest) (
 }
 
 // Reserve makes or changes a reservation.
-func (s *NodesService) Reserve(ctx context.Context, name string, r ReserveRequest) (*ReserveResponse, error) {
+func (s *nodesService) Reserve(ctx context.Context, name string, r ReserveRequest) (*ReserveResponse, error) {
 	out := new(ReserveResponse)
 	return out, s.client.Call(ctx, http.MethodPut, "/v1/reservations/"+url.PathEscape(name), r, out)
 }
 
 // Reservations lists the reservations that are not over.
-func (s *NodesService) Reservations(ctx context.Context) (*Reservations, error) {
+func (s *nodesService) Reservations(ctx context.Context) (*Reservations, error) {
 	return get[Reservations](ctx, s.client, "/v1/reservations", nil)
 }
 
 // Unreserve ends a reservation before its time.
-func (s *NodesService) Unreserve(ctx context.Context, name string) (*ReserveResponse, error) {
+func (s *nodesService) Unreserve(ctx context.Context, name string) (*ReserveResponse, error) {
 	out := new(ReserveResponse)
 	return out, s.client.Call(ctx, http.MethodDelete, "/v1/reservations/"+url.PathEscape(name), nil, out)
 }

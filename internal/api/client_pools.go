@@ -12,28 +12,28 @@ import (
 )
 
 // Boost gives a pool more weight for a time.
-func (s *PoolsService) Boost(ctx context.Context, r BoostRequest) (*BoostResponse, error) {
+func (s *poolsService) Boost(ctx context.Context, r BoostRequest) (*BoostResponse, error) {
 	return post[BoostResponse](ctx, s.client, "/v1/boosts", r)
 }
 
 // Boosts lists the boosts in force.
-func (s *PoolsService) Boosts(ctx context.Context) (*Boosts, error) {
+func (s *poolsService) Boosts(ctx context.Context) (*Boosts, error) {
 	return get[Boosts](ctx, s.client, "/v1/boosts", nil)
 }
 
 // Unboost ends a boost before its time.
-func (s *PoolsService) Unboost(ctx context.Context, id int64) (*BoostResponse, error) {
+func (s *poolsService) Unboost(ctx context.Context, id int64) (*BoostResponse, error) {
 	out := new(BoostResponse)
 	return out, s.client.Call(ctx, http.MethodDelete, fmt.Sprint("/v1/boosts/", id), nil, out)
 }
 
 // Why explains what a pool, or a user's pool, gets.
-func (s *PoolsService) Why(ctx context.Context, pool string) (*why.Answer, error) {
+func (s *poolsService) Why(ctx context.Context, pool string) (*why.Answer, error) {
 	return get[why.Answer](ctx, s.client, "/v1/why/pool", url.Values{"pool": {pool}})
 }
 
 // Shares returns the tree of pools, or the part below one.
-func (s *PoolsService) Shares(ctx context.Context, pool string) (*Shares, error) {
+func (s *poolsService) Shares(ctx context.Context, pool string) (*Shares, error) {
 	q := url.Values{}
 	if pool != "" {
 		q.Set("pool", pool)
@@ -43,7 +43,7 @@ func (s *PoolsService) Shares(ctx context.Context, pool string) (*Shares, error)
 
 // History returns how a pool fared from since until until, or until now if that is zero, in steps of the given length,
 // or of a suitable one if that is 0.
-func (s *PoolsService) History(ctx context.Context, pool string, since, until time.Time, step time.Duration) (*PoolHistory, error) {
+func (s *poolsService) History(ctx context.Context, pool string, since, until time.Time, step time.Duration) (*PoolHistory, error) {
 	q := url.Values{"pool": {pool}, "since": {since.Format(time.RFC3339Nano)}}
 	if !until.IsZero() {
 		q.Set("until", until.Format(time.RFC3339Nano))
@@ -55,23 +55,23 @@ func (s *PoolsService) History(ctx context.Context, pool string, since, until ti
 }
 
 // Pause keeps the waiting tasks of a pool from starting.
-func (s *PoolsService) Pause(ctx context.Context, r PauseRequest) (*PauseResponse, error) {
+func (s *poolsService) Pause(ctx context.Context, r PauseRequest) (*PauseResponse, error) {
 	return post[PauseResponse](ctx, s.client, "/v1/pauses", r)
 }
 
 // Pauses lists the pauses in force.
-func (s *PoolsService) Pauses(ctx context.Context) (*Pauses, error) {
+func (s *poolsService) Pauses(ctx context.Context) (*Pauses, error) {
 	return get[Pauses](ctx, s.client, "/v1/pauses", nil)
 }
 
 // Resume lets a paused pool start its waiting tasks.
-func (s *PoolsService) Resume(ctx context.Context, pool string) (*PauseResponse, error) {
+func (s *poolsService) Resume(ctx context.Context, pool string) (*PauseResponse, error) {
 	out := new(PauseResponse)
 	return out, s.client.Call(ctx, http.MethodDelete, "/v1/pauses?pool="+url.QueryEscape(pool), nil, out)
 }
 
 // SetUsage sets the usage of a pool.
-func (s *PoolsService) SetUsage(ctx context.Context, r UsageRequest) (*UsageResponse, error) {
+func (s *poolsService) SetUsage(ctx context.Context, r UsageRequest) (*UsageResponse, error) {
 	out := new(UsageResponse)
 	return out, s.client.Call(ctx, http.MethodPut, "/v1/usage", r, out)
 }

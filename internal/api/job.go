@@ -80,23 +80,23 @@ type After struct {
 type Job struct {
 	ID int64 `json:"id"`
 	Spec
-	User      string         `json:"user"`
-	State     string         `json:"state"`
-	Tasks     int            `json:"tasks"`
-	Waiting   int            `json:"waiting"`
-	Running   int            `json:"running" doc:"Tasks that run, or are queued"`
-	Queued    int            `json:"queued,omitempty" doc:"Of these: tasks that wait in another queueing system"`
-	Succeeded int            `json:"succeeded"`
-	Failed    int            `json:"failed"`
-	Cancelled int            `json:"cancelled"`
-	Pending   int            `json:"pending,omitempty" doc:"Jobs in after that have not ended"`
-	Cancel    bool           `json:"cancel,omitempty" doc:"It was cancelled; while it runs, its tasks are being stopped"`
-	HeldBy    string         `json:"held_by,omitempty" doc:"Who holds it, if that is known"`
-	HeldWhy   string         `json:"held_why,omitempty" doc:"Reason of the hold, as text"`
-	Submitted time.Time      `json:"submitted"`
-	Started   *time.Time     `json:"started,omitempty"`
-	Ended     *time.Time     `json:"ended,omitempty"`
-	RunsSince *time.Time     `json:"runs_since,omitempty" doc:"Start of the first task that runs now; in lists"`
+	User      string     `json:"user"`
+	State     string     `json:"state"`
+	Tasks     int        `json:"tasks"`
+	Waiting   int        `json:"waiting"`
+	Running   int        `json:"running" doc:"Tasks that run, or are queued"`
+	Queued    int        `json:"queued,omitempty" doc:"Of these: tasks that wait in another queueing system"`
+	Succeeded int        `json:"succeeded"`
+	Failed    int        `json:"failed"`
+	Cancelled int        `json:"cancelled"`
+	Pending   int        `json:"pending,omitempty" doc:"Jobs in after that have not ended"`
+	Cancel    bool       `json:"cancel,omitempty" doc:"It was cancelled; while it runs, its tasks are being stopped"`
+	HeldBy    string     `json:"held_by,omitempty" doc:"Who holds it, if that is known"`
+	HeldWhy   string     `json:"held_why,omitempty" doc:"Reason of the hold, as text"`
+	Submitted time.Time  `json:"submitted"`
+	Started   *time.Time `json:"started,omitempty"`
+	Ended     *time.Time `json:"ended,omitempty"`
+	Attempts
 	Cause     string         `json:"cause,omitempty"`
 	Rank      int64          `json:"rank,omitempty" doc:"Place of its next task in the order of starts, from 1"`
 	Reason    *Reason        `json:"reason,omitempty" doc:"Why it waits"`
@@ -105,6 +105,14 @@ type Job struct {
 	Points    *why.Number    `json:"points,omitempty" doc:"Its priority under the policy multifactor: the sum of the terms, nice subtracted"`
 	Terms     []priorityTerm `json:"terms,omitempty" doc:"Terms of its priority, in the order of the formula"`
 	Bridged   []why.Bridged  `json:"bridged,omitempty" doc:"Places of its tasks in another queueing system, if a bridge has them; in lists only of the first ten"`
+}
+
+// Attempts tells of the tasks of a job in a list.
+type Attempts struct {
+	RunsSince *time.Time `json:"runs_since,omitempty" doc:"Start of the first task that runs now; in lists"`
+	Nodes     []string   `json:"nodes,omitempty" doc:"Nodes on which its tasks run: the first ten by name; in lists"`
+	// LastEnd needs ends=true.
+	LastEnd *Task `json:"last_end,omitempty" doc:"The task that ended last or, if tasks failed, failed last; in lists"`
 }
 
 // priorityTerm is one term of a job's priority.

@@ -31,6 +31,7 @@ type Client struct {
 
 // NewClient returns a client of the store. A [Loop] has its own.
 func NewClient(store queue.Store, shares allocation.Config) *Client {
+	shares = shares.Complete()
 	c := &Client{store: store}
 	c.Shares.Store(&shares)
 	return c

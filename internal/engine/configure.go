@@ -11,6 +11,7 @@ import (
 
 // Configure applies shares. On an error the old ones stay. It refuses shares in another unit, which need a new engine.
 func (l *Loop) Configure(ctx context.Context, s allocation.Config) error {
+	s = s.Complete()
 	if err := l.CheckUnit(s); err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fairlead/fairlead/allocation"
 	"github.com/fairlead/fairlead/internal/poolnames"
 	"github.com/fairlead/fairlead/internal/poolpath"
 	"github.com/fairlead/fairlead/queue"
@@ -39,9 +38,7 @@ type Loop struct {
 
 // NewLoop returns an engine over the store. Nothing happens before [Loop.Run].
 func NewLoop(ctx context.Context, store queue.Store, o LoopOptions) (*Loop, error) {
-	if o.Shares.Sched.NewPolicy == nil {
-		o.Shares = allocation.Default()
-	}
+	o.Shares = o.Shares.Complete()
 	o.LeaseTTL = cmp.Or(o.LeaseTTL, time.Minute)
 	o.Batch = cmp.Or(o.Batch, 500)
 	if o.Logger == nil {

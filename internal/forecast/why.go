@@ -40,11 +40,9 @@ func (fc *Forecaster) whyNow(ctx context.Context, id int64, o explain.WhyOptions
 	if err != nil {
 		return nil, nil, err
 	}
-	var tasks []queue.Task
-	if j.State != queue.Held && j.State != queue.Blocked {
-		if tasks, err = fc.loop.Store.Tasks(ctx, id); err != nil {
-			return nil, nil, err
-		}
+	tasks, err := fc.tasksOf(ctx, j)
+	if err != nil {
+		return nil, nil, err
 	}
 	blockers, err := fc.explain.Blockers(ctx, j)
 	if err != nil {
@@ -90,6 +88,36 @@ func (fc *Forecaster) whyNow(ctx context.Context, id int64, o explain.WhyOptions
 		}
 		return a, future, nil
 	})
+}
+
+// tasksOf reads the tasks of a job. If one of them began or ended after the job was read, it reads the job again, so
+// that both are of one instant.
+func (fc *Forecaster) tasksOf(ctx context.Context, j *queue.Job) ([]queue.Task, error) {
+	if j.State == queue.Held || j.State == queue.Blocked {
+		return nil, nil
+	}
+	const tries = 3
+	for i := 1; ; i++ {
+		tasks, err := fc.loop.Store.Tasks(ctx, j.ID)
+		if err != nil || i == tries || running(tasks) == j.Running {
+			return tasks, err
+		}
+		again, err := fc.loop.Client().Job(ctx, j.ID)
+		if err != nil {
+			return nil, err
+		}
+		*j = *again
+	}
+}
+
+// running is how many of the tasks have a lease.
+func running(tasks []queue.Task) (n int) {
+	for i := range tasks {
+		if tasks[i].State == queue.Running || tasks[i].State == queue.Queued {
+			n++
+		}
+	}
+	return n
 }
 
 // WhatIf predicts what would happen to a waiting job with another request. It replaces the job in a fork of the

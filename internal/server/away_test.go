@@ -3,7 +3,9 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -24,12 +26,16 @@ import (
 // awayStore is a store whose database can be away.
 type awayStore struct {
 	*memory.Store
-	away atomic.Bool
+	away   atomic.Bool
+	broken atomic.Bool // its answers are an error that no caller knows
 }
 
 func (s *awayStore) there() error {
 	if s.away.Load() {
 		return fmt.Errorf("%w: connection refused", queue.ErrUnavailable)
+	}
+	if s.broken.Load() {
+		return errors.New("database disk image is malformed")
 	}
 	return nil
 }
@@ -119,7 +125,7 @@ func (s *awayStore) PoolHistory(ctx context.Context, q queue.HistoryQuery) ([]qu
 }
 
 // newAway is a server on such a store, in which there is a job.
-func newAway(t *testing.T) (*desk, *awayStore) {
+func newAway(t *testing.T, changes ...func(*Options)) (*desk, *awayStore) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	store := &awayStore{Store: memory.New("cpu")}
@@ -130,7 +136,11 @@ func newAway(t *testing.T) (*desk, *awayStore) {
 	ended := make(chan error, 1)
 	go func() { ended <- loop.Run(ctx) }()
 	t.Cleanup(func() { cancel(); <-ended; store.Close() })
-	d := &desk{New(Options{Loop: loop, Store: store}), loop, t}
+	o := Options{Loop: loop, Store: store}
+	for _, change := range changes {
+		change(&o)
+	}
+	d := &desk{New(o), loop, t}
 	if _, _, status := d.submit(root, api.Spec{Argv: []string{"true"}}); status != http.StatusOK {
 		t.Fatal(status)
 	}
@@ -144,6 +154,24 @@ func (d *desk) ask(method, path, body string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	d.handler.ServeHTTP(w, r.WithContext(context.WithValue(d.t.Context(), principalKey{}, root)))
 	return w
+}
+
+// TestErrorsAreLogged: the log has the error of a request that the server could not carry out, for which the client
+// only gets the status 500.
+func TestErrorsAreLogged(t *testing.T) {
+	var log strings.Builder
+	d, store := newAway(t, func(o *Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	store.broken.Store(true)
+	for _, path := range []string{"/v1/jobs", "/jobs/1"} {
+		log.Reset()
+		if w := d.ask("GET", path, ""); w.Code != http.StatusInternalServerError {
+			t.Fatalf("%s is answered with %d", path, w.Code)
+		}
+		if !strings.Contains(log.String(), "disk image is malformed") {
+			t.Errorf("%s: the log has only %s", path, log.String())
+		}
+	}
+	store.broken.Store(false)
 }
 
 // TestDatabaseIsAway: whoever asks while the database is away is told to come again, and not that

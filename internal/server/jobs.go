@@ -43,6 +43,7 @@ type listInput struct {
 	Limit  int       `query:"limit" minimum:"1" maximum:"10000" default:"1000"`
 	Next   bool      `query:"next" doc:"List running jobs and the jobs that would start next, and not the jobs with the lowest ids; with the state waiting, only the jobs that would start next. After, before and newest do not count"`
 	Rank   bool      `query:"rank" doc:"Add places in the order of starts, and reasons"`
+	Ends   bool      `query:"ends" doc:"Add how they ended: the task that ended last, or the last that failed"`
 	Start  bool      `query:"start" doc:"Add by when the waiting ones will start, as far as that is known within 100 ms"`
 }
 
@@ -61,7 +62,7 @@ func (s *jobService) list(ctx context.Context, in *listInput) (*api.JobList, err
 	for _, st := range in.States {
 		q.States = append(q.States, queue.State(st))
 	}
-	out, err := s.jobs(ctx, q, web.JobOptions{Next: in.Next, Rank: in.Rank, Start: in.Start})
+	out, err := s.jobs(ctx, q, web.JobOptions{Next: in.Next, Rank: in.Rank, Start: in.Start, Ends: in.Ends})
 	if err != nil {
 		return nil, err
 	}
@@ -118,13 +119,20 @@ func (s *jobService) jobs(ctx context.Context, q queue.Query, o web.JobOptions) 
 	if o.Start {
 		starts = s.forecaster.Starts(ctx, jobs)
 	}
+	ends := map[int64]*api.Task{}
+	if o.Ends {
+		if ends, err = s.ends(ctx, jobs); err != nil {
+			return nil, err
+		}
+	}
 	now := views.TasksOf(s.loop, jobs)
 	for _, j := range jobs {
 		d := api.FromJob(j)
 		tasks, started := now[j.ID]
 		if started {
-			d.RunsSince = &tasks.Since
+			d.RunsSince, d.Nodes = &tasks.Since, tasks.Nodes
 		}
+		d.LastEnd = ends[j.ID]
 		// The data and environment of a job may take hundreds of kilobytes.
 		d.Env, d.Payload, d.Args = nil, nil, nil
 		if r, ok := reasons[j.ID]; ok {
@@ -144,6 +152,27 @@ func (s *jobService) jobs(ctx context.Context, q queue.Query, o web.JobOptions) 
 		out.Jobs = append(out.Jobs, d)
 	}
 	return out, nil
+}
+
+// ends returns how jobs ended, or how attempts of jobs that have not ended did; nothing if the store cannot say.
+func (s *jobService) ends(ctx context.Context, jobs []*queue.Job) (map[int64]*api.Task, error) {
+	reader, can := s.loop.Store.(queue.EndReader)
+	if !can {
+		return nil, nil
+	}
+	var ids []int64
+	for _, j := range jobs {
+		if !j.Started.IsZero() {
+			ids = append(ids, j.ID)
+		}
+	}
+	tasks, err := reader.Ends(ctx, ids)
+	out := map[int64]*api.Task{}
+	for i := range tasks {
+		t := api.FromTask(&tasks[i])
+		out[t.Job] = &t
+	}
+	return out, err
 }
 
 // reasons returns why jobs wait, and their places in the order. soon is for a page, which does not wait for these.

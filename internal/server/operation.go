@@ -21,6 +21,7 @@ func handle[I, O any](
 	huma.Register(a, operation(method, path, id, summary, maxBytes), func(ctx context.Context, in *I) (*answer[*O], error) {
 		out, err := f(ctx, in)
 		if err != nil {
+			noteFailure(ctx, err)
 			return nil, problem(err)
 		}
 		return &answer[*O]{out}, nil

@@ -198,6 +198,8 @@ func (s *Server) protect(next http.Handler) http.Handler {
 	inner := s.checkOrigin(checkHost(s.identity.knownOnly(inFlight(s.flight, next))))
 	return s.identity.identified(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
+		ctx, failed := withFailure(r.Context())
+		r = r.WithContext(ctx)
 		kept(w.Header(), r.URL.Path)
 		rec := record(w)
 		defer rec.extend()
@@ -219,7 +221,12 @@ func (s *Server) protect(next http.Handler) http.Handler {
 			case rec.status >= 500:
 				level = slog.LevelError
 			}
-			s.log.Log(r.Context(), level, "request", "method", r.Method, "path", r.URL.Path, "status", rec.status, "took", time.Since(began), "user", who(r.Context()).Name)
+			about := []any{"method", r.Method, "path", r.URL.Path, "status", rec.status, "took", time.Since(began),
+				"user", who(r.Context()).Name}
+			if level == slog.LevelError && failed.err != nil {
+				about = append(about, "error", failed.err)
+			}
+			s.log.Log(r.Context(), level, "request", about...)
 			s.metrics.request(r.Pattern, rec.status, time.Since(began))
 		}()
 		inner.ServeHTTP(rec, r)

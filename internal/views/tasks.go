@@ -2,6 +2,7 @@ package views
 
 import (
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/fairlead/fairlead/internal/engine"
@@ -22,6 +23,22 @@ type TasksNow struct {
 	Since    time.Time // when the first of them started; an earlier attempt of the job may have started before
 	Running  int
 	Stopping int // part of Running that was told to stop
+	// Nodes are the first nodes by name that have one of them, at most [nodesShown].
+	Nodes []string
+}
+
+// nodesShown is the maximum number of nodes in [TasksNow].
+const nodesShown = 10
+
+// addNode adds a node, and keeps the first ones by name.
+func (t *TasksNow) addNode(name string) {
+	at, known := slices.BinarySearch(t.Nodes, name)
+	if known || at == nodesShown {
+		return
+	}
+	if t.Nodes = slices.Insert(t.Nodes, at, name); len(t.Nodes) > nodesShown {
+		t.Nodes = t.Nodes[:nodesShown]
+	}
 }
 
 // TasksOf returns this for those of the jobs that have a running task.
@@ -47,6 +64,7 @@ func TasksOf(l *engine.Loop, jobs []*queue.Job) map[int64]TasksNow {
 			if t.Since.IsZero() || r.Started.Before(t.Since) {
 				t.Since = r.Started
 			}
+			t.addNode(r.Holder)
 			now[r.Ref.JobID] = t
 		}
 		maps.DeleteFunc(now, func(_ int64, t TasksNow) bool { return t.Running == 0 })

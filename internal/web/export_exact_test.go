@@ -79,7 +79,7 @@ func TestExportsAreExact(t *testing.T) {
 	}
 	rows = l.sheet("/queue?list=all", "list")
 	onlyNumbers(t, rows, "Job", "Tasks", "cpu", "Limit", "Running", "Rank")
-	onlyInstants(t, rows, "Submitted", "Starts by")
+	onlyInstants(t, rows, "Submitted", "Ended or starts by")
 	if got := column(t, rows, "Name"); !slices.Equal(got, []string{"'+x", "'=1+1", "-0.5"}) {
 		t.Errorf("the names are %q", got)
 	}

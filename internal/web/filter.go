@@ -13,16 +13,17 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// filter is the text in the search field of the queue: words such as user:ann, pool:physics, kind:mpi,
-// state:held, name:fit, wait:>1h and cpu:>8, and plain words, which must be in the name or be the number of a
-// job. A job must match all words.
+// filter is the text in the search field of the queue: words such as user:ann, pool:physics, kind:mpi, state:held,
+// name:fit, wait:>1h, cause:"exit 1", node:n1 and cpu:>8, and plain words, which must be in the name or be the
+// number of a job. A job must match all words.
 type filter struct {
 	Text  string
 	Query queue.Query
 	// Problems holds messages about words that are not understood.
 	Problems []string
 
-	tests []func(j *api.Job) bool
+	tests   []func(j *api.Job) bool
+	byCause bool // a test needs to know how jobs ended
 }
 
 // maxFilter bounds a typed filter, in bytes.
@@ -56,6 +57,10 @@ func parseFilter(text string, now time.Time) filter {
 			f.state(value)
 		case "wait":
 			f.wait(value, now)
+		case "cause":
+			f.cause(value)
+		case "node":
+			f.node(value)
 		default:
 			f.number(name, value)
 		}
@@ -155,6 +160,20 @@ func (f *filter) wait(value string, now time.Time) {
 	f.tests = append(f.tests, func(j *api.Job) bool { return (now.Sub(j.Submitted) >= d) == over })
 }
 
+// cause searches jobs that ended in one way; see [causeOf].
+func (f *filter) cause(value string) {
+	f.byCause = true
+	f.tests = append(f.tests, func(j *api.Job) bool { return causeOf(j) == value })
+}
+
+// node searches jobs that run on a node, or ended there.
+func (f *filter) node(name string) {
+	f.byCause = true
+	f.tests = append(f.tests, func(j *api.Job) bool {
+		return slices.Contains(j.Nodes, name) || j.LastEnd != nil && j.LastEnd.Node == name
+	})
+}
+
 // number compares the requested amount of a resource.
 func (f *filter) number(resource, value string) {
 	text, over := bound(value)
@@ -169,7 +188,7 @@ func (f *filter) number(resource, value string) {
 	}
 	if err != nil {
 		f.problem("unknown filter " + strconv.Quote(resource+":") +
-			"; use user:, pool:, kind:, state:, name:, wait:, or a resource such as cpu:>8")
+			"; use user:, pool:, kind:, state:, name:, wait:, cause:, node:, or a resource such as cpu:>8")
 		return
 	}
 	f.tests = append(f.tests, func(j *api.Job) bool { return (j.Request[resource] >= n) == over })

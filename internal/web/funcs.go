@@ -1,7 +1,6 @@
 package web
 
 import (
-	"embed"
 	"fmt"
 	"html/template"
 	"strconv"
@@ -158,13 +157,4 @@ func timeCovered(seconds float64) string {
 		return "24h"
 	}
 	return words.Span(words.Seconds(seconds))
-}
-
-//go:embed templates/*.html
-var templates embed.FS
-
-// parse reads the template of a page with the layout around it.
-func parse(name string) *template.Template {
-	t := template.New(name).Funcs(funcs)
-	return template.Must(t.ParseFS(templates, "templates/layout.html", "templates/common.html", "templates/"+name+".html"))
 }

@@ -17,7 +17,8 @@ import (
 
 // jobPage explains the state of a job, and the changes that would help it.
 var jobPage = &Page{Name: "job", Of: "queue", Path: "jobs/{id}",
-	Parts: []string{"head", "why", "start", "held", "levels", "gates", "tasks", "history"}, Seen: ByUser, Load: loadJob}
+	Parts: []string{"head", "output", "why", "start", "held", "levels", "gates", "tasks", "history"},
+	Seen:  ByUser, Load: loadJob}
 
 // Job is the data of the page.
 type Job struct {
@@ -30,6 +31,8 @@ type Job struct {
 	List   taskList
 	// May says that the user may read the output of the job.
 	May bool
+	// Tail is the end of the output of a job that failed.
+	Tail tail
 	// Later says that the estimate of the start is still being computed.
 	Later bool
 	Start plot.Figure
@@ -61,6 +64,7 @@ func loadJob(ctx context.Context, src Source, r *Request) (any, error) {
 	j.Events, j.List = eventsOf(happened.Events, r), tasksOf(j.JobResponse, r)
 	j.Held = heldOf(&j.Job, happened.Events, j.Why.At)
 	j.May = r.You.can(access.Output, access.Object{Owner: j.Job.User, Pool: j.Job.Pool})
+	j.Tail = tailOf(ctx, src, j.JobResponse, j.May)
 	j.Verbs = verbsFor(&j.Job, &r.You)
 	for i := range j.Why.Levels {
 		j.Levels = append(j.Levels, levelOf(&j.Why.Levels[i], j.Why.Units.Growth))

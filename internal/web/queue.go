@@ -22,7 +22,7 @@ func loadQueue(ctx context.Context, src Source, r *Request) (any, error) {
 	if done, err := q.folded(ctx, src, r, waits); done || err != nil {
 		return q, err
 	}
-	find := finder{ctx: ctx, src: src, filter: &q.Filter, options: JobOptions{Rank: true, Start: !q.Later}}
+	find := finder{ctx: ctx, src: src, filter: &q.Filter, options: q.options()}
 	var next string
 	var err error
 	if waits {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -14,15 +15,21 @@ import (
 // run.
 var queueTabs = []struct {
 	name, says string
+	columns    layout
 	states     []queue.State
 }{
-	{"waiting", "Waiting", []queue.State{queue.Waiting, queue.Queued, queue.Running}},
-	{"queued", "Queued elsewhere", []queue.State{queue.Queued}},
-	{"running", "Running", []queue.State{queue.Running}},
-	{"held", "Held or blocked", []queue.State{queue.Held, queue.Blocked}},
-	{"ended", "Ended", []queue.State{queue.Succeeded, queue.Failed, queue.Cancelled}},
-	{"all", "All", nil},
+	{"waiting", "Waiting", asWaiting, []queue.State{queue.Waiting, queue.Queued, queue.Running}},
+	{mineTab, "Mine", asAny, nil},
+	{"queued", "Queued elsewhere", asWaiting, []queue.State{queue.Queued}},
+	{"running", "Running", asRunning, []queue.State{queue.Running}},
+	{"held", "Held or blocked", asWaiting, []queue.State{queue.Held, queue.Blocked}},
+	{"failed", "Failed", asEnded, []queue.State{queue.Failed}},
+	{"ended", "Ended", asEnded, []queue.State{queue.Succeeded, queue.Failed, queue.Cancelled}},
+	{"all", "All", asAny, nil},
 }
+
+// mineTab is the list of the user's own jobs.
+const mineTab = "mine"
 
 // queueRows is the number of jobs on a page.
 const queueRows = 100
@@ -30,15 +37,20 @@ const queueRows = 100
 // asked reads the requested list and filter, and reports whether the list is the waiting jobs.
 func (q *Queue) asked(r *Request) (waits bool) {
 	q.Filter = parseFilter(r.Word("q"), q.Now)
-	q.Tab = queueTabs[0].name
-	states := queueTabs[0].states
+	q.Tab, q.Columns = queueTabs[0].name, queueTabs[0].columns
+	states, known := queueTabs[0].states, r.You.UID >= 0 && r.You.User != ""
 	for _, t := range queueTabs {
-		if t.name == r.Word("list") {
-			q.Tab, states = t.name, t.states
+		if t.name == r.Word("list") && (known || t.name != mineTab) {
+			q.Tab, q.Columns, states = t.name, t.columns, t.states
 		}
 	}
 	for _, t := range queueTabs {
-		q.Tabs = append(q.Tabs, tab{t.name, t.says, r.With("list", t.name), t.name == q.Tab})
+		if known || t.name != mineTab {
+			q.Tabs = append(q.Tabs, tab{t.name, t.says, r.With("list", t.name), t.name == q.Tab})
+		}
+	}
+	if q.Tab == mineTab {
+		q.Filter.Query.User = cmp.Or(q.Filter.Query.User, r.You.User)
 	}
 	waits = q.Tab == "waiting" && onlyWaits(q.Filter.Query.States)
 	if q.Filter.Query.Waits = waits; len(q.Filter.Query.States) == 0 {
@@ -48,7 +60,14 @@ func (q *Queue) asked(r *Request) (waits bool) {
 }
 
 // newestFirst reports whether the list begins with the last job.
-func (q *Queue) newestFirst() bool { return q.Tab == "ended" || q.Tab == "all" }
+func (q *Queue) newestFirst() bool { return q.Columns == asEnded || q.Columns == asAny }
+
+// options returns what the list shows of each job.
+func (q *Queue) options() JobOptions {
+	o := JobOptions{Rank: q.Columns != asEnded, Ends: q.Columns == asEnded || q.Columns == asAny || q.Filter.byCause}
+	o.Start = o.Rank && !q.Later
+	return o
+}
 
 // fill makes rows from a list of jobs.
 func (q *Queue) fill(list *api.JobList, r *Request) {
@@ -148,7 +167,7 @@ func (f *finder) inOrder(cursor string) (next string, err error) {
 		if len(ids) == 0 {
 			break
 		}
-		jobs, err := f.at(ids, JobOptions{})
+		jobs, err := f.at(ids, JobOptions{Ends: f.filter.byCause})
 		if err != nil {
 			return "", err
 		}
@@ -233,7 +252,7 @@ func (f *finder) unplaced(sign, after string, placed func(id int64) bool) (strin
 	q := f.filter.Query
 	q.After, _ = strconv.ParseInt(after, 10, 64)
 	q.Limit = maxOrdered
-	list, err := f.src.Jobs.List(f.ctx, q, JobOptions{})
+	list, err := f.src.Jobs.List(f.ctx, q, JobOptions{Ends: f.filter.byCause})
 	if err != nil {
 		return "", err
 	}

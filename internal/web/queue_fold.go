@@ -15,19 +15,41 @@ type folding struct {
 	of   func(j *api.Job) string
 }
 
-// foldings lists the properties for folding the queue.
+// foldings lists the properties for folding the queue. Lists of ended jobs begin with byCause.
 var foldings = []folding{
+	{"cause", causeOf},
 	{"user", func(j *api.Job) string { return j.User }},
 	{"pool", func(j *api.Job) string { return j.Pool }},
 	{"kind", func(j *api.Job) string { return j.Kind }},
 }
+
+// byCause is the index of the folding by cause.
+const byCause = 0
+
+// single is the word for a list of single jobs, where the list is folded unless the request says so.
+const single = "jobs"
 
 // maxFold is the maximum number of jobs that are read for a folded list.
 const maxFold = 2000
 
 // foldingOf returns the index of the requested folding, or -1.
 func foldingOf(r *Request) int {
-	return slices.IndexFunc(foldings, func(f folding) bool { return f.name == r.Word("fold") })
+	name := r.Word("fold")
+	if name == "" && foldsFirst(r) {
+		return byCause
+	}
+	return slices.IndexFunc(foldings, func(f folding) bool { return f.name == name })
+}
+
+// foldsFirst reports whether a list is folded unless the request says otherwise: failed jobs, by cause.
+func foldsFirst(r *Request) bool { return r.Word("list") == "failed" && r.Word("q") == "" }
+
+// singleOf returns the value of the parameter fold for single jobs.
+func singleOf(r *Request) string {
+	if foldsFirst(r) {
+		return single
+	}
+	return ""
 }
 
 // folds reports whether the list is folded.
@@ -36,15 +58,19 @@ func folds(r *Request) bool { return foldingOf(r) >= 0 }
 // folded reads the folded list, if the request asks for it.
 func (q *Queue) folded(ctx context.Context, src Source, r *Request, waits bool) (bool, error) {
 	at := foldingOf(r)
-	q.Foldings = append(q.Foldings, sortLink{"single jobs", r.With("fold", ""), at < 0})
+	q.Foldings = append(q.Foldings, sortLink{"single jobs", r.With("fold", singleOf(r)), at < 0})
 	for i, f := range foldings {
+		if i == byCause && q.Columns != asEnded {
+			continue
+		}
 		q.Foldings = append(q.Foldings, sortLink{"by " + f.name, r.With("fold", f.name), i == at})
 	}
 	if at < 0 {
 		return false, nil
 	}
 	q.Fold = foldings[at].name
-	find := finder{ctx: ctx, src: src, filter: &q.Filter}
+	find := finder{ctx: ctx, src: src, filter: &q.Filter, options: JobOptions{Ends: at == byCause}}
+	find.filter.Query.Newest = q.newestFirst()
 	jobs, places, err := find.many(waits, maxFold)
 	if err != nil {
 		return true, err
@@ -140,6 +166,12 @@ func (g *fold) add(j *api.Job, unit string) {
 			*more++
 		}
 	}
+	if j.Ended != nil && (g.Last == nil || j.Ended.After(*g.Last)) {
+		g.Last = j.Ended
+	}
+	if j.LastEnd != nil {
+		note("n ", j.LastEnd.Node, &g.Nodes, &g.MoreN)
+	}
 	note("u ", j.User, &g.Users, &g.MoreU)
 	note("p ", j.Pool, &g.Pools, &g.MoreP)
 }
@@ -169,7 +201,7 @@ func (q *Queue) firsts(ctx context.Context, src Source) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	list, err := src.Jobs.List(ctx, queue.Query{IDs: ids, Limit: len(ids)}, JobOptions{Rank: true, Start: !q.Later})
+	list, err := src.Jobs.List(ctx, queue.Query{IDs: ids, Limit: len(ids)}, q.options())
 	if err != nil {
 		return err
 	}

@@ -9,13 +9,26 @@ import (
 // queuePath is the path of the queue.
 const queuePath = "queue"
 
+// layout says which columns a list has.
+type layout string
+
+// The kinds of lists.
+const (
+	asWaiting layout = "waiting"
+	asRunning layout = "running"
+	asEnded   layout = "ended"
+	asAny     layout = "any" // jobs of all states
+)
+
 // Queue is the data of the page.
 type Queue struct {
 	*api.JobList
 	Filter filter
 	Tabs   []tab
 	Tab    string
-	Rows   []queueRow
+	// Columns says which columns the list has.
+	Columns layout
+	Rows    []queueRow
 	// First and Next are the addresses of the first and the next page of the list.
 	First, Next string
 	// Short is set if the search ended before it had found enough.
@@ -49,9 +62,12 @@ type fold struct {
 	Waiting, Runs  int64 // tasks
 	Units          int64 // that these tasks ask for or have
 	Oldest         time.Time
-	First          *api.Job // of these jobs
-	Users, Pools   []string // the first few
+	First          *api.Job   // of these jobs
+	Last           *time.Time // when the last of them ended, if any did
+	Users, Pools   []string   // the first few
+	Nodes          []string   // the first few on which they ended
 	MoreU, MoreP   int
+	MoreN          int
 	known          map[string]bool
 	firstID, Place int64
 }

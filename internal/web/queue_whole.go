@@ -16,8 +16,8 @@ func wholeQueue(ctx context.Context, src Source, r *Request, each func(*Queue) e
 	if err := q.Filter.err(); err != nil {
 		return err
 	}
-	w := whole{finder: finder{ctx: ctx, src: src, filter: &q.Filter,
-		options: JobOptions{Rank: true, Start: src.Jobs.Waiting() <= muchWaits}}, q: q, r: r, each: each}
+	q.Later = src.Jobs.Waiting() > muchWaits
+	w := whole{finder: finder{ctx: ctx, src: src, filter: &q.Filter, options: q.options()}, q: q, r: r, each: each}
 	if waits {
 		w.seen = map[int64]bool{}
 		if err := w.inOrder(); err != nil {
@@ -48,7 +48,7 @@ type whole struct {
 func (w *whole) inOrder() error {
 	for ids := w.src.Jobs.InOrder(w.ctx); len(ids) > 0; {
 		n := min(wholeChunk, len(ids))
-		jobs, err := w.at(ids[:n], JobOptions{})
+		jobs, err := w.at(ids[:n], JobOptions{Ends: w.filter.byCause})
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (w *whole) byNumber() error {
 	q := w.filter.Query
 	q.Limit = wholeChunk
 	for more := true; more; {
-		list, err := w.src.Jobs.List(w.ctx, q, JobOptions{})
+		list, err := w.src.Jobs.List(w.ctx, q, JobOptions{Ends: w.filter.byCause})
 		if err != nil {
 			return err
 		}

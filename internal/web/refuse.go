@@ -19,6 +19,9 @@ func (d *Dashboard) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, context.Canceled) {
 		return // the client has disconnected
 	}
+	if api.Status(err) == http.StatusInternalServerError {
+		d.log.Error("a page could not be loaded", "path", r.URL.Path, "error", err)
+	}
 	req := request(errorPage, You{}, r)
 	req.Query, req.Here = nil, ""
 	d.write(w, r, errorPage, req, api.FromError(err), api.Status(err))

@@ -138,5 +138,6 @@ type JobOptions struct {
 	Next  bool // running jobs and jobs that would start next, not the lowest ids
 	Rank  bool // places in the order of starts, and reasons
 	Start bool // estimates of starts
+	Ends  bool // how they ended: the task that ended last, or the last that failed
 	Soon  bool // without places if these would have to be waited for
 }

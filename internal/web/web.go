@@ -30,6 +30,7 @@ func (d *Dashboard) Register(mux *http.ServeMux) {
 		}
 	}
 	mux.Handle("POST /act", secure(http.HandlerFunc(d.act)))
+	mux.Handle("GET /"+findPath, secure(http.HandlerFunc(d.find)))
 	mux.Handle("GET /assets/{name}", secure(http.HandlerFunc(serveAsset)))
 	mux.Handle(nowhere, secure(d.nowhere(mux)))
 }

@@ -20,9 +20,9 @@ func Used(n *views.NodeView, resource string) string {
 		return "-"
 	}
 	if n.Endless(resource) {
-		return amount(resource, n.InUse(resource))
+		return Amount(resource, n.InUse(resource))
 	}
-	return amount(resource, n.InUse(resource)) + "/" + amount(resource, all)
+	return Amount(resource, n.InUse(resource)) + "/" + Amount(resource, all)
 }
 
 // GPUs writes the GPUs in use: 1/4, with one type 1/4 a100, with several 3/6 (a100 2/4, h100 1/2).

@@ -20,8 +20,8 @@ func Span(d time.Duration) string { return why.Duration(d) }
 // Seconds converts seconds to a duration.
 func Seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// amount writes an amount of a resource: bytes as a size, all other amounts as a number.
-func amount(resource string, n int64) string {
+// Amount writes an amount of a resource: bytes as a size, all other amounts as a number.
+func Amount(resource string, n int64) string {
 	if resource == "mem" {
 		return Size(n)
 	}
@@ -49,7 +49,7 @@ func Amounts(a map[string]int64, unit string) string {
 	var parts []string
 	for name, n := range a {
 		if name != unit {
-			parts = append(parts, name+"="+amount(name, n))
+			parts = append(parts, name+"="+Amount(name, n))
 		}
 	}
 	slices.Sort(parts)

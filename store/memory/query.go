@@ -95,7 +95,7 @@ func (s *Store) Ends(ctx context.Context, jobs []int64) (out []queue.Task, err e
 		for _, t := range j.tasks {
 			tasks = append(tasks, *t)
 		}
-		if last, ended := life.LastEnd(tasks); ended {
+		if last, ended := queue.LastEnd(tasks); ended {
 			out = append(out, last)
 		}
 	}
@@ -109,14 +109,14 @@ func (s *Store) Snapshot(ctx context.Context, f func(queue.Change) error) (int64
 		return 0, err
 	}
 	defer s.mu.Unlock()
-	if err := s.snapshot(f, now); err != nil {
+	if err := snapshot(s, f, now); err != nil {
 		return 0, err
 	}
 	return s.feed.Cursor(), nil
 }
 
 // snapshot calls f for all jobs. The caller holds the lock.
-func (s *Store) snapshot(f func(queue.Change) error, now time.Time) error {
+func snapshot(s *Store, f func(queue.Change) error, now time.Time) error {
 	for _, id := range slices.Sorted(maps.Keys(s.jobs)) {
 		j := s.jobs[id]
 		if j.State.Ended() {

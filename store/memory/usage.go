@@ -25,7 +25,7 @@ func (s *Store) Balance(ctx context.Context, f func(queue.Change) error) (b queu
 	}
 	defer s.mu.Unlock()
 	if f != nil {
-		if err := s.snapshot(f, now); err != nil {
+		if err := snapshot(s, f, now); err != nil {
 			return b, err
 		}
 	}

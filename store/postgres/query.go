@@ -161,7 +161,8 @@ func (s *Store) Ends(ctx context.Context, jobs []int64) ([]queue.Task, error) {
 		return nil, err
 	}
 	if len(numbers) > 0 {
-		err = s.db.query(ctx, `SELECT `+taskNames+` FROM @.task WHERE job = ANY($1) AND t_ended > 0`, func(rows pgx.Rows) error {
+		text := `SELECT ` + taskNames + ` FROM @.task WHERE job = ANY($1) AND t_ended > 0`
+		err = s.db.query(ctx, text, func(rows pgx.Rows) error {
 			k, err := scanTask(rows)
 			if err != nil {
 				return err
@@ -173,7 +174,7 @@ func (s *Store) Ends(ctx context.Context, jobs []int64) ([]queue.Task, error) {
 	}
 	var out []queue.Task
 	for _, id := range slices.Sorted(maps.Keys(tasks)) {
-		if last, ended := life.LastEnd(tasks[id]); ended {
+		if last, ended := queue.LastEnd(tasks[id]); ended {
 			out = append(out, last)
 		}
 	}

@@ -183,7 +183,7 @@ func (s *Store) Ends(ctx context.Context, jobs []int64) (out []queue.Task, err e
 				if r.Tasks > 1 {
 					tasks, err = tasksOf(conn, r, "AND t_ended > 0")
 				}
-				if last, ended := life.LastEnd(tasks); ended {
+				if last, ended := queue.LastEnd(tasks); ended {
 					out = append(out, last)
 				}
 				return err

@@ -350,7 +350,7 @@ let leading = false;
 
 const keys = {
   "?": () => $("help").showModal(),
-  "/": () => document.querySelector("input[type=search]")?.focus(),
+  "/": () => (document.querySelector("main input[type=search]") || document.querySelector("input[type=search]"))?.focus(),
   j: () => move(1),
   k: () => move(-1),
   w: () => open(),

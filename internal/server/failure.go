@@ -1,0 +1,21 @@
+package server
+
+import "context"
+
+// failure is the error that a request ended with. The answer to the client may be a short one; the log has it whole.
+type failure struct{ err error }
+
+type failureKey struct{}
+
+// withFailure returns a context in which noteFailure notes the error of the request.
+func withFailure(ctx context.Context) (context.Context, *failure) {
+	f := &failure{}
+	return context.WithValue(ctx, failureKey{}, f), f
+}
+
+// noteFailure notes the error that a request ends with.
+func noteFailure(ctx context.Context, err error) {
+	if f, is := ctx.Value(failureKey{}).(*failure); is {
+		f.err = err
+	}
+}
