@@ -52,6 +52,10 @@ func TestWorkers(t *testing.T) {
 				t.Parallel()
 				testBusy(t, argv)
 			})
+			t.Run("outage", func(t *testing.T) {
+				t.Parallel()
+				testOutage(t, argv)
+			})
 			t.Run("strangers", func(t *testing.T) {
 				t.Parallel()
 				testStrangers(t, argv)

@@ -21,6 +21,10 @@ class Permanent(Exception):
     """The task has failed, and no further try would mend that."""
 
 
+class Away(ConnectionError):
+    """Nobody listens at the server's socket, or the server cannot reach its database."""
+
+
 # A handler gets a task with the arguments of its job, task.args, and calls task.check() now and
 # then, which raises Stopped when it is to end. A task may run more than once.
 
@@ -49,6 +53,7 @@ class Task:
     def __init__(self, lease):
         self.ref = {"job": lease["job"], "task": lease["task"], "attempt": lease["attempt"]}
         self.spec, self.user, self.args = lease["spec"], lease["user"], lease["spec"].get("args")
+        self.since, self.ended = lease["since"], None  # by the server's clock, and by our monotonic one
         self.end, self.outcome = threading.Event(), None  # the outcome is None while it runs
 
     def stop(self, state, cause):
@@ -69,13 +74,15 @@ class Task:
         limit.start()
         try:
             HANDLERS[self.spec["kind"]](self)
-            self.outcome = {"state": "succeeded"}
+            outcome = {"state": "succeeded"}
         except Stopped:
-            self.outcome = self.stopped
+            outcome = self.stopped
         except BaseException as error:  # sys.exit ends a thread without a word, and its task would run forever
             if not isinstance(error, Permanent):
                 logging.error(traceback.format_exc().rstrip())
-            self.outcome = {"state": "failed", "cause": f"{type(error).__name__}: {error}"[:4000], "final": isinstance(error, Permanent)}
+            outcome = {"state": "failed", "cause": f"{type(error).__name__}: {error}"[:4000], "final": isinstance(error, Permanent)}
+        self.ended = time.monotonic()
+        self.outcome = outcome
         limit.cancel()
         about = "job {job}, task {task}, attempt {attempt}".format(**self.ref)
         ending = f"{self.outcome['state']} {self.outcome.get('cause', '')}".rstrip()
@@ -97,7 +104,7 @@ class Connection(http.client.HTTPConnection):
         _, uid, _ = struct.unpack("3i", self.sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
         if uid not in self.trusted:
             self.close()
-            raise ConnectionRefusedError(f"user {uid} listens on {self.path}, who is not the server: see --server-user")
+            raise PermissionError(f"user {uid} listens on {self.path}, who is not the server: see --server-user")
 
 
 class Worker:
@@ -107,6 +114,8 @@ class Worker:
         self.hello = {"capacity": {"cpu": slots}, "kinds": list(HANDLERS), "host": socket.gethostname(),
                       "instance": "%032x" % random.getrandbits(128)}
         self.lock, self.news, self.tasks, self.session = threading.Lock(), threading.Event(), {}, None
+        self.ttl = 60
+        self.sole = False  # the server says that no other server uses its database
 
     def call(self, verb, **body):
         """Sends a request. A lost request is an OSError; a refused one ends the worker."""
@@ -116,12 +125,16 @@ class Worker:
             connection.request("POST", self.base + verb, json.dumps(body), headers)
             answer = connection.getresponse()
             text = answer.read().decode()
+        except (ConnectionRefusedError, FileNotFoundError) as error:
+            raise Away(error)
         except http.client.HTTPException as error:
             raise ConnectionError(error)
         finally:
             connection.close()
         if answer.status == 200:
             return json.loads(text)
+        if answer.status == 503 and '"unavailable"' in text:
+            raise Away(f"{verb}: {text}")
         if answer.status >= 500 or answer.status == 429:  # the server is away, or busy
             raise ConnectionError(f"{verb}: {text}")
         logging.error(f"{verb}: {text}")
@@ -134,14 +147,28 @@ class Worker:
     def join(self, again):
         for pause in backoff():
             try:
-                # Ended tasks that were not reported are still ours, too.
-                answer = self.call("join", **self.hello, again=again, running=[task.ref for task in self.held()])
+                # Ended tasks that were not reported are still ours, too. Their starts tell them from tasks
+                # of the same numbers, which a database has after an older copy of it was restored.
+                ours = self.held()
+                answer = self.call("join", **self.hello, again=again, running=[task.ref for task in ours],
+                                   running_since=[task.since for task in ours])
             except OSError as error:
+                pause = min(pause, self.ttl / 5)
                 logging.warning(f"the server does not answer, trying again in {pause:.1f} s: {error}")
                 time.sleep(pause)
             else:
                 self.session, self.ttl, self.renewed = answer["session"], answer["ttl_seconds"], time.monotonic()
+                self.sole = answer.get("sole", False)
+                for ref in answer.get("foreign", []):
+                    self.disown(key(ref))
                 return logging.info(f"joined; a lease lasts {self.ttl} seconds")
+
+    def disown(self, unknown):
+        """Ends a task that the restored database does not know, and reports nothing of it."""
+        with self.lock:
+            task = self.tasks.pop(unknown, None)
+        if task:
+            task.stop("released", "the database does not know it any more")
 
     def work(self):
         """Takes work until Ctrl-C."""
@@ -152,9 +179,9 @@ class Worker:
             try:
                 answer = self.call("poll", session=self.session, ack=ack, wait_seconds=30)
             except OSError:
-                time.sleep(next(pauses))
+                time.sleep(min(next(pauses), self.ttl / 5))
                 continue
-            ack, pauses = [], backoff()
+            ack, pauses, self.sole = [], backoff(), answer.get("sole", False)
             if answer.get("displaced"):
                 sys.exit("another worker has joined under this name")
             if answer.get("rejoin"):
@@ -179,12 +206,14 @@ class Worker:
             try:
                 self.tell()
                 pauses = backoff()
-            except OSError:
-                time.sleep(next(pauses))
+            except OSError as error:
+                if self.sole and isinstance(error, Away):  # no other server can give our tasks to others
+                    self.renewed = time.monotonic()
+                time.sleep(min(next(pauses), self.ttl / 5))
                 self.news.set()
             if time.monotonic() - self.renewed > 0.9 * self.ttl:
                 for task in self.held(running=True):
-                    task.stop("cancelled", "the lease could not be renewed")
+                    task.stop("released", "the lease could not be renewed")
 
     def tell(self):
         sent = time.monotonic()
@@ -192,7 +221,8 @@ class Worker:
         running = self.held(running=True)
         answer = self.call(
             "report", session=self.session, renew=[task.ref for task in running],
-            finished=[task.ref | task.outcome for task in ended if task.outcome["state"] != "released"],
+            finished=[task.ref | task.outcome | {"ended_seconds_ago": max(0, sent - task.ended)}
+                      for task in ended if task.outcome["state"] != "released"],
             release=[task.ref for task in ended if task.outcome["state"] == "released"])
         if answer.get("rejoin"):
             return  # the poll joins again, and names what we hold

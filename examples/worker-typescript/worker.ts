@@ -16,13 +16,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
 type Ref = { job: number; task: number; attempt: number };
-type Lease = Ref & { user: string; spec: { kind: string; args?: any; limit_seconds?: number } };
+type Lease = Ref & { since: string; user: string; spec: { kind: string; args?: any; limit_seconds?: number } };
 type Outcome = { state: "succeeded" | "failed" | "cancelled" | "released"; cause?: string; final?: boolean };
-type Task = { lease: Lease; abort: AbortController; stopped?: Outcome; outcome?: Outcome };
+type Task = { lease: Lease; abort: AbortController; stopped?: Outcome; outcome?: Outcome; ended?: number };
 type Problem = { code: string; detail: string } | null;
 
 /** The task has failed, and no further try would mend that. */
 class Permanent extends Error {}
+
+/** Nobody listens at the server's socket, or the server cannot reach its database. */
+class Away extends Error {}
 
 // A handler gets the arguments of the job, and a signal that is aborted when it is to end. A
 // task may run more than once.
@@ -57,6 +60,7 @@ const instance = createHash("sha256").update(`${Math.random()} ${process.pid} ${
 const tasks = new Map<string, Task>(); // by their attempt, until their end has been reported
 const away = new AbortController(); // ends the poll
 let session = "", ttl = 60, renewed = 0;
+let sole = false; // the server says that no other server uses its database
 
 const key = (r: Ref) => `${r.job}/${r.task}/${r.attempt}`;
 const refOf = ({ lease: { job, task, attempt } }: Task): Ref => ({ job, task, attempt });
@@ -93,7 +97,9 @@ async function credential(): Promise<{ Authorization?: string }> {
 
 /** Sends a request. A lost request is an exception; a refused one ends the worker. */
 async function call(verb: string, body: object, signal: AbortSignal = AbortSignal.timeout(60_000)): Promise<any> {
-  const socketPath = await trusted(flags.server!);
+  const socketPath = await trusted(flags.server!).catch((error) => {
+    throw error.code === "ENOENT" ? new Away(error.message) : error;
+  });
   const headers = { Host: "fairlead", "Content-Type": "application/json", ...(await credential()) };
   const { status, text } = await new Promise<{ status: number; text: string }>((done, fail) => {
     const path = `/v1/agents/${encodeURIComponent(flags.name!)}/${verb}`;
@@ -101,9 +107,11 @@ async function call(verb: string, body: object, signal: AbortSignal = AbortSigna
       let text = "";
       answer.setEncoding("utf8").on("data", (part) => (text += part)).on("end", () => done({ status: answer.statusCode!, text })).on("error", fail);
     });
-    sent.on("error", fail).end(JSON.stringify(body));
+    const absent = (error: any) => fail(["ECONNREFUSED", "ENOENT"].includes(error.code) ? new Away(error.message) : error);
+    sent.on("error", absent).end(JSON.stringify(body));
   });
   if (status === 200) return JSON.parse(text);
+  if (status === 503 && text.includes('"unavailable"')) throw new Away(`${verb}: ${text}`);
   if (status >= 500 || status === 429) throw new Error(`${verb}: ${text}`);
   console.error(`${verb}: ${text}`);
   process.exit(1);
@@ -112,25 +120,36 @@ async function call(verb: string, body: object, signal: AbortSignal = AbortSigna
 /** Pauses that double, with chance in them, so that many workers do not come back at once. */
 class Backoff {
   next = 0.1;
-  async pause() {
-    await sleep(1000 * this.next * (0.5 + Math.random() / 2));
+  async pause(most = 5) {
+    await sleep(1000 * Math.min(most, this.next) * (0.5 + Math.random() / 2));
     this.next = Math.min(2 * this.next, 5);
   }
 }
 
 async function join(again: boolean) {
-  for (const backoff = new Backoff(); !away.signal.aborted; await backoff.pause()) {
+  for (const backoff = new Backoff(); !away.signal.aborted; await backoff.pause(ttl / 5)) {
     try {
-      // Ended tasks that were not reported are still ours, too.
+      // Ended tasks that were not reported are still ours, too. Their starts tell them from tasks of the
+      // same numbers, which a database has after an older copy of it was restored.
+      const ours = [...tasks.values()];
       const hello = { capacity: { cpu: Number(flags.slots) }, kinds: Object.keys(handlers), host: hostname(), instance };
-      const answer = await call("join", { ...hello, again, running: [...tasks.values()].map(refOf) });
-      [session, ttl, renewed] = [answer.session, answer.ttl_seconds, now()];
+      const held = { running: ours.map(refOf), running_since: ours.map((t) => t.lease.since) };
+      const answer = await call("join", { ...hello, again, ...held });
+      [session, ttl, renewed, sole] = [answer.session, answer.ttl_seconds, now(), Boolean(answer.sole)];
+      for (const ref of (answer.foreign ?? []) as Ref[]) disown(key(ref));
       console.log("joined; a lease lasts", ttl, "seconds");
       return;
     } catch (error) {
       console.log("the server does not answer, trying again:", String(error));
     }
   }
+}
+
+/** Ends a task that the restored database does not know, and reports nothing of it. */
+function disown(unknown: string) {
+  const task = tasks.get(unknown);
+  tasks.delete(unknown);
+  stop(task, { state: "released", cause: "the database does not know it any more" });
 }
 
 /** Takes work until Ctrl-C. */
@@ -143,10 +162,10 @@ async function work() {
     try {
       answer = await call("poll", { session, ack, wait_seconds: 30 }, away.signal);
     } catch {
-      if (!away.signal.aborted) await backoff.pause();
+      if (!away.signal.aborted) await backoff.pause(ttl / 5);
       continue;
     }
-    [ack, backoff] = [[], new Backoff()];
+    [ack, backoff, sole] = [[], new Backoff(), Boolean(answer.sole)];
     if (answer.displaced) {
       console.error("another worker has joined under this name");
       process.exit(1);
@@ -180,7 +199,7 @@ async function run(task: Task) {
     outcome = task.stopped ?? { state: "failed", cause: String(error).slice(0, 4000), final: error instanceof Permanent };
   }
   clearTimeout(limit);
-  task.outcome = outcome;
+  [task.ended, task.outcome] = [now(), outcome];
   console.log(`job ${job}, task ${index}, attempt ${attempt}, kind ${spec.kind}, for ${user}: ${outcome.state}`, outcome.cause ?? "");
   await tell().catch(() => {}); // or else the next report says it
 }
@@ -189,9 +208,9 @@ async function run(task: Task) {
 async function report() {
   for (const backoff = new Backoff(); ; ) {
     await sleep((1000 * ttl) / 3, undefined, { ref: false });
-    while (!(await tell().then(() => true, () => false))) {
-      if (now() - renewed > 0.9 * ttl) for (const t of running()) stop(t, { state: "cancelled", cause: "the lease could not be renewed" });
-      await backoff.pause();
+    for (let error; (error = await tell().then(() => undefined, (e) => e)); await backoff.pause(ttl / 5)) {
+      if (sole && error instanceof Away) renewed = now(); // no other server can give our tasks to others
+      if (now() - renewed > 0.9 * ttl) for (const t of running()) stop(t, { state: "released", cause: "the lease could not be renewed" });
     }
     backoff.next = 0.1;
   }
@@ -203,7 +222,7 @@ async function tell() {
   const answer = await call("report", {
     session,
     renew: renew.map(refOf),
-    finished: ended.filter((t) => !released(t)).map((t) => ({ ...refOf(t), ...t.outcome })),
+    finished: ended.filter((t) => !released(t)).map((t) => ({ ...refOf(t), ...t.outcome, ended_seconds_ago: Math.max(0, sent - t.ended!) })),
     release: ended.filter(released).map(refOf),
   });
   if (answer.rejoin) return; // the poll joins again, and names what we hold
