@@ -119,7 +119,7 @@ func (s *jobService) jobs(ctx context.Context, q queue.Query, o web.JobOptions) 
 	if o.Start {
 		starts = s.forecaster.Starts(ctx, jobs)
 	}
-	ends := map[int64]*api.Task{}
+	var ends map[int64]*api.Task
 	if o.Ends {
 		if ends, err = s.ends(ctx, jobs); err != nil {
 			return nil, err
@@ -165,6 +165,9 @@ func (s *jobService) ends(ctx context.Context, jobs []*queue.Job) (map[int64]*ap
 		if !j.Started.IsZero() {
 			ids = append(ids, j.ID)
 		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
 	}
 	tasks, err := reader.Ends(ctx, ids)
 	out := map[int64]*api.Task{}

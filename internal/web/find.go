@@ -17,8 +17,8 @@ const findPath = "find"
 
 // find leads to the job, machine, pool or user of the typed name. Any other text is a filter for the list of all jobs.
 func (d *Dashboard) find(w http.ResponseWriter, r *http.Request) {
-	if len(r.URL.RawQuery) > maxQuery {
-		d.fail(w, r, &queue.Invalid{Field: "q", Msg: "it is longer than " + strconv.Itoa(maxFilter) + " bytes"})
+	if err := checkQuery(r); err != nil {
+		d.fail(w, r, err)
 		return
 	}
 	to, err := d.found(r.Context(), strings.TrimSpace(r.URL.Query().Get("q")))

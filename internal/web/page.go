@@ -2,12 +2,14 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // Page is one page of the dashboard.
@@ -132,6 +134,14 @@ func (r *Request) patient(src Source) bool { return r.Live || src.Jobs.Waiting()
 // maxQuery bounds the parameters of a request, in bytes: typed text is much shorter, and the numbers of a
 // thousand jobs fit.
 const maxQuery = 16 << 10
+
+// checkQuery refuses a request whose parameters are too long.
+func checkQuery(r *http.Request) error {
+	if len(r.URL.RawQuery) > maxQuery {
+		return &queue.Invalid{Field: "address", Msg: fmt.Sprintf("its parameters are longer than %d bytes", maxQuery)}
+	}
+	return nil
+}
 
 // poolQuery returns the parameters that name a pool; the root pool needs none.
 func poolQuery(path string) string {

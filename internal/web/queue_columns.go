@@ -27,10 +27,11 @@ var columnFuncs = template.FuncMap{
 
 // exitWords says how the process of a failed task ended: exit status 3, SIGKILL.
 func exitWords(t *api.Task) string {
-	if text := words.Exit(t); text != "" && t.Signal == "" {
+	text := words.Exit(t)
+	if text != "" && t.Signal == "" {
 		return "exit status " + text
 	}
-	return words.Exit(t)
+	return text
 }
 
 // timeLeft writes how long a running job may still run by its time limit.

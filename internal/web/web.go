@@ -1,12 +1,9 @@
 package web
 
 import (
-	"fmt"
 	"html/template"
 	"log/slog"
 	"net/http"
-
-	"github.com/fairlead/fairlead/queue"
 )
 
 // New returns the dashboard of a source; program is the version of the program.
@@ -38,9 +35,8 @@ func (d *Dashboard) Register(mux *http.ServeMux) {
 // page answers with a page, or with its changes from now on.
 func (d *Dashboard) page(p *Page) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if len(r.URL.RawQuery) > maxQuery {
-			d.fail(w, r, &queue.Invalid{Field: "address", Msg: fmt.Sprintf("its parameters are longer than %d bytes",
-				maxQuery)})
+		if err := checkQuery(r); err != nil {
+			d.fail(w, r, err)
 			return
 		}
 		req := request(p, d.you(r.Context()), r)
