@@ -32,7 +32,7 @@ func (e *departures) plansNothing() bool {
 	if b.alike++; b.plan != nil && b.alike < aWhile {
 		return false
 	}
-	b.uniform, b.plan, b.firsts, b.patience = true, nil, b.firsts[:0], patience{}
+	b.uniform, b.plan, b.firsts, b.patience, b.promises = true, nil, b.firsts[:0], patience{}, promises{}
 	cluster.KeptOf(e.site.cluster).Release()
 	if b.unfinished && b.events == e.site.events {
 		return true // no need to search again the sub-queues that the last step searched
@@ -59,6 +59,10 @@ func (h *gates) uniform() bool {
 // replan makes a new plan of the running tasks.
 func (e *departures) replan() {
 	b, now := &e.reserve.backfill, e.site.instantOf()
+	if b.stable && e.site.plans == plansAll {
+		e.reserve.promiseAll()
+	}
+	b.promises.endless = 0
 	b.plan, b.ends, b.firsts, b.keep = e.site.cluster.NewPlan(now, e.quotas.licenseTotals()), b.ends[:0],
 		b.firsts[:0], keeper{relist: true}
 	cluster.KeptOf(e.site.cluster).Release()
@@ -84,7 +88,7 @@ func (e *departures) replan() {
 // order of arrival. If all jobs are planned, it does not while a task without a time limit runs: wrong predictions
 // would delay the planned start again and again. The first job then has to be found anew, and nodes held for it.
 func (e *departures) keepsRoom() bool {
-	return e.site.plans != plansAll || e.running.endless == 0
+	return e.site.plans != plansAll || e.running.endless.all == 0
 }
 
 // lookAgain lets sub-queues that found no room try again, if there is room for any task now. In general all of them may

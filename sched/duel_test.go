@@ -26,6 +26,7 @@ type duel struct {
 	nodes    []int64 // processors of each
 	slots    float64 // of all
 	free     bool    // exceptions of TestStarvation are drawn, too
+	fifo     bool    // all pools serve in order of arrival
 	drawn    bool    // some pool draws who goes first
 	arrival  bool    // some pool serves in order of arrival
 	urgent   bool    // jobs of the adversary have a higher priority
@@ -35,7 +36,7 @@ type duel struct {
 	licenses int64
 	longest  time.Duration // that a task may run
 	patience time.Duration
-	limits   string // of the tasks: none, exact or loose
+	limits   string // of the tasks: none, exact, loose or, for some jobs, none and for others loose: mixed
 	plan     string // of the adversary
 
 	want    sched.Request // of the victim
@@ -64,11 +65,12 @@ var remembering = []string{"fair", "fairtree", "deficit", "decay", "drf", "load"
 
 func oneOf[T any](rng *rand.Rand, from ...T) T { return from[rng.IntN(len(from))] }
 
-func newDuel(t *testing.T, rng *rand.Rand, backfill sched.Backfill, free bool) *duel {
-	d := &duel{rng: rng, backfill: backfill, free: free, lengths: map[int64]time.Duration{},
-		longest: time.Duration(20+rng.IntN(200)) * time.Second,
-		limits:  oneOf(rng, "none", "none", "exact", "loose"), plan: oneOf(rng, plans...), licenses: int64(rng.IntN(4))}
-	if free {
+func newDuel(t *testing.T, rng *rand.Rand, d *duel) *duel {
+	d.rng, d.lengths = rng, map[int64]time.Duration{}
+	d.longest = time.Duration(20+rng.IntN(200)) * time.Second
+	d.limits, d.plan = oneOf(rng, "none", "none", "exact", "loose", "mixed"), oneOf(rng, plans...)
+	d.licenses = int64(rng.IntN(4))
+	if d.free {
 		d.plan = oneOf(rng, furtherPlans...)
 	}
 	for i := range 1 + rng.IntN(4) {
@@ -76,7 +78,7 @@ func newDuel(t *testing.T, rng *rand.Rand, backfill sched.Backfill, free bool) *
 		d.slots += float64(d.nodes[i])
 	}
 	root := d.tree()
-	for !free && strings.Contains(d.policies, "load") && d.part*d.slots < 1 {
+	for !d.free && strings.Contains(d.policies, "load") && d.part*d.slots < 1 {
 		d.pools = nil
 		root = d.tree()
 	}
@@ -89,10 +91,10 @@ func newDuel(t *testing.T, rng *rand.Rand, backfill sched.Backfill, free bool) *
 		d.patience = d.longest * time.Duration(1+rng.IntN(20)) / 10
 		cfg.Patience = d.patience
 	}
-	if free && rng.IntN(6) == 0 {
+	if d.free && rng.IntN(6) == 0 {
 		cfg.Window = d.longest / 2
 	}
-	d.urgent = free && rng.IntN(8) == 0
+	d.urgent = d.free && rng.IntN(8) == 0
 	s, err := sched.New(cfg, epoch, rng.Uint64())
 	if err != nil {
 		t.Fatal(err)
@@ -144,6 +146,9 @@ func (d *duel) tree() share.Pool {
 
 // policy draws the policy of a pool.
 func (d *duel) policy() string {
+	if d.fifo {
+		return "fifo"
+	}
 	if d.free && d.rng.IntN(2) == 0 {
 		return oneOf(d.rng, "fifo", "lottery", "decay", "load")
 	}
@@ -207,7 +212,8 @@ func (d *duel) submit(pool string, ask sched.Request, length time.Duration, alik
 	d.last++
 	length = max(time.Second, min(length, d.longest))
 	d.lengths[d.last] = length
-	limit := map[string]time.Duration{"exact": length, "loose": min(2*length, d.longest)}[d.limits]
+	loose := min(2*length, d.longest)
+	limit := map[string]time.Duration{"exact": length, "loose": loose, "mixed": loose * time.Duration(d.last%2)}[d.limits]
 	priority := normal
 	if d.urgent && d.last != d.victim && d.rng.IntN(2) == 0 {
 		priority--

@@ -44,7 +44,7 @@ func (easy) node(h *gates, at subRef, job int64) (cluster.NodeID, bool) {
 	var node cluster.NodeID
 	var fits bool
 	if len(b.firsts) > 0 {
-		node, fits = h.reserve.placeBehind(sub.key, h.reserve.lengthAt(at))
+		node, fits = h.reserve.placeBehind(sub.key, h.reserve.lengthAt(at), sub.limit)
 	} else {
 		node, fits = h.reserve.findPaid(sub.key, sub.limit)
 	}

@@ -170,7 +170,7 @@ func (v View) Opening(key cluster.Key, limit time.Duration) bool {
 		_, fits := v.s.reserve.find(key, limit)
 		return fits
 	}
-	_, fits := v.s.reserve.placeBehind(key, planned(limit))
+	_, fits := v.s.reserve.placeBehind(key, planned(limit), limit)
 	return fits
 }
 

@@ -67,7 +67,7 @@ func (s *Scheduler) forkPools() *Scheduler {
 	f.orders.dominants.of, f.orders.dominants.resources = slices.Clone(s.orders.dominants.of), slices.Clip(s.orders.dominants.resources)
 	f.queues.begunOf = maps.Clone(s.queues.begunOf)
 	f.queues.begun, f.running.runs = slices.Clone(s.queues.begun), slices.Clone(s.running.runs)
-	f.running.keys = s.running.keys.clone()
+	f.running.keys, f.running.endless = s.running.keys.clone(), s.running.endless.clone()
 	f.running.runFree, f.queues.begunFree = slices.Clone(s.running.runFree), slices.Clone(s.queues.begunFree)
 	f.departures.stops.fork()
 	f.tree.queued = maps.Clone(s.tree.queued)

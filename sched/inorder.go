@@ -1,6 +1,10 @@
 package sched
 
-import "github.com/fairlead/fairlead/cluster"
+import (
+	"slices"
+
+	"github.com/fairlead/fairlead/cluster"
+)
 
 // This file does conservative backfilling if the order of the waiting tasks can change: after each event, the
 // policy orders the waiting tasks, and each takes the earliest room that the tasks before it leave. So no task owns
@@ -88,6 +92,9 @@ func (m *placement) planNext(r *reserved, d *Decision) bool {
 		return false
 	case m.startKept(r, d):
 		return false
+	case r.endless && r.job != 0 && r.from == unplaced:
+		b.keep.inOrder.soonest[m.reserve.spanOf(r)] = cluster.Forever // it would take promised room
+		return true
 	}
 	clear(b.keep.inOrder.soonest) // startKept may have given room back
 	return r.job != 0
@@ -98,22 +105,47 @@ func (m *placement) planNext(r *reserved, d *Decision) bool {
 // time limit can only be planned to start now: see lengthAt.
 func (f *reserve) keepSoonest(r *reserved) bool {
 	p, now := &f.backfill.keep.inOrder, f.site.instantOf()
-	length, before := f.lengthAt(r.at), f.keepsBefore()
-	if f.backfill.patience.held.job != 0 && f.queues.sub(r.at).limit == 0 {
+	of, before := f.spanOf(r), f.keepsBefore()
+	if f.backfill.patience.held.job != 0 && r.endless {
 		before = now + 1
 	}
 	if p.soonest == nil {
 		p.soonest = map[span]int64{}
 	}
-	of := span{r.key, length}
 	from := max(now, p.soonest[of])
-	if from >= before || !f.keepBetween(r, length, from, before) {
+	if from == now && f.keepNow(r) {
+		return true
+	}
+	if from >= before || !f.keepBetween(r, f.keptLength(r.at), from, before) {
 		p.soonest[of] = cluster.Forever
 		return false
 	}
 	p.soonest[of] = r.from
 	return true
 }
+
+// keepNow keeps room that begins now for a task without a time limit while windows are coming: it may begin where
+// they leave it its node, but it leaves the room before they begin to others once its predicted run time is over.
+func (f *reserve) keepNow(r *reserved) bool {
+	if !r.endless || !f.site.cluster.Windows().Any() || f.backfill.patience.held.job != 0 {
+		return false
+	}
+	now, length := f.site.instantOf(), f.lengthAt(r.at)
+	node, fits := f.placeBehind(r.key, length, 0)
+	if !fits {
+		return false
+	}
+	r.from, r.to, r.nodes = now, now+length, f.alone(node)
+	if f.site.gangOf(r.key) > 0 {
+		r.nodes = slices.Clone(f.hosts)
+	}
+	r.sure = f.isSure(r)
+	f.holdRoom(r, -1)
+	return true
+}
+
+// spanOf is the span of a task that would start now.
+func (f *reserve) spanOf(r *reserved) span { return span{r.key, f.lengthAt(r.at), r.endless} }
 
 // tasksIn is the number of tasks in a list.
 func (m *site) tasksIn(all []reserved) (tasks int64) {

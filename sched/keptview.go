@@ -27,12 +27,12 @@ func (v GateView) InTheWay(j Job) *why.Kept {
 	if v.s.reserve.backfill.plan == nil || v.isFirst(j) {
 		return nil
 	}
-	if _, fits := v.s.reserve.placeBehind(j.Key, v.lengthOf(&j)); fits && !v.foundNoRoom(&j) &&
+	if _, fits := v.s.reserve.placeBehind(j.Key, v.lengthOf(&j), j.Limit); fits && !v.foundNoRoom(&j) &&
 		v.s.Read().keptOf(j.ID) == nil {
 		return nil
 	}
 	if r := v.inTheWay(&j); r != nil {
-		return v.s.Read().whyKept(r, v.s.Read().endlessOn())
+		return v.s.Read().whyKept(r)
 	}
 	return nil
 }
@@ -111,10 +111,10 @@ func (v View) Kept() map[int64]why.Kept {
 	if v.s.reserve.backfill.plan == nil {
 		return nil
 	}
-	all, endless := map[int64]why.Kept{}, v.endlessOn()
+	all := map[int64]why.Kept{}
 	for r := range v.keptRoom() {
 		if had, known := all[r.job]; !known || r.from < had.From.UnixNano() {
-			all[r.job] = *v.whyKept(r, endless)
+			all[r.job] = *v.whyKept(r)
 		}
 	}
 	return all
@@ -129,36 +129,46 @@ func (v View) KeptFor(job int64) *why.Kept {
 	if r == nil {
 		return nil
 	}
-	return v.whyKept(r, v.endlessOn())
+	k := v.whyKept(r)
+	k.Endless = v.endlessAt(r)
+	return k
 }
 
-// whyKept describes a planned start for an answer. endless are the nodes with running tasks without a time limit.
-func (v View) whyKept(r *reserved, endless map[cluster.NodeID]bool) *why.Kept {
-	from := max(r.from, v.s.site.instantOf()) // a task over its limit may still be there
-	k := &why.Kept{Job: r.job, Nodes: v.s.site.nodeNames(r.nodes), From: time.Unix(0, from), To: time.Unix(0, r.to)}
-	k.Held, k.MayMove = r.held, v.s.site.plans == plansAll && !v.s.reserve.backfill.stable
-	k.Predicted = slices.ContainsFunc(r.nodes, func(id cluster.NodeID) bool { return endless[id] })
-	k.Overdue = k.Predicted && r.from <= v.s.site.instantOf()
-	p := &v.s.reserve.backfill.patience
-	if i, known := p.find(r.job); known && !r.held && p.of[i].until > v.s.site.instantOf() {
-		until := time.Unix(0, p.of[i].until)
-		k.HeldFrom = &until
+// whyKept describes a planned start for an answer.
+func (v View) whyKept(r *reserved) *why.Kept {
+	b, now := &v.s.reserve.backfill, v.s.site.instantOf()
+	from := max(r.from, now) // a task over its limit may still be there
+	k := &why.Kept{Job: r.job, Nodes: v.s.site.nodeNames(r.nodes),
+		From: time.Unix(0, from), To: time.Unix(0, from+r.to-r.from)}
+	k.Held, k.MayMove = r.held, v.s.site.plans == plansAll && !b.arrival
+	k.Predicted = !r.sure || v.s.site.cluster.Windows().Any() && v.s.running.endlessAmong(r.nodes)
+	k.Overdue = k.Predicted && r.from <= now
+	if i, known := b.patience.find(r.job); known {
+		t := &b.patience.of[i]
+		since := time.Unix(0, t.first)
+		if k.Since = &since; !r.held && t.until > now && t.until < cluster.Forever {
+			until := time.Unix(0, t.until)
+			k.HeldFrom = &until
+		}
 	}
 	return k
 }
 
-// endlessOn returns the nodes with running tasks that are planned by predictions.
-func (v View) endlessOn() map[cluster.NodeID]bool {
-	if v.s.running.endless == 0 || v.s.site.cluster.Windows().Any() {
+// endlessAt lists up to three jobs with tasks without a time limit on the nodes of a planned start that rests on
+// predictions: while they run, no latest start is known.
+func (v View) endlessAt(r *reserved) (jobs []int64) {
+	const most = 3
+	if v.s.running.endless.all == 0 || r.sure {
 		return nil
 	}
-	on := map[cluster.NodeID]bool{}
 	for i := range v.s.running.runs {
-		if r := &v.s.running.runs[i]; r.used && r.limit == 0 {
-			on[r.node] = true
+		x := &v.s.running.runs[i]
+		if x.used && x.limit == 0 && r.on(x.node) && !slices.Contains(jobs, x.job) {
+			jobs = append(jobs, x.job)
 		}
 	}
-	return on
+	slices.Sort(jobs)
+	return jobs[:min(len(jobs), most)]
 }
 
 // isFirst reports whether the job is one with kept room that goes before all other jobs.

@@ -47,23 +47,33 @@ func (f *reserve) findPaid(key cluster.Key, limit time.Duration) (cluster.NodeID
 	return f.find(key, limit)
 }
 
-// placeBehind finds a node that is free for the planned run time of a task, or the nodes for a gang.
-func (f *reserve) placeBehind(key cluster.Key, length int64) (node cluster.NodeID, fits bool) {
+// placeBehind finds a node that is free for the planned run time of a task, or the nodes for a gang. Without a time
+// limit it has to leave the promised starts alone, and windows have to leave it its node.
+func (f *reserve) placeBehind(key cluster.Key, length int64, limit time.Duration) (node cluster.NodeID, fits bool) {
 	now := f.site.instantOf()
 	end := now + length
-	if !f.licensesBehind(key, now, end) {
+	spares := func(id cluster.NodeID, tasks int) int {
+		if limit > 0 || tasks == 0 {
+			return tasks
+		}
+		if f.site.cluster.Windows().Any() && !f.site.mayUse(f.alone(id), key, limit) {
+			return 0
+		}
+		return f.spares(0, id, key, length, tasks)
+	}
+	if !f.licensesBehind(key, now, end) || limit == 0 && !f.sparesLicenses(0, key, length) {
 		return 0, false
 	}
 	if f.site.gangOf(key) > 0 {
 		holds := func(id cluster.NodeID) (int, bool) {
-			return f.backfill.plan.Holds(id, key, now, end), !f.keptOn(id)
+			return spares(id, f.backfill.plan.Holds(id, key, now, end)), !f.keptOn(id)
 		}
 		if f.hosts, fits = f.site.cluster.PlaceGang(key, holds, f.hosts[:0]); fits {
 			node = f.hosts[0]
 		}
 		return node, fits
 	}
-	free := func(id cluster.NodeID) bool { return f.backfill.plan.Fits(id, key, now, end) }
+	free := func(id cluster.NodeID) bool { return f.backfill.plan.Fits(id, key, now, end) && spares(id, 1) == 1 }
 	if f.site.plans == plansFirst && !f.site.cluster.Windows().Any() {
 		return cluster.KeptOf(f.site.cluster).Place(key, free) // tasks only end elsewhere: free room stays free
 	}

@@ -43,6 +43,10 @@ func (f *reserve) fitsBehind(w waiting) bool {
 	if !f.keepBetween(&r, f.lengthAt(w.at), now, now+1) {
 		return false
 	}
+	if r.endless && !f.sparesPlanned(&r) {
+		f.holdRoom(&r, +1)
+		return false
+	}
 	f.backfill.keep.inOrder.newcomer = r
 	return true
 }

@@ -30,13 +30,14 @@ type patience struct {
 	beside bool
 }
 
-// turn is since when a job has been first, and from when nodes are held for it.
+// turn says how long a job has been first, and from when nodes are held for it.
 type turn struct {
 	job          int64
-	since, until int64
-	sure         bool // until includes the longest task
-	ran          int  // number of tasks that ran then and still run
-	passed       bool // others have gone before it since
+	first        int64 // when the job became first
+	since, until int64 // since is when the tasks were counted that until and ran are about
+	sure         bool  // until includes the longest task
+	ran          int   // number of tasks that ran then and still run
+	passed       bool  // others have gone before it since
 }
 
 func (p *patience) fork() patience {
@@ -101,17 +102,32 @@ func (f *reserve) isOver(r *reserved) bool {
 		p.of = append(p.of, f.turnOf(r))
 	}
 	t, now := &p.of[i], f.site.instantOf()
+	if t.until == cluster.Forever && f.running.endless.all > 0 {
+		t.expects(f.turnOf(r)) // from now on predictions can be wrong
+	}
+	switch {
+	case f.opens(r) > now:
+		return false // the nodes would be idle until then
+	case r.sure && f.backfill.arrival:
+		return false // nobody comes before it, and it starts as promised
+	}
 	if now > t.until && !t.sure {
 		t.until, t.sure = max(t.until, t.since+f.longestAt(t.since)), true
 	}
 	return now > t.until || t.passed && t.ran <= 0
 }
 
+// expects replaces what a turn was bounded by. The job has been first for as long as before.
+func (t *turn) expects(next turn) {
+	next.first = t.first
+	*t = next
+}
+
 // turnOf is the turn of a job that becomes first now.
 func (f *reserve) turnOf(first *reserved) turn {
 	now, p := f.site.instantOf(), f.site.cfg.Patience
-	t := turn{job: first.job, since: now, until: first.from, ran: int(f.tree.pools[Root].Tasks)}
-	if f.running.endless == 0 {
+	t := turn{job: first.job, first: now, since: now, until: first.from, ran: int(f.tree.pools[Root].Tasks)}
+	if f.running.endless.all == 0 {
 		t.until, t.sure = cluster.Forever, true // no prediction can be wrong; see passed
 	}
 	if p > 0 {
@@ -153,6 +169,7 @@ const manyTasks = 1000
 func (f *reserve) hold(r *reserved) {
 	h := *r
 	h.held, h.lacksLicense = true, !f.quotas.licensesFree(h.key)
+	h.sure = !h.lacksLicense && !f.running.endlessAmong(h.nodes)
 	if length := h.to - h.from; h.lacksLicense {
 		if from, found := f.licensesFrom(h.key, length, f.site.instantOf(), cluster.Forever); found {
 			h.from, h.to = from, from+length
@@ -169,7 +186,7 @@ func (f *reserve) hold(r *reserved) {
 // letGo gives up the kept room and the held nodes, because another backfill rule or order chooses anew.
 func (f *reserve) letGo() {
 	b := &f.backfill
-	b.plan, b.firsts, b.last, b.patience = nil, b.firsts[:0], reserved{}, patience{}
+	b.plan, b.firsts, b.last, b.patience, b.promises = nil, b.firsts[:0], reserved{}, patience{}, promises{}
 	b.uniform, b.alike = false, 0
 	cluster.KeptOf(f.site.cluster).Release()
 }
@@ -185,15 +202,17 @@ func (f *reserve) holdAgain() {
 		p.since = 0
 		return
 	}
-	length := f.lengthAt(h.at)
+	length := f.keptLength(h.at)
 	from, nodes, found := f.paidFrom(h.key, length, f.site.instantOf(), cluster.Forever)
-	if !found {
-		p.since = 0
-		return
+	if found {
+		h.from, h.to = from, from+length
 	}
-	h.from, h.to = from, from+length
 	if len(h.nodes) == 0 {
 		h.nodes = nodes
+	}
+	if !found || f.opens(&h) > f.site.instantOf() {
+		p.since = 0
+		return
 	}
 	f.hold(&h)
 }

@@ -123,6 +123,7 @@ func (m *placement) start(leaf int32, at subRef, h head, node cluster.NodeID, fr
 	bar := m.queues.all[at.queue].bar(sub)
 	b := m.queues.take(at, h)
 	m.reserve.backfill.patience.forget(h.id)
+	m.reserve.backfill.promises.forget(h.id)
 	m.queues.countWaiting(at, -1)
 	if t := m.quotas.needsOf(j.Key); t != nil {
 		m.quotas.countStart(t)
@@ -215,12 +216,16 @@ func (m *placement) startKept(r *reserved, d *Decision) bool {
 		waits = m.gates.passes(m.queues.all[at.queue].pool, at)
 	}
 	m.reserve.holdRoom(r, +1)
-	if !waits {
+	switch {
+	case !waits:
 		r.job = 0
+		return false
+	case r.endless && !m.reserve.sparesPlanned(r):
+		r.from = unplaced
 		return false
 	}
 	if !m.site.isThere(r) || !m.site.mayUse(r.nodes, r.key, m.queues.sub(at).limit) || !m.quotas.licensesFree(r.key) {
-		r.from = unplaced
+		r.from, r.sure = unplaced, false
 		m.reserve.keepRoom(r)
 		return false
 	}

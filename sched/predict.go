@@ -93,13 +93,21 @@ func (f *reserve) predicted(leaf int32, a *ask) int64 {
 	return max(min(length, planned(a.limit)), int64(time.Millisecond))
 }
 
-// length is the planned run time of a task: its time limit or, if it has none, the prediction. While windows are
-// coming, a task without a limit is planned to run on, because nothing ends it when the window begins.
+// length is the planned run time of a task: its time limit or, if it has none, the prediction.
 func (f *reserve) length(leaf int32, a *ask) int64 {
-	if a.limit > 0 || f.site.cluster.Windows().Any() {
+	if a.limit > 0 {
 		return planned(a.limit)
 	}
 	return f.predicted(leaf, a)
+}
+
+// keptLength is the length of the room that is kept for a job of a sub-queue. While windows are coming, room for a
+// task without a limit has no end, because nothing ends the task when a window begins.
+func (f *reserve) keptLength(at subRef) int64 {
+	if limit := f.queues.sub(at).limit; limit > 0 || f.site.cluster.Windows().Any() {
+		return planned(limit)
+	}
+	return f.lengthAt(at)
 }
 
 // lengthAt is lengthNow for the jobs of a sub-queue.

@@ -70,6 +70,7 @@ func (f *reserve) moveToFreed(r *reserved) {
 	if r.from == was {
 		return
 	}
+	b.promises.promise(r)
 	kept := cluster.KeptOf(f.site.cluster)
 	kept.Release()
 	for i := range b.firsts {
@@ -85,18 +86,19 @@ func (h *gates) lookBehind() {
 }
 
 // findBehind removes from the sub-queues without room the sub-queues with one of the keys that find room behind the
-// first jobs. Of two sub-queues with a key, the shorter one finds room if the longer one does, so that only few
-// searches are needed.
+// first jobs. Of two sub-queues with a key, both with or both without a time limit, the shorter one finds room if the
+// longer one does, so that only few searches are needed.
 func (h *gates) findBehind(keys []cluster.Key) []subRef {
 	b := &h.reserve.backfill
-	key, fits, fails := cluster.Key(-1), int64(0), int64(0)
+	key, endless, fits, fails := cluster.Key(-1), false, int64(0), int64(0)
 	all := h.noRoom.takeIf(keys, b.tries[:0], func(at subRef) bool {
-		if sub := h.queues.sub(at); sub.key != key {
-			key, fits, fails = sub.key, -1, cluster.Forever
+		sub := h.queues.sub(at)
+		if sub.key != key || (sub.limit == 0) != endless {
+			key, endless, fits, fails = sub.key, sub.limit == 0, -1, cluster.Forever
 		}
 		length := h.reserve.lengthAt(at)
 		if length > fits && length < fails {
-			if _, found := h.reserve.placeBehind(key, length); found {
+			if _, found := h.reserve.placeBehind(key, length, sub.limit); found {
 				fits = length
 			} else {
 				fails = length

@@ -32,6 +32,7 @@ type backfilling struct {
 	firsts   []reserved
 	last     reserved // the first job of the previous step, if there was only one
 	patience patience
+	promises promises
 	looks    lookups
 	keep     keeper // conservative
 
@@ -81,6 +82,7 @@ func (b *backfilling) fork(c *cluster.Cluster) backfilling {
 	}
 	f.ends, f.tries, f.firsts = slices.Clone(b.ends), nil, slices.Clone(b.firsts)
 	f.patience, f.looks.freed = b.patience.fork(), slices.Clone(b.looks.freed)
+	f.promises = b.promises.fork()
 	f.keep.all, f.keep.fresh = slices.Clone(b.keep.all), slices.Clone(b.keep.fresh)
 	f.keep.inOrder.soonest, f.keep.inOrder.shown, f.keep.inOrder.room = nil, nil, forkRoom{}
 	return f
@@ -157,10 +159,11 @@ type inOrder struct {
 	room      forkRoom // memory of the last copy that listed the tasks
 }
 
-// span is a key and a planned run time.
+// span is a key and a planned run time, which is a time limit or a prediction.
 type span struct {
-	key    cluster.Key
-	length int64
+	key     cluster.Key
+	length  int64
+	endless bool // a prediction
 }
 
 // moment identifies when a plan was made: the event number, and the instant, because an order may follow the clock.
@@ -185,6 +188,8 @@ type reserved struct {
 	nodes    []cluster.NodeID // one per task; the list is never changed
 	from, to int64
 	held     bool // from now on without end, see patience; from is the expected start
+	endless  bool // the task has no time limit
+	sure     bool // from rests on no prediction, see promises
 	// lacksLicense means that the job lacks licenses: then only these are held, and no nodes.
 	lacksLicense bool
 }

@@ -8,7 +8,8 @@ import (
 
 // unplacedAt is a task, or a gang, of a job in a sub-queue without a planned start.
 func (w *queues) unplacedAt(at subRef, job int64) reserved {
-	return reserved{job: job, at: at, arrival: w.arrivalOf(at, job), key: w.sub(at).key, from: unplaced}
+	sub := w.sub(at)
+	return reserved{job: job, at: at, arrival: w.arrivalOf(at, job), key: sub.key, from: unplaced, endless: sub.limit == 0}
 }
 
 // waitingJob finds the job in its sub-queue, if the gate of the sub-queue is open.
@@ -32,7 +33,7 @@ func (w *queues) inSubQueue(r *reserved) (subRef, head, bool) {
 
 // keepRoom keeps the earliest room, and reports whether there is any.
 func (f *reserve) keepRoom(r *reserved) bool {
-	return f.keepBetween(r, f.lengthAt(r.at), f.site.instantOf(), f.keepsBefore())
+	return f.keepBetween(r, f.keptLength(r.at), f.site.instantOf(), f.keepsBefore())
 }
 
 // keepsBefore is the instant before which planned starts must lie.
@@ -48,6 +49,7 @@ func (f *reserve) keepBetween(r *reserved, length, from, before int64) bool {
 	from, nodes, found := f.paidFrom(r.key, length, from, before)
 	if found {
 		r.from, r.to, r.nodes = from, from+length, nodes
+		r.sure = f.isSure(r)
 		f.holdRoom(r, -1)
 	}
 	return found
@@ -127,6 +129,7 @@ func (f *reserve) moveSooner(r *reserved) {
 func (f *reserve) moveRoom(r *reserved, from int64, node cluster.NodeID) {
 	f.holdRoom(r, +1)
 	r.from, r.to, r.nodes = from, from+r.to-r.from, f.alone(node)
+	r.sure = f.isSure(r)
 	f.holdRoom(r, -1)
 }
 
@@ -136,6 +139,9 @@ func (f *reserve) holdRoom(r *reserved, sign int64) {
 	from, to := r.from, r.to
 	if r.held {
 		to = cluster.Forever
+	}
+	if r.endless {
+		f.backfill.promises.endless -= int(sign) * len(r.nodes)
 	}
 	for _, node := range r.nodes {
 		f.planLicenses(r.key, sign, from, to)
@@ -209,6 +215,7 @@ func (f *reserve) goesFirst(r reserved) {
 		f.hold(&r)
 		return
 	}
+	f.backfill.promises.promise(&r)
 	f.noteAhead(r)
 }
 

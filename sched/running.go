@@ -2,6 +2,7 @@ package sched
 
 import (
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/fairlead/fairlead/cluster"
@@ -18,15 +19,15 @@ type running struct {
 
 	runs    []run
 	runFree freeList
-	keys    keyCounts // of the running tasks
-	endless int       // number of running tasks without a time limit
+	keys    keyCounts  // of the running tasks
+	endless nodeCounts // of the running tasks without a time limit
 }
 
 // count adds a task to the counts, or removes it.
 func (g *running) count(r *run, by int32) {
 	g.keys.add(r.key, by)
 	if r.limit == 0 {
-		g.endless += int(by)
+		g.endless.add(r.node, by)
 	}
 }
 
@@ -51,6 +52,22 @@ func (g *running) run(id RunID) *run {
 		panic("sched: task ended twice")
 	}
 	return r
+}
+
+// endlessAmong reports whether a task without a time limit runs on one of the nodes.
+func (g *running) endlessAmong(nodes []cluster.NodeID) bool {
+	return slices.ContainsFunc(nodes, func(id cluster.NodeID) bool { return g.endless.of(id) > 0 })
+}
+
+// endingBefore yields the running tasks without a time limit that are planned to end before an instant.
+func (g *running) endingBefore(instant int64) iter.Seq[*run] {
+	return func(yield func(*run) bool) {
+		for i := range g.runs {
+			if r := &g.runs[i]; r.used && r.limit == 0 && r.until < instant && !yield(r) {
+				return
+			}
+		}
+	}
 }
 
 // leavingUnits is the number of slots of leaving tasks.
@@ -99,3 +116,26 @@ func (m *site) startOf(r *run) time.Time {
 	}
 	return r.started
 }
+
+// nodeCounts counts tasks by node.
+type nodeCounts struct {
+	all int
+	on  []int32
+}
+
+func (c *nodeCounts) add(id cluster.NodeID, by int32) {
+	for len(c.on) <= int(id) {
+		c.on = append(c.on, 0)
+	}
+	c.on[id] += by
+	c.all += int(by)
+}
+
+func (c *nodeCounts) of(id cluster.NodeID) int32 {
+	if int(id) >= len(c.on) {
+		return 0
+	}
+	return c.on[id]
+}
+
+func (c *nodeCounts) clone() nodeCounts { return nodeCounts{c.all, slices.Clone(c.on)} }

@@ -44,7 +44,7 @@ func watch(t *testing.T, seed uint64) (name string, starved bool) {
 	t.Helper()
 	place := []sched.Backfill{sched.FirstFit, sched.FCFS, sched.EASY, sched.Conservative, sched.FCFS, sched.EASY,
 		sched.Conservative}[seed%7]
-	d := newDuel(t, rand.New(rand.NewPCG(seed, 16)), place, true)
+	d := newDuel(t, rand.New(rand.NewPCG(seed, 16)), &duel{backfill: place, free: true})
 	limit := d.bound() + 7*d.halfLife
 	if !d.waits(limit) {
 		return "", false

@@ -71,7 +71,7 @@ var backfills = [2]sched.Backfill{sched.EASY, sched.Conservative}
 // fight lets a job wait among an adversary's, and returns which part of its bound it waited.
 func fight(t *testing.T, seed uint64) float64 {
 	t.Helper()
-	d := newDuel(t, rand.New(rand.NewPCG(seed, 15)), backfills[seed%2], false)
+	d := newDuel(t, rand.New(rand.NewPCG(seed, 15)), &duel{backfill: backfills[seed%2]})
 	limit := d.bound()
 	if !d.owes() { // there the pools that licenses hold back go first for a while, as if forever
 		d.alarm = func(g why.Gate) {

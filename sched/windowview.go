@@ -92,15 +92,14 @@ func (v View) WindowsOn(id cluster.NodeID) []why.Window {
 	return out
 }
 
-// KeptOn returns the planned starts on a node, as of the last step, in order. It does not say which of them rest on
-// predictions.
+// KeptOn returns the planned starts on a node, as of the last step, in order.
 func (v View) KeptOn(id cluster.NodeID) (out []why.Kept) {
 	if v.s.reserve.backfill.plan == nil {
 		return nil
 	}
 	for r := range v.keptRoom() {
 		if r.on(id) {
-			k := *v.whyKept(r, nil)
+			k := *v.whyKept(r)
 			for _, n := range r.nodes { // once for each task
 				if n == id {
 					k.Units += int64(v.s.site.cluster.Width(r.key))

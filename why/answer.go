@@ -269,6 +269,11 @@ type Kept struct {
 	Predicted bool `json:"predicted,omitempty"`
 	// Overdue means that those tasks have outlived their prediction: the room is free once they end.
 	Overdue bool `json:"overdue,omitempty"`
+	// Endless are jobs with tasks without a time limit on these nodes, at most three. While such tasks run there, no
+	// latest start is known.
+	Endless []int64 `json:"endless,omitempty"`
+	// Since is when the job became the first that finds no room.
+	Since *time.Time `json:"since,omitempty"`
 	// Held means that the job has waited too long and nodes are held for it: it starts at the latest when the
 	// tasks there have ended. HeldFrom is when nodes will be held for it, if that is known.
 	Held     bool       `json:"held,omitempty"`

@@ -1,0 +1,206 @@
+package sched
+
+import (
+	"iter"
+	"maps"
+
+	"github.com/fairlead/fairlead/cluster"
+)
+
+// A planned start that rests on time limits only is a promise, and users are told so. Predictions may be wrong, so
+// they may not break it: a task without a limit goes before such a start only beside the room that is kept for it.
+// There is one exception. If a window keeps the job from its nodes until an instant, then the nodes would be idle up
+// to that instant however long it is, and tasks without a limit start there if they could run for ten times as long
+// as predicted.
+
+// promises records which planned starts are promises.
+type promises struct {
+	starts  map[int64]int64 // by job: the promised start
+	endless int             // number of waiting tasks without a time limit that are planned
+}
+
+// windowMargin is by how much a prediction may be wrong before a task delays a job that waits for a window.
+const windowMargin = 10
+
+func (p *promises) fork() promises {
+	return promises{starts: maps.Clone(p.starts), endless: p.endless}
+}
+
+// forget drops the promise to a job that starts or leaves.
+func (p *promises) forget(job int64) {
+	if len(p.starts) > 0 {
+		delete(p.starts, job)
+	}
+}
+
+// make records the start of a job as a promise.
+func (p *promises) make(r *reserved) {
+	if p.starts == nil {
+		p.starts = map[int64]int64{}
+	}
+	p.starts[r.job] = r.from
+}
+
+// isSure reports whether the planned start of a job rests on no prediction: no task without a limit runs on its
+// nodes, none is planned to start before, and none holds its licenses. A start that was promised before stays a
+// promise, because tasks without a limit started only beside its room, and so does one that moved to an earlier time.
+func (f *reserve) isSure(r *reserved) bool {
+	b := &f.backfill
+	if r.sure {
+		return true
+	}
+	if len(b.promises.starts) > 0 {
+		if start, made := b.promises.starts[r.job]; made && r.from <= start {
+			return true
+		}
+	}
+	switch {
+	case b.promises.endless > 0:
+		return false
+	case f.running.endless.all == 0:
+		return true
+	}
+	return !f.quotas.holdsLicense(r.key) && !f.running.endlessAmong(r.nodes)
+}
+
+// promise makes the planned start of the job that goes first a promise if it is sure, and else takes it back.
+func (p *promises) promise(r *reserved) {
+	if r.sure {
+		p.make(r)
+	} else {
+		p.forget(r.job)
+	}
+}
+
+// promiseAll makes all planned starts promises. They are, if jobs go in order of arrival, until tasks without a
+// limit run.
+func (f *reserve) promiseAll() {
+	for i := range f.backfill.keep.all {
+		r := &f.backfill.keep.all[i]
+		if start, made := f.backfill.promises.starts[r.job]; r.from != unplaced && r.sure && (!made || r.from < start) {
+			f.backfill.promises.make(r)
+		}
+	}
+}
+
+// promised yields the promised starts of other jobs that a task without a time limit, with a predicted run time, could
+// delay.
+func (f *reserve) promised(job, length int64) iter.Seq[*reserved] {
+	return func(yield func(*reserved) bool) {
+		for _, all := range [...][]reserved{f.backfill.firsts, f.backfill.keep.all} {
+			for i := range all {
+				r := &all[i]
+				if r.sure && r.from != unplaced && r.job != job && !f.endsBeforeWindow(r, length) && !yield(r) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// spares is the number of tasks of a job without a time limit, with a key and a predicted run time, that a node can
+// take now beside the promised starts of other jobs: at most as many as asked for.
+func (f *reserve) spares(job int64, id cluster.NodeID, key cluster.Key, length int64, most int) int {
+	for r := range f.promised(job, length) {
+		if r.on(id) {
+			most = min(most, f.besides(id, key, r))
+		}
+	}
+	return most
+}
+
+// besides is the number of tasks with a key that a node can take beside a planned start, if no running task without a
+// time limit ends before.
+func (f *reserve) besides(id cluster.NodeID, key cluster.Key, r *reserved) int {
+	plan := f.backfill.plan
+	if f.running.endless.of(id) == 0 {
+		return plan.Holds(id, key, r.from, r.to)
+	}
+	last := func(sign int64) {
+		for x := range f.running.endingBefore(r.to) {
+			switch {
+			case x.node != id:
+			case sign < 0:
+				plan.Take(id, x.key, x.until, r.to)
+			default:
+				plan.Give(id, x.key, x.until, r.to)
+			}
+		}
+	}
+	last(-1)
+	defer last(+1)
+	return plan.Holds(id, key, r.from, r.to)
+}
+
+// sparesLicenses reports whether the licenses of a job without a time limit, with a key and a predicted run time, are
+// not promised to others.
+func (f *reserve) sparesLicenses(job int64, key cluster.Key, length int64) bool {
+	if !f.quotas.holdsLicense(key) {
+		return true
+	}
+	for r := range f.promised(job, length) {
+		if f.quotas.holdsLicense(r.key) && !f.licensesBeside(key, r) {
+			return false
+		}
+	}
+	return true
+}
+
+// licensesBeside reports whether a task with a key, or a gang, can hold its licenses beside a planned start, if no
+// running task without a time limit ends before.
+func (f *reserve) licensesBeside(key cluster.Key, r *reserved) bool {
+	last := func(sign int64) {
+		for x := range f.running.endingBefore(r.to) {
+			f.planLicenses(x.key, sign, x.until, r.to)
+		}
+	}
+	last(-1)
+	defer last(+1)
+	_, found := f.licensesFrom(key, r.to-r.from, r.from, r.from+1)
+	return found
+}
+
+// endsBeforeWindow reports whether a task that starts now and runs for many times its prediction has ended before the
+// windows let a job start.
+func (f *reserve) endsBeforeWindow(r *reserved, length int64) bool {
+	return f.site.cluster.Windows().Any() && f.site.instantOf()+windowMargin*length <= f.opens(r)
+}
+
+// opens is the first instant at which the windows let a job start on its nodes, if nothing else runs there.
+func (f *reserve) opens(r *reserved) int64 {
+	now, window := f.site.instantOf(), f.site.cluster.Window(r.key)
+	opens := now
+	if !f.site.cluster.Windows().Any() {
+		return opens
+	}
+	for _, id := range r.nodes {
+		begin, end := f.site.cluster.Nodes()[id].Open(window, now)
+		for begin < cluster.Forever && end-begin < r.to-r.from {
+			begin, end = f.site.cluster.Nodes()[id].Open(window, end)
+		}
+		opens = max(opens, begin)
+	}
+	return opens
+}
+
+// sparesPlanned reports whether a task, or a gang, without a time limit that is planned to start now leaves the
+// promised starts alone.
+func (f *reserve) sparesPlanned(r *reserved) bool {
+	length := r.to - r.from
+	if f.site.cluster.Windows().Any() {
+		length = f.lengthAt(r.at)
+	}
+	if !f.sparesLicenses(r.job, r.key, length) {
+		return false
+	}
+	tasks := map[cluster.NodeID]int{}
+	for _, id := range r.nodes {
+		tasks[id]++
+	}
+	for id, n := range tasks {
+		if f.spares(r.job, id, r.key, length, n) < n {
+			return false
+		}
+	}
+	return true
+}
