@@ -46,6 +46,7 @@ type duel struct {
 	started bool
 	runs    []duelRun
 	lengths map[int64]time.Duration
+	recent  []sched.Job   // submitted lately
 	waiting int           // jobs of the adversary
 	users   uint32        // that it has made up
 	burst   time.Duration // until the next one
@@ -218,8 +219,10 @@ func (d *duel) submit(pool string, ask sched.Request, length time.Duration, alik
 	if d.urgent && d.last != d.victim && d.rng.IntN(2) == 0 {
 		priority--
 	}
-	d.Add(sched.Job{ID: d.last, Pool: d.Pool(pool), Key: d.KeyOf(ask), Priority: priority, Tasks: max(1, ask.Gang),
-		Limit: limit, Alike: alike, Submitted: d.now}, d.now)
+	j := sched.Job{ID: d.last, Pool: d.Pool(pool), Key: d.KeyOf(ask), Priority: priority, Tasks: max(1, ask.Gang),
+		Limit: limit, Alike: alike, Submitted: d.now}
+	d.Add(j, d.now)
+	d.recent = append(d.recent[max(0, len(d.recent)-8):], j)
 	return d.last
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/why"
+	"github.com/fairlead/fairlead/why/room"
 )
 
 // holeGate closes the gate of the nodes for a job that would fit on some node now, but not for as long as it may
@@ -23,7 +24,7 @@ func (v GateView) holeGate(j *Job, g why.Gate) why.Gate {
 
 // InTheWay returns the planned start of another job that keeps a job from starting although it
 // would fit now; nil if there is none.
-func (v GateView) InTheWay(j Job) *why.Kept {
+func (v GateView) InTheWay(j Job) *room.Kept {
 	if v.s.reserve.backfill.plan == nil || v.isFirst(j) {
 		return nil
 	}
@@ -31,10 +32,14 @@ func (v GateView) InTheWay(j Job) *why.Kept {
 		v.s.Read().keptOf(j.ID) == nil {
 		return nil
 	}
-	if r := v.inTheWay(&j); r != nil {
+	r, exact := v.inTheWay(&j)
+	switch {
+	case r == nil:
+		return nil
+	case !exact:
 		return v.s.Read().whyKept(r)
 	}
-	return nil
+	return v.behind(r, &j)
 }
 
 // foundNoRoom reports whether the last step found no room for a job. The plan may be older: it shows room that does
@@ -60,16 +65,49 @@ func (v GateView) lengthOf(j *Job) int64 {
 }
 
 // inTheWay returns the earliest planned start of another job that the job would delay, on a node where the job
-// would fit now; nil if there is none.
-func (v GateView) inTheWay(j *Job) *reserved {
-	end := v.s.site.instantOf() + v.lengthOf(j)
-	var first *reserved
+// would fit now; nil if there is none. If the plan shows no such start, because it is older than the last end of a
+// task, it is the earliest before the job would end.
+func (v GateView) inTheWay(j *Job) (first *reserved, exact bool) {
 	for r := range v.s.Read().keptRoom() {
-		if r.job != j.ID && r.from < end && (first == nil || r.from < first.from) && v.fitsOnOne(r.nodes, j.Key) {
-			first = r
+		if r.job == j.ID || r.from >= v.endOf(r, j) || !v.fitsOnOne(r.nodes, j.Key) {
+			continue
+		}
+		delays := v.delays(r, j)
+		if first == nil || delays && !exact || delays == exact && r.from < first.from {
+			first, exact = r, delays
 		}
 	}
-	return first
+	return first, exact
+}
+
+// endOf is when a job would end that starts now, by a planned start of another job: no prediction may break a promise.
+func (v GateView) endOf(r *reserved, j *Job) int64 {
+	length := v.lengthOf(j)
+	if r.sure && j.Limit == 0 && !v.s.reserve.endsBeforeWindow(r, length) {
+		length = int64(NoLimit)
+	}
+	return v.s.site.instantOf() + length
+}
+
+// delays reports whether a job that starts now would delay a planned start on a node where it fits.
+func (v GateView) delays(r *reserved, j *Job) bool {
+	if v.s.Read().newer() {
+		return false // the plan is not the one of the planned start
+	}
+	end := v.endOf(r, j)
+	if r.sure && j.Limit == 0 {
+		return slices.ContainsFunc(r.nodes, func(id cluster.NodeID) bool {
+			return v.s.site.cluster.Fits(id, j.Key) && v.s.reserve.besides(id, j.Key, r) == 0
+		})
+	}
+	to := r.to
+	if r.held {
+		to = cluster.Forever
+	}
+	from, until := max(r.from, v.s.site.instantOf()), min(end, to)
+	return slices.ContainsFunc(r.nodes, func(id cluster.NodeID) bool {
+		return v.s.site.cluster.Fits(id, j.Key) && !v.s.reserve.backfill.plan.Fits(id, j.Key, from, until)
+	})
 }
 
 // fitsOnOne reports whether a task with the key fits on some of the nodes now.
@@ -82,7 +120,7 @@ func (v View) keptRoom() iter.Seq[*reserved] {
 	return func(yield func(*reserved) bool) {
 		b := &v.s.reserve.backfill
 		firsts, others := b.firsts, b.keep.all
-		if b.plan != nil && !b.stable && len(b.keep.fresh) > 0 {
+		if v.newer() {
 			firsts, others = nil, planShown(v.s)
 		}
 		for _, all := range [][]reserved{firsts, others} {
@@ -93,6 +131,12 @@ func (v View) keptRoom() iter.Seq[*reserved] {
 			}
 		}
 	}
+}
+
+// newer reports whether jobs came since the last plan was made, and keptRoom shows a newer plan.
+func (v View) newer() bool {
+	b := &v.s.reserve.backfill
+	return b.plan != nil && !b.stable && len(b.keep.fresh) > 0
 }
 
 // keptOf returns the earliest planned start of a job, nil if there is none.
@@ -107,11 +151,11 @@ func (v View) keptOf(job int64) *reserved {
 }
 
 // Kept returns the earliest planned start of each job, as of the last step.
-func (v View) Kept() map[int64]why.Kept {
+func (v View) Kept() map[int64]room.Kept {
 	if v.s.reserve.backfill.plan == nil {
 		return nil
 	}
-	all := map[int64]why.Kept{}
+	all := map[int64]room.Kept{}
 	for r := range v.keptRoom() {
 		if had, known := all[r.job]; !known || r.from < had.From.UnixNano() {
 			all[r.job] = *v.whyKept(r)
@@ -121,7 +165,7 @@ func (v View) Kept() map[int64]why.Kept {
 }
 
 // KeptFor returns the earliest planned start of a job, as of the last step; nil if there is none.
-func (v View) KeptFor(job int64) *why.Kept {
+func (v View) KeptFor(job int64) *room.Kept {
 	if v.s.reserve.backfill.plan == nil {
 		return nil
 	}
@@ -130,19 +174,25 @@ func (v View) KeptFor(job int64) *why.Kept {
 		return nil
 	}
 	k := v.whyKept(r)
-	k.Endless = v.endlessAt(r)
+	k.Endless, k.Plan = v.endlessAt(r), v.planOf(r)
 	return k
 }
 
 // whyKept describes a planned start for an answer.
-func (v View) whyKept(r *reserved) *why.Kept {
+func (v View) whyKept(r *reserved) *room.Kept {
 	b, now := &v.s.reserve.backfill, v.s.site.instantOf()
 	from := max(r.from, now) // a task over its limit may still be there
-	k := &why.Kept{Job: r.job, Nodes: v.s.site.nodeNames(r.nodes),
+	k := &room.Kept{Job: r.job, Nodes: v.s.site.nodeNames(r.nodes),
 		From: time.Unix(0, from), To: time.Unix(0, from+r.to-r.from)}
-	k.Held, k.MayMove = r.held, v.s.site.plans == plansAll && !b.arrival
+	k.Unlimited, k.Held, k.MayMove = r.endless, r.held, v.s.site.plans == plansAll && !b.arrival
 	k.Predicted = !r.sure || v.s.site.cluster.Windows().Any() && v.s.running.endlessAmong(r.nodes)
 	k.Overdue = k.Predicted && r.from <= now
+	switch {
+	case r.held && r.lacksLicense:
+		k.Nodes, k.Predicted, k.Overdue = nil, true, false
+	case r.held:
+		v.expected(r, k)
+	}
 	if i, known := b.patience.find(r.job); known {
 		t := &b.patience.of[i]
 		since := time.Unix(0, t.first)

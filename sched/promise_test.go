@@ -17,6 +17,7 @@ type lasting struct {
 	lengths map[int64]time.Duration
 	ends    map[sched.RunID]time.Time
 	began   map[int64]time.Time
+	jobs    map[int64]sched.Job
 }
 
 func newLasting(t *testing.T, tree share.Pool, backfill sched.Backfill) *lasting {
@@ -28,7 +29,7 @@ func newLasting(t *testing.T, tree share.Pool, backfill sched.Backfill) *lasting
 		s.Join(fmt.Sprint("n", i+1), cluster.Amounts{"cpu": 4}, epoch)
 	}
 	return &lasting{&world{Scheduler: s, now: epoch}, map[int64]time.Duration{}, map[sched.RunID]time.Time{},
-		map[int64]time.Time{}}
+		map[int64]time.Time{}, map[int64]sched.Job{}}
 }
 
 // usersOf is a tree of three users.
@@ -44,8 +45,10 @@ func (w *lasting) add(pool string, nodes int, cpus int64, length, limit time.Dur
 	if nodes > 1 {
 		ask.Gang, ask.Spread = nodes, true
 	}
-	w.Add(sched.Job{ID: w.last, Pool: w.Pool(pool), Key: w.KeyOf(ask), Priority: normal, Tasks: nodes, Limit: limit,
-		Submitted: w.now}, w.now)
+	j := sched.Job{ID: w.last, Pool: w.Pool(pool), Key: w.KeyOf(ask), Priority: normal, Tasks: nodes, Limit: limit,
+		Submitted: w.now}
+	w.jobs[j.ID] = j
+	w.Add(j, w.now)
 	w.play(w.now)
 	return w.last
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/why"
+	"github.com/fairlead/fairlead/why/room"
 )
 
 // WindowGates returns the gates of a job that windows close, or could close.
@@ -93,7 +94,7 @@ func (v View) WindowsOn(id cluster.NodeID) []why.Window {
 }
 
 // KeptOn returns the planned starts on a node, as of the last step, in order.
-func (v View) KeptOn(id cluster.NodeID) (out []why.Kept) {
+func (v View) KeptOn(id cluster.NodeID) (out []room.Kept) {
 	if v.s.reserve.backfill.plan == nil {
 		return nil
 	}

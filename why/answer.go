@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/share"
+	"github.com/fairlead/fairlead/why/room"
 )
 
 // Version is the version of the JSON form of an [Answer].
@@ -30,11 +31,11 @@ type Answer struct {
 	// Changes are requests that would start the job sooner. They are computed together with Start.
 	Changes []Change `json:"changes,omitempty"`
 	// Kept is the planned start of this job, if backfilling keeps room for it.
-	Kept   *Kept   `json:"kept,omitempty"`
-	Units  Units   `json:"units"`
-	Levels []Level `json:"levels,omitempty"`
-	Ahead  []Ahead `json:"ahead,omitempty"`
-	Gates  []Gate  `json:"gates,omitempty"`
+	Kept   *room.Kept `json:"kept,omitempty"`
+	Units  Units      `json:"units"`
+	Levels []Level    `json:"levels,omitempty"`
+	Ahead  []Ahead    `json:"ahead,omitempty"`
+	Gates  []Gate     `json:"gates,omitempty"`
 	// Nodes shows how the requirements narrow all nodes down to none, for a job that no node can run.
 	Nodes  []Narrowing `json:"nodes,omitempty"`
 	Step   uint64      `json:"step"`             // number of the last scheduling step
@@ -226,7 +227,7 @@ type Gate struct {
 	// Need is the amount that the job asks for at once, if that is above the limit.
 	Need string `json:"need,omitempty"`
 	// Kept is the planned start of another job that blocks this one.
-	Kept *Kept `json:"kept,omitempty"`
+	Kept *room.Kept `json:"kept,omitempty"`
 	// Window is the reservation or maintenance that the job asks for or that blocks it.
 	Window *Window `json:"window,omitempty"`
 	// Next is when the gate opens by itself: when an exhausted rate allows a start again, or when a pause
@@ -255,34 +256,11 @@ type Estimate struct {
 	Middle  *time.Time `json:"middle,omitempty"`
 	Late    *time.Time `json:"late,omitempty"`
 	Replays int        `json:"replays,omitempty"`
+	// Guess means that a running task has run for longer than all recent tasks of its pool: the replays assume half as
+	// long again, and the range moves with it.
+	Guess bool `json:"guess,omitempty"`
 	// AsOf is the time of the state that By was computed from, if that state is older than the answer.
 	AsOf *time.Time `json:"as_of,omitempty"`
-}
-
-// Kept is a planned start: the time and the room that backfilling keeps for a job.
-type Kept struct {
-	Job   int64     `json:"job"`
-	Nodes []string  `json:"nodes"`
-	From  time.Time `json:"from"`
-	To    time.Time `json:"to"` // if the job runs up to its time limit
-	// Predicted means that From rests on predicted run times of tasks without a time limit.
-	Predicted bool `json:"predicted,omitempty"`
-	// Overdue means that those tasks have outlived their prediction: the room is free once they end.
-	Overdue bool `json:"overdue,omitempty"`
-	// Endless are jobs with tasks without a time limit on these nodes, at most three. While such tasks run there, no
-	// latest start is known.
-	Endless []int64 `json:"endless,omitempty"`
-	// Since is when the job became the first that finds no room.
-	Since *time.Time `json:"since,omitempty"`
-	// Held means that the job has waited too long and nodes are held for it: it starts at the latest when the
-	// tasks there have ended. HeldFrom is when nodes will be held for it, if that is known.
-	Held     bool       `json:"held,omitempty"`
-	HeldFrom *time.Time `json:"held_from,omitempty"`
-	// MayMove means that conservative backfilling planned the start in the present order: jobs that get ahead
-	// of this one delay it.
-	MayMove bool `json:"may_move,omitempty"`
-	// Units is how many units of the share resource the job takes on the node that lists it.
-	Units int64 `json:"units,omitempty"`
 }
 
 // Window is a time span in which nodes are kept for some jobs, or for none.

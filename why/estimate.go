@@ -35,9 +35,13 @@ func (e *Estimate) text(b *strings.Builder, now time.Time) {
 func (e *Estimate) InReplays(now time.Time) string {
 	of := fmt.Sprintf("most of %d replays", e.Replays)
 	if e.Replays == 1 {
-		of = "the only replay that there was time for,"
+		of = "the one replay that there was time for,"
 	}
-	return fmt.Sprintf("%s in %s with run times as they were lately", span(*e.Early, *e.Late, now), of)
+	text := fmt.Sprintf("%s in %s with run times as they were lately", span(*e.Early, *e.Late, now), of)
+	if e.Guess {
+		text += "; a guess, as running tasks outlast all that ended lately"
+	}
+	return text
 }
 
 // Provided states the condition under which the job starts by then.

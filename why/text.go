@@ -25,7 +25,7 @@ func (a *Answer) Text() string {
 		fmt.Fprintf(&b, "  %s\n", a.Rank.text(a.Units.Unit))
 	}
 	if a.Kept != nil {
-		fmt.Fprintf(&b, "  Room            %s\n", a.Kept.text(a.At))
+		fmt.Fprintf(&b, "  Room            %s\n", a.Kept.Text(a.At))
 	}
 	if a.Start != nil {
 		a.Start.text(&b, a.At)

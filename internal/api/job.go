@@ -102,6 +102,8 @@ type Job struct {
 	Reason    *Reason        `json:"reason,omitempty" doc:"Why it waits"`
 	StartBy   *time.Time     `json:"start_by,omitempty" doc:"When its next task starts, if every task uses its whole time limit and no new job goes ahead"`
 	StartKept bool           `json:"start_kept,omitempty" doc:"Room is kept for it from then on"`
+	// StartPredicted means that StartBy rests on predicted run times of tasks without a time limit.
+	StartPredicted bool `json:"start_predicted,omitempty" doc:"start_by rests on predicted run times: it is the likely start, not the latest"`
 	Points    *why.Number    `json:"points,omitempty" doc:"Its priority under the policy multifactor: the sum of the terms, nice subtracted"`
 	Terms     []priorityTerm `json:"terms,omitempty" doc:"Terms of its priority, in the order of the formula"`
 	Bridged   []why.Bridged  `json:"bridged,omitempty" doc:"Places of its tasks in another queueing system, if a bridge has them; in lists only of the first ten"`

@@ -120,7 +120,7 @@ func explainPlanned(gates []why.Gate, limit time.Duration, now time.Time) {
 			long = "it may run until " + instant.Text(now.Add(limit))
 		}
 		g.Text = fmt.Sprintf("it would fit on %s now, but %s, and room is kept there for job %d from %s",
-			strings.Join(g.Kept.Nodes, ", "), long, g.Kept.Job, keptFrom(g.Kept))
+			strings.Join(g.Kept.Nodes, ", "), long, g.Kept.Job, g.Kept.BeginsAt(instant.Text(g.Kept.From)))
 	}
 }
 
@@ -278,17 +278,6 @@ func telling(s *engine.State, closed []why.Gate) []why.Gate {
 // onlyCapacity reports whether only the lack of room closes the way.
 func onlyCapacity(closed []why.Gate) bool {
 	return !slices.ContainsFunc(closed, func(g why.Gate) bool { return g.Code != why.FitNow && !keepsFree(g.Code) })
-}
-
-// keptFrom says from when room is kept, marked as approximate if it is predicted.
-func keptFrom(k *why.Kept) string {
-	switch {
-	case k.Overdue:
-		return "the end of the tasks that run there"
-	case k.Predicted:
-		return "about " + instant.Text(k.From)
-	}
-	return instant.Text(k.From)
 }
 
 // lackOfRoom returns why the next job finds no room: everything is in use, or the free part is too small for it.

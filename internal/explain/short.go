@@ -15,6 +15,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/why"
+	"github.com/fairlead/fairlead/why/room"
 )
 
 // ShortReason says why a job waits, in one line of a table.
@@ -224,19 +225,19 @@ func (ex *Explainer) WhyPool(ctx context.Context, name string, siblings int) (*w
 }
 
 // keptReason fills in the room that is kept for a job, or for another job in its way.
-func keptReason(s *engine.State, j *queue.Job, kept map[int64]why.Kept, r *ShortReason, now time.Time) bool {
+func keptReason(s *engine.State, j *queue.Job, kept map[int64]room.Kept, r *ShortReason, now time.Time) bool {
 	if len(kept) == 0 {
 		return false
 	}
 	if own, yes := kept[j.ID]; yes {
-		r.Code, r.Text = why.FitNow, "room, kept from "+keptFrom(&own)
+		r.Code, r.Text = why.FitNow, "room, kept from "+own.BeginsAt(instant.Text(own.From))
 		return true
 	}
 	other := s.Core.GateView().InTheWay(s.JobOf(engine.HeaderOf(j)))
 	if other == nil {
 		return false
 	}
-	r.Code, r.Text = why.FitReserved, fmt.Sprintf("room kept for %d from %s", other.Job, keptFrom(other))
+	r.Code, r.Text = why.FitReserved, fmt.Sprintf("room kept for %d from %s", other.Job, other.BeginsAt(instant.Text(other.From)))
 	return true
 }
 

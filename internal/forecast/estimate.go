@@ -12,6 +12,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/why"
+	"github.com/fairlead/fairlead/why/room"
 )
 
 // Bounds of the work of an estimate: the time for the replay with time limits, the total time for replays with real run
@@ -41,9 +42,10 @@ type estimator struct {
 	job     int64
 	began   time.Time // of the answer
 	lengths engine.Lengths
+	guesses bool // sample found a task that has run for longer than all recent ones of its pool
 	mean    time.Duration
-	kept    *why.Kept // the room that is kept for the job; nil: none
-	planned bool      // room is kept for every job, in order
+	kept    *room.Kept // the room that is kept for the job; nil: none
+	planned bool       // room is kept for every job, in order
 	others  *alternatives
 	tables  tables // used if many tasks wait; else nil
 	hurried bool   // many tasks wait
@@ -61,7 +63,9 @@ func (e *estimator) timeout(usual time.Duration) time.Duration {
 func (e *estimator) estimate() *why.Estimate {
 	out, done := &why.Estimate{}, true
 	switch {
-	case e.planned && e.kept != nil && !e.kept.Overdue:
+	case e.planned && e.kept != nil && e.kept.Predicted:
+		out.Text = e.unlimited()
+	case e.planned && e.kept != nil:
 		out.By, out.Kept, out.MayMove, out.Node = &e.kept.From, true, e.kept.MayMove, strings.Join(e.kept.Nodes, ", ")
 	case e.tables == nil || !e.tables.fresh(out, e.job, e.began):
 		if done = e.bound(out); !done && e.tables != nil && !e.tables.any(out, e.job, e.began) {
@@ -94,13 +98,18 @@ func (e *estimator) bound(out *why.Estimate) bool {
 	case bound.Found && (!unlimited || bound.At.Before(e.began.Add(sched.NoLimit/2))):
 		out.By, out.Node = &bound.At, strings.Join(bound.Nodes, ", ")
 	case unlimited:
-		out.Text = e.room() + "without a latest time: tasks that go before it, or run, have no time limit (submit -t)"
+		out.Text = e.unlimited()
 	case bound.At.After(e.began) || !done:
 		out.Text = "not before " + instant.Text(bound.At)
 	default:
 		out.Text = "not with what there is now, although nothing new went ahead"
 	}
 	return done
+}
+
+// unlimited says that there is no latest start, and when the job may start.
+func (e *estimator) unlimited() string {
+	return e.room() + "without a latest time: tasks that go before it, or run, have no time limit (submit -t)"
 }
 
 // room says when the room that predictions keep for the job becomes free.
@@ -131,6 +140,7 @@ func (e *estimator) replay(out *why.Estimate) {
 		starts = append(starts, f.At)
 	}
 	spread(out, starts)
+	out.Guess = e.guesses
 }
 
 // random returns the source of the sampled run times.
@@ -145,6 +155,8 @@ func (e *estimator) sample(rng *rand.Rand, t sched.Task) time.Duration {
 	long := max(e.mean, ran+ran/2)
 	if known := e.lengths.Known(t.Pool, ran); len(known) > 0 {
 		long = known[rng.IntN(len(known))]
+	} else if ran > 0 {
+		e.guesses = true
 	}
 	if t.Limit > 0 {
 		long = min(long, t.Limit)

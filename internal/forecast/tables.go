@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/why"
+	"github.com/fairlead/fairlead/why/room"
 )
 
 // Timetable returns by when each waiting job starts if every task runs until its time limit. It is nil if none could be
@@ -33,17 +34,19 @@ func (fc *Forecaster) Starts(ctx context.Context, jobs []*queue.Job) map[int64]C
 		return nil
 	}
 	t := fc.Timetable(ctx)
-	kept := engine.Read(fc.loop, func(s *engine.State) map[int64]why.Kept { return s.Core.Read().Kept() })
+	kept := engine.Read(fc.loop, func(s *engine.State) map[int64]room.Kept { return s.Core.Read().Kept() })
 	now := time.Now()
 	out := map[int64]Coming{}
 	for _, j := range jobs {
 		if !waits(j) {
 			continue
 		}
-		if k, yes := kept[j.ID]; yes {
-			out[j.ID] = Coming{k.From, true}
+		if k, yes := kept[j.ID]; yes && k.Overdue {
+			continue // nobody knows when the room is free
+		} else if yes {
+			out[j.ID] = Coming{k.From, true, k.Predicted}
 		} else if by, known := t.By(j.ID); known && !by.Before(now) {
-			out[j.ID] = Coming{by, false}
+			out[j.ID] = Coming{By: by}
 		}
 	}
 	return out
@@ -74,6 +77,7 @@ func (fc *Forecaster) beginRanges(s *engine.State, now time.Time) func() *timeta
 		began, rng := time.Now(), e.random()
 		for range maxRanges {
 			t.replay(e, began, func(x sched.Task) time.Time { return x.Started.Add(e.sample(rng, x)) })
+			t.guess = e.guesses
 			if took := time.Since(began); took+took/time.Duration(len(t.starts)) > tableTime {
 				break
 			}
@@ -96,8 +100,10 @@ func (fc *Forecaster) between(out *why.Estimate, job int64, began time.Time) {
 	fc.ranges.Ask(context.Background(), fc.loop, 0, fc.beginRanges).fillRange(out, job, began)
 }
 
-// Coming is the latest start of a waiting job.
+// Coming is the latest or, if Predicted is set, the likely start of a waiting job.
 type Coming struct {
 	By   time.Time
 	Kept bool // room is kept for the job from then on
+	// Predicted means that By rests on predicted run times: it is the likely start, not the latest.
+	Predicted bool
 }

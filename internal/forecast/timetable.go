@@ -6,6 +6,7 @@ import (
 
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/why"
+	"github.com/fairlead/fairlead/why/room"
 )
 
 // timetable predicts when all waiting jobs will start if no job is submitted, by replays of the future to its end.
@@ -14,6 +15,7 @@ type timetable struct {
 
 	row    map[int64]int32
 	starts [][]int64 // by replay, then by row; 0: unknown
+	guess  bool      // see [why.Estimate]
 	// endless is set if some task has no time limit: a job that starts a year later waits for that task.
 	endless bool
 }
@@ -67,13 +69,17 @@ func (t *timetable) fillRange(out *why.Estimate, job int64, now time.Time) {
 	}
 	if len(starts) >= rangesLeast {
 		spread(out, starts)
+		out.Guess = t.guess
 	}
 }
 
-// take fills the timetable from the room that is kept.
-func (t *timetable) take(kept map[int64]why.Kept) {
+// take fills the timetable from the promised starts.
+func (t *timetable) take(kept map[int64]room.Kept) {
 	t.starts = [][]int64{make([]int64, 0, len(kept))}
 	for job, k := range kept {
+		if k.Predicted {
+			continue // that is no latest start
+		}
 		t.row[job] = int32(len(t.starts[0]))
 		t.starts[0] = append(t.starts[0], k.From.UnixNano())
 	}

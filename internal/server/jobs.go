@@ -144,7 +144,7 @@ func (s *jobService) jobs(ctx context.Context, q queue.Query, o web.JobOptions) 
 		}
 		d.Reason = cmp.Or(d.Reason, heldReason(j, d.Bridged), stoppedReason(tasks))
 		if st, ok := starts[j.ID]; ok {
-			d.StartBy, d.StartKept = &st.By, st.Kept
+			d.StartBy, d.StartKept, d.StartPredicted = &st.By, st.Kept, st.Predicted
 		}
 		if t, ok := priorities[j.ID]; ok {
 			d.SetPriority(t)

@@ -9,6 +9,7 @@ import (
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/why"
+	"github.com/fairlead/fairlead/why/room"
 )
 
 // NodeView is a node as `fairlead nodes` shows it.
@@ -36,7 +37,7 @@ type NodeView struct {
 	Windows []why.Window `json:"windows,omitempty"`
 	// Fault is the present row of tasks that the node did not begin.
 	Fault *engine.Fault `json:"fault,omitempty"`
-	Kept  []why.Kept    `json:"kept,omitempty"`
+	Kept  []room.Kept   `json:"kept,omitempty"`
 }
 
 // InUse returns the amount of a resource that is in use.

@@ -157,8 +157,8 @@ func (p *planner) node(row int, n *views.NodeView, tasks []history.NodeTask, key
 	for _, k := range n.Kept {
 		p.add(plot.Box{
 			Label: fmt.Sprint(k.Job, " starts"), Kind: plot.Reservation,
-			Tip: fmt.Sprintf("planned start: job %d on %s\n%d %s from %s, until %s at the latest", k.Job,
-				strings.Join(k.Nodes, ", "), k.Units, p.m.Unit, instant.Clock(k.From, p.now), instant.Clock(k.To, p.now)),
+			Tip: fmt.Sprintf("planned start: job %d on %s\n%d %s from %s, until %s", k.Job,
+				strings.Join(k.Nodes, ", "), k.Units, p.m.Unit, k.Begins(p.now), k.Ends(p.now)),
 		}, max(1, k.Units), k.From, k.To)
 		first = units.Earlier(first, k.From)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead/fairlead/internal/views"
 	say "github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/queue"
-	"github.com/fairlead/fairlead/why"
+	"github.com/fairlead/fairlead/why/room"
 )
 
 // reservePage asks for the users of reserved nodes, and shows tasks in the way; unreservePage asks before a
@@ -43,7 +43,7 @@ type Reserve struct {
 	Plan *api.ReserveResponse
 	Old  *engine.Reservation
 	// Kept is the work that is planned for the nodes at that time.
-	Kept []why.Kept
+	Kept []room.Kept
 	Done bool
 }
 
@@ -143,19 +143,19 @@ func (v *Reserve) request() (*api.ReserveRequest, error) {
 }
 
 // keptAt returns the jobs with planned starts on the nodes of a reservation while it lasts.
-func keptAt(nodes []views.NodeView, r *engine.Reservation) (out []why.Kept) {
+func keptAt(nodes []views.NodeView, r *engine.Reservation) (out []room.Kept) {
 	for i := range nodes {
 		if !slices.Contains(r.Nodes, nodes[i].Name) {
 			continue
 		}
 		for _, k := range nodes[i].Kept {
-			known := slices.ContainsFunc(out, func(x why.Kept) bool { return x.Job == k.Job })
+			known := slices.ContainsFunc(out, func(x room.Kept) bool { return x.Job == k.Job })
 			if !known && k.From.Before(r.Until) && k.To.After(r.From) {
 				out = append(out, k)
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b why.Kept) int { return a.From.Compare(b.From) })
+	slices.SortFunc(out, func(a, b room.Kept) int { return a.From.Compare(b.From) })
 	return out
 }
 

@@ -113,10 +113,13 @@ func Limit(seconds float64) string {
 	return units.FormatDuration(time.Duration(seconds * float64(time.Second)))
 }
 
-// Start writes the forecast start of a waiting job.
+// Start writes the latest start of a waiting job or, after a tilde, a predicted one.
 func Start(j *api.Job, now time.Time) string {
 	if j.StartBy == nil {
 		return "-"
+	}
+	if j.StartPredicted {
+		return "~" + instant.Clock(*j.StartBy, now)
 	}
 	return instant.Clock(*j.StartBy, now)
 }

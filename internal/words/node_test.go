@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/views"
-	"github.com/fairlead/fairlead/why"
+	"github.com/fairlead/fairlead/why/room"
 )
 
 // TestRoomUntilReserved checks the time for which a node is free before a reservation; a time of less than a
@@ -18,7 +18,7 @@ func TestRoomUntilReserved(t *testing.T) {
 		400 * time.Millisecond: "reserved from 21:32:00 for 7",
 	} {
 		n := views.NodeView{State: "up", Free: map[string]int64{"cpu": 2}, Capacity: map[string]int64{"cpu": 2},
-			Kept: []why.Kept{{Job: 7, From: now.Add(left)}}}
+			Kept: []room.Kept{{Job: 7, From: now.Add(left)}}}
 		if got := whyNotHere(&n, "cpu", now); got != want {
 			t.Errorf("%v before: %q, want %q", left, got, want)
 		}

@@ -7,11 +7,12 @@ import (
 	"sort"
 
 	"github.com/fairlead/fairlead/why"
+	"github.com/fairlead/fairlead/why/room"
 )
 
 // Verify recomputes an answer from the numbers printed in it: every key from its terms by the text of the
-// formula, the order of the children from their keys, and the place of the job in the order of starts from
-// the evidence. It needs no scheduler, only the rules of the policies, which rules (policy.Rule) finds by
+// formula, the order of the children from their keys, the place of the job in the order of starts from the
+// evidence, and planned starts from the tasks on their nodes. It needs no scheduler, only the rules of the policies, which rules (policy.Rule) finds by
 // name.
 func Verify(a *why.Answer, rules func(policy string) Rule) []why.Check {
 	var checks []why.Check
@@ -21,7 +22,24 @@ func Verify(a *why.Answer, rules func(policy string) Rule) []why.Check {
 	if a.Rank != nil {
 		checks = append(checks, verifyRank(a, rules))
 	}
+	if a.Kept != nil {
+		checks = append(checks, verifyRoom("room that is kept for it", a.Kept))
+	}
+	for i := range a.Gates {
+		if g := &a.Gates[i]; g.Kept != nil {
+			checks = append(checks, verifyRoom(fmt.Sprintf("room that is kept for job %d", g.Kept.Job), g.Kept))
+		}
+	}
 	return checks
+}
+
+// verifyRoom recomputes a planned start.
+func verifyRoom(what string, k *room.Kept) why.Check {
+	text, err := k.Check()
+	if err != nil {
+		return why.Check{What: what, Text: err.Error()}
+	}
+	return why.Check{What: what, OK: true, Text: text}
 }
 
 func verifyLevel(l *why.Level) []why.Check {

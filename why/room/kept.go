@@ -1,0 +1,122 @@
+package room
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/instant"
+	"github.com/fairlead/fairlead/internal/units"
+)
+
+// Kept is a planned start: the time and the room that backfilling keeps for a job.
+type Kept struct {
+	Job   int64     `json:"job"`
+	Nodes []string  `json:"nodes"` // none while only licenses are held
+	From  time.Time `json:"from"`
+	To    time.Time `json:"to"` // if the job runs up to its time limit or, if it has none, for as long as predicted
+	// Predicted means that From rests on predicted run times of tasks without a time limit: it is no promise.
+	Predicted bool `json:"predicted,omitempty"`
+	// Overdue means that those tasks have outlived their prediction: the room is free once they end.
+	Overdue bool `json:"overdue,omitempty"`
+	// Unlimited means that the job has no time limit, so that To is a prediction.
+	Unlimited bool `json:"unlimited,omitempty"`
+	// Endless are jobs with tasks without a time limit on these nodes, at most three. While such tasks run there, no
+	// latest start is known.
+	Endless []int64 `json:"endless,omitempty"`
+	// Since is when the job became the first that finds no room.
+	Since *time.Time `json:"since,omitempty"`
+	// Held means that the job has waited too long and nodes are held for it: it starts at the latest when the
+	// tasks there have ended. HeldFrom is when nodes will be held for it, if that is known.
+	Held     bool       `json:"held,omitempty"`
+	HeldFrom *time.Time `json:"held_from,omitempty"`
+	// MayMove means that conservative backfilling planned the start in the present order: jobs that get ahead
+	// of this one delay it.
+	MayMove bool `json:"may_move,omitempty"`
+	// Units is how many units of the share resource the job takes on the node that lists it.
+	Units int64 `json:"units,omitempty"`
+	Plan  *Plan `json:"plan,omitempty"` // by which From can be recomputed
+}
+
+// Begins says from when the room is kept, and marks a predicted instant as such.
+func (k *Kept) Begins(now time.Time) string { return k.BeginsAt(instant.Clock(k.From, now)) }
+
+// BeginsAt is Begins with From as the caller writes it.
+func (k *Kept) BeginsAt(from string) string {
+	switch {
+	case k.Overdue:
+		return "the end of the tasks that run there"
+	case k.Predicted:
+		return "about " + from
+	}
+	return from
+}
+
+// Ends says until when the job is planned to run.
+func (k *Kept) Ends(now time.Time) string {
+	switch until := instant.Clock(k.To, now); {
+	case k.Overdue && k.Unlimited:
+		return "its end"
+	case k.Overdue:
+		return units.FormatDuration(k.To.Sub(k.From)) + " later at the latest"
+	case k.Unlimited || k.Predicted:
+		return "about " + until
+	default:
+		return until + " at the latest"
+	}
+}
+
+// Text says where and from when room is kept for the job, since when the job has been first, and how certain the start
+// is.
+func (k *Kept) Text(now time.Time) string {
+	from, held := instant.Clock(k.From, now), ""
+	if k.HeldFrom != nil {
+		from, held = instant.Clock(k.From, now, *k.HeldFrom), instant.Clock(*k.HeldFrom, now, k.From)
+	}
+	nodes, from := strings.Join(k.Nodes, ", "), k.BeginsAt(from)
+	text := fmt.Sprintf("is kept for it on %s from %s", nodes, from)
+	switch {
+	case k.Held && len(k.Nodes) == 0:
+		text = fmt.Sprintf("is not held yet: the licenses are held that it lacks, from %s", from)
+	case k.Held && k.Predicted:
+		text = fmt.Sprintf("is held for it on %s: others start there only if they end in time by their limits, and it "+
+			"starts when the tasks that run there have ended", nodes)
+		if !k.Overdue {
+			text += ", " + from
+		}
+	case k.Held:
+		text = fmt.Sprintf("is held for it on %s: it starts when the tasks there have ended, by %s", nodes, from)
+	}
+	if k.Since != nil {
+		text += fmt.Sprintf("; it has been the first without room since %s", instant.Clock(*k.Since, now))
+	}
+	text += k.certainty()
+	if held != "" && k.Predicted {
+		text += fmt.Sprintf("; if it still waits after %s, nodes are held for it", held)
+	}
+	return text
+}
+
+// certainty says what a predicted start rests on, and why no latest start is known.
+func (k *Kept) certainty() string {
+	if !k.Predicted {
+		return ""
+	}
+	text := "; that is predicted from tasks like the running ones"
+	if k.Overdue {
+		text = "; they have run for longer than predicted"
+	}
+	if len(k.Endless) > 0 {
+		jobs := make([]string, len(k.Endless))
+		for i, id := range k.Endless {
+			jobs[i] = fmt.Sprint(id)
+		}
+		what := "job "
+		if len(jobs) > 1 {
+			what = "jobs "
+		}
+		text += fmt.Sprintf(", and no latest start is known while tasks without a time limit run there (%s%s)", what,
+			strings.Join(jobs, ", "))
+	}
+	return text
+}
