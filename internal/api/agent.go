@@ -125,7 +125,7 @@ type Finished struct {
 
 // ReportResponse answers in the order of the request.
 type ReportResponse struct {
-	Finished []*Error `json:"finished,omitempty"`
+	Finished []*Error `json:"finished,omitempty" doc:"Codes but stale_attempt, not_found, invalid: report it again later"`
 	Renew    []*Error `json:"renew,omitempty" doc:"The worker no longer has an attempt with the code stale_attempt: end it"`
 	Rejoin   bool     `json:"rejoin,omitempty"`
 }

@@ -41,8 +41,13 @@ type rig struct {
 
 func newRig(t *testing.T, ttl time.Duration) *rig {
 	t.Helper()
+	return newRigOn(t, memory.New("cpu"), ttl)
+}
+
+func newRigOn(t *testing.T, store queue.Store, ttl time.Duration) *rig {
+	t.Helper()
 	r := &rig{
-		t: t, dir: t.TempDir(), store: memory.New("cpu"), gates: map[string]chan struct{}{}, faults: map[string]error{},
+		t: t, dir: t.TempDir(), store: store, gates: map[string]chan struct{}{}, faults: map[string]error{},
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var err error
