@@ -33,19 +33,14 @@ func refusesEnds(err error) bool {
 
 // refusedEnd is an end that the store refuses, though it takes others.
 type refusedEnd struct {
-	err         error
-	since, last time.Time // the first and the last try
-	line        time.Time // when the next line of the log is due
-	tries       int
+	err error
+	repeated
+	last  time.Time // the last try
+	tries int
 }
 
-// The first and the longest time between lines of the log about a refused end, and the time after the last try from
-// which on nobody reports the end any more.
-const (
-	firstRefusalLine = 4 * time.Second
-	lastRefusalLine  = time.Minute
-	refusalOver      = time.Minute
-)
+// refusalOver is the time after the last try from which on nobody reports the end any more.
+const refusalOver = time.Minute
 
 // refusedEnds are the refused ends by attempt.
 type refusedEnds struct {
@@ -77,14 +72,13 @@ func (e *refusedEnds) note(results []queue.Result, verdicts []queue.Verdict, now
 func (e *refusedEnds) refused(ref queue.Ref, err error, now time.Time) {
 	r := e.all[ref]
 	if r == nil {
-		r = &refusedEnd{since: now, line: now}
+		r = &refusedEnd{}
 		e.all[ref] = r
 	}
 	r.err, r.last, r.tries = err, now, r.tries+1
-	if now.Before(r.line) {
+	if !r.due(now) {
 		return
 	}
-	r.line = now.Add(min(max(now.Sub(r.since), firstRefusalLine), lastRefusalLine))
 	e.log.Error("the store refuses the end of a task; trying again", "job", ref.JobID, "task", ref.Task,
 		"attempt", ref.Attempt, "error", err, "for", now.Sub(r.since).Round(time.Second), "tries", r.tries)
 }

@@ -15,23 +15,50 @@ const (
 // troubles records failures, and notifies callers who wait for another try.
 type troubles struct{ *base }
 
+// repeated is a failure that comes again and again, and is logged less and less often.
+type repeated struct{ since, line time.Time }
+
+// The first and the longest time between lines of the log about a failure.
+const (
+	firstLine = 4 * time.Second
+	lastLine  = time.Minute
+)
+
+// due reports whether the log needs a line about the failure now.
+func (r *repeated) due(now time.Time) bool {
+	if r.since.IsZero() {
+		r.since = now
+	}
+	if now.Before(r.line) {
+		return false
+	}
+	r.line = now.Add(min(max(now.Sub(r.since), firstLine), lastLine))
+	return true
+}
+
 // failed records that an action failed, and will be tried again after a pause.
 func (t *troubles) failed(what string, err error, pause time.Duration) {
-	t.Log.Error("scheduling failed; trying again", "error", err, "in", pause)
+	said := false // the log has a line about it already, and the next one is not due
 	t.Update(func(s *State) {
 		s.stats.LastError, s.stats.ErrorAt = err.Error(), time.Now()
 		if s.trouble.with == nil {
-			s.trouble.with = map[string]bool{}
+			s.trouble.with = map[string]*repeated{}
 		}
-		s.trouble.with[what] = true
+		if s.trouble.with[what] == nil {
+			s.trouble.with[what] = &repeated{}
+		}
+		said = !s.trouble.with[what].due(time.Now())
 		s.trouble.notify()
 	})
+	if !said {
+		t.Log.Error("scheduling failed; trying again", "error", err, "in", pause)
+	}
 }
 
 // worked records that an action succeeded.
 func (t *troubles) worked(what string) {
 	t.Update(func(s *State) {
-		if s.trouble.with[what] {
+		if s.trouble.with[what] != nil {
 			delete(s.trouble.with, what)
 			s.trouble.notify()
 		}
@@ -41,7 +68,7 @@ func (t *troubles) worked(what string) {
 // has reports whether the last try of an action failed.
 func (t *troubles) has(what string) bool {
 	return read(t.base, func(s *State) bool {
-		return s.trouble.with[what]
+		return s.trouble.with[what] != nil
 	})
 }
 
