@@ -1,6 +1,8 @@
 package allocation
 
 import (
+	"slices"
+
 	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/share"
@@ -40,13 +42,58 @@ func (c *Config) checkUse(j *queue.Job, n Naming) error {
 	if n.In != "" && !n.By.Owns(j.User) {
 		return c.Access.Check(n.By, access.Move, access.Object{Owner: j.User, Pool: j.Pool})
 	}
+	u := c.use(j, n)
+	u.Usable = func() ([]string, int) { return c.usable(j, n) }
+	return c.Access.CheckUse(n.By, u)
+}
+
+// use describes the use of a job's pool.
+func (c *Config) use(j *queue.Job, n Naming) access.Use {
 	there, _ := n.tree(j.Pool)
 	own, others := c.whose(j)
 	claimed := !own && c.placedBelow(j, j.Pool) == j.Pool
-	return c.Access.CheckUse(n.By, access.Use{
+	return access.Use{
 		Pool: j.Pool, User: j.User, Own: own, Others: others, Claimed: claimed, Origin: originOf(j),
 		There: there || c.Sched.Root.Find(j.Pool) != nil,
-	})
+	}
+}
+
+// The number of usable pools that a refusal names, and of pools that it checks in full.
+const (
+	maxUsable  = 5
+	maxChecked = 100
+)
+
+// usable returns some of the pools into which the user who asks may submit the job, and how many more of them are
+// configured: the pool of placement first, then leaf pools by name.
+func (c *Config) usable(j *queue.Job, n Naming) (some []string, more int) {
+	may := func(path string) bool {
+		other := *j
+		other.Pool = path
+		return c.Access.CheckUse(n.By, c.use(&other, n)) == nil
+	}
+	placed := *j
+	if c.settlePlace(&placed) == nil && may(placed.Pool) {
+		some = append(some, placed.Pool)
+	}
+	var open []string
+	for path, p := range c.Sched.Root.All() {
+		u := access.Use{Pool: path, User: j.User, Own: p.Name == share.UserPool(j.User), There: true} // checked quickly
+		if len(p.Pools) == 0 && path != placed.Pool && c.Access.CheckUse(n.By, u) == nil {
+			open = append(open, path)
+		}
+	}
+	slices.Sort(open)
+	for i, path := range open {
+		switch {
+		case i < maxChecked && !may(path):
+		case len(some) < maxUsable:
+			some = append(some, path)
+		default:
+			more++
+		}
+	}
+	return some, more
 }
 
 // whose reports whether the pool of a job is its user's own: the configuration sends the user's jobs there whatever

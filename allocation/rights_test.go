@@ -2,10 +2,13 @@ package allocation
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/share"
 )
 
 // TestRightsToPools: what the configuration opens, and to whom. It holds below a pool until another one says otherwise;
@@ -107,5 +110,31 @@ func TestOperatorsMoveWithinTheirPools(t *testing.T) {
 	}
 	if err := c.CheckRights(userOf(&job), &job, queue.Alteration{Priority: "high"}); !errors.Is(err, queue.ErrForbidden) {
 		t.Errorf("ann raises it: %v", err)
+	}
+}
+
+// TestARefusalNamesThePoolsOfTheUser: the refusal of a pool names the own pool of the user and some open pools.
+func TestARefusalNamesThePoolsOfTheUser(t *testing.T) {
+	c := lab(t, true)
+	c.Sched.Root.Pools = append(c.Sched.Root.Pools, share.Pool{Name: "foreign", Weight: 1})
+	c.Access.Pools = map[string]access.Pool{}
+	for _, x := range []struct {
+		open int
+		want string
+	}{
+		{0, "submit into guests/eve, or ask"},
+		{2, "submit into guests/eve, open000, open001, or ask"},
+		{7, "submit into guests/eve, open000, open001, open002, open003 and 3 more, or ask"},
+	} {
+		for i := len(c.Access.Pools); i < x.open; i++ {
+			name := fmt.Sprintf("open%03d", i)
+			c.Sched.Root.Pools = append(c.Sched.Root.Pools, share.Pool{Name: name, Weight: 1})
+			c.Access.Pools[name] = access.Pool{Submit: []access.Subject{access.Everybody}}
+		}
+		j := queue.Job{User: "eve", Group: "users", Pool: "foreign"}
+		err := c.Settle(&j, Naming{By: userOf(&j)})
+		if !errors.Is(err, queue.ErrForbidden) || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("with %d open pools: %v, want %q", x.open, err, x.want)
+		}
 	}
 }

@@ -135,6 +135,7 @@ func read(name, text string, root *node) (*Config, error) {
 	}
 	r.checkMultifactor(root, c)
 	r.checkAccess(root, c)
+	r.checkNobody(root, c)
 	found := r.problems(name, text)
 	if errors, _ := found.count(); errors > 0 {
 		return nil, found

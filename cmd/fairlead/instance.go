@@ -319,7 +319,7 @@ func openStore(ctx context.Context, o instanceOptions) (jobStore, instanceOption
 			"not like a file; write it as a URL: postgres://USER@HOST/DATABASE")
 	}
 	if !isURL(o.database) {
-		s, err := sqlite.Open(ctx, o.database, sqlite.Options{Unit: unit, Grace: o.lease})
+		s, err := sqlite.Open(ctx, o.database, sqlite.Options{Unit: unit, Grace: o.lease, Logger: o.log})
 		if err != nil {
 			return nil, o, err
 		}

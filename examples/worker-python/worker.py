@@ -47,6 +47,7 @@ def wait(task):
 
 
 HANDLERS = {"checksum": checksum, "wait": wait}
+FINAL = {"stale_attempt", "not_found", "invalid"}  # the server would refuse the same report again
 
 
 class Task:
@@ -219,17 +220,19 @@ class Worker:
         sent = time.monotonic()
         ended = [task for task in self.held() if task.outcome]
         running = self.held(running=True)
+        finished = [task for task in ended if task.outcome["state"] != "released"]
+        released = [task for task in ended if task.outcome["state"] == "released"]
         answer = self.call(
             "report", session=self.session, renew=[task.ref for task in running],
-            finished=[task.ref | task.outcome | {"ended_seconds_ago": max(0, sent - task.ended)}
-                      for task in ended if task.outcome["state"] != "released"],
-            release=[task.ref for task in ended if task.outcome["state"] == "released"])
+            finished=[task.ref | task.outcome | {"ended_seconds_ago": max(0, sent - task.ended)} for task in finished],
+            release=[task.ref for task in released])
         if answer.get("rejoin"):
             return  # the poll joins again, and names what we hold
         self.renewed = sent
         with self.lock:
-            for task in ended:
-                self.tasks.pop(key(task.ref), None)
+            for task, error in zip(finished + released, answer.get("finished", []) + [None] * len(released)):
+                if not error or error["code"] in FINAL:  # else the server could not record it: report it again
+                    self.tasks.pop(key(task.ref), None)
         for task, error in zip(running, answer.get("renew", [])):
             if error and error["code"] == "stale_attempt":
                 task.stop("cancelled", "the lease was lost")

@@ -42,6 +42,8 @@ const handlers: Record<string, (args: any, signal: AbortSignal) => Promise<void>
 };
 
 // The socket of our own server if there is one, else that of the machine's.
+const FINAL = ["stale_attempt", "not_found", "invalid"]; // the server would refuse the same report again
+
 const own = `${process.env.XDG_RUNTIME_DIR ?? `/tmp/fairlead-${process.getuid!()}`}/fairlead.sock`;
 const here = existsSync(own) ? own : "/run/fairlead/fairlead.sock";
 
@@ -219,15 +221,21 @@ async function report() {
 async function tell() {
   const sent = now(), renew = running(), ended = [...tasks.values()].filter((t) => t.outcome);
   const released = (t: Task) => t.outcome!.state === "released";
+  const finished = ended.filter((t) => !released(t));
   const answer = await call("report", {
     session,
     renew: renew.map(refOf),
-    finished: ended.filter((t) => !released(t)).map((t) => ({ ...refOf(t), ...t.outcome, ended_seconds_ago: Math.max(0, sent - t.ended!) })),
+    finished: finished.map((t) => ({ ...refOf(t), ...t.outcome, ended_seconds_ago: Math.max(0, sent - t.ended!) })),
     release: ended.filter(released).map(refOf),
   });
   if (answer.rejoin) return; // the poll joins again, and names what we hold
   renewed = sent;
-  for (const t of ended) tasks.delete(key(t.lease));
+  for (const t of ended.filter(released)) tasks.delete(key(t.lease));
+  finished.forEach((t, i) => {
+    const problem = (answer.finished as Problem[] | undefined)?.[i];
+    // With any other code the server could not record the end: the next report repeats it.
+    if (!problem || FINAL.includes(problem.code)) tasks.delete(key(t.lease));
+  });
   (answer.renew as Problem[] | undefined)?.forEach((problem, i) => {
     if (problem?.code === "stale_attempt") stop(renew[i], { state: "cancelled", cause: "the lease was lost" });
   });

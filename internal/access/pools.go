@@ -1,6 +1,7 @@
 package access
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -80,6 +81,12 @@ func (r *Rules) Personal(path, user string) (others bool) {
 	return others
 }
 
+// Opens reports whether the configuration says who may submit into a pool, which may be nobody, or who operates it.
+func (r *Rules) Opens(path string) bool {
+	_, _, said := nearest(r, path, func(p Pool) []Subject { return p.Submit })
+	return said || slices.ContainsFunc(r.Operators, func(o Operator) bool { return share.Inside(path, o.Below) })
+}
+
 // Use is a request to put a job of the principal into a pool.
 type Use struct {
 	Pool string
@@ -90,6 +97,25 @@ type Use struct {
 	Claimed     bool // a placement rule sends it there by its kind or requestor, which the user chooses
 	There       bool // the configuration names the pool, or it has existed before
 	Origin      share.Origin
+	// Usable returns some of the pools that the principal may use, the one to which placement sends the job first, and
+	// how many more there are; nil if that is not known.
+	Usable func() (some []string, more int)
+}
+
+// instead returns what to do if the principal may not use the pool.
+func (u *Use) instead() string {
+	if u.Usable == nil {
+		return "submit without -A"
+	}
+	some, more := u.Usable()
+	if len(some) == 0 {
+		return "submit without -A"
+	}
+	text := "submit into " + strings.Join(some, ", ")
+	if more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // CheckUse returns nil if a principal may put a job of its own into a pool, or a [Refusal].
@@ -100,7 +126,7 @@ func (r *Rules) CheckUse(p *Principal, u Use) error {
 	submit, of, said := nearest(r, u.Pool, func(p Pool) []Subject { return p.Submit })
 	switch {
 	case said && !is(submit, p):
-		return no("the configuration opens "+named(of)+" to "+list(submit), "submit without -A, or ask an administrator")
+		return no("the configuration opens "+named(of)+" to "+list(submit), u.instead()+", or ask an administrator")
 	case u.Own:
 		return nil
 	case !said && u.Claimed:
@@ -108,7 +134,7 @@ func (r *Rules) CheckUse(p *Principal, u Use) error {
 			"ask an administrator to open it with access.pools")
 	case !said:
 		return no("only the pool to which the rules of placement send you is yours",
-			"submit without -A, or ask an administrator to open it with access.pools")
+			u.instead()+", or ask an administrator to open it with access.pools")
 	case u.Others && of != u.Pool:
 		return no("it is that of another user", "submit into "+named(of))
 	case !u.There && !u.Claimed && !r.Creates(u.Origin, u.Pool):

@@ -40,15 +40,11 @@ func (a *Agent) report(ctx context.Context) {
 // agent keeps everything that the server has not acknowledged.
 func (a *Agent) reportOnce(ctx context.Context) bool {
 	most := maxResults
+	again := map[queue.Ref]error{} // ends that the server could not record, though it recorded others
 	for {
-		a.mu.Lock()
-		req := api.ReportRequest{
-			Session: a.session, Finished: aged(a.finished[:min(len(a.finished), most)], time.Now()),
-			Release: refsOf(a.release[:min(len(a.release), maxRefs)]), Drain: a.draining && !a.drainReported,
-		}
-		a.mu.Unlock()
+		req := a.unreportedEnds(most, again)
 		if len(req.Finished)+len(req.Release) == 0 && !req.Drain {
-			return true
+			return a.allRecorded(again)
 		}
 		r, err := a.options.Client.Report(ctx, a.options.Name, req)
 		switch {
@@ -64,21 +60,73 @@ func (a *Agent) reportOnce(ctx context.Context) bool {
 			}
 			return false
 		}
-		a.unreported.Answer()
 		if r.Rejoin { // poll will join again
+			a.unreported.Answer()
 			return false
 		}
-		a.mu.Lock()
-		a.finished = a.finished[len(req.Finished):]
-		a.release = a.release[len(req.Release):]
-		a.drainReported = a.drainReported || req.Drain
-		a.mu.Unlock()
-		for i, e := range r.Finished {
-			if e != nil && i < len(req.Finished) {
-				a.log.Warn("the server refused the end of a task", "task", req.Finished[i].Ref, "error", e.Detail)
-			}
+		a.acknowledged(req, r, again)
+		if len(again) == 0 {
+			a.unreported.Answer()
 		}
 	}
+}
+
+// unreportedEnds returns a report of at most most ends, without those of again.
+func (a *Agent) unreportedEnds(most int, again map[queue.Ref]error) api.ReportRequest {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var ends []api.Finished
+	for _, f := range a.finished {
+		if len(ends) == most {
+			break
+		}
+		if again[f.Ref] == nil {
+			ends = append(ends, f)
+		}
+	}
+	return api.ReportRequest{
+		Session: a.session, Finished: aged(ends, time.Now()),
+		Release: refsOf(a.release[:min(len(a.release), maxRefs)]), Drain: a.draining && !a.drainReported,
+	}
+}
+
+// acknowledged forgets everything in a report that the server has accepted. It adds the ends that the server could not
+// record to again.
+func (a *Agent) acknowledged(req api.ReportRequest, r *api.ReportResponse, again map[queue.Ref]error) {
+	over := make(map[queue.Ref]bool, len(req.Finished))
+	for i, f := range req.Finished {
+		var e *api.Error
+		if i < len(r.Finished) {
+			e = r.Finished[i]
+		}
+		if err := e.Err(); err != nil && !final(err) {
+			again[f.Ref] = fmt.Errorf("the end of task %v: %w", f.Ref, err)
+			continue
+		}
+		if e != nil {
+			a.log.Warn("the server refused the end of a task", "task", f.Ref, "error", e.Detail)
+		}
+		over[f.Ref] = true
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.finished = slices.DeleteFunc(a.finished, func(f api.Finished) bool { return over[f.Ref] })
+	a.release = a.release[len(req.Release):]
+	a.drainReported = a.drainReported || req.Drain
+}
+
+// final reports whether the server would give the same answer to the same end again.
+func final(err error) bool {
+	return errors.Is(err, queue.ErrStaleAttempt) || errors.Is(err, queue.ErrNotFound) || errors.Is(err, queue.ErrInvalid)
+}
+
+// allRecorded returns true if the server has recorded all ends that were reported. Else it logs one that is left.
+func (a *Agent) allRecorded(again map[queue.Ref]error) bool {
+	for _, err := range again {
+		a.unreported.Fail(err)
+		return false
+	}
+	return true
 }
 
 func refsOf(all []given) []queue.Ref {

@@ -86,6 +86,57 @@ func TestReportsInParts(t *testing.T) {
 	}
 }
 
+// TestKeepsEndsThatAreNotRecorded checks that the agent keeps an end that the server could not record, reports the
+// other ends, and drops an end that the server refuses for good.
+func TestKeepsEndsThatAreNotRecorded(t *testing.T) {
+	mended, got := false, map[int64]int{}
+	client, err := api.Dial(served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var req api.ReportRequest
+		if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+			t.Error(err)
+		}
+		errs := make([]*api.Error, len(req.Finished))
+		for i, f := range req.Finished {
+			got[f.JobID]++
+			switch {
+			case f.JobID == 7 && !mended:
+				errs[i] = &api.Error{Code: "internal", Detail: "planted"}
+			case f.JobID == 8:
+				errs[i] = &api.Error{Code: "stale_attempt", Detail: "over"}
+			}
+		}
+		json.NewEncoder(w).Encode(api.ReportResponse{Finished: errs})
+	})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &Agent{
+		Machine: &Machine{options: Options{Client: client, Name: "n"}, log: slog.New(slog.DiscardHandler)},
+		server:  wait.NewOutage(nil, "", ""), unreported: wait.NewOutage(nil, "", ""),
+	}
+	for i := range 2 * maxResults {
+		ref := queue.Ref{JobID: int64(i + 1), Attempt: 1}
+		a.finished = append(a.finished, api.FromResult(ref, queue.Outcome{State: queue.Succeeded}))
+	}
+	for range 2 {
+		if a.reportOnce(t.Context()) {
+			t.Error("the agent does not try again")
+		}
+		if len(a.finished) != 1 || a.finished[0].JobID != 7 {
+			t.Fatalf("the agent has %d ends", len(a.finished))
+		}
+	}
+	mended = true
+	if !a.reportOnce(t.Context()) || len(a.finished) != 0 {
+		t.Errorf("the agent still has %v", a.finished)
+	}
+	for job, n := range got {
+		if want := map[bool]int{true: 3, false: 1}[job == 7]; n != want {
+			t.Errorf("the end of job %d was reported %d times, want %d", job, n, want)
+		}
+	}
+}
+
 // TestRenewsBesideReports checks that the agent renews leases while the server does not answer a report of
 // ends.
 func TestRenewsBesideReports(t *testing.T) {

@@ -17,8 +17,9 @@ type JoinRequest struct {
 	// Running lists the attempts that the agent runs already, or whose end it must still report, after the server was
 	// away.
 	Running []queue.Ref `json:"running,omitempty"`
-	// Since distinguishes attempts that have the same numbers, as after a restore of the database.
-	Since []time.Time `json:"running_since,omitempty" doc:"In the order of running: starts of the attempts, as in leases"`
+	// Since distinguishes attempts that have the same numbers, as after a restore of the database. A bridge reports the
+	// begin in the queueing system if that is later.
+	Since []time.Time `json:"running_since,omitempty" doc:"In the order of running: starts, or later begins of bridges"`
 	// Instance is a secret of the agent.
 	Instance string `json:"instance,omitempty" doc:"Secret, e.g. 128 random bits, with which the server recognizes the agent when it joins again. While the agent is alive, the server refuses others that join under its name without this secret"`
 	// Only bridges set Ledger and TakeOver. Only the one ledger records what the bridge gave to the queueing system; a
@@ -125,7 +126,7 @@ type Finished struct {
 
 // ReportResponse answers in the order of the request.
 type ReportResponse struct {
-	Finished []*Error `json:"finished,omitempty"`
+	Finished []*Error `json:"finished,omitempty" doc:"Codes but stale_attempt, not_found, invalid: report it again later"`
 	Renew    []*Error `json:"renew,omitempty" doc:"The worker no longer has an attempt with the code stale_attempt: end it"`
 	Rejoin   bool     `json:"rejoin,omitempty"`
 }

@@ -13,11 +13,17 @@ const (
 	maxNotes = 1000
 )
 
-// ends adds at most most ends that the server does not know to a request, and returns their items.
-func (s *state) ends(req *api.ReportRequest, most int) []*item {
+// ends adds at most most ends that the server does not know to a request, without those of again, and returns the items
+// of ends that are in the ledger.
+func (s *state) ends(req *api.ReportRequest, most int, again map[queue.Ref]error) []*item {
+	for _, f := range s.refused {
+		if again[f.Ref] == nil && len(req.Finished) < most {
+			req.Finished = append(req.Finished, f)
+		}
+	}
 	var told []*item
 	for _, it := range s.items {
-		if it.stage == ended && !it.stale && len(req.Finished) < most {
+		if it.stage == ended && !it.stale && again[it.end.Ref] == nil && len(req.Finished) < most {
 			told = append(told, it)
 			req.Finished = append(req.Finished, *it.end)
 		}

@@ -31,6 +31,15 @@ type item struct {
 
 func (it *item) task() task { return task{it.lease.JobID, it.lease.Task} }
 
+// start returns the latest instant at which the server may have recorded the start of the attempt: the start of the
+// lease, or the begin in the QS if that was later. It is zero if the ledger does not have the start of the lease.
+func (it *item) start() time.Time {
+	if it.lease.Since.IsZero() || it.lease.Since.After(it.began) {
+		return it.lease.Since
+	}
+	return it.began
+}
+
 // entry returns the Entry with which we ask the QS about the item.
 func (it *item) entry() Entry { return Entry{Marker: it.marker, ID: it.id, Submitted: it.submitted} }
 

@@ -43,7 +43,8 @@ func (s *state) adopt(it *item, l api.Lease) bool {
 		return false
 	}
 	s.log.Info("going on with an entry under a new attempt", "task", l.Ref, "id", it.id)
-	it.lease.Ref, it.live, it.unreported, it.stale, it.adoptable = l.Ref, true, true, false, false
+	it.lease.Ref, it.lease.Since = l.Ref, l.Since
+	it.live, it.unreported, it.stale, it.adoptable = true, true, false, false
 	if it.end != nil {
 		it.end.Ref = l.Ref
 	}
@@ -129,6 +130,18 @@ func (s *state) lapsed(refs []queue.Ref, errs []*api.Error) {
 			wait.Wake(s.signals.settle)
 		}
 	}
+}
+
+// disown removes an attempt that the server does not know, because its database was restored: the server may give its
+// numbers to another attempt.
+func (s *state) disown(ref queue.Ref) {
+	it := s.items[task{ref.JobID, ref.Task}]
+	if it == nil || it.lease.Ref != ref {
+		return
+	}
+	s.log.Warn("the server does not know an attempt of before, as its database was restored; ending it", "task", ref,
+		"id", it.id)
+	s.abandon(it, "the server does not know it any more: its database was restored")
 }
 
 // abandon removes an item that no lease covers any more, after its entry has left the QS.

@@ -113,14 +113,14 @@ func (l *ledger) save(r *row) error {
 		return l.exec(`INSERT INTO entry
 				(seq, marker, job, task, attempt, lease, priority, decision, held, stage, submitted)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT (seq) DO UPDATE SET attempt = excluded.attempt, held = excluded.held`,
+			ON CONFLICT (seq) DO UPDATE SET attempt = excluded.attempt, held = excluded.held, lease = excluded.lease`,
 			r.seq, r.marker, ref.JobID, ref.Task, ref.Attempt, encode(r.lease), r.priority, encode(r.decision),
 			encode(r.held), int(r.stage), millis(r.submitted))
 	}
 	return l.exec(`UPDATE entry SET marker = ?, attempt = ?, held = ?, stage = ?, id = ?, submitted = ?, began = ?,
-			forgot = ?, ended = ? WHERE seq = ?`,
+			forgot = ?, ended = ?, lease = json_set(lease, '$.attempt', ?, '$.since', ?) WHERE seq = ?`,
 		r.marker, ref.Attempt, encode(r.held), int(r.stage), r.id, millis(r.submitted), millis(r.began),
-		r.forgot, encode(r.end), r.seq)
+		r.forgot, encode(r.end), ref.Attempt, r.lease.Since.Format(time.RFC3339Nano), r.seq)
 }
 
 // encode returns a value as JSON; nil becomes empty.

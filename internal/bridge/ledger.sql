@@ -5,7 +5,7 @@ CREATE TABLE entry (
 	job INTEGER NOT NULL,
 	task INTEGER NOT NULL,
 	attempt INTEGER NOT NULL,     -- of the latest lease
-	lease TEXT NOT NULL,          -- JSON, as it was first had
+	lease TEXT NOT NULL,          -- JSON, as it was first had, with attempt and since of the latest
 	priority INTEGER NOT NULL,
 	decision TEXT NOT NULL,       -- JSON, or empty
 	held TEXT NOT NULL,           -- JSON, or empty: what the book knows of it

@@ -26,7 +26,10 @@ func (l *ledger) rows() ([]*row, error) {
 		if err != nil {
 			return fmt.Errorf("row %d: %w", r.seq, err)
 		}
-		r.lease.Attempt = int(s.GetInt64("attempt"))
+		if attempt := int(s.GetInt64("attempt")); r.lease.Attempt != attempt {
+			// An older program has written the row, and kept the start of an earlier attempt only.
+			r.lease.Attempt, r.lease.Since = attempt, time.Time{}
+		}
 		all = append(all, r)
 		return nil
 	}

@@ -48,17 +48,16 @@ func (b *Bridge) reportAll(ctx context.Context) bool {
 		return false
 	}
 	most := maxEnds
+	again := map[queue.Ref]error{} // ends that the server could not record, though it recorded others
 	for {
 		b.state.mu.Lock()
 		release := b.state.release[:min(len(b.state.release), maxRefs)]
 		req := api.ReportRequest{Session: b.state.session, LeaseSeconds: b.o.Lease.Seconds(), Release: release}
-		refused := b.state.refused[:min(len(b.state.refused), most)]
-		req.Finished = slices.Clone(refused)
-		reported := b.state.ends(&req, most)
+		reported := b.state.ends(&req, most, again)
 		notes := b.state.notes(&req)
 		b.state.mu.Unlock()
 		if len(req.Finished)+len(req.Release)+len(req.Notes) == 0 {
-			return true
+			return b.allRecorded(again)
 		}
 		r, err := b.o.Client.Report(ctx, b.o.Name, req)
 		switch {
@@ -76,30 +75,45 @@ func (b *Bridge) reportAll(ctx context.Context) bool {
 		case r.Rejoin: // polls will join again
 			return false
 		}
-		if b.reported(req, r, len(refused), reported, notes) != nil {
-			return false
-		}
+		b.reported(req, r, reported, notes, again)
 	}
 }
 
-// reported removes everything that the server has accepted from the things to report.
-func (b *Bridge) reported(req api.ReportRequest, r *api.ReportResponse, refused int, reported []*item,
-	notes []*item) error {
+// allRecorded returns true if the server has recorded all ends that were reported. Else it logs one that is left.
+func (b *Bridge) allRecorded(again map[queue.Ref]error) bool {
+	for _, err := range again {
+		b.notReported(err)
+		return false
+	}
+	return true
+}
+
+// reported removes everything that the server has accepted from the things to report. It adds the ends that the server
+// could not record to again.
+func (b *Bridge) reported(req api.ReportRequest, r *api.ReportResponse, reported, notes []*item,
+	again map[queue.Ref]error) {
 	b.state.mu.Lock()
 	defer b.state.mu.Unlock()
 	b.state.release = b.state.release[len(req.Release):]
-	b.state.refused = b.state.refused[refused:]
-	for i, it := range reported {
+	refused := len(req.Finished) - len(reported)
+	for i, f := range req.Finished {
 		e := error(nil)
-		if at := refused + i; at < len(r.Finished) {
-			e = r.Finished[at].Err()
+		if i < len(r.Finished) {
+			e = r.Finished[i].Err()
 		}
+		final := errors.Is(e, queue.ErrStaleAttempt) || errors.Is(e, queue.ErrNotFound)
 		switch {
-		case it.end.Ref != req.Finished[refused+i].Ref: // it has another attempt now
-		case errors.Is(e, queue.ErrStaleAttempt), errors.Is(e, queue.ErrNotFound):
+		case e != nil && !final && !errors.Is(e, queue.ErrInvalid):
+			again[f.Ref] = fmt.Errorf("the server could not record the end of task %v: %w", f.Ref, e)
+		case i < refused:
+			b.state.refused = slices.DeleteFunc(b.state.refused, func(x api.Finished) bool { return x.Ref == f.Ref })
+		case reported[i-refused].end.Ref != f.Ref: // it has another attempt now
+		case final:
+			it := reported[i-refused]
 			it.stale, it.live, it.adoptable = true, false, false
 			wait.Wake(b.state.signals.settle)
 		default:
+			it := reported[i-refused]
 			if e != nil {
 				b.log.Warn("the server refused the end of a task", "task", it.lease.Ref, "error", e)
 			}
@@ -115,7 +129,6 @@ func (b *Bridge) reported(req api.ReportRequest, r *api.ReportResponse, refused 
 	if len(reported) > 0 {
 		wait.Wake(b.state.signals.follow)
 	}
-	return nil
 }
 
 // renew renews the leases if they are due. It returns false if the caller must try again.

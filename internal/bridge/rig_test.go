@@ -20,6 +20,7 @@ import (
 	"github.com/fairlead/fairlead/internal/server"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/store/memory"
+	"github.com/fairlead/fairlead/why"
 )
 
 // rig is a server, a queueing system in memory, and a bridge between them.
@@ -33,6 +34,8 @@ type rig struct {
 	loop  *engine.Loop
 	store queue.Store
 	serve func() (stop func())
+	live  func(queue.Store) // begins an engine and a server
+	end   func()            // ends them, and closes the store
 
 	mu     sync.Mutex
 	gates  map[string]chan struct{} // by the name of a job: the job runs until its gate is open
@@ -41,34 +44,61 @@ type rig struct {
 
 func newRig(t *testing.T, ttl time.Duration) *rig {
 	t.Helper()
+	return newRigOn(t, memory.New("cpu"), ttl)
+}
+
+func newRigOn(t *testing.T, store queue.Store, ttl time.Duration) *rig {
+	t.Helper()
 	r := &rig{
-		t: t, dir: t.TempDir(), store: memory.New("cpu"), gates: map[string]chan struct{}{}, faults: map[string]error{},
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	var err error
-	if r.loop, err = engine.NewLoop(ctx, r.store, engine.LoopOptions{LeaseTTL: ttl}); err != nil {
-		t.Fatal(err)
+		t: t, dir: t.TempDir(), store: store, gates: map[string]chan struct{}{}, faults: map[string]error{},
 	}
 	socket := filepath.Join(r.dir, "s")
+	var err error
 	if r.Client, err = api.Dial(socket); err != nil {
 		t.Fatal(err)
 	}
-	var wg sync.WaitGroup
-	wg.Go(func() { r.loop.Run(ctx) })
-	r.serve = func() func() {
-		listener, err := net.Listen("unix", socket)
-		if err != nil {
+	r.live = func(store queue.Store) {
+		t.Helper()
+		ctx, cancel := context.WithCancel(context.Background())
+		r.store = store
+		if r.loop, err = engine.NewLoop(ctx, store, engine.LoopOptions{LeaseTTL: ttl}); err != nil {
 			t.Fatal(err)
 		}
-		serving, end := context.WithCancel(ctx)
-		var served sync.WaitGroup
-		served.Go(func() { server.New(server.Options{Loop: r.loop, Store: r.store}).Serve(serving, listener) })
-		return func() { end(); served.Wait() }
+		loop := r.loop
+		var wg sync.WaitGroup
+		wg.Go(func() { loop.Run(ctx) })
+		r.serve = func() func() {
+			listener, err := net.Listen("unix", socket)
+			if err != nil {
+				t.Fatal(err)
+			}
+			serving, end := context.WithCancel(ctx)
+			var served sync.WaitGroup
+			served.Go(func() { server.New(server.Options{Loop: loop, Store: store}).Serve(serving, listener) })
+			return func() { end(); served.Wait() }
+		}
+		stopServer := r.serve()
+		r.end = func() { cancel(); stopServer(); wg.Wait(); store.Close() }
 	}
-	stopServer := r.serve()
+	r.live(store)
 	r.qs = &bridgetest.Fake{Slots: 1, Run: r.run, Fault: r.fault}
-	t.Cleanup(func() { r.openAll(); cancel(); stopServer(); wg.Wait(); r.Close() })
+	t.Cleanup(func() { r.openAll(); r.end(); r.Close() })
 	return r
+}
+
+// restart ends the server, calls f, and begins another server on a store.
+func (r *rig) restart(open func() queue.Store, f func()) {
+	r.t.Helper()
+	r.end()
+	f()
+	r.live(open())
+}
+
+// begins waits until a job runs in the QS, and the server knows it. Between lease and QS it seems to run, too.
+func (r *rig) begins(id int64) {
+	r.t.Helper()
+	r.until("begun", func() bool { return bridgedAs(r.t, r, id) == why.BridgedRunning })
+	r.ends(id, "running")
 }
 
 // run runs an entry: until its gate is open, if it has one, and with exit code 1 if its command is false.

@@ -24,7 +24,7 @@ func (b *Bridge) join(ctx context.Context) error {
 			LeaseSeconds: b.o.Lease.Seconds(),
 		}
 		for _, it := range b.state.items {
-			req.Running = append(req.Running, it.lease.Ref)
+			req.Running, req.Since = append(req.Running, it.lease.Ref), append(req.Since, it.start())
 			it.unreported = true
 		}
 		b.state.mu.Unlock()
@@ -35,6 +35,10 @@ func (b *Bridge) join(ctx context.Context) error {
 		b.state.mu.Lock()
 		b.state.session, b.state.renewed = r.Session, time.Time{}
 		b.state.ttl = time.Duration(r.TTLSeconds * float64(time.Second))
+		b.state.refused, b.state.release = nil, nil // they are not in running, so the server has released them
+		for _, ref := range r.Foreign {
+			b.state.disown(ref)
+		}
 		b.state.mu.Unlock()
 		wait.Wake(b.state.signals.news)
 		b.log.Info("joined", "node", b.o.Name, "tasks", len(req.Running))

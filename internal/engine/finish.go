@@ -27,6 +27,7 @@ type finisher struct {
 	applier   *applier
 	releaser  *releaser
 	refusing  sync.Mutex // held while weigh decides about refused tasks
+	unkept    refusedEnds
 }
 
 // refuses reports whether a result is about a task that its node could not begin.
@@ -147,12 +148,13 @@ func (f *finisher) finish(ctx context.Context, results []queue.Result) ([]queue.
 	}
 	runs := read(f.base, func(s *State) []*liveRun { return bound(s, results) })
 	asked := time.Now()
-	verdicts, err := f.Store.Finish(ctx, results)
+	verdicts, err := f.record(ctx, results)
 	if err != nil {
 		f.releaser.doubt(ctx)
 		return nil, err
 	}
 	now := time.Now()
+	f.unkept.note(results, verdicts, now)
 	f.Observer.Stored("finish", now.Sub(asked))
 	return update2(f.base, func(s *State) ([]queue.Verdict, error) {
 		for i, v := range verdicts {
@@ -179,6 +181,32 @@ func (f *finisher) finish(ctx context.Context, results []queue.Result) ([]queue.
 		s.wakeUp()
 		return verdicts, nil
 	})
+}
+
+// record has the store end attempts. If the store refuses the call, record halves the results again and again, so that
+// only the ends that the store refuses by themselves are left; these have the error [unkept].
+func (f *finisher) record(ctx context.Context, results []queue.Result) ([]queue.Verdict, error) {
+	verdicts, err := f.Store.Finish(ctx, results)
+	if err == nil || ctx.Err() != nil || !refusesEnds(err) {
+		return verdicts, err
+	}
+	if len(results) == 1 {
+		return []queue.Verdict{{Err: unkept{err}}}, nil
+	}
+	all := make([]queue.Verdict, 0, len(results))
+	half := len(results) / 2
+	for _, part := range [][]queue.Result{results[:half], results[half:]} {
+		verdicts, err := f.record(ctx, part)
+		if err != nil {
+			f.releaser.doubt(ctx)
+			verdicts = make([]queue.Verdict, len(part))
+			for i := range verdicts {
+				verdicts[i].Err = unkept{err}
+			}
+		}
+		all = append(all, verdicts...)
+	}
+	return all, nil
 }
 
 // bound returns the runs of attempts, and moves the end of each to no earlier than its holder's last report that it

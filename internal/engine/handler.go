@@ -96,9 +96,8 @@ func (a *workers) Work(ctx context.Context, o WorkOptions) error {
 	}
 	reporting, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	w.member, w.ends = m, newEndings(func(results []queue.Result) error {
-		_, err := a.finisher.finish(reporting, results)
-		return err
+	w.member, w.ends = m, newEndings(func(results []queue.Result) ([]queue.Verdict, error) {
+		return a.finisher.finish(reporting, results)
 	})
 	if o.Joined != nil {
 		o.Joined()

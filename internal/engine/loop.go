@@ -71,7 +71,10 @@ func assemble(store queue.Store, o LoopOptions) *Loop {
 	follow := &follower{base: b, peers: peers, applier: apply, builder: build}
 	overrides := &Overrides{newChanger(b), follow}
 	release := &releaser{base: b}
-	finish := &finisher{base: b, overrides: overrides, applier: apply, releaser: release}
+	finish := &finisher{
+		base: b, overrides: overrides, applier: apply, releaser: release,
+		unkept: refusedEnds{log: b.Log, all: map[queue.Ref]*refusedEnd{}},
+	}
 	return &Loop{
 		base: b, client: client, troubles: t, peers: peers, builder: build, follower: follow,
 		Overrides: overrides, Books: &Books{b, follow},

@@ -75,7 +75,8 @@ func (w *workers) Join(ctx context.Context, name string, capacity queue.Amounts,
 
 // Foreign returns the attempts that a worker reports as running but that differ from this store's attempts with the
 // same numbers: they started at another time, or on another node. That happens after a database is restored, because
-// ids of jobs since the copy are used again. It skips attempts without a reported start.
+// ids of jobs since the copy are used again. It skips attempts without a reported start. A bridge sets Queued, and
+// reports the latest possible start; see sameStart.
 func (w *workers) Foreign(ctx context.Context, node string, running []queue.Run) (foreign []queue.Ref, err error) {
 	var unknown []queue.Run // over, or not known here yet
 	w.Read(func(s *State) {
@@ -85,7 +86,7 @@ func (w *workers) Foreign(ctx context.Context, node string, running []queue.Run)
 			case says.Started.IsZero():
 			case r == nil || r.Ref != says.Ref:
 				unknown = append(unknown, says)
-			case r.Holder != node || !r.Started.Equal(says.Started):
+			case r.Holder != node || !sameStart(says, r.Started):
 				foreign = append(foreign, says.Ref)
 			}
 		}
@@ -95,7 +96,7 @@ func (w *workers) Foreign(ctx context.Context, node string, running []queue.Run)
 		if err != nil && !errors.Is(err, queue.ErrNotFound) {
 			return nil, fmt.Errorf("ask when tasks of job %d started: %w", says.JobID, err)
 		}
-		same := func(t queue.Task) bool { return t.Holder == node && t.Started.Equal(says.Started) }
+		same := func(t queue.Task) bool { return t.Holder == node && sameStart(says, t.Started) }
 		if !slices.ContainsFunc(tasks, func(t queue.Task) bool {
 			// The store keeps no more about an earlier attempt, and accepts nothing about it.
 			return t.Index == says.Task && (t.Attempt > says.Attempt || t.Attempt == says.Attempt && same(t))
@@ -104,6 +105,16 @@ func (w *workers) Foreign(ctx context.Context, node string, running []queue.Run)
 		}
 	}
 	return foreign, nil
+}
+
+// sameStart reports whether an attempt that a worker reports can be the one that started at an instant. The start of an
+// attempt in a queueing system moves from its lease to its begin there, but to now if that is in the future. So it is
+// never later than both; an attempt with the same numbers after a restore is. The ledger keeps whole milliseconds.
+func sameStart(says queue.Run, started time.Time) bool {
+	if says.Queued {
+		return !started.After(says.Started.Add(time.Millisecond))
+	}
+	return started.Equal(says.Started)
 }
 
 // countable returns the countable resources of a capacity, without the abilities of the node.

@@ -12,6 +12,7 @@ import (
 	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/store/memory"
 	"github.com/fairlead/fairlead/store/sqlite"
 )
 
@@ -100,6 +101,39 @@ func TestAttemptsOfBeforeARestore(t *testing.T) {
 		}
 		if got := foreign(ctx, t, l, []queue.Run{{Ref: lost[1], Started: after[1].Started.Add(time.Hour)}}); len(got) != 1 {
 			t.Errorf("an attempt of another time is taken for one that runs: %v", got)
+		}
+	})
+}
+
+// TestStartsInQueueingSystems checks that a bridge's attempt is the store's if the store has an equal or earlier start:
+// the start moves when the task begins in the queueing system, by any clock.
+func TestStartsInQueueingSystems(t *testing.T) {
+	lived(t, memory.New("cpu"), func(ctx context.Context, l *engine.Loop) {
+		k := &keeper{make(chan *queue.Lease, 1)}
+		has := fairlead.Amounts{"cpu": 1, "handler.work": 1 << 40}
+		m, err := l.Join(ctx, "n1", has, engine.NodeInfo{Queue: true}, k, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		enginetest.Submit(t, l, fairlead.Job{User: "ann"})
+		lease := <-k.leases
+		says := func(latest time.Time) []queue.Run {
+			return []queue.Run{{Ref: lease.Ref, Started: latest, Queued: true}}
+		}
+		began := time.Now().Add(time.Hour) // by a wrong clock
+		for _, at := range []time.Time{lease.Started, began} {
+			if got := foreign(ctx, t, l, says(at)); len(got) > 0 {
+				t.Errorf("%v is foreign while it waits", got)
+			}
+		}
+		if err := m.Progress(ctx, []queue.Progress{{Ref: lease.Ref, Began: began}}); err != nil {
+			t.Fatal(err)
+		}
+		if got := foreign(ctx, t, l, says(began)); len(got) > 0 {
+			t.Errorf("%v is foreign when it runs", got)
+		}
+		if got := foreign(ctx, t, l, says(lease.Started.Add(-time.Second))); len(got) != 1 {
+			t.Errorf("an attempt that started before the present one is taken for it: %v", got)
 		}
 	})
 }

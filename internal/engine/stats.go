@@ -64,7 +64,7 @@ type Recounted struct {
 
 // trouble holds the actions whose last try failed. The state's lock guards it.
 type trouble struct {
-	with  map[string]bool
+	with  map[string]*repeated
 	tried chan struct{} // closed when one of them was tried again
 }
 

@@ -17,21 +17,27 @@ type troubles struct{ *base }
 
 // failed records that an action failed, and will be tried again after a pause.
 func (t *troubles) failed(what string, err error, pause time.Duration) {
-	t.Log.Error("scheduling failed; trying again", "error", err, "in", pause)
+	said := false // the log has a line about it already, and the next one is not due
 	t.Update(func(s *State) {
 		s.stats.LastError, s.stats.ErrorAt = err.Error(), time.Now()
 		if s.trouble.with == nil {
-			s.trouble.with = map[string]bool{}
+			s.trouble.with = map[string]*repeated{}
 		}
-		s.trouble.with[what] = true
+		if s.trouble.with[what] == nil {
+			s.trouble.with[what] = &repeated{}
+		}
+		said = !s.trouble.with[what].due(time.Now())
 		s.trouble.notify()
 	})
+	if !said {
+		t.Log.Error("scheduling failed; trying again", "error", err, "in", pause)
+	}
 }
 
 // worked records that an action succeeded.
 func (t *troubles) worked(what string) {
 	t.Update(func(s *State) {
-		if s.trouble.with[what] {
+		if s.trouble.with[what] != nil {
 			delete(s.trouble.with, what)
 			s.trouble.notify()
 		}
@@ -41,7 +47,7 @@ func (t *troubles) worked(what string) {
 // has reports whether the last try of an action failed.
 func (t *troubles) has(what string) bool {
 	return read(t.base, func(s *State) bool {
-		return s.trouble.with[what]
+		return s.trouble.with[what] != nil
 	})
 }
 

@@ -82,12 +82,16 @@ func (l *Loop) UsageUnit() string {
 
 // Stats returns the counts of the engine since it was created.
 func (l *Loop) Stats() Stats {
-	return Read(l, func(st *State) Stats {
+	out := Read(l, func(st *State) Stats {
 		s := st.stats
 		s.Stops = maps.Clone(s.Stops)
 		s.Failing = len(st.trouble.with) > 0
 		return s
 	})
+	if refused := l.workers.finisher.unkept.text(time.Now()); refused != "" && !out.Failing {
+		out.Failing, out.LastError = true, refused
+	}
+	return out
 }
 
 // Watch begins to receive events. Close it when it is no longer needed.

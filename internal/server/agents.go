@@ -89,7 +89,7 @@ func (s *agentService) own(
 	says := make([]queue.Run, len(r.Running))
 	for i, ref := range r.Running {
 		if says[i].Ref = ref; i < len(r.Since) {
-			says[i].Started = r.Since[i]
+			says[i].Started, says[i].Queued = r.Since[i], r.Ledger != ""
 		}
 	}
 	if foreign, err = s.loop.Foreign(ctx, name, says); err != nil {

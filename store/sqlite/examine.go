@@ -16,7 +16,7 @@ func (s *Store) Examine(ctx context.Context) (h queue.StoreHealth, err error) {
 	if err != nil {
 		return h, err
 	}
-	if err := there(s.own); err != nil {
+	if err := s.place.there(); err != nil {
 		return h, err
 	}
 	h.Known = len(files)

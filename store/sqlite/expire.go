@@ -57,7 +57,7 @@ func (m *memory) renew(refs []queue.Ref, ttl time.Duration) (out []error, ending
 
 // Expire implements queue.Store.
 func (s *Store) Expire(ctx context.Context, holder string) ([]queue.Ref, error) {
-	if err := there(s.own); err != nil { // checked even if nothing is written
+	if err := s.place.there(); err != nil { // checked even if nothing is written
 		return nil, err
 	}
 	due := s.mem.due(holder, time.Now())

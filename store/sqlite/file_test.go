@@ -1,7 +1,9 @@
 package sqlite_test
 
 import (
+	"bytes"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -310,7 +312,12 @@ func TestOneFileOfManyNames(t *testing.T) {
 func TestFileIsGone(t *testing.T) {
 	dir := t.TempDir()
 	path, aside := filepath.Join(dir, "jobs.db"), filepath.Join(dir, "aside")
-	s := openFile(t, path)
+	var log bytes.Buffer
+	o := sqlite.Options{Grace: time.Second, Logger: slog.New(slog.NewTextHandler(&log, nil))}
+	s, err := sqlite.Open(t.Context(), path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
 	submit(t, s, 1)
 	refuses := func(when string) {
 		t.Helper()
@@ -331,11 +338,17 @@ func TestFileIsGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	refuses("when another file is there")
+	if n := strings.Count(log.String(), "level=ERROR"); n != 1 || !strings.Contains(log.String(), path) {
+		t.Errorf("the log has %d errors: %s", n, log.String())
+	}
 	if err := os.Rename(aside, path); err != nil {
 		t.Fatal(err)
 	}
 	submit(t, s, 1)
 	s.Close()
+	if n := strings.Count(log.String(), "level=INFO"); n != 1 {
+		t.Errorf("the log has %d lines that the file is back: %s", n, log.String())
+	}
 	s = openFile(t, path)
 	if jobs, err := s.Jobs(t.Context(), queue.Query{}); err != nil || len(jobs) != 2 {
 		t.Errorf("%d jobs are there, want 2; %v", len(jobs), err)

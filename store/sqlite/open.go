@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -25,6 +26,9 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if o.Grace == 0 {
 		o.Grace = time.Minute
 	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
 	s := &Store{file: path, options: o, mem: newMemory(o.Unit)}
 	if err := s.open(ctx); err != nil {
 		s.Close()
@@ -44,9 +48,11 @@ func (s *Store) open(ctx context.Context) (err error) {
 	if err := errors.Join(s.ballast.check(), private(s.file)); err != nil {
 		return err
 	}
-	if s.own, err = filelock.Hold(s.file); err != nil {
+	own, err := filelock.Hold(s.file)
+	if err != nil {
 		return err
 	}
+	s.place = &place{own: own, file: s.file, log: s.options.Logger}
 	conn, err := sqlite.OpenConn(s.file, sqlite.OpenReadWrite, sqlite.OpenCreate, sqlite.OpenWAL)
 	if err != nil {
 		return err
@@ -64,7 +70,7 @@ func (s *Store) open(ctx context.Context) (err error) {
 		return errors.Join(err, conn.Close())
 	}
 	s.ballast.refill()
-	s.writer = newWriter(s.mem, &s.ballast, s.own, conn)
+	s.writer = newWriter(s.mem, &s.ballast, s.place, conn)
 	return nil
 }
 

@@ -9,6 +9,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"zombiezen.com/go/sqlite"
@@ -24,6 +25,8 @@ type Options struct {
 	Unit string
 	// Grace is how long leases of a stopped process last after Open; default a minute.
 	Grace time.Duration
+	// Logger gets an error when the file was removed or replaced, and a line when it is back; default: discards.
+	Logger *slog.Logger
 }
 
 // Store implements queue.Store in a SQLite file.
@@ -31,7 +34,7 @@ type Store struct {
 	file    string
 	options Options
 	lock    *filelock.Lock // of the lock file, which names the process
-	own     *filelock.Lock // of the file itself, whatever the name under which it is opened
+	place   *place
 	readers *sqlitex.Pool
 	writer  *writer
 	ballast ballast
@@ -63,8 +66,8 @@ func (s *Store) Close() error {
 	if s.writer != nil {
 		errs = append(errs, s.writer.close())
 	}
-	if s.own != nil { // after all connections: closing the file drops the locks that SQLite has on it
-		errs = append(errs, s.own.Release())
+	if s.place != nil { // after all connections: closing the file drops the locks that SQLite has on it
+		errs = append(errs, s.place.own.Release())
 	}
 	if s.lock != nil {
 		errs = append(errs, s.lock.Release())

@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"fmt"
+	"log/slog"
+	"sync/atomic"
 
 	"github.com/fairlead/fairlead/internal/filelock"
 	"github.com/fairlead/fairlead/queue"
@@ -11,9 +13,25 @@ import (
 var errGone = fmt.Errorf("%w: the file that is open was removed, or another one was put in its place: "+
 	"put it back where it was; until then nothing is taken, as it would be lost", queue.ErrUnavailable)
 
-// there returns an error if the file is not where it was opened.
-func there(own *filelock.Lock) error {
-	if own.Stays() {
+// place is where the file was opened.
+type place struct {
+	own  *filelock.Lock // of the file itself, whatever the name under which it is opened
+	file string
+	log  *slog.Logger
+	gone atomic.Bool // the log says so
+}
+
+// there returns an error if the file is not where it was opened. It logs that once, until the file is back.
+func (p *place) there() error {
+	stays := p.own.Stays()
+	switch {
+	case stays && p.gone.CompareAndSwap(true, false):
+		p.log.Info("the database file is back in its place", "file", p.file)
+	case !stays && p.gone.CompareAndSwap(false, true):
+		p.log.Error("the database file was removed or replaced; nothing is taken until it is back", "file", p.file,
+			"error", errGone)
+	}
+	if stays {
 		return nil
 	}
 	return errGone

@@ -9,7 +9,6 @@ import (
 	"zombiezen.com/go/sqlite"
 
 	"github.com/fairlead/fairlead/internal/batch"
-	"github.com/fairlead/fairlead/internal/filelock"
 	"github.com/fairlead/fairlead/queue"
 )
 
@@ -18,7 +17,7 @@ import (
 type writer struct {
 	mem     *memory
 	ballast *ballast
-	own     *filelock.Lock
+	place   *place
 	conn    *sqlite.Conn
 	calls   batch.Batcher[op, struct{}]
 
@@ -42,9 +41,9 @@ type call = batch.Call[op, struct{}]
 // maxBatch is the maximum number of calls in one transaction, so that no call waits for too many others.
 const maxBatch = 512
 
-func newWriter(m *memory, b *ballast, own *filelock.Lock, conn *sqlite.Conn) *writer {
+func newWriter(m *memory, b *ballast, at *place, conn *sqlite.Conn) *writer {
 	w := &writer{
-		mem: m, ballast: b, own: own, conn: conn,
+		mem: m, ballast: b, place: at, conn: conn,
 		begin: conn.Prep("BEGIN IMMEDIATE"), commit: conn.Prep("COMMIT"), rollback: conn.Prep("ROLLBACK"),
 	}
 	w.calls = batch.Batcher[op, struct{}]{Run: w.together, MaxWeight: maxBatch, Closed: queue.ErrClosed}
@@ -71,7 +70,7 @@ func (w *writer) close() error {
 // together runs calls in one transaction. If that fails, it runs each in its own, so that one failing call does not
 // fail the others.
 func (w *writer) together(calls []*call) {
-	if err := there(w.own); err != nil {
+	if err := w.place.there(); err != nil {
 		for _, c := range calls {
 			c.Answer(struct{}{}, err)
 		}

@@ -1,0 +1,185 @@
+package explain_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
+	"github.com/fairlead/fairlead/internal/explain"
+	"github.com/fairlead/fairlead/internal/forecast"
+	"github.com/fairlead/fairlead/policy"
+	"github.com/fairlead/fairlead/share"
+	"github.com/fairlead/fairlead/why"
+	"github.com/fairlead/fairlead/why/replay"
+)
+
+// arrival is a job of one task, which lasts for a while.
+type arrival struct {
+	pool  string
+	lasts time.Duration
+	after time.Duration // since the arrival before
+}
+
+// TestTheNextJobIsTheNextToStart asks why of all waiting jobs just before each end of a task. The job that is said to
+// be the next one is the one that starts then.
+func TestTheNextJobIsTheNextToStart(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		word := rapid.SampledFrom(nextPolicies)
+		weight := rapid.Float64Range(0.5, 4)
+		root := share.Pool{Policy: word.Draw(rt, "policy"), Pools: []share.Pool{
+			{Name: "a", Weight: weight.Draw(rt, "a"), Policy: word.Draw(rt, "policy of a"), Pools: []share.Pool{
+				{Name: "x", Weight: weight.Draw(rt, "x")}, {Name: "y", Weight: weight.Draw(rt, "y")},
+			}},
+			{Name: "b", Weight: weight.Draw(rt, "b")}, {Name: "c", Weight: weight.Draw(rt, "c")},
+		}}
+		slots := rapid.IntRange(1, 3).Draw(rt, "slots")
+		all := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) arrival {
+			return arrival{
+				pool:  rapid.SampledFrom([]string{"a/x", "a/y", "b", "c"}).Draw(rt, "pool"),
+				lasts: time.Duration(rapid.IntRange(1, 20).Draw(rt, "lasts")) * time.Second,
+				after: time.Duration(rapid.IntRange(0, 3).Draw(rt, "after")) * time.Second,
+			}
+		}), slots+2, 14).Draw(rt, "jobs")
+		var wrong string
+		synctest.Test(t, func(t *testing.T) { wrong = playNext(t, root, slots, all) })
+		if wrong != "" {
+			rt.Fatal(wrong)
+		}
+	})
+}
+
+// nextPolicies are the policies without chance, except multifactor, which counts the use of a task when it ends.
+var nextPolicies = []string{"fair", "fifo", "decay", "drf", "fairtree", "load"}
+
+// endingFirst returns the job that ends at an instant.
+func endingFirst(ends map[int64]time.Time, at time.Time) (job int64) {
+	for id, end := range ends {
+		if end.Equal(at) {
+			job = id
+		}
+	}
+	return job
+}
+
+// comesBack reports whether the slot of a task that ended went to a job of the same branch of the tree in place of a
+// job of another branch. A policy that counts running tasks, as fair does, owes the branch more when its task ends; the
+// answer is about the instant before that.
+func comesBack(all []arrival, ended int64, told, started []int64) bool {
+	if len(told) != 1 || len(started) != 1 {
+		return false
+	}
+	of, is, was := all[ended-1].pool, all[started[0]-1].pool, all[told[0]-1].pool
+	top := func(path string) string { return strings.Split(path, "/")[0] }
+	return of == is && is != was || top(of) == top(is) && top(is) != top(was)
+}
+
+// playNext plays the arrivals, and returns the first contradiction between an answer and the next start.
+func playNext(t *testing.T, root share.Pool, slots int, all []arrival) (wrong string) {
+	var mu sync.Mutex
+	var began []int64
+	ends := map[int64]time.Time{}
+	o := engine.LoopOptions{Shares: fairlead.DefaultShares(), Seed: 3}
+	o.Shares.Sched.Root = root
+	loop, stop := start(t, o, slots, func(_ context.Context, l *fairlead.Lease) error {
+		lasts := all[l.JobID-1].lasts + 10*time.Microsecond<<l.JobID // no two tasks end at once
+		mu.Lock()
+		began, ends[l.JobID] = append(began, l.JobID), time.Now().Add(lasts)
+		mu.Unlock()
+		time.Sleep(lasts)
+		mu.Lock()
+		delete(ends, l.JobID)
+		mu.Unlock()
+		return nil
+	})
+	defer stop()
+	for _, a := range all {
+		time.Sleep(a.after)
+		enginetest.Submit(t, loop, fairlead.Job{User: "ann", Pool: a.pool})
+		synctest.Wait()
+	}
+	counts := root.Policy
+	if counts == "fifo" {
+		counts = root.Pools[0].Policy
+	}
+	for wrong == "" {
+		mu.Lock()
+		var first time.Time
+		for _, at := range ends {
+			if first.IsZero() || at.Before(first) {
+				first = at
+			}
+		}
+		ending := endingFirst(ends, first)
+		before := slices.Clone(began)
+		mu.Unlock()
+		if first.IsZero() {
+			return wrong
+		}
+		time.Sleep(time.Until(first) - time.Microsecond)
+		var told []int64
+		for id := int64(1); id <= int64(len(all)); id++ {
+			if slices.Contains(before, id) {
+				continue
+			}
+			a, err := forecast.New(loop).Why(t.Context(), id, explain.WhyOptions{})
+			if err != nil {
+				return err.Error()
+			}
+			if a.Rank != nil && a.Rank.Position == 1 {
+				told = append(told, id)
+			}
+		}
+		time.Sleep(2 * time.Microsecond)
+		synctest.Wait()
+		mu.Lock()
+		started := slices.Clone(began[len(before):])
+		mu.Unlock()
+		if !slices.Equal(told, started) && (counts == "fifo" || !comesBack(all, ending, told, started)) {
+			wrong = fmt.Sprintf("after the starts %v, %v is to be next, but %v started", before, told, started)
+		}
+	}
+	return wrong
+}
+
+// TestAFalseNextIsRefused changes the job and the rank in true answers about who is next: verification refuses each.
+func TestAFalseNextIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		loop, stop := start(t, engine.LoopOptions{}, 1, enginetest.Endless)
+		defer stop()
+		for _, user := range []string{"ann", "bob", "cem", "bob"} {
+			enginetest.Submit(t, loop, fairlead.Job{User: user})
+			synctest.Wait()
+		}
+		for id := int64(2); id <= 4; id++ {
+			answer := func(change func(*why.Answer)) bool {
+				a, err := forecast.New(loop).Why(t.Context(), id, explain.WhyOptions{Evidence: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				change(a)
+				return why.Verified(replay.Verify(a, policy.Rule))
+			}
+			if !answer(func(*why.Answer) {}) {
+				t.Errorf("job %d: a true answer is refused", id)
+			}
+			for _, by := range []int64{-1, 1} {
+				if answer(func(a *why.Answer) { a.Rank.Position += by }) {
+					t.Errorf("job %d: a rank that is off by %d is not noticed", id, by)
+				}
+			}
+			if other := 2 + (id-1)%3; answer(func(a *why.Answer) { a.Subject.Job = other }) {
+				t.Errorf("job %d: its answer passes for that of job %d", id, other)
+			}
+		}
+	})
+}
