@@ -214,7 +214,8 @@ func (d *duel) submit(pool string, ask sched.Request, length time.Duration, alik
 	length = max(time.Second, min(length, d.longest))
 	d.lengths[d.last] = length
 	loose := min(2*length, d.longest)
-	limit := map[string]time.Duration{"exact": length, "loose": loose, "mixed": loose * time.Duration(d.last%2)}[d.limits]
+	mixed := loose * time.Duration(d.last%2)
+	limit := map[string]time.Duration{"exact": length, "loose": loose, "mixed": mixed}[d.limits]
 	priority := normal
 	if d.urgent && d.last != d.victim && d.rng.IntN(2) == 0 {
 		priority--

@@ -10,7 +10,7 @@ import (
 // maxUses is the largest number of tasks and planned starts in the evidence of a planned start.
 const maxUses = 2000
 
-// planOf returns the numbers by which a planned start can be recomputed; nil if they are too many, if a bridge takes
+// planOf returns the numbers that a planned start follows from; nil if they are too many, if a bridge takes
 // any amount of a resource there, or if only licenses are held.
 func (v View) planOf(r *reserved) *room.Plan {
 	if r.lacksLicense {
@@ -107,7 +107,8 @@ func (v View) needs(key cluster.Key) map[string]int64 {
 func (v GateView) behind(r *reserved, j *Job) *room.Kept {
 	k := v.s.Read().whyKept(r)
 	if k.Plan = v.s.Read().planOf(r); k.Plan != nil {
-		b := room.Behind{Need: v.s.Read().needs(j.Key), Lasting: r.sure && j.Limit == 0, From: time.Unix(0, max(r.from, v.s.site.instantOf()))}
+		b := room.Behind{Need: v.s.Read().needs(j.Key), Lasting: r.sure && j.Limit == 0}
+		b.From = time.Unix(0, max(r.from, v.s.site.instantOf()))
 		b.Seconds = time.Duration(v.endOf(r, j) - v.s.site.instantOf()).Seconds()
 		k.Plan.Behind = &b
 	}

@@ -56,7 +56,10 @@ func TestFalsePlannedStartsAreRefused(t *testing.T) {
 		"":                  func(*room.Kept) {},
 		"it begins earlier": func(k *room.Kept) { k.From = k.From.Add(-time.Second) },
 		"it begins later":   func(k *room.Kept) { k.From, k.To = k.From.Add(time.Second), k.To.Add(time.Second) },
-		"a task more":       func(k *room.Kept) { n := &k.Plan.Nodes[0]; n.Uses = append(n.Uses, room.Use{Until: k.To, Takes: k.Plan.Need}) },
+		"a task more": func(k *room.Kept) {
+			n := &k.Plan.Nodes[0]
+			n.Uses = append(n.Uses, room.Use{Until: k.To, Takes: k.Plan.Need})
+		},
 		"it needs more":     func(k *room.Kept) { k.Plan.Need["cpu"]++ },
 		"the node has less": func(k *room.Kept) { k.Plan.Nodes[1].Has["cpu"]-- },
 	} {

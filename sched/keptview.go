@@ -83,7 +83,7 @@ func (v GateView) inTheWay(j *Job) (first *reserved, exact bool) {
 // endOf is when a job would end that starts now, by a planned start of another job: no prediction may break a promise.
 func (v GateView) endOf(r *reserved, j *Job) int64 {
 	length := v.lengthOf(j)
-	if r.sure && j.Limit == 0 && !v.s.reserve.endsBeforeWindow(r, length) {
+	if r.sure && j.Limit == 0 && !(beside{&v.s.reserve}).endsBeforeWindow(r, length) {
 		length = int64(NoLimit)
 	}
 	return v.s.site.instantOf() + length
@@ -97,7 +97,7 @@ func (v GateView) delays(r *reserved, j *Job) bool {
 	end := v.endOf(r, j)
 	if r.sure && j.Limit == 0 {
 		return slices.ContainsFunc(r.nodes, func(id cluster.NodeID) bool {
-			return v.s.site.cluster.Fits(id, j.Key) && v.s.reserve.besides(id, j.Key, r) == 0
+			return v.s.site.cluster.Fits(id, j.Key) && beside{&v.s.reserve}.besides(id, j.Key, r) == 0
 		})
 	}
 	to := r.to

@@ -59,9 +59,9 @@ func (f *reserve) placeBehind(key cluster.Key, length int64, limit time.Duration
 		if f.site.cluster.Windows().Any() && !f.site.mayUse(f.alone(id), key, limit) {
 			return 0
 		}
-		return f.spares(0, id, key, length, tasks)
+		return beside{f}.spares(0, id, key, length, tasks)
 	}
-	if !f.licensesBehind(key, now, end) || limit == 0 && !f.sparesLicenses(0, key, length) {
+	if !f.licensesBehind(key, now, end) || limit == 0 && !(beside{f}).sparesLicenses(0, key, length) {
 		return 0, false
 	}
 	if f.site.gangOf(key) > 0 {

@@ -27,7 +27,7 @@ var mistakes = []struct{ name, file, text, with string }{
 		"if f.backfill.patience.held.job != 0 && !(MISTAKE) {"},
 	{"tasks beside a hold are planned to end", "predict.go", "p.since != 0 && r.limit == 0",
 		"!(MISTAKE) && p.since != 0 && r.limit == 0"},
-	{"the held job is not started", "patience.go", "h := m.reserve.backfill.patience.held\n\tif h.job == 0 {",
+	{"the held job is not started", "placement.go", "h := m.reserve.backfill.patience.held\n\tif h.job == 0 {",
 		"h := m.reserve.backfill.patience.held\n\tif h.job == 0 || MISTAKE {"},
 	{"with limits nobody is held for", "patience.go", "i, known := p.find(r.job)\n",
 		"i, known := p.find(r.job)\n\tif MISTAKE && !known && f.running.endless.all == 0 {\n\t\treturn false\n\t}\n"},

@@ -233,34 +233,3 @@ func (w *queues) waitsForRoom(r *reserved) bool {
 func (w *queues) there(at subRef) bool {
 	return int(at.queue) < len(w.all) && int(at.sub) < w.all[at.queue].subs()
 }
-
-// startHeld starts the job that nodes are held for, if it finds room there or elsewhere.
-func (m *placement) startHeld(d *Decision) {
-	h := m.reserve.backfill.patience.held
-	if h.job == 0 {
-		return
-	}
-	if m.reserve.backfill.plan == nil { // a preview does not plan
-		return
-	}
-	at, first, waits := m.queues.waitingJob(&h)
-	if !waits {
-		return
-	}
-	leaf := m.queues.all[at.queue].pool
-	if !m.gates.passes(leaf, at) {
-		return
-	}
-	m.reserve.holdRoom(&h, +1)
-	node, fits := m.reserve.findPaid(h.key, m.queues.sub(at).limit)
-	if !fits {
-		m.reserve.holdRoom(&h, -1)
-		return
-	}
-	b := &m.reserve.backfill
-	b.firsts = slices.DeleteFunc(b.firsts, func(r reserved) bool { return r.job == h.job })
-	b.patience.held, b.patience.since = reserved{}, 0
-	from := int32(len(d.levels))
-	m.choice.wayTo(leaf, d)
-	m.startAt(leaf, at, first, node, from, d)
-}

@@ -83,9 +83,12 @@ func (f *reserve) promiseAll() {
 	}
 }
 
+// beside answers whether a task without a time limit may start beside the promised starts.
+type beside struct{ *reserve }
+
 // promised yields the promised starts of other jobs that a task without a time limit, with a predicted run time, could
 // delay.
-func (f *reserve) promised(job, length int64) iter.Seq[*reserved] {
+func (f beside) promised(job, length int64) iter.Seq[*reserved] {
 	return func(yield func(*reserved) bool) {
 		for _, all := range [...][]reserved{f.backfill.firsts, f.backfill.keep.all} {
 			for i := range all {
@@ -100,7 +103,7 @@ func (f *reserve) promised(job, length int64) iter.Seq[*reserved] {
 
 // spares is the number of tasks of a job without a time limit, with a key and a predicted run time, that a node can
 // take now beside the promised starts of other jobs: at most as many as asked for.
-func (f *reserve) spares(job int64, id cluster.NodeID, key cluster.Key, length int64, most int) int {
+func (f beside) spares(job int64, id cluster.NodeID, key cluster.Key, length int64, most int) int {
 	for r := range f.promised(job, length) {
 		if r.on(id) {
 			most = min(most, f.besides(id, key, r))
@@ -111,7 +114,7 @@ func (f *reserve) spares(job int64, id cluster.NodeID, key cluster.Key, length i
 
 // besides is the number of tasks with a key that a node can take beside a planned start, if no running task without a
 // time limit ends before.
-func (f *reserve) besides(id cluster.NodeID, key cluster.Key, r *reserved) int {
+func (f beside) besides(id cluster.NodeID, key cluster.Key, r *reserved) int {
 	plan := f.backfill.plan
 	if f.running.endless.of(id) == 0 {
 		return plan.Holds(id, key, r.from, r.to)
@@ -134,7 +137,7 @@ func (f *reserve) besides(id cluster.NodeID, key cluster.Key, r *reserved) int {
 
 // sparesLicenses reports whether the licenses of a job without a time limit, with a key and a predicted run time, are
 // not promised to others.
-func (f *reserve) sparesLicenses(job int64, key cluster.Key, length int64) bool {
+func (f beside) sparesLicenses(job int64, key cluster.Key, length int64) bool {
 	if !f.quotas.holdsLicense(key) {
 		return true
 	}
@@ -148,7 +151,7 @@ func (f *reserve) sparesLicenses(job int64, key cluster.Key, length int64) bool 
 
 // licensesBeside reports whether a task with a key, or a gang, can hold its licenses beside a planned start, if no
 // running task without a time limit ends before.
-func (f *reserve) licensesBeside(key cluster.Key, r *reserved) bool {
+func (f beside) licensesBeside(key cluster.Key, r *reserved) bool {
 	last := func(sign int64) {
 		for x := range f.running.endingBefore(r.to) {
 			f.planLicenses(x.key, sign, x.until, r.to)
@@ -162,7 +165,7 @@ func (f *reserve) licensesBeside(key cluster.Key, r *reserved) bool {
 
 // endsBeforeWindow reports whether a task that starts now and runs for many times its prediction has ended before the
 // windows let a job start.
-func (f *reserve) endsBeforeWindow(r *reserved, length int64) bool {
+func (f beside) endsBeforeWindow(r *reserved, length int64) bool {
 	return f.site.cluster.Windows().Any() && f.site.instantOf()+windowMargin*length <= f.opens(r)
 }
 
@@ -185,7 +188,7 @@ func (f *reserve) opens(r *reserved) int64 {
 
 // sparesPlanned reports whether a task, or a gang, without a time limit that is planned to start now leaves the
 // promised starts alone.
-func (f *reserve) sparesPlanned(r *reserved) bool {
+func (f beside) sparesPlanned(r *reserved) bool {
 	length := r.to - r.from
 	if f.site.cluster.Windows().Any() {
 		length = f.lengthAt(r.at)

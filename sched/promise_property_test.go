@@ -14,7 +14,8 @@ func TestPromisesAreKept(t *testing.T) {
 		d := newDuel(t, rand.New(rand.NewPCG(seed, 17)), &duel{backfill: backfills[seed%2], fifo: true})
 		if by := d.promise(); !by.IsZero() {
 			if promised++; d.now.After(by) {
-				t.Errorf("seed %d: %s was promised a start by %v and started at %v", seed, d, by.Sub(epoch), d.now.Sub(epoch))
+				t.Errorf("seed %d: %s was promised a start by %v and started at %v", seed, d, by.Sub(epoch),
+					d.now.Sub(epoch))
 			}
 		}
 	}

@@ -34,7 +34,11 @@ func newLasting(t *testing.T, tree share.Pool, backfill sched.Backfill) *lasting
 
 // usersOf is a tree of three users.
 func usersOf(policy string) share.Pool {
-	return share.Pool{Policy: policy, Pools: []share.Pool{{Name: "a", Weight: 1}, {Name: "b", Weight: 1}, {Name: "c", Weight: 1}}}
+	root := share.Pool{Policy: policy}
+	for _, user := range []string{"a", "b", "c"} {
+		root.Pools = append(root.Pools, share.Pool{Name: user, Weight: 1})
+	}
+	return root
 }
 
 // add submits a job of one task, or of a gang on as many nodes.
@@ -87,7 +91,9 @@ func TestShortTasksRunUntilAWindow(t *testing.T) {
 	for _, backfill := range backfills {
 		w := newLasting(t, usersOf("fair"), backfill)
 		from, to := epoch.Add(2*time.Hour), epoch.Add(3*time.Hour)
-		w.SetWindows([]cluster.Window{{Name: "svc", Nodes: []string{"n2"}, From: from.UnixNano(), To: to.UnixNano(), Closed: true}}, w.now)
+		service := cluster.Window{Name: "service", Nodes: []string{"n2"}, Closed: true}
+		service.From, service.To = from.UnixNano(), to.UnixNano()
+		w.SetWindows([]cluster.Window{service}, w.now)
 		var last int64
 		for range 1000 {
 			last = w.add("a", 1, 1, 3*time.Second, 0)
@@ -127,7 +133,7 @@ func TestPromiseAgainstShortHistory(t *testing.T) {
 			long := w.add("c", 1, 3, 40*time.Second, 0)
 			w.play(epoch.Add(time.Hour))
 			if at := w.began[wide].Sub(epoch); at != 18*time.Second {
-				t.Errorf("%s, %v: the wide job started at %v, want 18 s, when the task with a limit has ended", root, backfill, at)
+				t.Errorf("%s, %v: the wide job started at %v, want 18 s, after the task of a", root, backfill, at)
 			}
 			if w.began[long].Before(w.began[wide]) {
 				t.Errorf("%s, %v: the long task started before the wide job", root, backfill)

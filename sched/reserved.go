@@ -9,7 +9,9 @@ import (
 // unplacedAt is a task, or a gang, of a job in a sub-queue without a planned start.
 func (w *queues) unplacedAt(at subRef, job int64) reserved {
 	sub := w.sub(at)
-	return reserved{job: job, at: at, arrival: w.arrivalOf(at, job), key: sub.key, from: unplaced, endless: sub.limit == 0}
+	r := reserved{job: job, at: at, arrival: w.arrivalOf(at, job), key: sub.key, from: unplaced}
+	r.endless = sub.limit == 0
+	return r
 }
 
 // waitingJob finds the job in its sub-queue, if the gate of the sub-queue is open.

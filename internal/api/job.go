@@ -97,22 +97,22 @@ type Job struct {
 	Started   *time.Time `json:"started,omitempty"`
 	Ended     *time.Time `json:"ended,omitempty"`
 	Attempts
-	Cause     string         `json:"cause,omitempty"`
-	Rank      int64          `json:"rank,omitempty" doc:"Place of its next task in the order of starts, from 1"`
-	Reason    *Reason        `json:"reason,omitempty" doc:"Why it waits"`
-	StartBy   *time.Time     `json:"start_by,omitempty" doc:"When its next task starts, if every task uses its whole time limit and no new job goes ahead"`
-	StartKept bool           `json:"start_kept,omitempty" doc:"Room is kept for it from then on"`
-	// StartPredicted means that StartBy rests on predicted run times of tasks without a time limit.
-	StartPredicted bool `json:"start_predicted,omitempty" doc:"start_by rests on predicted run times: it is the likely start, not the latest"`
-	Points    *why.Number    `json:"points,omitempty" doc:"Its priority under the policy multifactor: the sum of the terms, nice subtracted"`
-	Terms     []priorityTerm `json:"terms,omitempty" doc:"Terms of its priority, in the order of the formula"`
-	Bridged   []why.Bridged  `json:"bridged,omitempty" doc:"Places of its tasks in another queueing system, if a bridge has them; in lists only of the first ten"`
+	Cause   string         `json:"cause,omitempty"`
+	Rank    int64          `json:"rank,omitempty" doc:"Place of its next task in the order of starts, from 1"`
+	Reason  *Reason        `json:"reason,omitempty" doc:"Why it waits"`
+	Points  *why.Number    `json:"points,omitempty" doc:"Its priority under the policy multifactor: the sum of the terms, nice subtracted"`
+	Terms   []priorityTerm `json:"terms,omitempty" doc:"Terms of its priority, in the order of the formula"`
+	Bridged []why.Bridged  `json:"bridged,omitempty" doc:"Places of its tasks in another queueing system, if a bridge has them; in lists only of the first ten"`
 }
 
 // Attempts tells of the tasks of a job in a list.
 type Attempts struct {
 	RunsSince *time.Time `json:"runs_since,omitempty" doc:"Start of the first task that runs now; in lists"`
 	Nodes     []string   `json:"nodes,omitempty" doc:"Nodes on which its tasks run: the first ten by name; in lists"`
+	StartBy   *time.Time `json:"start_by,omitempty" doc:"Latest start of its next task, if no new job goes ahead"`
+	StartKept bool       `json:"start_kept,omitempty" doc:"Room is kept for it from then on"`
+	// StartPredicted means that StartBy rests on predicted run times of tasks without a time limit.
+	StartPredicted bool `json:"start_predicted,omitempty" doc:"start_by is predicted: the likely start, not the latest"`
 	// LastEnd needs ends=true.
 	LastEnd *Task `json:"last_end,omitempty" doc:"The task that ended last or, if tasks failed, failed last; in lists"`
 }

@@ -96,7 +96,7 @@ func TestPredictedRoomIsCalledSo(t *testing.T) {
 		if k := a.Kept; k == nil || !k.Predicted || k.Held || k.HeldFrom == nil {
 			t.Errorf("room is kept: %+v, want it predicted, and an instant from which nodes are held", k)
 		}
-		for _, says := range []string{"from about ", "as predicted from tasks like"} {
+		for _, says := range []string{"from about ", "predicted from tasks like"} {
 			if !strings.Contains(a.Text(), says) {
 				t.Errorf("it does not say %q:\n%s", says, a.Text())
 			}

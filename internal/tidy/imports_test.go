@@ -20,7 +20,7 @@ var floors = []struct {
 	packages []string
 }{
 	{"floor 1, thinking", []string{
-		"internal/instant", "share", "why", "why/replay", "usage", "cluster", "sched", "policy", "frontback",
+		"internal/instant", "share", "why/room", "why", "why/replay", "usage", "cluster", "sched", "policy", "frontback",
 	}},
 	{"the simulator, on floor 1 alone", []string{"internal/sim/swf", "internal/sim", "internal/sim/qs"}},
 	{"floor 2, the life of a job", []string{

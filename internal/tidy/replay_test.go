@@ -39,7 +39,7 @@ func TestRecomputationIsIndependent(t *testing.T) {
 // independent reports whether a package has no part in decisions.
 func independent(p *types.Package) bool {
 	rest, ours := strings.CutPrefix(p.Path(), module+"/")
-	return !ours || rest == "why" || rest == "why/replay"
+	return !ours || rest == "why" || rest == "why/room" || rest == "why/replay"
 }
 
 // bodiesOf finds the declarations of the functions and methods of a package.

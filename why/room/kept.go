@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/instant"
-	"github.com/fairlead/fairlead/internal/units"
 )
 
 // Kept is a planned start: the time and the room that backfilling keeps for a job.
@@ -35,7 +34,7 @@ type Kept struct {
 	MayMove bool `json:"may_move,omitempty"`
 	// Units is how many units of the share resource the job takes on the node that lists it.
 	Units int64 `json:"units,omitempty"`
-	Plan  *Plan `json:"plan,omitempty"` // by which From can be recomputed
+	Plan  *Plan `json:"plan,omitempty"` // the numbers that From follows from
 }
 
 // Begins says from when the room is kept, and marks a predicted instant as such.
@@ -55,10 +54,8 @@ func (k *Kept) BeginsAt(from string) string {
 // Ends says until when the job is planned to run.
 func (k *Kept) Ends(now time.Time) string {
 	switch until := instant.Clock(k.To, now); {
-	case k.Overdue && k.Unlimited:
-		return "its end"
 	case k.Overdue:
-		return units.FormatDuration(k.To.Sub(k.From)) + " later at the latest"
+		return "its end"
 	case k.Unlimited || k.Predicted:
 		return "about " + until
 	default:
@@ -97,7 +94,7 @@ func (k *Kept) Text(now time.Time) string {
 	return text
 }
 
-// certainty says what a predicted start rests on, and why no latest start is known.
+// certainty says that a predicted start rests on predictions, and why no latest start is known.
 func (k *Kept) certainty() string {
 	if !k.Predicted {
 		return ""
