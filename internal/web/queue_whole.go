@@ -3,10 +3,9 @@ package web
 import (
 	"context"
 	"time"
-)
 
-// wholeChunk is the number of jobs that are read from the store at a time for a whole list.
-const wholeChunk = 500
+	"github.com/fairlead/fairlead/internal/api"
+)
 
 // wholeQueue reads all jobs that match, in the order of the list. It calls each with some jobs at a time, and
 // at least once.
@@ -48,7 +47,7 @@ type whole struct {
 func (w *whole) inOrder() error {
 	for ids := w.src.Jobs.InOrder(w.ctx); len(ids) > 0; {
 		n := min(wholeChunk, len(ids))
-		jobs, err := w.at(ids[:n], JobOptions{Ends: w.filter.byCause})
+		jobs, err := w.at(ids[:n])
 		if err != nil {
 			return err
 		}
@@ -69,32 +68,15 @@ func (w *whole) inOrder() error {
 
 // byNumber shows all other jobs by number.
 func (w *whole) byNumber() error {
-	q := w.filter.Query
-	q.Limit = wholeChunk
-	for more := true; more; {
-		list, err := w.src.Jobs.List(w.ctx, q, JobOptions{Ends: w.filter.byCause})
-		if err != nil {
-			return err
-		}
-		w.list = list
+	return w.scan(w.filter.Query, func(jobs []api.Job, _ int64) (bool, error) {
 		var found []int64
-		for i := range list.Jobs {
-			if j := &list.Jobs[i]; !w.seen[j.ID] && w.filter.passes(j) {
-				found = append(found, j.ID)
+		for i := range jobs {
+			if !w.seen[jobs[i].ID] {
+				found = append(found, jobs[i].ID)
 			}
 		}
-		if err := w.show(found); err != nil {
-			return err
-		}
-		if more = list.More && len(list.Jobs) > 0; more {
-			if last := list.Jobs[len(list.Jobs)-1].ID; q.Newest {
-				q.Before = last
-			} else {
-				q.After = last
-			}
-		}
-	}
-	return nil
+		return true, w.show(found)
+	})
 }
 
 // show shows the jobs with these numbers.
@@ -105,7 +87,7 @@ func (w *whole) show(ids []int64) error {
 	if err := w.details(ids); err != nil {
 		return err
 	}
-	w.began = true
+	w.began, w.ends = true, nil
 	w.q.fill(w.list, w.r)
 	return w.each(w.q)
 }
