@@ -42,7 +42,10 @@ func loadQueue(ctx context.Context, src Source, r *Request) (any, error) {
 	if r.Word("after") != "" {
 		q.First = r.With("after", "")
 	}
-	return q, nil
+	if q.Next+q.First != "" && !q.Later && !r.Table {
+		q.Matches, err = find.matches()
+	}
+	return q, err
 }
 
 // none lists no job, because the filter is not understood: a user who acts on all listed jobs must not act on

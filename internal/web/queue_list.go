@@ -31,6 +31,8 @@ type Queue struct {
 	Rows    []queueRow
 	// First and Next are the addresses of the first and the next page of the list.
 	First, Next string
+	// Matches counts the jobs that match, if they need several pages; it is 0 if that would take long.
+	Matches int
 	// Short is set if the search ended before it had found enough.
 	Short bool
 	Now   time.Time
