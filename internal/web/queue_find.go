@@ -56,11 +56,9 @@ func (q *Queue) asked(r *Request) (waits bool) {
 	if q.Filter.Query.Waits = waits; len(q.Filter.Query.States) == 0 {
 		q.Filter.Query.States = states
 	}
+	q.askedOrder(r, waits)
 	return waits
 }
-
-// newestFirst reports whether the list begins with the last job.
-func (q *Queue) newestFirst() bool { return q.Columns == asEnded || q.Columns == asAny }
 
 // options returns what the list shows of each job.
 func (q *Queue) options() JobOptions {
@@ -197,12 +195,12 @@ func (f *finder) inOrder(cursor string) (next string, err error) {
 // details makes the list of the jobs with these numbers, in this order.
 func (f *finder) details(ids []int64) error {
 	o := f.options
-	o.Ends = o.Ends && !f.filter.byCause // the filter has read them
+	o.Ends = o.Ends && f.ends == nil // else they have been read
 	jobs, err := f.numbered(ids, o)
 	f.list.Jobs = []api.Job{}
 	for _, id := range ids {
 		if j := jobs[id]; j != nil {
-			if f.filter.byCause {
+			if f.ends != nil {
 				j.LastEnd = f.ends[id]
 			}
 			f.list.Jobs = append(f.list.Jobs, *j)

@@ -19,6 +19,7 @@ func (f *finder) scan(q queue.Query, each func(passed []api.Job, last int64) (bo
 		if err != nil {
 			return err
 		}
+		f.list = list
 		more, last := list.More && len(list.Jobs) > 0, int64(0)
 		if len(list.Jobs) > 0 {
 			last = list.Jobs[len(list.Jobs)-1].ID

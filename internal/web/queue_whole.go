@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
@@ -17,13 +18,20 @@ func wholeQueue(ctx context.Context, src Source, r *Request, each func(*Queue) e
 	}
 	q.Later = src.Jobs.Waiting() > muchWaits
 	w := whole{finder: finder{ctx: ctx, src: src, filter: &q.Filter, options: q.options()}, q: q, r: r, each: each}
-	if waits {
+	q.Filter.Query.Newest = q.newestFirst()
+	switch {
+	case q.order != nil && !q.order.stored:
+		if err := w.inColumns(); err != nil || w.began {
+			return err
+		}
+		return w.show(nil)
+	case q.order != nil:
+		q.Filter.Query.Newest = q.order.down
+	case waits:
 		w.seen = map[int64]bool{}
 		if err := w.inOrder(); err != nil {
 			return err
 		}
-	} else {
-		q.Filter.Query.Newest = q.newestFirst()
 	}
 	if err := w.byNumber(); err != nil || w.began {
 		return err
@@ -62,6 +70,21 @@ func (w *whole) inOrder() error {
 			return err
 		}
 		ids = ids[n:]
+	}
+	return nil
+}
+
+// inColumns shows all jobs in the order of a column.
+func (w *whole) inColumns() error {
+	ids, _, err := w.sorted(w.q.order, 0)
+	if err != nil {
+		return err
+	}
+	for some := range slices.Chunk(ids, wholeChunk) {
+		w.ends = nil
+		if err := w.show(some); err != nil {
+			return err
+		}
 	}
 	return nil
 }
