@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
@@ -14,6 +15,7 @@ import (
 // columnFuncs are the functions of the templates that write a column of a list of jobs.
 var columnFuncs = template.FuncMap{
 	"column":       column,
+	"capital":      func(word string) string { return strings.ToUpper(word[:1]) + word[1:] },
 	"timeLeft":     timeLeft,
 	"exitOf":       func(j *api.Job) string { return words.Exit(j.LastEnd) },
 	"exit":         exitWords,
