@@ -27,6 +27,8 @@ type Source struct {
 type ServerSource interface {
 	// You returns the sender, with its rights.
 	You(ctx context.Context) You
+	// Failed notes the error with which a request ends, for the log of the server.
+	Failed(ctx context.Context, err error)
 	// Version changes with everything that a page may show, except for values that change with time alone.
 	Version() uint64
 	// Status returns the report of the server about itself.
