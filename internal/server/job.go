@@ -91,7 +91,7 @@ func (s *jobService) historyPage(ctx context.Context, in *jobHistoryInput) (*api
 	return &out, nil
 }
 
-// History returns a job with its tasks, the task by which it ended and its events.
+// History returns a job with its tasks, its last end and its events.
 func (s *jobService) History(ctx context.Context, id int64) (*api.JobResponse, *api.History, error) {
 	j, tasks, err := s.jobAndTasks(ctx, id)
 	if err != nil {

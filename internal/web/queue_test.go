@@ -179,8 +179,8 @@ func TestWhatWaits(t *testing.T) {
 	}
 }
 
-// TestNoTimeLeftWithoutALimit checks that a list of jobs in all states says of a running job where it runs, and how long
-// it has left only if it has a limit.
+// TestNoTimeLeftWithoutALimit checks that a list of jobs in all states says where a job runs, and how long it has left
+// only if it has a limit.
 func TestNoTimeLeftWithoutALimit(t *testing.T) {
 	l := newLab(t, cluster)
 	l.node("n1", map[string]int64{"cpu": 4})

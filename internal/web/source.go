@@ -58,7 +58,7 @@ type JobSource interface {
 	Job(ctx context.Context, id int64) (*api.JobResponse, error)
 	// Why explains the state of a job.
 	Why(ctx context.Context, id int64, o explain.WhyOptions) (*why.Answer, error)
-	// History returns a job with its tasks, the task by which it ended and its events.
+	// History returns a job with its tasks, its last end and its events.
 	History(ctx context.Context, id int64) (*api.JobResponse, *api.History, error)
 	// WhatIf forecasts a waiting job as if it asked for something else.
 	WhatIf(ctx context.Context, id int64, v api.Variation) (*why.WhatIf, error)
