@@ -16,14 +16,13 @@ func (q *queue) bar(sub *subQueue) int32 {
 	return q.pool
 }
 
+// countWanted counts all waiting tasks as wanted; the pools want nothing before.
 func (w *queues) countWanted() {
 	for i := range w.all {
 		q := &w.all[i]
 		for k := range q.subs() {
 			sub := q.sub(k)
-			for id, bar := q.pool, q.bar(sub); id != bar && id >= 0; id = w.tree.pools[id].parent {
-				w.tree.pools[id].Wanted += float64(sub.tasks) * w.site.cluster.Width(sub.key)
-			}
+			w.want(q.pool, q.bar(sub), sub.key, sub.tasks)
 		}
 	}
 }
@@ -65,11 +64,15 @@ func (w *queues) rebar(at subRef, was int32) {
 	w.orders.need(from, to, sub.key, 0, float64(n))
 }
 
-// addWanted counts tasks as wanted by a pool and the pools above it, up to the bar.
+// addWanted is want while a policy uses the demand.
 func (w *queues) addWanted(id, bar int32, key cluster.Key, n int64) {
-	if !w.tree.allots && !w.orders.owes {
-		return
+	if w.tree.allots || w.orders.owes {
+		w.want(id, bar, key, n)
 	}
+}
+
+// want counts tasks as wanted by a pool and the pools above it, up to the bar.
+func (w *queues) want(id, bar int32, key cluster.Key, n int64) {
 	width := w.site.cluster.Width(key)
 	for ; id != bar && id >= 0; id = w.tree.pools[id].parent {
 		w.tree.pools[id].Wanted += float64(n) * width

@@ -18,7 +18,7 @@
 //
 // A Scheduler consists of parts with their own fields and methods. Each part knows only the
 // parts that it depends on (see wire in scheduler.go). The files can be read in order, and none
-// uses a later one. First come the data: pool.go, policy.go, inner.go and sub-queue.go. Then come the
+// uses a later one. First come the data: pool.go, policy.go, inner.go and subqueue.go. Then come the
 // parts, in the order of wire: the tree of pools first, the intake of jobs last. scheduler.go puts
 // them together. The kinds of gates (kinds.go) and the backfill rules (rule.go) are tables. Above them
 // are the files of the events, step.go, and the files that only read:

@@ -228,18 +228,9 @@ func (s *session) begin(kind string, c prompt) []string {
 		c.text += " --allow-root" // the reader is not root
 	}
 	old.stop()
-	b := &background{ended: make(chan struct{})}
-	b.cmd = exec.Command("sh", "-c", "exec "+s.here(c.text))
-	b.cmd.Dir, b.cmd.Env, b.cmd.Stdout, b.cmd.Stderr = s.dir, s.env(), b, b
-	started := func() {}
-	if kind == "fairlead serve" {
-		started = b.onTerminal(s.t)
-	}
-	if err := b.cmd.Start(); err != nil {
-		s.t.Fatal(err)
-	}
-	started()
-	go func() { b.cmd.Wait(); close(b.ended) }()
+	x := exec.Command("sh", "-c", "exec "+s.here(c.text))
+	x.Dir, x.Env = s.dir, s.env()
+	b := inBackground(s.t, x, kind == "fairlead serve")
 	if kind == "fairlead serve" {
 		s.server = b
 	} else {
@@ -260,6 +251,24 @@ type background struct {
 
 	mu  sync.Mutex
 	out bytes.Buffer
+}
+
+// inBackground starts a process, with a terminal or without one, that runs while others run. It runs until
+// [background.stop].
+func inBackground(t *testing.T, cmd *exec.Cmd, onTerminal bool) *background {
+	t.Helper()
+	b := &background{cmd: cmd, ended: make(chan struct{})}
+	cmd.Stdout, cmd.Stderr = b, b
+	started := func() {}
+	if onTerminal {
+		started = b.onTerminal(t)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	started()
+	go func() { cmd.Wait(); close(b.ended) }()
+	return b
 }
 
 // onTerminal gives a process a terminal for its output, as readers of the pages have one. The caller calls

@@ -150,13 +150,9 @@ func (l *lesson) begin(flags string, want []string) []string {
 	if out, err := build.CombinedOutput(); err != nil {
 		l.t.Fatalf("%v\n%s", err, out)
 	}
-	b := &background{ended: make(chan struct{})}
-	b.cmd = exec.Command("sh", "-c", "exec ./thumbs "+flags)
-	b.cmd.Dir, b.cmd.Env, b.cmd.Stdout, b.cmd.Stderr = l.dir, l.env, b, b
-	if err := b.cmd.Start(); err != nil {
-		l.t.Fatal(err)
-	}
-	go func() { b.cmd.Wait(); close(b.ended) }()
+	x := exec.Command("sh", "-c", "exec ./thumbs "+flags)
+	x.Dir, x.Env = l.dir, l.env
+	b := inBackground(l.t, x, false)
 	l.services[address] = b
 	var got []string
 	await.Within(lookLong(l.t), func() bool {

@@ -137,19 +137,10 @@ func TestCodeIsForTerminals(t *testing.T) {
 		"file":     {"; to sign in, run: FAIRLEAD_SERVER=SOCKET fairlead dashboard\n", "code="},
 	} {
 		dir := t.TempDir()
-		b := &background{ended: make(chan struct{})}
-		b.cmd = exec.Command("fairlead", "serve", "--dev", "--listen", "127.0.0.1:0", "--socket", dir+"/s", "--db",
+		cmd := exec.Command("fairlead", "serve", "--dev", "--listen", "127.0.0.1:0", "--socket", dir+"/s", "--db",
 			dir+"/d.db")
-		b.cmd.Dir, b.cmd.Stdout, b.cmd.Stderr = dir, b, b
-		started := func() {}
-		if name == "terminal" {
-			started = b.onTerminal(t)
-		}
-		if err := b.cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		started()
-		go func() { b.cmd.Wait(); close(b.ended) }()
+		cmd.Dir = dir
+		b := inBackground(t, cmd, name == "terminal")
 		await.Until(t, "the server says where it is", func() (any, bool) {
 			return b.String(), strings.Contains(b.String(), "  try ")
 		})
@@ -171,13 +162,9 @@ func TestServeWithoutItsPort(t *testing.T) {
 	}
 	defer taken.Close()
 	dir, address := t.TempDir(), taken.Addr().String()
-	b := &background{ended: make(chan struct{})}
-	b.cmd = exec.Command("fairlead", "serve", "--listen", address, "--socket", dir+"/s", "--db", dir+"/d.db")
-	b.cmd.Dir, b.cmd.Stdout, b.cmd.Stderr = dir, b, b
-	if err := b.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() { b.cmd.Wait(); close(b.ended) }()
+	cmd := exec.Command("fairlead", "serve", "--listen", address, "--socket", dir+"/s", "--db", dir+"/d.db")
+	cmd.Dir = dir
+	b := inBackground(t, cmd, false)
 	defer b.stop()
 	says := func(want string, args ...string) {
 		t.Helper()

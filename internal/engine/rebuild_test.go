@@ -16,12 +16,23 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// hookedStore calls functions, once each, while it is asked for something.
+// hookedStore calls functions while it is asked for something: onRates and onSet once.
 type hookedStore struct {
 	*memory.Store
 	mu      sync.Mutex
 	onRates func() error
 	onSet   func()
+	// onHalfLife is called whenever the store is told of a half-life.
+	onHalfLife func(time.Duration) error
+}
+
+func (s *hookedStore) SetHalfLife(ctx context.Context, half time.Duration) error {
+	if s.onHalfLife != nil {
+		if err := s.onHalfLife(half); err != nil {
+			return err
+		}
+	}
+	return s.Store.SetHalfLife(ctx, half)
 }
 
 func (s *hookedStore) Rates(ctx context.Context) ([]sched.RateState, error) {

@@ -156,8 +156,8 @@ func (d *desk) ask(method, path, body string) *httptest.ResponseRecorder {
 	return w
 }
 
-// TestErrorsAreLogged: the log has the error of a request that the server could not carry out, for which the client
-// only gets the status 500.
+// TestErrorsAreLogged: the log has once the error of a request that the server could not carry out, for which the
+// client only gets the status 500.
 func TestErrorsAreLogged(t *testing.T) {
 	var log strings.Builder
 	d, store := newAway(t, func(o *Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
@@ -167,8 +167,8 @@ func TestErrorsAreLogged(t *testing.T) {
 		if w := d.ask("GET", path, ""); w.Code != http.StatusInternalServerError {
 			t.Fatalf("%s is answered with %d", path, w.Code)
 		}
-		if !strings.Contains(log.String(), "disk image is malformed") {
-			t.Errorf("%s: the log has only %s", path, log.String())
+		if strings.Count(log.String(), "disk image is malformed") != 1 || strings.Count(log.String(), "level=ERROR") != 1 {
+			t.Errorf("%s: the log does not have the error once: %s", path, log.String())
 		}
 	}
 	store.broken.Store(false)

@@ -91,7 +91,7 @@ func (s *jobService) historyPage(ctx context.Context, in *jobHistoryInput) (*api
 	return &out, nil
 }
 
-// History returns a job with its tasks and its events.
+// History returns a job with its tasks, its last end and its events.
 func (s *jobService) History(ctx context.Context, id int64) (*api.JobResponse, *api.History, error) {
 	j, tasks, err := s.jobAndTasks(ctx, id)
 	if err != nil {
@@ -99,6 +99,10 @@ func (s *jobService) History(ctx context.Context, id int64) (*api.JobResponse, *
 	}
 	events, err := s.explainer.HistoryOf(ctx, j, tasks)
 	job, history := s.jobOf(ctx, j, tasks), historyOf(id, events)
+	if last, ended := queue.LastEnd(tasks); ended {
+		t := api.FromTask(&last)
+		job.Job.LastEnd = &t
+	}
 	return &job, &history, err
 }
 

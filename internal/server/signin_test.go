@@ -204,8 +204,8 @@ func TestSocketIsIdentity(t *testing.T) {
 	}
 }
 
-// cookieOf begins a session and returns its cookie.
-func (r *rig) cookieOf(t *testing.T, in api.SignInRequest) *http.Cookie {
+// sessionCookie begins a session and returns its cookie.
+func (r *rig) sessionCookie(t *testing.T, in api.SignInRequest) *http.Cookie {
 	t.Helper()
 	link, err := r.SignIn(t.Context(), in)
 	if err != nil {
@@ -230,7 +230,7 @@ func TestAdministratorsOnlyLook(t *testing.T) {
 	ids := r.submit(t, api.Spec{Argv: []string{"true"}, Env: map[string]string{"TOKEN": "sesame"}, Held: true})
 	job := fmt.Sprint(ids[0])
 	for _, admin := range []bool{false, true} {
-		c := r.cookieOf(t, api.SignInRequest{Admin: admin})
+		c := r.sessionCookie(t, api.SignInRequest{Admin: admin})
 		with := func(more ...string) []string {
 			return append(more, "Cookie", c.Name+"="+c.Value, "Content-Type", "application/json")
 		}
@@ -269,7 +269,7 @@ func TestAdministratorsOnlyLook(t *testing.T) {
 // paths, which come first. Neither a worthless one nor that of another session takes the place of the user's own.
 func TestForeignCookies(t *testing.T) {
 	r := newRig(t)
-	mine, other := r.cookieOf(t, api.SignInRequest{Admin: true}), r.cookieOf(t, api.SignInRequest{})
+	mine, other := r.sessionCookie(t, api.SignInRequest{Admin: true}), r.sessionCookie(t, api.SignInRequest{})
 	for _, before := range []string{"worthless", other.Value} {
 		shown := mine.Name + "=" + before + "; " + mine.Name + "=" + mine.Value
 		status, text := answerOf(t, http.DefaultClient, "GET", r.tcp+"/v1/status", "", "Cookie", shown)

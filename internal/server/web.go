@@ -39,6 +39,8 @@ type serverSource struct {
 	*healthService
 }
 
+func (serverSource) Failed(ctx context.Context, err error) { noteFailure(ctx, err) }
+
 func (x serverSource) You(ctx context.Context) web.You {
 	me := who(ctx)
 	role := ""

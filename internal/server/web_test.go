@@ -82,6 +82,41 @@ func TestDashboardActsForTheActor(t *testing.T) {
 	}
 }
 
+// TestDashboardActsOnAllWithinRights: an action on all jobs that match counts the jobs of others, says that they stay,
+// and leaves them alone.
+func TestDashboardActsOnAllWithinRights(t *testing.T) {
+	d := newDesk(t, func(o *Options) { o.Anonymous = config.SeeAll })
+	roots, _, _ := d.submit(root, api.Spec{Argv: []string{"true"}})
+	anns, _, _ := d.submit(ann, api.Spec{Argv: []string{"true"}})
+	path := "/act?verb=cancel&all=1&list=all&q="
+	status, text := d.look(ann, path, nil)
+	for _, says := range []string{`You may not change <data value="1">1</data> job of these`,
+		"not allowed: the job belongs to root", "Cancel 1 job</button>"} {
+		if status != http.StatusOK || !strings.Contains(text, says) {
+			t.Errorf("the question does not say %q: %d\n%s", says, status, text)
+		}
+	}
+	form := url.Values{"verb": {"cancel"}, "all": {"1"}, "list": {"all"}, "q": {""}, "at": {"2026-01-02T03:04:05Z"},
+		"upto": {fmt.Sprint(anns.ID)}}
+	if status, text = d.look(unknown, "/act", form); status < 400 || d.state(roots.ID) != queue.Waiting ||
+		d.state(anns.ID) != queue.Waiting {
+		t.Errorf("nobody cancels all jobs: %d; they are %s and %s\n%s", status, d.state(roots.ID), d.state(anns.ID), text)
+	}
+	status, text = d.look(ann, "/act", form)
+	if status != http.StatusOK || d.state(roots.ID) != queue.Waiting || d.state(anns.ID) != queue.Cancelled {
+		t.Errorf("ann cancels all jobs: %d; that of root is %s and hers %s", status, d.state(roots.ID), d.state(anns.ID))
+	}
+	if !strings.Contains(text, "Cancel: done for 1 of 2 jobs") ||
+		!strings.Contains(text, "not allowed: the job belongs to root") {
+		t.Errorf("the result does not name the job that stays:\n%s", text)
+	}
+	form.Set("verb", "uncancel")
+	form.Set("q", "user:root")
+	if status, _ = d.look(ann, "/act", form); status != http.StatusForbidden {
+		t.Errorf("ann may change none of them: %d", status)
+	}
+}
+
 // TestDashboardRefusesOthersPages: what another site sends through the user's browser changes
 // nothing, and neither does following a link.
 func TestDashboardRefusesOthersPages(t *testing.T) {

@@ -38,15 +38,6 @@ func Earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// Clock returns the time of an instant, with its day if that is not today.
-func Clock(t, now time.Time) string {
-	t, now = t.Local(), now.Local()
-	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
-		return t.Format(time.TimeOnly)
-	}
-	return t.Format("2006-01-02 15:04")
-}
-
 // Amount returns an amount of a resource in words: "4 cpu", "16G mem".
 func Amount(resource string, n int64) string { return Quantity(resource, n) + " " + resource }
 

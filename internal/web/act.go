@@ -28,7 +28,11 @@ func loadAct(ctx context.Context, src Source, r *Request) (any, error) {
 	case "pause", "resume":
 		return a, a.aboutPause(ctx, src, r)
 	}
-	if err := a.aboutJobs(ctx, src, r); err != nil || a.Verb != "prioritise" {
+	about := a.aboutJobs
+	if r.Query.Has(allParameter) {
+		about = a.aboutMatching
+	}
+	if err := about(ctx, src, r); err != nil || a.Verb != "prioritise" {
 		return a, err
 	}
 	return a, a.aboutOrder(ctx, src, r)
@@ -45,7 +49,7 @@ func (d *Dashboard) act(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	req := request(actPage, d.you(r.Context()), r)
-	req.Query = r.PostForm
+	req.Query, req.Posted = r.PostForm, true
 	data, err := loadAct(r.Context(), d.source, req)
 	if err != nil {
 		d.fail(w, r, err)
@@ -83,6 +87,9 @@ func (a *Act) do(ctx context.Context, src Source, r *Request) (err error) {
 		if req.Priority = p.Chosen; p.Was == "" || p.Was == p.Chosen {
 			a.Undo = "" // each job would need a priority of its own
 		}
+	}
+	if a.All != nil {
+		return a.doMatching(ctx, src, r, req)
 	}
 	for _, v := range a.Jobs {
 		req.Jobs = append(req.Jobs, v.ID)

@@ -24,8 +24,8 @@ func (a *Act) aboutJobs(ctx context.Context, src Source, r *Request) error {
 	case len(ids) == 0:
 		return &queue.Invalid{Field: "job", Msg: "no job is selected; select jobs in the queue"}
 	case len(ids) > maxAct:
-		return &queue.Invalid{Field: "job", Msg: fmt.Sprintf("at most %d jobs at once; for more: fairlead %s -u USER",
-			maxAct, a.Verb)}
+		return &queue.Invalid{Field: "job",
+			Msg: fmt.Sprintf("at most %d jobs at once by number; for more, select all jobs that match", maxAct)}
 	case len(ids) == 1:
 		a.Back = fmt.Sprint(r.Root, "jobs/", ids[0])
 	}
@@ -39,23 +39,16 @@ func (a *Act) aboutJobs(ctx context.Context, src Source, r *Request) error {
 	}
 	for i := range list.Jobs {
 		j := &list.Jobs[i]
-		v := victim{Job: j, May: mayChange(j, &r.You)}
-		if !v.May {
-			v.Not = "not allowed: the job belongs to " + j.User
-		} else if a.Verb == "release" && !mayRelease(j, &r.You) {
-			v.May, v.Not = false, "only an administrator may release it: "+j.HeldBy+" held it"
-		}
-		v.Effect = effect(a.Verb, j)
+		v := victim{Job: j, Not: a.forbids(j, &r.You), Effect: effect(a.Verb, j)}
+		v.May = v.Not == ""
 		if on := awaited[j.ID]; on > 0 && v.May {
 			v.Effect = fmt.Sprintf("comes back only if job %d comes back too, or it need not wait for that job", on)
 		}
 		a.Jobs = append(a.Jobs, v)
-		switch {
-		case !v.May:
+		if v.May {
+			a.stops(j)
+		} else {
 			a.Not++
-		case a.Harm && !j.Cancel: // cancelled jobs are already being stopped
-			a.Tasks += j.Running - j.Queued
-			a.Queued += j.Queued
 		}
 		if !slices.Contains(a.Users, j.User) {
 			a.Users = append(a.Users, j.User)
@@ -65,6 +58,25 @@ func (a *Act) aboutJobs(ctx context.Context, src Source, r *Request) error {
 		return missing("these jobs do not exist")
 	}
 	return nil
+}
+
+// forbids returns the reason why the user may not change a job, or "".
+func (a *Act) forbids(j *api.Job, you *You) string {
+	switch {
+	case !mayChange(j, you):
+		return "not allowed: the job belongs to " + j.User
+	case a.Verb == "release" && !mayRelease(j, you):
+		return "only an administrator may release it: " + j.HeldBy + " held it"
+	}
+	return ""
+}
+
+// stops counts the tasks of a job that the action stops or takes back.
+func (a *Act) stops(j *api.Job) {
+	if a.Harm && !j.Cancel { // cancelled jobs are already being stopped
+		a.Tasks += j.Running - j.Queued
+		a.Queued += j.Queued
+	}
 }
 
 // lookAgain counts the tasks that were told to stop and have not stopped yet. A task counts as stopped only

@@ -27,6 +27,12 @@ func (a *Act) aboutOrder(ctx context.Context, src Source, r *Request) error {
 	if len(had) > 1 {
 		p.Was = ""
 	}
+	if a.All != nil {
+		ids = a.All.some
+	}
+	if p.Chosen != "" {
+		a.Says = "Priority " + p.Chosen
+	}
 	if len(ids) == 0 {
 		p.Order = &api.Reorder{}
 		return nil
@@ -34,9 +40,6 @@ func (a *Act) aboutOrder(ctx context.Context, src Source, r *Request) error {
 	var err error
 	if p.Order, err = src.Jobs.Reorder(ctx, api.ReorderRequest{Jobs: ids, Priority: p.Chosen}); err != nil {
 		return err
-	}
-	if p.Chosen != "" {
-		a.Says = "Priority " + p.Chosen
 	}
 	for i := range a.Jobs {
 		a.Jobs[i].Effect = p.effect(&a.Jobs[i])

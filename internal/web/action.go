@@ -16,6 +16,7 @@ type Act struct {
 	Verb, Says, Does string
 	Harm             bool
 	Jobs             []victim
+	All              *everyJob // the jobs, if they are all that match a filter
 	// Tasks counts the running tasks that are stopped, Queued the tasks that are taken back from other
 	// queueing systems, Not the jobs that the user may not change. Users holds the owners of the jobs.
 	Tasks, Queued, Not int
@@ -54,10 +55,20 @@ func (a *Act) Outcome() string {
 	if a.Ending > 0 {
 		how = "under way"
 	}
-	if len(a.Did) < len(a.Jobs) {
-		how += fmt.Sprintf(" for %d of %d jobs", len(a.Did), len(a.Jobs))
+	if all := a.jobs(); len(a.Did) < all {
+		how += " for " + grouped(len(a.Did)) + " of " + jobsIn(all)
+	} else if a.All != nil {
+		how += " for " + jobsIn(all)
 	}
 	return how
+}
+
+// jobs returns the number of jobs that the action is about.
+func (a *Act) jobs() int {
+	if a.All != nil {
+		return a.All.Count
+	}
+	return len(a.Jobs)
 }
 
 // Button names the action on its button, with what it changes.
@@ -71,14 +82,17 @@ func (a *Act) Button() string {
 		return a.Says + " pool"
 	case len(a.Jobs) == 1:
 		return fmt.Sprintf("%s job %d", a.Says, a.Jobs[0].ID)
-	case len(a.Jobs)-a.Not == 1:
-		return a.Says + " 1 job"
+	case a.All != nil:
+		return a.Says + " " + jobsIn(a.All.May())
 	}
-	return fmt.Sprintf("%s %d jobs", a.Says, len(a.Jobs)-a.Not)
+	return a.Says + " " + jobsIn(len(a.Jobs)-a.Not)
 }
 
 // status returns the status of the answer: the status of the first job's error if nothing was done.
 func (a *Act) status() int {
+	if a.All != nil && len(a.Did) == 0 {
+		return a.All.status
+	}
 	if a.Boosted == nil && a.Paused == nil && len(a.Did) == 0 && len(a.Jobs) > 0 {
 		return api.Status(a.Jobs[0].Error.Err())
 	}

@@ -174,6 +174,15 @@ func (b *tab) shot(path string, width int64, dark bool) {
 	}
 }
 
+// snap takes a picture for a person who looks, if FAIRLEAD_SHOTS names a directory.
+func (b *tab) snap(name string) {
+	b.t.Helper()
+	if dir := os.Getenv("FAIRLEAD_SHOTS"); dir != "" {
+		b.shot(filepath.Join(dir, name+".png"), 1280, false)
+		b.shot(filepath.Join(dir, name+"-phone.png"), 390, false)
+	}
+}
+
 // media makes the browser prefer light or dark.
 func media(scheme string) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {

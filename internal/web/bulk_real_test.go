@@ -3,11 +3,18 @@
 package web_test
 
 import (
+	"context"
 	"fmt"
 	"regexp"
+	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // TestRealBulk checks that no button can be pressed without a tick, and that an action clears the ticks.
@@ -52,4 +59,51 @@ func TestRealBulk(t *testing.T) {
 	l.until(second, "cancelled")
 	l.until(first, "held")
 	b.clean(l.url)
+}
+
+// TestRealBulkOnAll selects all jobs of a page, then all that match, and holds them: those of the other pages, too. It
+// does so with the script and without it.
+func TestRealBulkOnAll(t *testing.T) {
+	l := newLab(t, cluster)
+	l.fill(250)
+	b := browse(t)
+	b.open(l.url + "/queue?q=user:ann")
+	if !eval[bool](b, "document.getElementById('all').hidden") {
+		t.Error("the jobs of other pages are offered, and nothing is ticked")
+	}
+	eval[bool](b, "(document.getElementById('tick-all').click(), true)")
+	b.until("!document.getElementById('all').hidden")
+	text := eval[string](b, "document.getElementById('all').innerText")
+	if !strings.Contains(text, "select all 125 jobs that match") {
+		t.Errorf("it says %s", text)
+	}
+	b.snap("bulk-offer")
+	b.do(press("#tick-matching"), press("#bulk button[value=hold]"))
+	b.until("document.querySelector('#ask button.main')")
+	if text := eval[string](b, "document.getElementById('ask').innerText"); !strings.Contains(text, "Hold 125 jobs?") {
+		t.Errorf("it asks: %s", text)
+	}
+	b.snap("bulk-question")
+	eval[bool](b, "(document.querySelector('#ask button.main').click(), true)")
+	b.until("document.querySelector('#ask h1').textContent.includes('Hold: done')")
+	if n := l.in("ann", queue.Held); n != 125 || l.in("", queue.Held) != n {
+		t.Errorf("%d jobs of ann are held, of 125", n)
+	}
+	if n := eval[int](b, "document.querySelectorAll('#list input:checked').length"); n != 0 {
+		t.Errorf("%d ticks are left", n)
+	}
+	b.clean(l.url)
+	b.do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, emulation.SetScriptExecutionDisabled,
+			emulation.SetScriptExecutionDisabledParams{Value: true})
+		return err
+	}), chromedp.Navigate(l.url+"/queue?list=held"))
+	b.do(press("#tick-matching"), press("#bulk button[value=cancel]"))
+	b.until("document.querySelector('h1').textContent.includes('Cancel 125 jobs?')")
+	b.do(press("button.main"))
+	b.until("document.querySelector('h1').textContent.includes('Cancel: done')")
+	if n := l.in("ann", queue.Cancelled); n != 125 {
+		t.Errorf("%d jobs are cancelled, of 125", n)
+	}
+	b.snap("bulk-result")
 }

@@ -101,7 +101,7 @@ func (d *Dashboard) write(w http.ResponseWriter, r *http.Request, p *Page, req *
 		err = d.looks[p.Name].ExecuteTemplate(&b, "layout", v)
 	}
 	if err != nil {
-		d.log.Error("a page could not be shown", "page", p.Name, "error", err)
+		d.source.Server.Failed(r.Context(), fmt.Errorf("the page %s could not be written: %w", p.Name, err))
 		http.Error(w, "this page cannot be shown: see the server's log", http.StatusInternalServerError)
 		return
 	}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/csv"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -68,7 +69,8 @@ func (d *Dashboard) export(w http.ResponseWriter, r *http.Request, p *Page, req 
 	}
 	tables, err := tablesOf(parts[i].html)
 	if err != nil {
-		d.log.Error("a table could not be read", "page", p.Name, "part", name, "error", err)
+		d.source.Server.Failed(r.Context(),
+			fmt.Errorf("the table %s of the page %s could not be read: %w", name, p.Name, err))
 		http.Error(w, "this table cannot be read: see the server's log", http.StatusInternalServerError)
 		return
 	}

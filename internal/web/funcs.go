@@ -82,8 +82,8 @@ func data(value, text string) template.HTML {
 		`</data>`)
 }
 
-// count writes a whole number in groups of three digits.
-func count(n any) template.HTML {
+// grouped returns a whole number in groups of three digits.
+func grouped(n any) string {
 	text := fmt.Sprint(n)
 	digits := strings.TrimPrefix(text, "-")
 	var b strings.Builder
@@ -94,7 +94,18 @@ func count(n any) template.HTML {
 		}
 		b.WriteRune(c)
 	}
-	return data(text, b.String())
+	return b.String()
+}
+
+// count writes a whole number in groups of three digits.
+func count(n any) template.HTML { return data(fmt.Sprint(n), grouped(n)) }
+
+// jobsIn counts jobs in a text: 1 job, 2,000 jobs.
+func jobsIn(n int) string {
+	if n == 1 {
+		return "1 job"
+	}
+	return grouped(n) + " jobs"
 }
 
 // unitsOf writes the amount of the unit that a task of a job asks for, and the number of tasks of a gang.

@@ -30,11 +30,10 @@ func tailOf(ctx context.Context, src Source, j *api.JobResponse, may bool) tail 
 	if j.Job.State != string(queue.Failed) {
 		return tail{}
 	}
-	at := lastFailed(j.Tasks)
-	if at < 0 {
+	if j.Job.LastEnd == nil || j.Job.LastEnd.State != string(queue.Failed) {
 		return tail{}
 	}
-	t := tail{Task: &j.Tasks[at]}
+	t := tail{Task: j.Job.LastEnd}
 	if !may {
 		t.Problem = "only its user and administrators may read its output"
 		return t
@@ -52,19 +51,4 @@ func tailOf(ctx context.Context, src Source, j *api.JobResponse, may bool) tail 
 		t.Lines = strings.Join(lines[max(0, len(lines)-tailLines):], "\n")
 	}
 	return t
-}
-
-// lastFailed returns the index of the task that failed last, or -1.
-func lastFailed(tasks []api.Task) int {
-	last := -1
-	for i := range tasks {
-		t := &tasks[i]
-		if t.State != string(queue.Failed) || t.Ended == nil {
-			continue
-		}
-		if last < 0 || t.Ended.After(*tasks[last].Ended) {
-			last = i
-		}
-	}
-	return last
 }

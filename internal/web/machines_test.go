@@ -220,6 +220,7 @@ func (s strangersNodes) Tasks(context.Context, []string, time.Duration) (*api.No
 func (s strangersPools) Shares(context.Context, string) (*api.Shares, error) {
 	return &api.Shares{Unit: "cpu", Pools: make([]views.PoolView, 1)}, nil
 }
+func (s strangersServer) Failed(context.Context, error)                  {}
 func (s strangersServer) Version() uint64                                { return 1 }
 func (s strangersServer) Health(context.Context) *api.Diagnosis          { return &api.Diagnosis{} }
 func (s strangersNodes) Limits(context.Context) (*api.Limits, error)     { return &api.Limits{}, nil }

@@ -67,6 +67,8 @@ type Request struct {
 	// Table is set if a table is read in place of the page: then a fault is an error, and not a part of the
 	// page that reports it.
 	Table bool
+	// Posted is set if the parameters are those of a posted form.
+	Posted bool
 	// Kiosk is set for a wall screen: a page without controls.
 	Kiosk bool
 }

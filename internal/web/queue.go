@@ -25,16 +25,27 @@ func loadQueue(ctx context.Context, src Source, r *Request) (any, error) {
 	find := finder{ctx: ctx, src: src, filter: &q.Filter, options: q.options()}
 	var next string
 	var err error
-	if waits {
+	find.filter.Query.Newest = q.newestFirst()
+	switch {
+	case q.order != nil && !q.order.stored:
+		next, err = find.inColumns(q.order, r.Word("after"))
+	case q.order != nil:
+		find.filter.Query.Newest = q.order.down
+		next, err = find.byNumber(r.Word("after"))
+	case waits:
 		next, err = find.inOrder(r.Word("after"))
-	} else {
-		find.filter.Query.Newest = q.newestFirst()
+	default:
 		next, err = find.byNumber(r.Word("after"))
 	}
 	if err != nil {
 		return nil, err
 	}
-	q.Short = find.short
+	if q.Short = find.short; q.Short && q.order != nil && !q.order.stored {
+		q.Short, q.Bound = false, "the first "+jobsIn(maxSorted)
+		if q.newestFirst() {
+			q.Bound = "the newest " + jobsIn(maxSorted)
+		}
+	}
 	q.fill(find.list, r)
 	if next != "" {
 		q.Next = r.With("after", next)
@@ -42,7 +53,10 @@ func loadQueue(ctx context.Context, src Source, r *Request) (any, error) {
 	if r.Word("after") != "" {
 		q.First = r.With("after", "")
 	}
-	return q, nil
+	if q.Next+q.First != "" && !q.Later && !r.Table {
+		q.Matches, err = find.matches()
+	}
+	return q, err
 }
 
 // none lists no job, because the filter is not understood: a user who acts on all listed jobs must not act on

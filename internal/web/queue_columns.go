@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
@@ -13,6 +14,8 @@ import (
 
 // columnFuncs are the functions of the templates that write a column of a list of jobs.
 var columnFuncs = template.FuncMap{
+	"column":       column,
+	"capital":      func(word string) string { return strings.ToUpper(word[:1]) + word[1:] },
 	"timeLeft":     timeLeft,
 	"exitOf":       func(j *api.Job) string { return words.Exit(j.LastEnd) },
 	"exit":         exitWords,
@@ -45,10 +48,7 @@ func timeLeft(j *api.Job, now time.Time) template.HTML {
 
 // ranFor writes how long the last ended task of a job ran, or else the job.
 func ranFor(j *api.Job) template.HTML {
-	from, to := j.Started, j.Ended
-	if t := j.LastEnd; t != nil && !t.Queued {
-		from, to = &t.Started, t.Ended
-	}
+	from, to := ranBetween(j)
 	if from == nil || to == nil {
 		return data("", "–")
 	}

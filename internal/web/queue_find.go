@@ -56,11 +56,9 @@ func (q *Queue) asked(r *Request) (waits bool) {
 	if q.Filter.Query.Waits = waits; len(q.Filter.Query.States) == 0 {
 		q.Filter.Query.States = states
 	}
+	q.askedOrder(r, waits)
 	return waits
 }
-
-// newestFirst reports whether the list begins with the last job.
-func (q *Queue) newestFirst() bool { return q.Columns == asEnded || q.Columns == asAny }
 
 // options returns what the list shows of each job.
 func (q *Queue) options() JobOptions {
@@ -92,6 +90,7 @@ type finder struct {
 	options JobOptions
 	list    *api.JobList
 	short   bool
+	ends    map[int64]*api.Task // of the jobs that were read for a test of the filter
 }
 
 // byNumber lists jobs by number. The cursor is the number of the last one.
@@ -167,7 +166,7 @@ func (f *finder) inOrder(cursor string) (next string, err error) {
 		if len(ids) == 0 {
 			break
 		}
-		jobs, err := f.at(ids, JobOptions{Ends: f.filter.byCause})
+		jobs, err := f.at(ids)
 		if err != nil {
 			return "", err
 		}
@@ -195,18 +194,45 @@ func (f *finder) inOrder(cursor string) (next string, err error) {
 
 // details makes the list of the jobs with these numbers, in this order.
 func (f *finder) details(ids []int64) error {
-	jobs, err := f.at(ids, f.options)
+	o := f.options
+	o.Ends = o.Ends && f.ends == nil // else they have been read
+	jobs, err := f.numbered(ids, o)
 	f.list.Jobs = []api.Job{}
 	for _, id := range ids {
 		if j := jobs[id]; j != nil {
+			if f.ends != nil {
+				j.LastEnd = f.ends[id]
+			}
 			f.list.Jobs = append(f.list.Jobs, *j)
 		}
 	}
 	return err
 }
 
-// at returns jobs by their numbers.
-func (f *finder) at(ids []int64, o JobOptions) (map[int64]*api.Job, error) {
+// at returns jobs by their numbers, for the tests of the filter.
+func (f *finder) at(ids []int64) (map[int64]*api.Job, error) {
+	jobs, err := f.numbered(ids, JobOptions{Ends: f.filter.byCause})
+	if err == nil {
+		f.remember(f.list.Jobs)
+	}
+	return jobs, err
+}
+
+// remember keeps how jobs ended, if the filter had to know it.
+func (f *finder) remember(jobs []api.Job) {
+	if !f.filter.byCause {
+		return
+	}
+	if f.ends == nil {
+		f.ends = map[int64]*api.Task{}
+	}
+	for i := range jobs {
+		f.ends[jobs[i].ID] = jobs[i].LastEnd
+	}
+}
+
+// numbered returns jobs by their numbers.
+func (f *finder) numbered(ids []int64, o JobOptions) (map[int64]*api.Job, error) {
 	q := f.filter.Query
 	if q.IDs, q.Limit = ids, len(ids); len(ids) == 0 {
 		q.IDs, q.Limit = []int64{-1}, 1 // no job, but the summary
@@ -222,6 +248,15 @@ func (f *finder) at(ids []int64, o JobOptions) (map[int64]*api.Job, error) {
 		out[list.Jobs[i].ID] = &list.Jobs[i]
 	}
 	return out, nil
+}
+
+// look reads jobs for the tests of the filter.
+func (f *finder) look(q queue.Query) (*api.JobList, error) {
+	list, err := f.src.Jobs.List(f.ctx, q, JobOptions{Ends: f.filter.byCause})
+	if err == nil {
+		f.remember(list.Jobs)
+	}
+	return list, err
 }
 
 // byStore sorts the jobs that the store finds: few jobs match the filter.
@@ -252,7 +287,7 @@ func (f *finder) unplaced(sign, after string, placed func(id int64) bool) (strin
 	q := f.filter.Query
 	q.After, _ = strconv.ParseInt(after, 10, 64)
 	q.Limit = maxOrdered
-	list, err := f.src.Jobs.List(f.ctx, q, JobOptions{Ends: f.filter.byCause})
+	list, err := f.look(q)
 	if err != nil {
 		return "", err
 	}

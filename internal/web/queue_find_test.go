@@ -2,8 +2,10 @@ package web
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/queue"
@@ -62,6 +64,69 @@ func TestPagesSkipNoJobsWhenTheOrderIsLate(t *testing.T) {
 		}
 		if len(seen) != 250 {
 			t.Errorf("order known at first: %v: the pages have %d of 250 jobs", known, len(seen))
+		}
+	}
+}
+
+// countedEnds counts how often each list asks how a job ended.
+type countedEnds struct {
+	lateOrder
+	asked map[int64]int
+}
+
+func (c *countedEnds) List(ctx context.Context, q queue.Query, o JobOptions) (*api.JobList, error) {
+	list, err := c.lateOrder.List(ctx, q, o)
+	for i := range list.Jobs {
+		if j := &list.Jobs[i]; o.Ends {
+			c.asked[j.ID]++
+			j.LastEnd = &api.Task{Job: j.ID, Node: "n1"}
+		}
+	}
+	return list, err
+}
+
+func (c *countedEnds) InOrder(ctx context.Context) []int64 {
+	ids, _ := c.Next(ctx, 0, 250)
+	return ids
+}
+
+// TestEndsAreReadOnce checks that a list that is filtered by node reads once how each job ended, and shows it.
+func TestEndsAreReadOnce(t *testing.T) {
+	for _, known := range []bool{false, true} {
+		jobs := &countedEnds{lateOrder{known: known}, map[int64]int{}}
+		f := parseFilter("node:n1", time.Now())
+		find := finder{ctx: t.Context(), src: Source{Jobs: jobs}, filter: &f, options: JobOptions{Ends: true}}
+		if _, err := find.inOrder(""); err != nil {
+			t.Fatal(err)
+		}
+		shown := find.list.Jobs
+		w := whole{finder: finder{ctx: t.Context(), src: Source{Jobs: jobs}, filter: &f, options: JobOptions{Ends: true}},
+			q: &Queue{}, r: &Request{}, seen: map[int64]bool{}}
+		asked := jobs.asked
+		jobs.asked = map[int64]int{}
+		w.each = func(q *Queue) error { shown = append(shown, q.JobList.Jobs...); return nil }
+		if err := errors.Join(w.inOrder(), w.byNumber()); err != nil {
+			t.Fatal(err)
+		}
+		for i := range shown {
+			if shown[i].LastEnd == nil || shown[i].LastEnd.Job != shown[i].ID {
+				t.Fatalf("order known: %v: job %d is shown with the end %v", known, shown[i].ID, shown[i].LastEnd)
+			}
+		}
+		if len(shown) != queueRows+250 {
+			t.Errorf("order known: %v: %d jobs are shown", known, len(shown))
+		}
+		for _, id := range []int64{1, 100} {
+			if asked[id] != 1 {
+				t.Errorf("order known: %v: the page asks %d times how job %d ended", known, asked[id], id)
+			}
+			want := 1
+			if known {
+				want = 2 // a file reads the jobs in order first, and then all others by number
+			}
+			if jobs.asked[id] != want {
+				t.Errorf("order known: %v: the file asks %d times how job %d ended", known, jobs.asked[id], id)
+			}
 		}
 	}
 }

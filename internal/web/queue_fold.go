@@ -98,7 +98,7 @@ func (f *finder) many(waits bool, most int) (out []api.Job, places []int64, err 
 	}
 	ids, at := f.src.Jobs.Next(f.ctx, 0, most)
 	f.short = len(ids) == most
-	jobs, err := f.at(ids, JobOptions{})
+	jobs, err := f.at(ids)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -9,17 +9,6 @@ import (
 // queuePath is the path of the queue.
 const queuePath = "queue"
 
-// layout says which columns a list has.
-type layout string
-
-// The kinds of lists.
-const (
-	asWaiting layout = "waiting"
-	asRunning layout = "running"
-	asEnded   layout = "ended"
-	asAny     layout = "any" // jobs of all states
-)
-
 // Queue is the data of the page.
 type Queue struct {
 	*api.JobList
@@ -31,6 +20,12 @@ type Queue struct {
 	Rows    []queueRow
 	// First and Next are the addresses of the first and the next page of the list.
 	First, Next string
+	// Matches counts the jobs that match, if they need several pages; it is 0 if that would take long.
+	Matches int
+	// Sort is the requested order, such as -size; "" is the order of the list itself.
+	Sort string
+	// Bound names the jobs that were sorted, if there are more.
+	Bound string
 	// Short is set if the search ended before it had found enough.
 	Short bool
 	Now   time.Time
@@ -42,7 +37,13 @@ type Queue struct {
 	Fold      string
 	Folds     []fold
 	MoreFolds int
+
+	order *sorter
+	heads map[string]sortHead
 }
+
+// newestFirst reports whether the list begins with the last job.
+func (q *Queue) newestFirst() bool { return q.Columns == asEnded || q.Columns == asAny }
 
 // queueRow is a job with the rights of the user.
 type queueRow struct {

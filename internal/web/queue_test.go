@@ -178,3 +178,29 @@ func TestWhatWaits(t *testing.T) {
 		t.Errorf("the tile names %v, want %s", named, want[0])
 	}
 }
+
+// TestNoTimeLeftWithoutALimit checks that a list of jobs in all states says where a job runs, and how long it has left
+// only if it has a limit.
+func TestNoTimeLeftWithoutALimit(t *testing.T) {
+	l := newLab(t, cluster)
+	l.node("n1", map[string]int64{"cpu": 4})
+	endless := l.submit("ann", api.Spec{Pool: "physics/curie"})
+	limited := l.submit("ann", api.Spec{Pool: "physics/curie", LimitSeconds: 7200})
+	for _, id := range []int64{endless, limited} {
+		l.until(id, "running")
+	}
+	for id, want := range map[int64]string{endless: `on n1</td>`, limited: `on n1, 1h59m left</td>`} {
+		_, row, _ := strings.Cut(l.text("/queue?list=all"), fmt.Sprintf(`<tr data-key="%d"`, id))
+		row, _, _ = strings.Cut(row, "</tr>")
+		if text := exactly.ReplaceAllString(row, ""); !strings.Contains(text, want) {
+			t.Errorf("the row of job %d does not say %q: %s", id, want, text)
+		}
+	}
+}
+
+// TestHeadOfAFoldedList checks that the first column of a folded list has a name like the others.
+func TestHeadOfAFoldedList(t *testing.T) {
+	l := newLab(t, cluster)
+	shows(t, l.text("/queue?fold=user"), `<th scope="col">User</th>`)
+	shows(t, l.text("/queue?list=failed"), `<th scope="col">Cause</th>`)
+}

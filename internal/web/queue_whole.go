@@ -2,11 +2,11 @@ package web
 
 import (
 	"context"
+	"slices"
 	"time"
-)
 
-// wholeChunk is the number of jobs that are read from the store at a time for a whole list.
-const wholeChunk = 500
+	"github.com/fairlead/fairlead/internal/api"
+)
 
 // wholeQueue reads all jobs that match, in the order of the list. It calls each with some jobs at a time, and
 // at least once.
@@ -18,13 +18,20 @@ func wholeQueue(ctx context.Context, src Source, r *Request, each func(*Queue) e
 	}
 	q.Later = src.Jobs.Waiting() > muchWaits
 	w := whole{finder: finder{ctx: ctx, src: src, filter: &q.Filter, options: q.options()}, q: q, r: r, each: each}
-	if waits {
+	q.Filter.Query.Newest = q.newestFirst()
+	switch {
+	case q.order != nil && !q.order.stored:
+		if err := w.inColumns(); err != nil || w.began {
+			return err
+		}
+		return w.show(nil)
+	case q.order != nil:
+		q.Filter.Query.Newest = q.order.down
+	case waits:
 		w.seen = map[int64]bool{}
 		if err := w.inOrder(); err != nil {
 			return err
 		}
-	} else {
-		q.Filter.Query.Newest = q.newestFirst()
 	}
 	if err := w.byNumber(); err != nil || w.began {
 		return err
@@ -48,7 +55,7 @@ type whole struct {
 func (w *whole) inOrder() error {
 	for ids := w.src.Jobs.InOrder(w.ctx); len(ids) > 0; {
 		n := min(wholeChunk, len(ids))
-		jobs, err := w.at(ids[:n], JobOptions{Ends: w.filter.byCause})
+		jobs, err := w.at(ids[:n])
 		if err != nil {
 			return err
 		}
@@ -67,34 +74,32 @@ func (w *whole) inOrder() error {
 	return nil
 }
 
-// byNumber shows all other jobs by number.
-func (w *whole) byNumber() error {
-	q := w.filter.Query
-	q.Limit = wholeChunk
-	for more := true; more; {
-		list, err := w.src.Jobs.List(w.ctx, q, JobOptions{Ends: w.filter.byCause})
-		if err != nil {
+// inColumns shows all jobs in the order of a column.
+func (w *whole) inColumns() error {
+	ids, _, err := w.sorted(w.q.order, 0)
+	if err != nil {
+		return err
+	}
+	for some := range slices.Chunk(ids, wholeChunk) {
+		w.ends = nil
+		if err := w.show(some); err != nil {
 			return err
-		}
-		w.list = list
-		var found []int64
-		for i := range list.Jobs {
-			if j := &list.Jobs[i]; !w.seen[j.ID] && w.filter.passes(j) {
-				found = append(found, j.ID)
-			}
-		}
-		if err := w.show(found); err != nil {
-			return err
-		}
-		if more = list.More && len(list.Jobs) > 0; more {
-			if last := list.Jobs[len(list.Jobs)-1].ID; q.Newest {
-				q.Before = last
-			} else {
-				q.After = last
-			}
 		}
 	}
 	return nil
+}
+
+// byNumber shows all other jobs by number.
+func (w *whole) byNumber() error {
+	return w.scan(w.filter.Query, func(jobs []api.Job, _ int64) (bool, error) {
+		var found []int64
+		for i := range jobs {
+			if !w.seen[jobs[i].ID] {
+				found = append(found, jobs[i].ID)
+			}
+		}
+		return true, w.show(found)
+	})
 }
 
 // show shows the jobs with these numbers.
@@ -105,7 +110,7 @@ func (w *whole) show(ids []int64) error {
 	if err := w.details(ids); err != nil {
 		return err
 	}
-	w.began = true
+	w.began, w.ends = true, nil
 	w.q.fill(w.list, w.r)
 	return w.each(w.q)
 }

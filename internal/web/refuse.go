@@ -20,7 +20,7 @@ func (d *Dashboard) fail(w http.ResponseWriter, r *http.Request, err error) {
 		return // the client has disconnected
 	}
 	if api.Status(err) == http.StatusInternalServerError {
-		d.log.Error("a page could not be loaded", "path", r.URL.Path, "error", err)
+		d.source.Server.Failed(r.Context(), err)
 	}
 	req := request(errorPage, You{}, r)
 	req.Query, req.Here = nil, ""

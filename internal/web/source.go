@@ -27,6 +27,8 @@ type Source struct {
 type ServerSource interface {
 	// You returns the sender, with its rights.
 	You(ctx context.Context) You
+	// Failed notes the error with which a request ends, for the log of the server.
+	Failed(ctx context.Context, err error)
 	// Version changes with everything that a page may show, except for values that change with time alone.
 	Version() uint64
 	// Status returns the report of the server about itself.
@@ -56,7 +58,7 @@ type JobSource interface {
 	Job(ctx context.Context, id int64) (*api.JobResponse, error)
 	// Why explains the state of a job.
 	Why(ctx context.Context, id int64, o explain.WhyOptions) (*why.Answer, error)
-	// History returns a job with its tasks and its events.
+	// History returns a job with its tasks, its last end and its events.
 	History(ctx context.Context, id int64) (*api.JobResponse, *api.History, error)
 	// WhatIf forecasts a waiting job as if it asked for something else.
 	WhatIf(ctx context.Context, id int64, v api.Variation) (*why.WhatIf, error)

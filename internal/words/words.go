@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -63,7 +62,13 @@ func Percent(f float64) string { return fmt.Sprintf("%.1f%%", 100*f) }
 func OneDigit(f float64) string { return strings.TrimSuffix(fmt.Sprintf("%.1f", f), ".0") }
 
 // Clock writes an instant of today as a time, and other instants with their date.
-func Clock(t, now time.Time) string { return units.Clock(t, now) }
+func Clock(t, now time.Time) string {
+	t, now = t.Local(), now.Local()
+	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return t.Format(time.TimeOnly)
+	}
+	return t.Format("2006-01-02 15:04")
+}
 
 // Dash returns the text, or a dash for an empty cell.
 func Dash(text string) string { return cmp.Or(text, "-") }

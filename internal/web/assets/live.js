@@ -219,7 +219,7 @@ async function show(url, options) {
       const name = e.nodeName === "A" ? "href" : "action";
       e.setAttribute(name, new URL(e.getAttribute(name), answer.url).href);
     }
-    if (options && answer.ok) untick(options.body.getAll("job"));
+    if (options && answer.ok) untick(options.body);
     if (!ask.open) ask.showModal();
     (ask.querySelector("input:not([type=hidden])") || ask.querySelector("[data-close]"))?.focus();
   } catch (e) {
@@ -259,15 +259,24 @@ document.addEventListener("change", (e) => {
 });
 
 // untick takes the ticks from jobs that were changed: the next action is about others.
-function untick(jobs) {
+function untick(body) {
+  const jobs = body.has("all") ? [...document.querySelectorAll("#list input[name=job]")].map((box) => box.value) : body.getAll("job");
   for (const id of jobs) if ($("tick-" + id)) $("tick-" + id).checked = false;
   if (jobs.length && $("tick-all")) $("tick-all").checked = false;
   ticked();
 }
 
-// ticked disables the buttons for selected jobs while no job is selected.
+// ticked disables the buttons for selected jobs while no job is selected. It offers the jobs of other pages once
+// all jobs of this page are selected.
 function ticked() {
-  const some = document.querySelector("form[data-bulk] input[name=job]:checked");
+  const boxes = [...document.querySelectorAll("form[data-bulk] input[name=job]:not(:disabled)")];
+  const every = $("tick-matching"), ticks = boxes.filter((box) => box.checked).length;
+  if (every) {
+    const whole = ticks === boxes.length && (ticks > 0 || $("tick-all").checked);
+    $("all").hidden = !whole;
+    every.checked &&= whole;
+  }
+  const some = ticks > 0 || every?.checked;
   for (const button of document.querySelectorAll("form[data-bulk] #bulk button")) {
     button.disabled = !some;
     if (some) button.removeAttribute("title");
