@@ -9,7 +9,7 @@ import (
 // These numbers do not follow from usage, so a scheduler that replaces another one must be given them. Otherwise
 // all pools would tie again, and a pool that has waited long would start over.
 
-// Levels returns the memory of the [Carrier] policies, for [Memory.Know] of another scheduler.
+// Levels returns the memory of the [Carrier] policies, and how long jobs have been first without room, for [Memory.Know] of another scheduler.
 func (m Memory) Levels() (all []Known) {
 	t, now := &m.s.tree, m.s.site.now
 	for i := range t.pools {
@@ -26,7 +26,10 @@ func (m Memory) Levels() (all []Known) {
 		if p.inner >= 0 && t.inners[p.inner].as.carrier != nil {
 			k.Clock = t.inners[p.inner].clock / now.Growth
 		}
-		if k.Level != 0 || k.Served != 0 || k.Clock != 0 || k.Waits {
+		if id == int32(Root) {
+			k.Turns = m.turns()
+		}
+		if k.Level != 0 || k.Served != 0 || k.Clock != 0 || k.Waits || len(k.Turns) > 0 {
 			all = append(all, k)
 		}
 	}

@@ -1,6 +1,10 @@
 package sched
 
-import "time"
+import (
+	"time"
+
+	"github.com/fairlead/fairlead/why/room"
+)
 
 // Memory gives a scheduler the knowledge of the time before it was created, and the corrections of administrators.
 // [Scheduler.Adopt] adds running tasks, and [Scheduler.SetRate] sets rates.
@@ -26,6 +30,8 @@ type Known struct {
 	Waits         bool
 	// Clock is the level at which a child joins while no other waits, if the policy of the pool is a [Carrier].
 	Clock float64
+	// Turns, of the root, are those of the jobs of all pools.
+	Turns []room.Turn
 }
 
 // Restore gives a leaf pool the service and the mean task length from before the scheduler was created; amounts are
@@ -130,10 +136,12 @@ func (m Memory) FarApartSince(t time.Time) {
 }
 
 // Know restores pools that existed before the scheduler was created: their starters and their levels continue. Call
-// it when all jobs are known. A pool that is not among them counts as new.
+// it when all jobs are known. A pool that is not among them counts as new. Jobs that were first without room are so
+// again since then.
 func (m Memory) Know(pools []Known, t time.Time) {
 	m.s.Advance(t)
 	m.setLevels(pools)
+	m.setTurns(pools)
 	m.s.tree.ownNames()
 	var changed []int32
 	for _, k := range pools {

@@ -18,6 +18,8 @@ type lasting struct {
 	ends    map[sched.RunID]time.Time
 	began   map[int64]time.Time
 	jobs    map[int64]sched.Job
+	remake  map[int64]func(*lasting) sched.Job
+	runs    map[sched.RunID]int64 // the jobs of all tasks that started
 }
 
 func newLasting(t *testing.T, tree share.Pool, backfill sched.Backfill) *lasting {
@@ -28,8 +30,9 @@ func newLasting(t *testing.T, tree share.Pool, backfill sched.Backfill) *lasting
 	for i := range 2 {
 		s.Join(fmt.Sprint("n", i+1), cluster.Amounts{"cpu": 4}, epoch)
 	}
-	return &lasting{&world{Scheduler: s, now: epoch}, map[int64]time.Duration{}, map[sched.RunID]time.Time{},
-		map[int64]time.Time{}, map[int64]sched.Job{}}
+	return &lasting{world: &world{Scheduler: s, now: epoch}, lengths: map[int64]time.Duration{},
+		ends: map[sched.RunID]time.Time{}, began: map[int64]time.Time{}, jobs: map[int64]sched.Job{},
+		remake: map[int64]func(*lasting) sched.Job{}, runs: map[sched.RunID]int64{}}
 }
 
 // usersOf is a tree of three users.
@@ -49,8 +52,12 @@ func (w *lasting) add(pool string, nodes int, cpus int64, length, limit time.Dur
 	if nodes > 1 {
 		ask.Gang, ask.Spread = nodes, true
 	}
-	j := sched.Job{ID: w.last, Pool: w.Pool(pool), Key: w.KeyOf(ask), Priority: normal, Tasks: nodes, Limit: limit,
-		Submitted: w.now}
+	id, at := w.last, w.now
+	w.remake[id] = func(w *lasting) sched.Job {
+		return sched.Job{ID: id, Pool: w.Pool(pool), Key: w.KeyOf(ask), Priority: normal, Tasks: nodes, Limit: limit,
+			Submitted: at}
+	}
+	j := w.remake[id](w)
 	w.jobs[j.ID] = j
 	w.Add(j, w.now)
 	w.play(w.now)
@@ -62,6 +69,7 @@ func (w *lasting) play(until time.Time) {
 	for {
 		for _, st := range w.step(0) {
 			w.ends[st.Run], w.began[st.Job] = w.now.Add(w.lengths[st.Job]), w.now
+			w.runs[st.Run] = st.Job
 		}
 		next := until
 		if at := w.d.Next; at.After(w.now) && at.Before(next) {

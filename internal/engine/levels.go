@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/why/room"
 )
 
 // levelsSetting is the key under which the store keeps the levels of pools, see [sched.Memory.Levels]. They change with
@@ -29,12 +30,13 @@ type keptLevels struct {
 }
 
 type keptLevel struct {
-	Pool   string  `json:"p"`
-	Policy string  `json:"y,omitempty"`
-	Level  float64 `json:"l,omitempty"`
-	Served float64 `json:"s,omitempty"`
-	Waits  bool    `json:"w,omitempty"`
-	Clock  float64 `json:"c,omitempty"`
+	Pool   string      `json:"p"`
+	Policy string      `json:"y,omitempty"`
+	Level  float64     `json:"l,omitempty"`
+	Served float64     `json:"s,omitempty"`
+	Waits  bool        `json:"w,omitempty"`
+	Clock  float64     `json:"c,omitempty"`
+	Turns  []room.Turn `json:"t,omitempty"`
 }
 
 // levelKeeper stores the levels of pools.
@@ -80,7 +82,7 @@ func levelsText(all []sched.Known) string {
 	}
 	kept := keptLevels{AsOf: all[0].AsOf, Pools: make([]keptLevel, len(all))}
 	for i, x := range all {
-		kept.Pools[i] = keptLevel{x.Pool, x.Policy, x.Level, x.Served, x.Waits, x.Clock}
+		kept.Pools[i] = keptLevel{x.Pool, x.Policy, x.Level, x.Served, x.Waits, x.Clock, x.Turns}
 	}
 	b, err := json.Marshal(kept)
 	if err != nil {
@@ -107,7 +109,7 @@ func (b *base) readLevels(ctx context.Context) ([]sched.Known, error) {
 	known := make([]sched.Known, len(kept.Pools))
 	for i, x := range kept.Pools {
 		known[i] = sched.Known{Pool: x.Pool, AsOf: kept.AsOf, Policy: x.Policy, Level: x.Level, Served: x.Served,
-			Waits: x.Waits, Clock: x.Clock}
+			Waits: x.Waits, Clock: x.Clock, Turns: x.Turns}
 	}
 	return known, nil
 }

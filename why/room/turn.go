@@ -1,0 +1,14 @@
+package room
+
+import "time"
+
+// Turn says how long a job has been the first that finds no room, and until when it waits before nodes are held for it.
+// A scheduler that replaces another one needs it: the wait would begin anew otherwise.
+type Turn struct {
+	Job    int64      `json:"job"`
+	First  time.Time  `json:"first"`
+	Since  time.Time  `json:"since"`           // the bound counts the tasks that ran then
+	Until  *time.Time `json:"until,omitempty"` // nil: while all running tasks have time limits
+	Sure   bool       `json:"sure,omitempty"`  // Until is final
+	Passed bool       `json:"passed,omitempty"`
+}
