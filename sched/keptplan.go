@@ -105,12 +105,14 @@ func (v View) needs(key cluster.Key) map[string]int64 {
 
 // behind describes a planned start that keeps another job from starting.
 func (v GateView) behind(r *reserved, j *Job) *room.Kept {
-	k := v.s.Read().whyKept(r)
-	if k.Plan = v.s.Read().planOf(r); k.Plan != nil {
-		b := room.Behind{Need: v.s.Read().needs(j.Key), Lasting: r.sure && j.Limit == 0}
-		b.From = time.Unix(0, max(r.from, v.s.site.instantOf()))
-		b.Seconds = time.Duration(v.endOf(r, j) - v.s.site.instantOf()).Seconds()
-		k.Plan.Behind = &b
-	}
-	return k
+	of := *j
+	return v.s.Read().whyKept(r).WithPlan(func() *room.Plan {
+		p := v.s.Read().planOf(r)
+		if p != nil {
+			p.Behind = &room.Behind{Need: v.s.Read().needs(of.Key), Lasting: r.sure && of.Limit == 0}
+			p.Behind.From = time.Unix(0, max(r.from, v.s.site.instantOf()))
+			p.Behind.Seconds = time.Duration(v.endOf(r, &of) - v.s.site.instantOf()).Seconds()
+		}
+		return p
+	})
 }

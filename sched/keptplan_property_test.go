@@ -15,7 +15,7 @@ func TestPlannedStartsAreRecomputed(t *testing.T) {
 	for seed := uint64(1); seed <= uint64(*duels)/4; seed++ {
 		d := newDuel(t, rand.New(rand.NewPCG(seed, 18)), &duel{backfill: backfills[seed%2]})
 		check := func(what string, k *room.Kept) {
-			if _, err := k.Check(); err != nil {
+			if _, err := k.AddPlan().Check(); err != nil {
 				t.Fatalf("seed %d: %s: %s: %v: %+v %+v", seed, d, what, err, k, k.Plan)
 			}
 		}
@@ -63,7 +63,7 @@ func TestFalsePlannedStartsAreRefused(t *testing.T) {
 		"it needs more":     func(k *room.Kept) { k.Plan.Need["cpu"]++ },
 		"the node has less": func(k *room.Kept) { k.Plan.Nodes[1].Has["cpu"]-- },
 	} {
-		k := w.Read().KeptFor(wide)
+		k := w.Read().KeptFor(wide).AddPlan()
 		change(k)
 		if text, err := k.Check(); (err == nil) != (name == "") {
 			t.Errorf("%q: %q, %v", name, text, err)
@@ -77,7 +77,7 @@ func TestFalsePlannedStartsAreRefused(t *testing.T) {
 		if k == nil {
 			t.Fatalf("nothing is in the way of the narrow job: %v", w.began)
 		}
-		change(k)
+		change(k.AddPlan())
 		if text, err := k.Check(); (err == nil) != (name == "") {
 			t.Errorf("%q: %q, %v", name, text, err)
 		}

@@ -72,6 +72,9 @@ func (v GateView) inTheWay(j *Job) (first *reserved, exact bool) {
 		if r.job == j.ID || r.from >= v.endOf(r, j) || !v.fitsOnOne(r.nodes, j.Key) {
 			continue
 		}
+		if exact && r.from >= first.from {
+			continue
+		}
 		delays := v.delays(r, j)
 		if first == nil || delays && !exact || delays == exact && r.from < first.from {
 			first, exact = r, delays
@@ -174,8 +177,8 @@ func (v View) KeptFor(job int64) *room.Kept {
 		return nil
 	}
 	k := v.whyKept(r)
-	k.Endless, k.Plan = v.endlessAt(r), v.planOf(r)
-	return k
+	k.Endless = v.endlessAt(r)
+	return k.WithPlan(func() *room.Plan { return v.planOf(r) })
 }
 
 // whyKept describes a planned start for an answer.

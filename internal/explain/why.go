@@ -125,6 +125,9 @@ func WhyWaiting(st *engine.State, a *why.Answer, j *queue.Job, tasks []queue.Tas
 	explainPlanned(a.Gates, s.Limit, a.At)
 	explainWindows(a.Gates, s.Limit, a.At)
 	a.Kept = st.Core.Read().KeptFor(j.ID)
+	if o.Evidence {
+		addPlans(a)
+	}
 	closed := closedGates(a.Gates)
 	own := len(closed) > 0 && closed[0].Where == "job" && closed[0].Code != why.GateJobTasks
 	if !own && !st.Core.Read().Waits(s) {
@@ -161,6 +164,18 @@ func WhyWaiting(st *engine.State, a *why.Answer, j *queue.Job, tasks []queue.Tas
 	announceStarvation(st, a, s, j)
 	a.Verdict = verdictOf(a.Reason)
 	a.Others = append(a.Others, starvingReason(st, j.Pool, a.At)...)
+}
+
+// addPlans adds the evidence of planned starts.
+func addPlans(a *why.Answer) {
+	if a.Kept != nil {
+		a.Kept.AddPlan()
+	}
+	for i := range a.Gates {
+		if k := a.Gates[i].Kept; k != nil {
+			k.AddPlan()
+		}
+	}
 }
 
 // limitReason says why a job is not among the next starts although no gate is closed: the tasks ahead will use up a

@@ -34,7 +34,23 @@ type Kept struct {
 	MayMove bool `json:"may_move,omitempty"`
 	// Units is how many units of the share resource the job takes on the node that lists it.
 	Units int64 `json:"units,omitempty"`
-	Plan  *Plan `json:"plan,omitempty"` // the numbers that From follows from
+	// Plan has the numbers that From follows from, see [Kept.AddPlan].
+	Plan *Plan `json:"plan,omitempty"`
+	plan func() *Plan
+}
+
+// WithPlan sets how to find the plan.
+func (k *Kept) WithPlan(plan func() *Plan) *Kept {
+	k.plan = plan
+	return k
+}
+
+// AddPlan adds the plan. The scheduler must not have changed since it made k.
+func (k *Kept) AddPlan() *Kept {
+	if k.plan != nil {
+		k.Plan, k.plan = k.plan(), nil
+	}
+	return k
 }
 
 // Begins says from when the room is kept, and marks a predicted instant as such.
