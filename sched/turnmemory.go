@@ -10,7 +10,8 @@ import (
 // turns returns how long jobs have been the first without room.
 func (m Memory) turns() (all []room.Turn) {
 	for _, t := range m.s.reserve.backfill.patience.of {
-		x := room.Turn{Job: t.job, First: time.Unix(0, t.first), Since: time.Unix(0, t.since), Sure: t.sure, Passed: t.passed}
+		x := room.Turn{Job: t.job, First: time.Unix(0, t.first), Since: time.Unix(0, t.since)}
+		x.Sure, x.Passed = t.sure, t.passed
 		if t.until < cluster.Forever {
 			until := time.Unix(0, t.until)
 			x.Until = &until

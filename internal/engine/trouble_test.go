@@ -28,10 +28,12 @@ func TestAnOutageIsLoggedInFewLines(t *testing.T) {
 		wg.Go(func() { loop.Run(ctx) })
 		for hour := range 2 {
 			time.Sleep(10 * time.Minute)
+			synctest.Wait()
 			log.Reset()
 			store.Refuses.Store(true)
 			time.Sleep(time.Hour)
 			store.Refuses.Store(false)
+			synctest.Wait()
 			if n := strings.Count(log.String(), "level=ERROR"); n < 2 || n > 140 {
 				t.Errorf("hour %d: %d errors in the log", hour, n)
 			}
