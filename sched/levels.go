@@ -9,7 +9,8 @@ import (
 // These numbers do not follow from usage, so a scheduler that replaces another one must be given them. Otherwise
 // all pools would tie again, and a pool that has waited long would start over.
 
-// Levels returns the memory of the [Carrier] policies, and how long jobs have been first without room, for [Memory.Know] of another scheduler.
+// Levels returns the memory of the [Carrier] policies, and how long jobs have been first without room, for
+// [Memory.Know] of another scheduler.
 func (m Memory) Levels() (all []Known) {
 	t, now := &m.s.tree, m.s.site.now
 	for i := range t.pools {

@@ -57,9 +57,9 @@ func TestTheNextJobIsTheNextToStart(t *testing.T) {
 	})
 }
 
-// nextPolicies are policies under which the end of a task does not change the order of the others. Under fair the pool of
-// a task loses its expected run time when it ends, under drf what it holds, and under load its demand, so that another
-// job may go first a moment later; multifactor counts the use of a task when it ends.
+// nextPolicies are policies under which the end of a task does not change the order of the others. Under fair the pool
+// of a task loses its expected run time when it ends, under drf its holdings, and under load its demand, so that
+// another job may go first a moment later; multifactor counts the use of a task when it ends.
 var nextPolicies = []string{"fifo", "decay", "fairtree"}
 
 // playNext plays the arrivals, and returns the first contradiction between an answer and the next start.
