@@ -32,7 +32,7 @@ func (s *submission) report(ctx context.Context, client *api.Client, r *api.Subm
 		s.print(r)
 	}
 	if r.Warning != "" && !s.json {
-		fmt.Fprintln(s.errs, "warning:", r.Warning)
+		fmt.Fprintln(s.errs, "warning:", instant.ByClock(r.Warning, time.Now()))
 	}
 	if r.Hint != "" && s.limit == "" && s.terminal() && !s.json && !s.parsable {
 		fmt.Fprintln(s.errs, "hint:", r.Hint)

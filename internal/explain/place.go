@@ -292,11 +292,12 @@ func nextReason(s *engine.State, a *why.Answer) why.Reason {
 		s.Core.Cluster().Unit(), units.Plural(int(running), "task"))
 	code := lackOfRoom(s)
 	if code == why.FitNow {
-		text = fmt.Sprintf("it is next; it asks for %s on one node, and of the %d free no node has that", a.Subject.Request,
-			free[0])
+		unit := s.Core.Cluster().Unit()
+		text = fmt.Sprintf("it is next; it asks for %s on one node, and no node has that free (%d %s are free in all)",
+			a.Subject.Request, free[0], unit)
 		if a.Subject.Gang > 1 {
-			text = fmt.Sprintf("it is next; it asks for %s %s, and the %d free do not have that", a.Subject.Request,
-				a.Subject.AtOnce(), free[0])
+			text = fmt.Sprintf("it is next; it asks for %s %s, and there is no room for that (%d %s are free in all)",
+				a.Subject.Request, a.Subject.AtOnce(), free[0], unit)
 		}
 	}
 	return why.Reason{Code: code, Text: text, Next: "wait"}

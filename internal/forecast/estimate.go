@@ -155,7 +155,7 @@ func (e *estimator) sample(rng *rand.Rand, t sched.Task) time.Duration {
 	long := max(e.mean, ran+ran/2)
 	if known := e.lengths.Known(t.Pool, ran); len(known) > 0 {
 		long = known[rng.IntN(len(known))]
-	} else if ran > 0 {
+	} else if len(e.lengths.Known(t.Pool, 0)) > 0 {
 		e.guesses = true
 	}
 	if t.Limit > 0 {

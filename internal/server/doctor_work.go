@@ -131,9 +131,9 @@ func (s *examiner) checkWaiting(ctx context.Context) []api.HealthCheck {
 	if err != nil {
 		return []api.HealthCheck{bad("waiting jobs", api.ResultFail, err.Error(), "see the server's log")}
 	}
-	text := fmt.Sprintf("none of %d is stuck", looked)
+	text := fmt.Sprintf("none of %s is stuck", several(looked, "waiting job"))
 	if looked == maxWaiting {
-		text = fmt.Sprintf("none of the first %d is stuck", looked)
+		text = fmt.Sprintf("none of the first %s is stuck", several(looked, "waiting job"))
 	}
 	if len(stuck) == 0 {
 		return []api.HealthCheck{counted(good("waiting jobs", text), 0, "jobs")}

@@ -33,6 +33,14 @@ func Verify(a *why.Answer, rules func(policy string) Rule) []why.Check {
 	return checks
 }
 
+// starts counts starts in words.
+func starts(n int64) string {
+	if n == 1 {
+		return "1 start"
+	}
+	return fmt.Sprintf("%d starts", n)
+}
+
 // verifyRoom recomputes a planned start.
 func verifyRoom(what string, k *room.Kept) why.Check {
 	text, err := k.Check()
@@ -101,6 +109,9 @@ func verifyOrder(l *why.Level, where string) why.Check {
 		return order
 	}
 	order.Text = fmt.Sprintf("as the keys say; %d before %s", l.Before, l.You)
+	if l.Before == 0 {
+		order.Text = fmt.Sprintf("as the keys say; %s goes first", l.You)
+	}
 	return order
 }
 
@@ -154,7 +165,7 @@ func verifyRank(a *why.Answer, rules func(policy string) Rule) why.Check {
 			if c.OK = n == a.Rank.Position; !c.OK && r.close {
 				return why.Check{What: c.What, OK: true, Text: "not recomputed: pools are owed the same but for rounding"}
 			}
-			c.Text = fmt.Sprintf("%d starts replayed from the numbers: it is number %d; stated is %d", n, n, a.Rank.Position)
+			c.Text = fmt.Sprintf("%s replayed from the numbers: it is number %d; stated is %d", starts(n), n, a.Rank.Position)
 			return c
 		case 0:
 			return why.Check{What: c.What,

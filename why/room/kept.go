@@ -104,7 +104,7 @@ func (k *Kept) Text(now time.Time) string {
 		text += fmt.Sprintf("; it has been the first without room since %s", instant.Clock(*k.Since, now))
 	}
 	text += k.certainty()
-	if held != "" && k.Predicted {
+	if held != "" && k.Predicted && (k.Overdue || k.HeldFrom.After(k.From)) {
 		text += fmt.Sprintf("; if it still waits after %s, nodes are held for it", held)
 	}
 	return text
