@@ -17,22 +17,24 @@ func TestTexts(t *testing.T) {
 		kept               room.Kept
 		text, begins, ends string
 	}{
-		{room.Kept{Nodes: nodes, From: at(10), To: at(20)}, "is kept for it on n1, n2 from 21:10", "21:10", "21:20 at the latest"},
+		{room.Kept{Nodes: nodes, From: at(10), To: at(20)},
+			"is kept for it on n1, n2 from 21:10", "21:10", "21:20 at the latest"},
 		{room.Kept{Nodes: nodes, From: at(10), To: at(20), Unlimited: true, Since: &since},
 			"is kept for it on n1, n2 from 21:10; it has been the first without room since 21:01:00", "21:10", "about 21:20"},
 		{room.Kept{Nodes: nodes, From: at(10), To: at(20), Predicted: true, HeldFrom: &held, Endless: []int64{7}},
 			"is kept for it on n1, n2 from about 21:10; that is predicted from tasks like the running ones, and no latest " +
 				"start is known while tasks without a time limit run there (job 7); if it still waits after 21:30, nodes are " +
 				"held for it", "about 21:10", "about 21:20"},
-		{room.Kept{Nodes: nodes, From: at(10), To: at(20), Predicted: true, Overdue: true, HeldFrom: &since, Endless: []int64{7, 8}},
-			"is kept for it on n1, n2 from the end of the tasks that run there; they have run for longer than predicted, and no " +
-				"latest start is known while tasks without a time limit run there (jobs 7, 8); if it still waits after 21:01:00, " +
+		{room.Kept{Nodes: nodes, From: at(10), To: at(20), Predicted: true, Overdue: true, HeldFrom: &since,
+			Endless: []int64{7, 8}},
+			"is kept for it on n1, n2 from the end of the tasks that run there; they have run for longer than predicted, and " +
+				"no latest start is known while tasks without a time limit run there (jobs 7, 8); if it still waits after 21:01:00, " +
 				"nodes are held for it", "the end of the tasks that run there", "its end"},
 		{room.Kept{Nodes: nodes, From: at(10), To: at(20), Held: true},
 			"is held for it on n1, n2: it starts when the tasks there have ended, by 21:10", "21:10", "21:20 at the latest"},
 		{room.Kept{From: at(10), To: at(20), Held: true, Predicted: true},
-			"is not held yet: the licenses are held that it lacks, from about 21:10; that is predicted from tasks like the running " +
-				"ones", "about 21:10", "about 21:20"},
+			"is not held yet: the licenses are held that it lacks, from about 21:10; that is predicted from tasks like the " +
+				"running ones", "about 21:10", "about 21:20"},
 	} {
 		if got := c.kept.Text(now); got != c.text {
 			t.Errorf("the text is\n%s\nwant\n%s", got, c.text)
