@@ -28,8 +28,8 @@ func TestTexts(t *testing.T) {
 		{room.Kept{Nodes: nodes, From: at(10), To: at(20), Predicted: true, Overdue: true, HeldFrom: &since,
 			Endless: []int64{7, 8}},
 			"is kept for it on n1, n2 from the end of the tasks that run there; they have run for longer than predicted, and " +
-				"no latest start is known while tasks without a time limit run there (jobs 7, 8); if it still waits after 21:01:00, " +
-				"nodes are held for it", "the end of the tasks that run there", "its end"},
+				"no latest start is known while tasks without a time limit run there (jobs 7, 8); if it still waits after " +
+				"21:01:00, nodes are held for it", "the end of the tasks that run there", "its end"},
 		{room.Kept{Nodes: nodes, From: at(10), To: at(20), Held: true},
 			"is held for it on n1, n2: it starts when the tasks there have ended, by 21:10", "21:10", "21:20 at the latest"},
 		{room.Kept{From: at(10), To: at(20), Held: true, Predicted: true},
