@@ -62,7 +62,7 @@ func (e *departures) replan() {
 	if b.stable && e.site.plans == plansAll {
 		e.reserve.promiseAll()
 	}
-	b.promises.endless = 0
+	b.promises.endless, b.promises.gap = 0, false
 	b.plan, b.ends, b.firsts, b.keep = e.site.cluster.NewPlan(now, e.quotas.licenseTotals()), b.ends[:0],
 		b.firsts[:0], keeper{relist: true}
 	cluster.KeptOf(e.site.cluster).Release()

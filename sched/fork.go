@@ -68,6 +68,7 @@ func (s *Scheduler) forkPools() *Scheduler {
 	f.queues.begunOf = maps.Clone(s.queues.begunOf)
 	f.queues.begun, f.running.runs = slices.Clone(s.queues.begun), slices.Clone(s.running.runs)
 	f.running.keys, f.running.endless = s.running.keys.clone(), s.running.endless.clone()
+	f.running.late = s.running.late.clone()
 	f.running.runFree, f.queues.begunFree = slices.Clone(s.running.runFree), slices.Clone(s.queues.begunFree)
 	f.departures.stops.fork()
 	f.tree.queued = maps.Clone(s.tree.queued)

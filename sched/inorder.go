@@ -93,7 +93,7 @@ func (m *placement) planNext(r *reserved, d *Decision) bool {
 	case m.startKept(r, d):
 		return false
 	case r.endless && r.job != 0 && r.from == unplaced:
-		b.keep.inOrder.soonest[m.reserve.spanOf(r)] = cluster.Forever // it would take promised room
+		b.keep.inOrder.soonest[m.reserve.spanOf(r)], b.promises.gap = cluster.Forever, true // it would take promised room
 		return true
 	}
 	clear(b.keep.inOrder.soonest) // startKept may have given room back
@@ -117,7 +117,7 @@ func (f *reserve) keepSoonest(r *reserved) bool {
 		return true
 	}
 	if from >= before || !f.keepBetween(r, f.keptLength(r.at), from, before) {
-		p.soonest[of] = cluster.Forever
+		p.soonest[of], f.backfill.promises.gap = cluster.Forever, true
 		return false
 	}
 	p.soonest[of] = r.from

@@ -61,6 +61,7 @@ type run struct {
 // leaves marks a run that was told to end.
 type leaves struct {
 	leaving bool
+	late    bool  // without a time limit, and has outlived its prediction
 	group   int32 // of stopping.together; 0 is none
 }
 

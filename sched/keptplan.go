@@ -39,8 +39,8 @@ func (v View) planOf(r *reserved) *room.Plan {
 		p.Also = "licenses"
 	case v.s.site.plans == plansFirst && b.looks.events != b.events:
 		p.Also = "the last search, because not every event causes one"
-	case v.s.site.plans == plansAll && b.stable && !r.sure:
-		p.Also = "the predictions of the last plan"
+	case v.s.site.plans == plansAll && b.stable:
+		p.Also = "the order in which planned starts moved, each once after an event"
 	}
 	uses := 0
 	add := func(id cluster.NodeID, u room.Use, key cluster.Key) {
@@ -91,7 +91,7 @@ func (v View) expected(r *reserved, k *room.Kept) {
 	}
 	from, late, found := plan.Earliest(k.To.Sub(k.From))
 	switch {
-	case late:
+	case late || v.s.running.lateAmong(r.nodes):
 		k.Predicted, k.Overdue = true, true
 	case found:
 		k.From, k.To, k.Overdue = from, from.Add(k.To.Sub(k.From)), false

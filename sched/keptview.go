@@ -189,14 +189,15 @@ func (v View) whyKept(r *reserved) *room.Kept {
 		From: time.Unix(0, from), To: time.Unix(0, from+r.to-r.from)}
 	k.Unlimited, k.Held, k.MayMove = r.endless, r.held, v.s.site.plans == plansAll && !b.arrival
 	k.Predicted = !r.sure || v.s.site.cluster.Windows().Any() && v.s.running.endlessAmong(r.nodes)
-	k.Overdue = k.Predicted && r.from <= now
+	k.Overdue = k.Predicted && (r.from <= now || v.s.running.lateAmong(r.nodes))
 	switch {
 	case r.held && r.lacksLicense:
 		k.Nodes, k.Predicted, k.Overdue = nil, true, false
 	case r.held:
 		v.expected(r, k)
 	}
-	if i, known := b.patience.find(r.job); known {
+	first := slices.ContainsFunc(b.firsts, func(x reserved) bool { return x.job == r.job })
+	if i, known := b.patience.find(r.job); known && first {
 		t := &b.patience.of[i]
 		since := time.Unix(0, t.first)
 		if k.Since = &since; !r.held && t.until > now && t.until < cluster.Forever {

@@ -17,13 +17,14 @@ import (
 type promises struct {
 	starts  map[int64]int64 // by job: the promised start
 	endless int             // number of waiting tasks without a time limit that are planned
+	gap     bool            // a task has no planned start: it may take room before those behind it in the order
 }
 
 // windowMargin is by how much a prediction may be wrong before a task delays a job that waits for a window.
 const windowMargin = 10
 
 func (p *promises) fork() promises {
-	return promises{starts: maps.Clone(p.starts), endless: p.endless}
+	return promises{starts: maps.Clone(p.starts), endless: p.endless, gap: p.gap}
 }
 
 // forget drops the promise to a job that starts or leaves.
@@ -41,9 +42,9 @@ func (p *promises) make(r *reserved) {
 	p.starts[r.job] = r.from
 }
 
-// isSure reports whether the planned start of a job rests on no prediction: no task without a limit runs on its
-// nodes, none is planned to start before, and none holds its licenses. A start that was promised before stays a
-// promise, because tasks without a limit started only beside its room, and so does one that moved to an earlier time.
+// isSure reports whether the planned start of a job rests on no prediction: no task without a limit runs on its nodes,
+// none is planned to start before or may still be, and none holds its licenses. A start that was promised before stays
+// a promise, because tasks without a limit started only beside its room, and so does one that moved to an earlier time.
 func (f *reserve) isSure(r *reserved) bool {
 	b := &f.backfill
 	if r.sure {
@@ -55,7 +56,7 @@ func (f *reserve) isSure(r *reserved) bool {
 		}
 	}
 	switch {
-	case b.promises.endless > 0:
+	case b.promises.endless > 0, b.promises.gap:
 		return false
 	case f.running.endless.all == 0:
 		return true

@@ -176,3 +176,31 @@ func TestWaitBeginsWithLimits(t *testing.T) {
 		}
 	}
 }
+
+// TestLateTaskLeavesNoNodesIdle: a task outlives its prediction by far, and a wide job waits for it. Nothing else
+// happens. Short tasks with a time limit use the other processors, because the room of the wide job begins ever later.
+func TestLateTaskLeavesNoNodesIdle(t *testing.T) {
+	for _, root := range []string{"fifo", "fair"} {
+		for _, backfill := range backfills {
+			w := newLasting(t, usersOf(root), backfill)
+			for range 3 {
+				w.add("c", 1, 1, time.Second, 0)
+			}
+			w.play(epoch.Add(2 * time.Second))
+			w.add("c", 1, 1, 600*time.Second, 0)
+			wide := w.add("b", 2, 4, 2*time.Second, 10*time.Second)
+			w.play(epoch.Add(3 * time.Second))
+			var last int64
+			for range 20 {
+				last = w.add("a", 1, 1, 5*time.Second, 5*time.Second)
+			}
+			w.play(epoch.Add(time.Hour))
+			if at := w.began[last].Sub(epoch); at > 2*time.Minute {
+				t.Errorf("%s, %v: the last of 20 tasks of 5 s on 7 idle processors started at %v", root, backfill, at)
+			}
+			if at := w.began[wide].Sub(epoch); at > 610*time.Second {
+				t.Errorf("%s, %v: the wide job started at %v", root, backfill, at)
+			}
+		}
+	}
+}

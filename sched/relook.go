@@ -2,6 +2,7 @@ package sched
 
 import (
 	"slices"
+	"time"
 
 	"github.com/fairlead/fairlead/cluster"
 )
@@ -127,4 +128,25 @@ func (h *gates) tryAgain(all []subRef) {
 // fittingPaid lists the keys of sub-queues without room that now have room and free licenses.
 func (h *gates) fittingPaid() []cluster.Key {
 	return slices.DeleteFunc(h.noRoom.fitting(h.site.cluster), func(key cluster.Key) bool { return !h.quotas.licensesFree(key) })
+}
+
+// nextLate is when a running task is late next: room that is kept for a first job then begins later, and others that
+// have room now may start before. It is zero if nobody waits for that.
+func (h *gates) nextLate() time.Time {
+	b := &h.reserve.backfill
+	if b.plan == nil || len(b.firsts) == 0 || len(h.noRoom.active) == 0 && !h.queues.somethingFits() {
+		return time.Time{}
+	}
+	for len(b.ends) > 0 {
+		e := b.ends[0]
+		if r := &h.running.runs[e.run]; !r.used || r.serial != e.serial || r.until != e.until {
+			b.ends.pop()
+			continue
+		}
+		if len(h.fittingPaid()) == 0 && !h.queues.somethingFits() {
+			break
+		}
+		return time.Unix(0, e.until)
+	}
+	return time.Time{}
 }

@@ -212,7 +212,9 @@ func (f *reserve) planStart(i int32) {
 	}
 	r := &f.running.runs[i]
 	r.expected = f.lengthOf(r)
-	r.until = max(f.site.startOf(r).UnixNano()+r.expected, f.site.instantOf())
+	due := f.site.startOf(r).UnixNano() + r.expected
+	r.until = max(due, f.site.instantOf())
+	f.running.setLate(r, due < f.site.instantOf())
 	f.planRun(i)
 }
 
@@ -254,6 +256,7 @@ func (f *reserve) overrun(now int64) (late bool) {
 		length := f.lengthOf(r)
 		due := f.site.startOf(r).UnixNano() + length
 		r.until = max(due, now+max(now-due, min(length, int64(moreTime))))
+		f.running.setLate(r, due <= now)
 		f.planRun(e.run)
 	}
 	return late

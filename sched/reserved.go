@@ -263,5 +263,6 @@ func (f *reserve) unplan() {
 		}
 	}
 	k.all, k.relist = k.all[:0], true
+	f.backfill.promises.gap = false
 	clear(k.inOrder.soonest)
 }

@@ -21,6 +21,7 @@ type running struct {
 	runFree freeList
 	keys    keyCounts  // of the running tasks
 	endless nodeCounts // of the running tasks without a time limit
+	late    nodeCounts // of the endless tasks that have outlived their prediction
 }
 
 // count adds a task to the counts, or removes it.
@@ -28,7 +29,27 @@ func (g *running) count(r *run, by int32) {
 	g.keys.add(r.key, by)
 	if r.limit == 0 {
 		g.endless.add(r.node, by)
+		if by < 0 {
+			g.setLate(r, false)
+		}
 	}
+}
+
+// setLate records whether a task without a time limit has outlived its prediction.
+func (g *running) setLate(r *run, late bool) {
+	if late == r.late || late && r.limit > 0 {
+		return
+	}
+	if r.late = late; late {
+		g.late.add(r.node, 1)
+	} else {
+		g.late.add(r.node, -1)
+	}
+}
+
+// lateAmong reports whether such a task runs on one of the nodes.
+func (g *running) lateAmong(nodes []cluster.NodeID) bool {
+	return g.late.all > 0 && slices.ContainsFunc(nodes, func(id cluster.NodeID) bool { return g.late.of(id) > 0 })
 }
 
 // nodesOf names the node of a started task, or the nodes of its whole gang.

@@ -29,5 +29,5 @@ func (s *Scheduler) nextInstant() time.Time {
 	if waits {
 		next = earlier(next, earlier(s.tree.renewal.at, s.reclaimer.nextLook()))
 	}
-	return earlier(next, s.reserve.nextKept())
+	return earlier(next, earlier(s.reserve.nextKept(), s.gates.nextLate()))
 }

@@ -30,17 +30,17 @@ func TestQueueTellsOfKeptRoom(t *testing.T) {
 		for range 5 {
 			one("ann", 1, 0)
 		}
-		time.Sleep(time.Minute)
+		time.Sleep(30 * time.Second)
 		wide := one("bob", 8, 0)
 		time.Sleep(time.Second)
 		narrow := []int64{one("carol", 1, 0), one("dave", 2, 0), one("carol", 1, 0), one("carol", 1, time.Hour)}
 		for _, x := range []struct {
-			wait       time.Duration
-			from, room string
+			wait             time.Duration
+			from, kept, room string
 		}{
-			{time.Second, "about 00:01:10",
-				" about 00:01:10, when the room is free that is kept for it; without a latest time"},
-			{5 * time.Minute, "the end of the tasks that run there",
+			{time.Second, "about 00:01:00", "is kept for it on local from about 00:01:00",
+				" about 00:01:00, when the room is free that is kept for it; without a latest time"},
+			{5 * time.Minute, "the end of the tasks that run there", "it starts when the tasks that run there have ended;",
 				" when the room is free that is kept for it; without a latest time"},
 		} {
 			time.Sleep(x.wait)
@@ -55,7 +55,7 @@ func TestQueueTellsOfKeptRoom(t *testing.T) {
 						a.Reason.Code, reason)
 				}
 			}
-			if text := ask(t, loop, wide).Text(); !strings.Contains(text, "from "+x.from) || !strings.Contains(text,
+			if text := ask(t, loop, wide).Text(); !strings.Contains(text, x.kept) || !strings.Contains(text,
 				"Starts         "+x.room) {
 				t.Errorf("after %v of the wide job why says\n%s", x.wait, text)
 			}
