@@ -130,23 +130,29 @@ func (h *gates) fittingPaid() []cluster.Key {
 	return slices.DeleteFunc(h.noRoom.fitting(h.site.cluster), func(key cluster.Key) bool { return !h.quotas.licensesFree(key) })
 }
 
-// nextLate is when a running task is late next: room that is kept for a first job then begins later, and others that
-// have room now may start before. It is zero if nobody waits for that.
+// nextLate is when a running task is late next: room that is kept for a first job then begins later, and others may
+// start before. It is zero if nobody waits for that.
 func (h *gates) nextLate() time.Time {
 	b := &h.reserve.backfill
-	if b.plan == nil || len(b.firsts) == 0 || len(h.noRoom.active) == 0 && !h.queues.somethingFits() {
+	if b.plan == nil || len(b.firsts) == 0 {
 		return time.Time{}
 	}
 	for len(b.ends) > 0 {
 		e := b.ends[0]
-		if r := &h.running.runs[e.run]; !r.used || r.serial != e.serial || r.until != e.until {
-			b.ends.pop()
-			continue
+		if r := &h.running.runs[e.run]; r.used && r.serial == e.serial && r.until == e.until {
+			return time.Unix(0, e.until)
 		}
-		if len(h.fittingPaid()) == 0 && !h.queues.somethingFits() {
-			break
-		}
-		return time.Unix(0, e.until)
+		b.ends.pop()
 	}
 	return time.Time{}
+}
+
+// someoneIsLate reports whether a running task is late, and some waiting job has room now.
+func (h *gates) someoneIsLate() bool {
+	b := &h.reserve.backfill
+	if len(b.ends) == 0 || b.ends[0].until > h.site.instantOf() {
+		return false
+	}
+	at := h.nextLate()
+	return !at.IsZero() && !at.After(h.site.at) && (len(h.fittingPaid()) > 0 || h.queues.somethingFits())
 }

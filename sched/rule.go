@@ -34,7 +34,7 @@ func (h *gates) follow(p Backfill) {
 // asked which tasks would start in the room of stopped tasks.
 func (s *Scheduler) startSome(limit int, d *Decision) {
 	rule, b := rules[s.site.cfg.Backfill], &s.reserve.backfill
-	if at := s.gates.nextLate(); !at.IsZero() && !at.After(s.site.at) {
+	if s.gates.someoneIsLate() {
 		s.site.events++ // kept room begins later, so that others may start before
 	}
 	if s.placement.nothingNew() && rule.settled(b) {

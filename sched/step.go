@@ -29,5 +29,8 @@ func (s *Scheduler) nextInstant() time.Time {
 	if waits {
 		next = earlier(next, earlier(s.tree.renewal.at, s.reclaimer.nextLook()))
 	}
-	return earlier(next, earlier(s.reserve.nextKept(), s.gates.nextLate()))
+	if late := s.gates.nextLate(); late.After(s.site.at) { // else nobody has room, and only an event changes that
+		next = earlier(next, late)
+	}
+	return earlier(next, s.reserve.nextKept())
 }
