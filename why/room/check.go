@@ -35,7 +35,11 @@ func (k *Kept) Check() (string, error) {
 	if p.Also != "" || k.Held {
 		return text, nil
 	}
-	if at, _, found := p.Earliest(length); found && at.Before(k.From) {
+	at, late, found := p.Earliest(length)
+	if late {
+		return text, nil // nobody knows when the late tasks end
+	}
+	if found && at.Before(k.From) {
 		return "", fmt.Errorf("there is room from %s already", at.Format("15:04:05.000"))
 	}
 	return text + ", and not before", nil
