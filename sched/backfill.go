@@ -60,7 +60,7 @@ func (h *gates) uniform() bool {
 func (e *departures) replan() {
 	b, now := &e.reserve.backfill, e.site.instantOf()
 	if b.stable && e.site.plans == plansAll {
-		e.reserve.promiseAll()
+		b.promiseAll()
 	}
 	b.promises.endless, b.promises.gap = 0, false
 	b.plan, b.ends, b.firsts, b.keep = e.site.cluster.NewPlan(now, e.quotas.licenseTotals()), b.ends[:0],

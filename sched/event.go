@@ -23,8 +23,7 @@ func (s *Scheduler) Withdraw(j Job, t time.Time) int {
 	s.Advance(t)
 	s.site.events++
 	s.reserve.backfill.keep.left, s.reserve.backfill.keep.freed = true, true
-	s.reserve.backfill.patience.forget(j.ID)
-	s.reserve.backfill.promises.forget(j.ID)
+	s.reserve.backfill.forget(j.ID)
 	n := s.intake.later.withdraw(j.ID)
 	if b, ok := s.queues.begunOf[j.ID]; ok {
 		return n + s.intake.withdrawBegun(b)

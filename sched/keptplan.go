@@ -68,12 +68,9 @@ func (v View) planOf(r *reserved) *room.Plan {
 	}
 	for x := range v.keptRoom() {
 		if x != r && !(x.held && x.lacksLicense) {
-			from, to := time.Unix(0, x.from), x.to
-			if x.held {
-				to = cluster.Forever
-			}
+			from := time.Unix(0, x.from)
 			for _, id := range x.nodes {
-				add(id, room.Use{Job: x.job, From: &from, Until: time.Unix(0, to)}, x.key)
+				add(id, room.Use{Job: x.job, From: &from, Until: time.Unix(0, x.until())}, x.key)
 			}
 		}
 	}

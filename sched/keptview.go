@@ -103,11 +103,7 @@ func (v GateView) delays(r *reserved, j *Job) bool {
 			return v.s.site.cluster.Fits(id, j.Key) && beside{&v.s.reserve}.besides(id, j.Key, r) == 0
 		})
 	}
-	to := r.to
-	if r.held {
-		to = cluster.Forever
-	}
-	from, until := max(r.from, v.s.site.instantOf()), min(end, to)
+	from, until := max(r.from, v.s.site.instantOf()), min(end, r.until())
 	return slices.ContainsFunc(r.nodes, func(id cluster.NodeID) bool {
 		return v.s.site.cluster.Fits(id, j.Key) && !v.s.reserve.backfill.plan.Fits(id, j.Key, from, until)
 	})

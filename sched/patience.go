@@ -106,7 +106,7 @@ func (f *reserve) isOver(r *reserved) bool {
 		t.expects(f.turnOf(r)) // from now on predictions can be wrong
 	}
 	switch {
-	case f.opens(r) > now:
+	case f.site.opens(r) > now:
 		return false // the nodes would be idle until then
 	case r.sure && f.backfill.arrival:
 		return false // nobody comes before it, and it starts as promised
@@ -210,7 +210,7 @@ func (f *reserve) holdAgain() {
 	if len(h.nodes) == 0 {
 		h.nodes = nodes
 	}
-	if !found || f.opens(&h) > f.site.instantOf() {
+	if !found || f.site.opens(&h) > f.site.instantOf() {
 		p.since = 0
 		return
 	}

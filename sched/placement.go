@@ -123,8 +123,7 @@ func (m *placement) start(leaf int32, at subRef, h head, node cluster.NodeID, fr
 	j := Job{ID: h.id, Key: sub.key, Class: sub.class, Limit: sub.limit, Alike: sub.alike, since: h.since}
 	bar := m.queues.all[at.queue].bar(sub)
 	b := m.queues.take(at, h)
-	m.reserve.backfill.patience.forget(h.id)
-	m.reserve.backfill.promises.forget(h.id)
+	m.reserve.backfill.forget(h.id)
 	m.queues.countWaiting(at, -1)
 	if t := m.quotas.needsOf(j.Key); t != nil {
 		m.quotas.countStart(t)

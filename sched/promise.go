@@ -75,11 +75,11 @@ func (p *promises) promise(r *reserved) {
 
 // promiseAll makes all planned starts promises. They are, if jobs go in order of arrival, until tasks without a
 // limit run.
-func (f *reserve) promiseAll() {
-	for i := range f.backfill.keep.all {
-		r := &f.backfill.keep.all[i]
-		if start, made := f.backfill.promises.starts[r.job]; r.from != unplaced && r.sure && (!made || r.from < start) {
-			f.backfill.promises.make(r)
+func (b *backfilling) promiseAll() {
+	for i := range b.keep.all {
+		r := &b.keep.all[i]
+		if start, made := b.promises.starts[r.job]; r.from != unplaced && r.sure && (!made || r.from < start) {
+			b.promises.make(r)
 		}
 	}
 }
@@ -120,20 +120,24 @@ func (f beside) besides(id cluster.NodeID, key cluster.Key, r *reserved) int {
 	if f.running.endless.of(id) == 0 {
 		return plan.Holds(id, key, r.from, r.to)
 	}
-	last := func(sign int64) {
-		for x := range f.running.endingBefore(r.to) {
-			switch {
-			case x.node != id:
-			case sign < 0:
-				plan.Take(id, x.key, x.until, r.to)
-			default:
-				plan.Give(id, x.key, x.until, r.to)
-			}
+	f.prolong(r, -1)
+	defer f.prolong(r, +1)
+	return plan.Holds(id, key, r.from, r.to)
+}
+
+// prolong plans that the running tasks without a time limit go on until the end of a planned start, or undoes that if
+// sign is +1: on the nodes of that start, and with their licenses.
+func (f beside) prolong(r *reserved, sign int64) {
+	for x := range f.running.endingBefore(r.to) {
+		f.planLicenses(x.key, sign, x.until, r.to)
+		switch {
+		case !r.on(x.node):
+		case sign < 0:
+			f.backfill.plan.Take(x.node, x.key, x.until, r.to)
+		default:
+			f.backfill.plan.Give(x.node, x.key, x.until, r.to)
 		}
 	}
-	last(-1)
-	defer last(+1)
-	return plan.Holds(id, key, r.from, r.to)
 }
 
 // sparesLicenses reports whether the licenses of a job without a time limit, with a key and a predicted run time, are
@@ -153,13 +157,8 @@ func (f beside) sparesLicenses(job int64, key cluster.Key, length int64) bool {
 // licensesBeside reports whether a task with a key, or a gang, can hold its licenses beside a planned start, if no
 // running task without a time limit ends before.
 func (f beside) licensesBeside(key cluster.Key, r *reserved) bool {
-	last := func(sign int64) {
-		for x := range f.running.endingBefore(r.to) {
-			f.planLicenses(x.key, sign, x.until, r.to)
-		}
-	}
-	last(-1)
-	defer last(+1)
+	f.prolong(r, -1)
+	defer f.prolong(r, +1)
 	_, found := f.licensesFrom(key, r.to-r.from, r.from, r.from+1)
 	return found
 }
@@ -167,20 +166,20 @@ func (f beside) licensesBeside(key cluster.Key, r *reserved) bool {
 // endsBeforeWindow reports whether a task that starts now and runs for many times its prediction has ended before the
 // windows let a job start.
 func (f beside) endsBeforeWindow(r *reserved, length int64) bool {
-	return f.site.cluster.Windows().Any() && f.site.instantOf()+windowMargin*length <= f.opens(r)
+	return f.site.cluster.Windows().Any() && f.site.instantOf()+windowMargin*length <= f.site.opens(r)
 }
 
 // opens is the first instant at which the windows let a job start on its nodes, if nothing else runs there.
-func (f *reserve) opens(r *reserved) int64 {
-	now, window := f.site.instantOf(), f.site.cluster.Window(r.key)
+func (m *site) opens(r *reserved) int64 {
+	now, window := m.instantOf(), m.cluster.Window(r.key)
 	opens := now
-	if !f.site.cluster.Windows().Any() {
+	if !m.cluster.Windows().Any() {
 		return opens
 	}
 	for _, id := range r.nodes {
-		begin, end := f.site.cluster.Nodes()[id].Open(window, now)
+		begin, end := m.cluster.Nodes()[id].Open(window, now)
 		for begin < cluster.Forever && end-begin < r.to-r.from {
-			begin, end = f.site.cluster.Nodes()[id].Open(window, end)
+			begin, end = m.cluster.Nodes()[id].Open(window, end)
 		}
 		opens = max(opens, begin)
 	}
@@ -197,11 +196,7 @@ func (f beside) sparesPlanned(r *reserved) bool {
 	if !f.sparesLicenses(r.job, r.key, length) {
 		return false
 	}
-	tasks := map[cluster.NodeID]int{}
-	for _, id := range r.nodes {
-		tasks[id]++
-	}
-	for id, n := range tasks {
+	for id, n := range r.tasks() {
 		if f.spares(r.job, id, r.key, length, n) < n {
 			return false
 		}

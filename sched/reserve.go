@@ -88,6 +88,12 @@ func (b *backfilling) fork(c *cluster.Cluster) backfilling {
 	return f
 }
 
+// forget drops the turn of a job that starts or leaves, and the promise to it.
+func (b *backfilling) forget(job int64) {
+	b.patience.forget(job)
+	b.promises.forget(job)
+}
+
 // ending is the planned end of a task.
 type ending struct {
 	until  int64

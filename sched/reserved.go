@@ -138,10 +138,7 @@ func (f *reserve) moveRoom(r *reserved, from int64, node cluster.NodeID) {
 // holdRoom takes room out of the plan if sign is -1, and gives it back if sign is +1. For a job that has waited too
 // long for its licenses it holds only these.
 func (f *reserve) holdRoom(r *reserved, sign int64) {
-	from, to := r.from, r.to
-	if r.held {
-		to = cluster.Forever
-	}
+	from, to := r.from, r.until()
 	if r.endless {
 		f.backfill.promises.endless -= int(sign) * len(r.nodes)
 	}
@@ -157,6 +154,23 @@ func (f *reserve) holdRoom(r *reserved, sign int64) {
 	}
 }
 
+// until is the end of the room: that of a held one is not known.
+func (r *reserved) until() int64 {
+	if r.held {
+		return cluster.Forever
+	}
+	return r.to
+}
+
+// tasks counts the tasks on each node.
+func (r *reserved) tasks() map[cluster.NodeID]int {
+	tasks := map[cluster.NodeID]int{}
+	for _, id := range r.nodes {
+		tasks[id]++
+	}
+	return tasks
+}
+
 // on reports whether some of the room is on a node.
 func (r *reserved) on(id cluster.NodeID) bool { return slices.Contains(r.nodes, id) }
 
@@ -167,14 +181,10 @@ func (r *reserved) same(x *reserved) bool {
 
 // isThere reports whether the room is free now.
 func (m *site) isThere(r *reserved) bool {
-	tasks := map[cluster.NodeID]int{}
 	if len(r.nodes) == 1 {
 		return m.cluster.Fits(r.nodes[0], r.key)
 	}
-	for _, node := range r.nodes {
-		tasks[node]++
-	}
-	for node, n := range tasks {
+	for node, n := range r.tasks() {
 		if m.cluster.FitNow(node, r.key) < n {
 			return false
 		}
