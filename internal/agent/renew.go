@@ -106,7 +106,7 @@ func (a *Agent) renewed(refs []queue.Ref, errs []*api.Error, asked time.Time) {
 		}
 		if errs[i] == nil {
 			t.until = asked.Add(a.ttl)
-		} else if errors.Is(errs[i].Err(), queue.ErrStaleAttempt) || errors.Is(errs[i].Err(), queue.ErrNotFound) {
+		} else if lost(errs[i].Err()) {
 			t.kill("the lease was lost")
 		}
 	}
@@ -140,4 +140,9 @@ func (a *Agent) renew(ctx context.Context) {
 		}
 		a.mu.Unlock()
 	}
+}
+
+// lost reports whether an error says that an attempt is no longer this agent's.
+func lost(err error) bool {
+	return errors.Is(err, queue.ErrStaleAttempt) || errors.Is(err, queue.ErrNotFound)
 }

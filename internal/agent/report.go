@@ -117,7 +117,7 @@ func (a *Agent) acknowledged(req api.ReportRequest, r *api.ReportResponse, again
 
 // final reports whether the server would give the same answer to the same end again.
 func final(err error) bool {
-	return errors.Is(err, queue.ErrStaleAttempt) || errors.Is(err, queue.ErrNotFound) || errors.Is(err, queue.ErrInvalid)
+	return lost(err) || errors.Is(err, queue.ErrInvalid)
 }
 
 // allRecorded returns true if the server has recorded all ends that were reported. Else it logs one that is left.

@@ -125,11 +125,16 @@ func (s *state) lapsed(refs []queue.Ref, errs []*api.Error) {
 		if it == nil || it.lease.Ref != ref || i >= len(errs) {
 			continue
 		}
-		if err := errs[i].Err(); errors.Is(err, queue.ErrStaleAttempt) || errors.Is(err, queue.ErrNotFound) {
+		if lost(errs[i].Err()) {
 			it.live = false
 			wait.Wake(s.signals.settle)
 		}
 	}
+}
+
+// lost reports whether an error says that an attempt is no longer this bridge's.
+func lost(err error) bool {
+	return errors.Is(err, queue.ErrStaleAttempt) || errors.Is(err, queue.ErrNotFound)
 }
 
 // disown removes an attempt that the server does not know, because its database was restored: the server may give its

@@ -101,14 +101,13 @@ func (b *Bridge) reported(req api.ReportRequest, r *api.ReportResponse, reported
 		if i < len(r.Finished) {
 			e = r.Finished[i].Err()
 		}
-		final := errors.Is(e, queue.ErrStaleAttempt) || errors.Is(e, queue.ErrNotFound)
 		switch {
-		case e != nil && !final && !errors.Is(e, queue.ErrInvalid):
+		case e != nil && !lost(e) && !errors.Is(e, queue.ErrInvalid):
 			again[f.Ref] = fmt.Errorf("the server could not record the end of task %v: %w", f.Ref, e)
 		case i < refused:
 			b.state.refused = slices.DeleteFunc(b.state.refused, func(x api.Finished) bool { return x.Ref == f.Ref })
 		case reported[i-refused].end.Ref != f.Ref: // it has another attempt now
-		case final:
+		case lost(e):
 			it := reported[i-refused]
 			it.stale, it.live, it.adoptable = true, false, false
 			wait.Wake(b.state.signals.settle)
