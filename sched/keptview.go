@@ -196,6 +196,7 @@ func (v View) whyKept(r *reserved) *room.Kept {
 	if i, known := b.patience.find(r.job); known && first {
 		t := &b.patience.of[i]
 		since := time.Unix(0, t.first)
+		k.Owed = t.share > 0
 		if k.Since = &since; !r.held && t.until > now && t.until < cluster.Forever {
 			until := time.Unix(0, t.until)
 			k.HeldFrom = &until

@@ -38,6 +38,12 @@ type turn struct {
 	sure         bool  // until includes the longest task
 	ran          int   // number of tasks that ran then and still run
 	passed       bool  // others have gone before it since
+
+	served float64 // service of its pool up to first, as it counted then; see owed
+	// share is the part of the cluster that its pool is compensated by, and at is the sub-queue of the job: if the
+	// job took over the turn of an earlier one, see takeOver. Otherwise share is 0.
+	share float64
+	at    subRef
 }
 
 func (p *patience) fork() patience {
@@ -119,14 +125,15 @@ func (f *reserve) isOver(r *reserved) bool {
 
 // expects replaces what a turn was bounded by. The job has been first for as long as before.
 func (t *turn) expects(next turn) {
-	next.first = t.first
+	next.first, next.served, next.share, next.at = t.first, t.served, t.share, t.at
 	*t = next
 }
 
 // turnOf is the turn of a job that becomes first now.
 func (f *reserve) turnOf(first *reserved) turn {
 	now, p := f.site.instantOf(), f.site.cfg.Patience
-	t := turn{job: first.job, first: now, since: now, until: first.from, ran: int(f.tree.pools[Root].Tasks)}
+	t := turn{job: first.job, first: now, since: now, until: first.from, ran: int(f.tree.pools[Root].Tasks),
+		served: arrears{f}.servedAt(first.at)}
 	if f.running.endless.all == 0 {
 		t.until, t.sure = cluster.Forever, true // no prediction can be wrong; see passed
 	}
@@ -191,14 +198,20 @@ func (f *reserve) letGo() {
 	cluster.KeptOf(f.site.cluster).Release()
 }
 
-// holdAgain renews the hold of the last step, if the job still waits for room.
+// holdAgain renews the hold of the last step or, if there is none, holds nodes for a job that took over a turn.
 func (f *reserve) holdAgain() {
+	f.renewHold()
+	arrears{f}.holdOwed()
+}
+
+// renewHold renews the hold of the last step, if the job still waits for room.
+func (f *reserve) renewHold() {
 	p := &f.backfill.patience
 	h := p.held
 	if h.job == 0 {
 		return
 	}
-	if p.held = (reserved{}); !f.queues.waitsForRoom(&h) {
+	if p.held = (reserved{}); !f.queues.waitsForRoom(&h) || (arrears{f}).isPaid(h.job) {
 		p.since = 0
 		return
 	}

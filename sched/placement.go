@@ -107,6 +107,21 @@ func (m *placement) nothingNew() bool {
 
 // startAt starts the job at the head of a sub-queue: a single task on the given node, or a gang on the nodes in hosts.
 func (m *placement) startAt(leaf int32, at subRef, h head, node cluster.NodeID, from int32, d *Decision) {
+	p := &m.reserve.backfill.patience
+	i, first := p.find(h.id)
+	if !first {
+		m.startAll(leaf, at, h, node, from, d)
+		return
+	}
+	t := p.of[i]
+	m.startAll(leaf, at, h, node, from, d)
+	if m.gates.someAskLess(m.queues.sub(at).key) {
+		arrears{m.reserve}.takeOver(t, at)
+	}
+}
+
+// startAll starts a single task or all tasks of a gang.
+func (m *placement) startAll(leaf int32, at subRef, h head, node cluster.NodeID, from int32, d *Decision) {
 	if m.site.gangOf(m.queues.sub(at).key) == 0 {
 		m.start(leaf, at, h, node, from, d)
 		return

@@ -20,7 +20,8 @@ func (h *gates) firstsStay() bool {
 	work := h.noRoom.subs + len(h.site.cluster.Nodes())/8
 	events := int(b.events - b.looks.events)
 	if len(b.firsts) == 0 || b.stable || events >= h.site.eventsPerLook(work) || len(b.looks.freed) > cheapLook ||
-		h.site.instantOf()-b.looks.at >= int64(longestStay) || h.site.cluster.Windows().Any() {
+		h.site.instantOf()-b.looks.at >= int64(longestStay) || h.site.cluster.Windows().Any() ||
+		b.patience.takesOver() {
 		return false
 	}
 	for i := range b.firsts {

@@ -15,6 +15,7 @@ type reserve struct {
 	growth  *growth
 	quotas  *quotas
 	tree    *tree
+	tariff  *tariff
 
 	predictor predictor
 	backfill  backfilling

@@ -135,6 +135,7 @@ func wireStarts(s *Scheduler) {
 	s.reserve.growth = &s.growth
 	s.reserve.quotas = &s.quotas
 	s.reserve.tree = &s.tree
+	s.reserve.tariff = &s.tariff
 	s.gates.site = &s.site
 	s.gates.tree = &s.tree
 	s.gates.orders = &s.orders

@@ -18,18 +18,28 @@ import (
 type contest struct {
 	*world
 	rng     *rand.Rand
-	limits  string // of the narrow tasks: none, exact or loose
+	mix     mix
+	limits  string // none, exact or loose
 	lengths map[int64]time.Duration
 	runs    []plantRun
 	starts  []time.Duration // of the wide jobs
 	wide    map[int64]bool
 }
 
-const (
-	narrowJobs = 1200
-	wideJobs   = 10
-	wideLength = time.Minute
-)
+// mix is the work of a contest: the number of narrow tasks for each eight processors, and how long they run, and the
+// wide jobs.
+type mix struct {
+	narrow   int
+	min, max time.Duration
+	jobs     int
+	wide     time.Duration
+}
+
+// mixes differ in the narrow tasks: some of them are very short, or all run for long beside the wide jobs.
+var mixes = map[string]mix{
+	"minute": {1200, time.Second, time.Minute, 10, time.Minute},
+	"short":  {900, 20 * time.Second, 80 * time.Second, 20, 40 * time.Second},
+}
 
 // site is nodes with the same number of processors each, or of GPUs where processors abound. A wide job takes
 // all of them: as a gang of one task for each node, if there are several.
@@ -82,7 +92,7 @@ func sitesOf(backfill sched.Backfill, limits string) []site {
 
 // contestOf makes a contest on a site.
 func contestOf(
-	t testing.TB, policyName string, backfill sched.Backfill, where site, limits string, seed uint64,
+	t testing.TB, policyName string, backfill sched.Backfill, where site, m mix, limits string, seed uint64,
 ) *contest {
 	t.Helper()
 	root := share.Pool{Policy: policyName, Pools: []share.Pool{{Name: "narrow", Weight: 1}, {Name: "wide", Weight: 1}}}
@@ -91,7 +101,7 @@ func contestOf(
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &contest{world: &world{Scheduler: s, now: epoch}, rng: rand.New(rand.NewPCG(seed, 1)), limits: limits,
+	c := &contest{world: &world{Scheduler: s, now: epoch}, rng: rand.New(rand.NewPCG(seed, 1)), mix: m, limits: limits,
 		lengths: map[int64]time.Duration{}, wide: map[int64]bool{}}
 	for i := range where.nodes {
 		has := cluster.Amounts{"cpu": int64(where.each)}
@@ -100,8 +110,8 @@ func contestOf(
 		}
 		s.Join(fmt.Sprintf("n%d", i), has, epoch)
 	}
-	for range narrowJobs * where.nodes * where.each / 8 {
-		length := time.Duration(1+c.rng.IntN(60)) * time.Second
+	for range m.narrow * where.nodes * where.each / 8 {
+		length := m.min + time.Duration(c.rng.Int64N(int64((m.max-m.min)/time.Second)+1))*time.Second
 		limit := map[string]time.Duration{"exact": length, "loose": 24 * time.Hour}[limits]
 		c.add("narrow", where.ask(1), length, limit)
 	}
@@ -161,9 +171,11 @@ func TestWideJobsGetTheirShare(t *testing.T) {
 		for _, backfill := range []sched.Backfill{sched.EASY, sched.Conservative} {
 			for _, limits := range []string{"none", "exact", "loose"} {
 				for _, where := range sitesOf(backfill, limits) {
-					t.Run(fmt.Sprintf("%s+%v/limits %s/%v", name, backfill, limits, where), func(t *testing.T) {
-						contestOf(t, name, backfill, where, limits, 7).decide(t, where)
-					})
+					for work, m := range mixes {
+						t.Run(fmt.Sprintf("%s+%v/%s/limits %s/%v", name, backfill, work, limits, where), func(t *testing.T) {
+							contestOf(t, name, backfill, where, m, limits, 7).decide(t, where)
+						})
+					}
 				}
 			}
 		}
@@ -175,16 +187,16 @@ func (c *contest) decide(t *testing.T, where site) {
 	t.Helper()
 	c.run(epoch.Add(5 * time.Minute))
 	began := c.now
-	for range wideJobs {
-		limit := map[string]time.Duration{"exact": wideLength, "loose": 24 * time.Hour}[c.limits]
-		c.wide[c.add("wide", where.wide(), wideLength, limit)] = true
+	for range c.mix.jobs {
+		limit := map[string]time.Duration{"exact": c.mix.wide, "loose": 24 * time.Hour}[c.limits]
+		c.wide[c.add("wide", where.wide(), c.mix.wide, limit)] = true
 	}
 	c.run(began.Add(24 * time.Hour))
-	due := 2 * wideJobs * wideLength
-	if len(c.starts) < wideJobs {
-		t.Fatalf("%d of %d wide jobs start", len(c.starts), wideJobs)
+	due := 2 * time.Duration(c.mix.jobs) * c.mix.wide
+	if len(c.starts) < c.mix.jobs {
+		t.Fatalf("%d of %d wide jobs start", len(c.starts), c.mix.jobs)
 	}
-	if last := c.starts[wideJobs-1] - began.Sub(epoch); last > due*3/2 {
+	if last := c.starts[c.mix.jobs-1] - began.Sub(epoch); last > due*3/2 {
 		t.Errorf("the last wide job starts after %v; its share gives %v", last, due)
 	}
 }

@@ -25,6 +25,9 @@ type Kept struct {
 	Endless []int64 `json:"endless,omitempty"`
 	// Since is when the job became the first that finds no room.
 	Since *time.Time `json:"since,omitempty"`
+	// Owed means that the job took over the turn of an earlier job of its pool, because the pool has received less
+	// than its share since that job became the first.
+	Owed bool `json:"owed,omitempty"`
 	// Held means that the job has waited too long and nodes are held for it: it starts at the latest when the
 	// tasks there have ended. HeldFrom is when nodes will be held for it, if that is known.
 	Held     bool       `json:"held,omitempty"`
@@ -100,7 +103,12 @@ func (k *Kept) Text(now time.Time) string {
 	case k.Held:
 		text = fmt.Sprintf("is held for it on %s: it starts when the tasks there have ended, by %s", nodes, from)
 	}
-	if k.Since != nil {
+	switch {
+	case k.Since == nil:
+	case k.Owed:
+		text += fmt.Sprintf("; a job of its pool became the first without room at %s, and the pool has received less "+
+			"than its share since", instant.Clock(*k.Since, now))
+	default:
 		text += fmt.Sprintf("; it has been the first without room since %s", instant.Clock(*k.Since, now))
 	}
 	text += k.certainty()

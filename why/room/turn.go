@@ -11,4 +11,8 @@ type Turn struct {
 	Until  *time.Time `json:"until,omitempty"` // nil: while all running tasks have time limits
 	Sure   bool       `json:"sure,omitempty"`  // Until is final
 	Passed bool       `json:"passed,omitempty"`
+	// Served is the service that its pool had received up to First, in slot-seconds, as it counted then. Share is the
+	// part of the cluster that the pool is compensated by if the job took over the turn of an earlier one, otherwise 0.
+	Served float64 `json:"served,omitempty"`
+	Share  float64 `json:"share,omitempty"`
 }

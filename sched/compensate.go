@@ -1,0 +1,145 @@
+package sched
+
+import (
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead/cluster"
+)
+
+// A policy that compares only the running tasks, such as drf and load, forgets for how long the wide job of a pool has
+// waited. When that job ends, both pools have nothing, others come first again, and each wide job waits until the
+// nodes are free once more. So under these policies a pool keeps its turn: if it has received less than its share since
+// its job became the first without room, then its next job with the same request takes over the turn, and nodes are
+// held for it at once. The other policies need no such rule, because their order compensates the pool.
+
+// arrears is the compensation of pools.
+type arrears struct{ *reserve }
+
+// takeOver gives the turn of a job that has started to the next job of its sub-queue, if the pool is still owed.
+func (f arrears) takeOver(t turn, at subRef) {
+	p, sub, leaf := &f.backfill.patience, f.queues.sub(at), f.queues.all[at.queue].pool
+	if sub.tasks == 0 || !f.tree.forgets(leaf) {
+		return
+	}
+	t.job, t.at, t.share = f.queues.head(sub, true).id, at, f.tree.part(f.tree.learner(leaf))/f.dominance(sub.key)
+	if _, known := p.find(t.job); known || f.owed(&t) <= 0 {
+		return
+	}
+	p.of = append(p.of, t)
+	if p.held.job == 0 && f.backfill.plan != nil {
+		f.holdFor(t) // before another job without room is held
+	}
+}
+
+// someAskLess reports whether waiting tasks take fewer units at once than tasks with a key. Else nobody can pass these.
+func (h *gates) someAskLess(key cluster.Key) bool {
+	units := h.site.units(key)
+	less := func(other cluster.Key) bool { return h.site.units(other) < units }
+	return slices.ContainsFunc(h.queues.readyKeys.active, less) || slices.ContainsFunc(h.noRoom.active, less)
+}
+
+// units is the number of units that the tasks with a key that start together take.
+func (m *site) units(key cluster.Key) float64 { return m.cluster.Width(key) * float64(m.atOnce(key)) }
+
+// holdOwed holds nodes for a job that took over a turn. A pool that is owed nothing any more loses the turn.
+func (f arrears) holdOwed() {
+	p := &f.backfill.patience
+	p.of = slices.DeleteFunc(p.of, func(t turn) bool { return t.share > 0 && f.owed(&t) <= 0 })
+	for i := 0; i < len(p.of) && p.held.job == 0; i++ {
+		if p.of[i].share > 0 && f.queues.there(p.of[i].at) {
+			f.holdFor(p.of[i])
+		}
+	}
+}
+
+// holdFor holds nodes for the job of a turn.
+func (f arrears) holdFor(t turn) {
+	r := f.queues.unplacedAt(t.at, t.job)
+	if !f.queues.waitsForRoom(&r) || !f.keepRoom(&r) {
+		return
+	}
+	f.holdRoom(&r, +1)
+	if f.site.opens(&r) <= f.site.instantOf() {
+		f.hold(&r)
+	}
+}
+
+// isPaid reports whether a job took over a turn, and its pool is owed nothing any more.
+func (f arrears) isPaid(job int64) bool {
+	p := &f.backfill.patience
+	i, known := p.find(job)
+	return known && p.of[i].share > 0 && f.owed(&p.of[i]) <= 0
+}
+
+// takesOver reports whether a job took over a turn and waits for nodes to be held.
+func (p *patience) takesOver() bool {
+	if p.held.job != 0 {
+		return false
+	}
+	for i := range p.of {
+		if p.of[i].share > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// dominance is by how much the part of the cluster that tasks with a key take of their dominant resource is larger than
+// the part for which they are charged. A pool that is entitled to half of the cluster should not be compensated by all
+// GPUs because these come with few processors.
+func (f arrears) dominance(key cluster.Key) float64 {
+	largest := 0.0
+	for r, n := range f.site.cluster.Request(key) {
+		if all := f.tariff.totals; r < len(all) && all[r] > 0 {
+			largest = max(largest, float64(n)/all[r])
+		}
+	}
+	if charged := f.tariff.price(key) / f.tariff.worth(); charged > 0 {
+		return max(1, largest/charged)
+	}
+	return 1
+}
+
+// owed is the service, in the units of the clock, that the pool of a turn has missed since the turn began: its part of
+// the cluster, less the service that it received.
+func (f arrears) owed(t *turn) float64 {
+	p := &f.tree.pools[f.tree.learner(f.queues.all[t.at.queue].pool)]
+	now, first := f.site.now, f.site.clock.At(time.Unix(0, t.first))
+	due := float64(t.share * f.site.instant.Capacity * (now.Tau - first.Tau))
+	return due - (p.Service(now) - float64(t.served*first.Growth))
+}
+
+// servedAt is the service of the pool of a sub-queue up to now, as it counts now.
+func (f arrears) servedAt(at subRef) float64 {
+	p := &f.tree.pools[f.tree.learner(f.queues.all[at.queue].pool)]
+	return p.Service(f.site.now) / f.site.now.Growth
+}
+
+// forgets reports whether the policy of a pool above compares only the running tasks.
+func (t *tree) forgets(id int32) bool {
+	for ; id != int32(Root); id = t.pools[id].parent {
+		if in := t.parentOf(id); in.held != nil || in.as.allot != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// part is the part of the cluster that the weights give a pool among the pools with tasks.
+func (t *tree) part(id int32) float64 {
+	part := 1.0
+	for ; id != int32(Root); id = t.pools[id].parent {
+		all := 0.0
+		for _, kid := range t.parentOf(id).kids {
+			if p := &t.pools[kid]; kid == id || p.Tasks > 0 || p.Waiting > 0 {
+				all += p.Weight
+			}
+		}
+		if all == 0 {
+			return 0
+		}
+		part *= t.pools[id].Weight / all
+	}
+	return part
+}
