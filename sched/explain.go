@@ -226,10 +226,13 @@ func (v Explainer) firstOf(in *inner) int32 {
 
 // BehindAt returns the first pool on the path to a leaf pool in which another child goes before the one on the
 // path. It checks only the first child in order. Children of an [Allotter] that run tasks and have equal keys do
-// not count as going before one another. It returns false if the leaf pool is next everywhere.
-func (v Explainer) BehindAt(leaf PoolID) (pool PoolID, behind bool) {
+// not count as going before one another. next means that the leaf pool goes first in all pools on the path, and that
+// no job waits for room that might go before its jobs: such jobs are compared only when there is room.
+func (v Explainer) BehindAt(leaf PoolID) (pool PoolID, behind, next bool) {
 	way := v.way(int32(leaf))
+	next = v.s.gates.noRoom.subs == 0
 	for i := 1; i < len(way); i++ {
+		next = next && v.s.tree.pools[way[i]].seat.in
 		in := &v.s.tree.inners[v.s.tree.pools[way[i-1]].inner]
 		if in.as.keyed == nil && in.as.ranker == nil || in.open == 0 {
 			continue
@@ -244,10 +247,10 @@ func (v Explainer) BehindAt(leaf PoolID) (pool PoolID, behind bool) {
 			continue // both have their entitlement, and a slot that one frees returns to it
 		}
 		if x.before(y) {
-			return PoolID(way[i-1]), true
+			return PoolID(way[i-1]), true, false
 		}
 	}
-	return Root, false
+	return Root, false, next
 }
 
 // whyBoosts returns the boosts of the weight of a pool, and its weight without them.

@@ -65,7 +65,7 @@ func TestBehindKnowsTheTime(t *testing.T) {
 	w.tick(time.Hour)
 	w.Advance(w.now)
 	for path, want := range map[string]bool{"ann": true, "bob": false} {
-		if _, behind := w.Explain().BehindAt(w.Pool(path)); behind != want {
+		if _, behind, _ := w.Explain().BehindAt(w.Pool(path)); behind != want {
 			t.Errorf("%s is behind: %v, want %v", path, behind, want)
 		}
 	}

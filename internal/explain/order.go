@@ -19,6 +19,7 @@ type Order struct {
 	Starts []orderedStart
 	Labels []label // of the pools of Starts, by pool number
 	Whole  bool    // no more tasks start later
+	firsts []int64 // by pool number: the place of its first task, 0 if it has none
 }
 
 // Add adds the next start.
@@ -28,6 +29,35 @@ func (o *Order) Add(s sched.Start, units float64) {
 	if !known {
 		o.Position[s.Job] = int64(len(o.Starts))
 	}
+	for int(s.Pool) >= len(o.firsts) {
+		o.firsts = append(o.firsts, 0)
+	}
+	if o.firsts[s.Pool] == 0 {
+		o.firsts[s.Pool] = int64(len(o.Starts))
+	}
+}
+
+// firstBeside is the place of the first task of a leaf pool or, if it has the jobs of one priority of a pool, of that
+// pool; 0 if the order has none.
+func (o *Order) firstBeside(core *sched.Scheduler, leaf sched.PoolID) int64 {
+	first := o.firstIn(leaf)
+	if !core.Read().PriorityClass(leaf) {
+		return first
+	}
+	for _, id := range core.Read().Children(core.Read().Parent(leaf)) {
+		if at := o.firstIn(id); first == 0 || at > 0 && at < first {
+			first = at
+		}
+	}
+	return first
+}
+
+// firstIn is the place of the first task of a leaf pool, 0 if the order has none.
+func (o *Order) firstIn(leaf sched.PoolID) int64 {
+	if int(leaf) >= len(o.firsts) {
+		return 0
+	}
+	return o.firsts[leaf]
 }
 
 // label is the display name of a pool with waiting jobs.

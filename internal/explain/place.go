@@ -208,19 +208,33 @@ func rankReason(s *engine.State, a *why.Answer, j *queue.Job) why.Reason {
 		level = cmp.Or(level, lv)
 	}
 	own := slices.IndexFunc(a.Ahead, func(x why.Ahead) bool { return x.Own })
-	if own >= 0 && (level == nil || turnsOnly(level)) {
-		x := a.Ahead[own]
+	switch {
+	case own >= 0 && (level == nil || turnsOnly(level)):
 		return why.Reason{
-			Code: why.OrderBehind, Text: "it is behind " + units.Plural(int(x.Jobs), "job") + " of its own pool " +
+			Code: why.OrderBehind, Text: "it is behind " + units.Plural(int(a.Ahead[own].Jobs), "job") + " of its own pool " +
 				share.Original(j.Pool),
 			Next: raise(s, "raise its priority: ", j),
 		}
-	}
-	if level != nil {
+	case level != nil:
 		return behind(s, a, j, level)
 	}
-	return why.Reason{Code: why.ShareBehind,
-		Text: "it is behind " + units.Plural(int(a.Rank.Position-1), "task") + " of other pools"}
+	return behindUnknown(s, a, j)
+}
+
+// behindUnknown returns the reason of a job that is behind others, although no comparison shows it: jobs that wait for
+// room are compared only when there is room.
+func behindUnknown(s *engine.State, a *why.Answer, j *queue.Job) why.Reason {
+	r := why.Reason{Code: why.ShareBehind, Text: "it is behind " + units.Plural(int(a.Rank.Jobs), "job") + " of "}
+	if slices.ContainsFunc(a.Ahead, func(x why.Ahead) bool { return x.Pool != j.Pool }) {
+		r.Text += "other pools"
+	} else { // of other priorities
+		r.Code, r.Text = why.OrderBehind, r.Text+"its own pool "+share.Original(j.Pool)
+	}
+	g := a.Gates[len(a.Gates)-1]
+	if g.Code == why.FitNow && s.Shares.Sched.Backfill != sched.FCFS {
+		r.Text += ", and has no room now; jobs that have room may start before it"
+	}
+	return r
 }
 
 // turnsOnly reports whether the job's path is behind at a level only because classes that have their entitlement are

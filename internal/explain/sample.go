@@ -51,14 +51,24 @@ func reasonFor(s *engine.State, id sched.PoolID, gates []why.Gate) why.Reason {
 			return r
 		}
 	}
-	if at, behind := s.Core.Explain().BehindAt(id); behind {
-		return why.Reason{Code: why.ShareBehind, Text: "other pools go before it" + inPool(s.Core.Path(at))}
+	at, behind, next := s.Core.Explain().BehindAt(id)
+	if behind {
+		return othersFirst(s.Core.Path(at))
 	}
+	r := why.Reason{Code: why.CapacityFull, Text: "everything is in use"}
 	switch free := lackOfRoom(s) == why.FitNow; {
 	case free && len(closed) > 0:
-		return why.Reason{Code: why.FitNow, Text: "the pool is next; no node has room for its first job"}
+		r = why.Reason{Code: why.FitNow, Text: "no node has room for its first job"}
 	case free && len(s.Core.Read().Kept()) > 0:
-		return why.Reason{Code: why.FitReserved, Text: "the pool is next; the free room is kept for another job"}
+		r = why.Reason{Code: why.FitReserved, Text: "the free room is kept for another job"}
 	}
-	return why.Reason{Code: why.CapacityFull, Text: "the pool is next; everything is in use"}
+	if next {
+		r.Text = "the pool is next; " + r.Text
+	}
+	return r
+}
+
+// othersFirst says that a pool is behind others in the pool with that path.
+func othersFirst(path string) why.Reason {
+	return why.Reason{Code: why.ShareBehind, Text: "other pools go before it" + inPool(path)}
 }

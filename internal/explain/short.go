@@ -113,6 +113,22 @@ func (l *subReasons) hopeless(j *queue.Job, r *ShortReason) bool {
 	return true
 }
 
+// turnReason fills in why a job that has no room, or not the first turn, waits. Of the jobs that wait for room only the
+// order knows which goes first.
+func (l *subReasons) turnReason(j *queue.Job, order *Order, r *ShortReason) {
+	reason := l.reason(j)
+	leaf := l.s.Core.Leaf(l.s.JobOf(engine.HeaderOf(j)))
+	lacks := slices.Contains(lacksRoom, reason.Code)
+	switch first := order.firstBeside(l.s.Core, leaf); {
+	case lacks && r.Rank > 0 && first > 0 && first < r.Rank,
+		lacks && r.Rank == 0 && l.s.Core.View(leaf).Waiting > int64(j.Waiting):
+		reason = why.Reason{Code: why.OrderBehind, Text: "other jobs of its pool"}
+	case lacks && r.Rank > 1:
+		reason = othersFirst("")
+	}
+	r.Code, r.Text = reason.Code, reason.Text
+}
+
 // ShortReasons returns the reason of each waiting job.
 func (ex *Explainer) ShortReasons(ctx context.Context, jobs []*queue.Job) map[int64]ShortReason {
 	return ex.ReasonsIn(ex.Order(ctx), jobs)
@@ -152,12 +168,7 @@ func (ex *Explainer) ReasonsIn(order *Order, jobs []*queue.Job) map[int64]ShortR
 			case r.Rank == 1:
 				r.Code, r.Text = lackOfRoom(s), "room; it is next"
 			default:
-				reason := subs.reason(j)
-				r.Code, r.Text = reason.Code, reason.Text
-				if slices.Contains(lacksRoom, reason.Code) &&
-					s.Core.View(s.Core.Leaf(s.JobOf(engine.HeaderOf(j)))).Waiting > int64(j.Waiting) {
-					r.Code, r.Text = why.OrderBehind, "other jobs of its pool"
-				}
+				subs.turnReason(j, order, &r)
 			}
 			out[j.ID] = r
 		}
