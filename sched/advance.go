@@ -59,6 +59,7 @@ func (s *Scheduler) timed() bool {
 func (s *Scheduler) openStep(t time.Time, d *Decision) {
 	s.Advance(t)
 	d.reset()
+	s.shown = shownFirst{}
 	s.placement.steps++
 	s.gates.wake()
 }

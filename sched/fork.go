@@ -43,6 +43,7 @@ func (s *Scheduler) forkPools() *Scheduler {
 	f := *s
 	wire(&f)
 	f.site.epoch--
+	f.shown = shownFirst{}
 	f.site.cluster = s.site.cluster.Clone()
 	s.tree.lendNames(&f)
 	f.tree.pools = slices.Clone(s.tree.pools)

@@ -151,7 +151,7 @@ func (v View) keptOf(job int64) *reserved {
 
 // Kept returns the earliest planned start of each job, as of the last step.
 func (v View) Kept() map[int64]room.Kept {
-	if v.s.reserve.backfill.plan == nil {
+	if v = v.withFirst(); v.s.reserve.backfill.plan == nil {
 		return nil
 	}
 	all := map[int64]room.Kept{}
@@ -165,7 +165,7 @@ func (v View) Kept() map[int64]room.Kept {
 
 // KeptFor returns the earliest planned start of a job, as of the last step; nil if there is none.
 func (v View) KeptFor(job int64) *room.Kept {
-	if v.s.reserve.backfill.plan == nil {
+	if v = v.withFirst(); v.s.reserve.backfill.plan == nil {
 		return nil
 	}
 	r := v.keptOf(job)

@@ -41,6 +41,14 @@ type Scheduler struct {
 	rebalancer rebalancer
 
 	reclaimer reclaimer
+
+	shown shownFirst
+}
+
+// shownFirst is a copy of a scheduler for readers, in which the first job has a planned start, and when it was made.
+type shownFirst struct {
+	at moment
+	in *Scheduler
 }
 
 // The following methods belong to parts of a scheduler; callers use them on the scheduler.

@@ -95,7 +95,7 @@ func (v View) WindowsOn(id cluster.NodeID) []why.Window {
 
 // KeptOn returns the planned starts on a node, as of the last step, in order.
 func (v View) KeptOn(id cluster.NodeID) (out []room.Kept) {
-	if v.s.reserve.backfill.plan == nil {
+	if v = v.withFirst(); v.s.reserve.backfill.plan == nil {
 		return nil
 	}
 	for r := range v.keptRoom() {
