@@ -94,9 +94,16 @@ func TestNothingIsOwedForLicenses(t *testing.T) {
 		t.Errorf("%v idle", idle)
 	}
 	s.Add(sched.Job{ID: 2, Pool: s.Pool("bob"), Key: key, Priority: normal, Tasks: 1}, epoch)
-	if got := s.Read().OldestJobs(5); !slices.Equal(got, []int64{1, 2}) || s.Read().OldestWaiting()[sched.Root] != 1 {
-		t.Errorf("the oldest are %v: four tasks of an array wait while one runs", got)
+	if got := waitingIn(s); !slices.Equal(got, []int64{1, 2}) || s.Read().OldestWaiting()[sched.Root] != 1 {
+		t.Errorf("jobs %v wait: four tasks of an array wait while one runs", got)
 	}
+}
+
+// waitingIn returns the ids of the jobs with waiting tasks.
+func waitingIn(s *sched.Scheduler) (ids []int64) {
+	s.Read().WaitingJobs(func(_ cluster.Key, id int64) bool { ids = append(ids, id); return true })
+	slices.Sort(ids)
+	return ids
 }
 
 // TestIdleWhileDemand: strictly in order, one wide task keeps the slots from narrow ones.
@@ -115,10 +122,13 @@ func TestIdleWhileDemand(t *testing.T) {
 	if got := s.Read().OldestWaiting()[sched.Root]; got != 2 {
 		t.Errorf("job %d is the oldest", got)
 	}
-	for n, want := range [][]int64{nil, {2}, {2, 3}, {2, 3}} {
-		if got := s.Read().OldestJobs(n); !slices.Equal(got, want) {
-			t.Errorf("of %d the oldest are %v, want %v", n, got, want)
-		}
+	if got := waitingIn(s); !slices.Equal(got, []int64{2, 3}) {
+		t.Errorf("jobs %v wait, want 2 and 3", got)
+	}
+	n := 0
+	s.Read().WaitingJobs(func(cluster.Key, int64) bool { n++; return false })
+	if n != 2 {
+		t.Errorf("%d sub-queues are visited, want 2", n)
 	}
 	w.tick(time.Second)
 	if starts := w.step(0); len(starts) != 0 {

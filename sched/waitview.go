@@ -2,7 +2,8 @@ package sched
 
 import (
 	"math"
-	"slices"
+
+	"github.com/fairlead/fairlead/cluster"
 )
 
 // Entitlements computes for every pool its share of the cluster, and the units that the ideal fluid scheduler would
@@ -68,29 +69,19 @@ func (v View) OldestWaiting() []int64 {
 	return oldest
 }
 
-// OldestJobs returns the ids of up to n jobs with waiting tasks, the oldest first. The first is
-// the [View.OldestWaiting] of the root.
-func (v View) OldestJobs(n int) []int64 {
-	var oldest []int64
-	note := func(id int64) (among bool) {
-		at, _ := slices.BinarySearch(oldest, id)
-		if at >= n {
-			return false
-		}
-		oldest = slices.Insert(oldest, at, id)
-		oldest = oldest[:min(n, len(oldest))]
-		return true
-	}
+// WaitingJobs visits the jobs with waiting tasks, sub-queue by sub-queue. If visit returns false, it leaves out the
+// rest of the sub-queue, whose jobs all have this key and later ids. Jobs that have begun are visited last.
+func (v View) WaitingJobs(visit func(key cluster.Key, job int64) (more bool)) {
 	for i := range v.s.queues.all {
 		q := &v.s.queues.all[i]
 		for k := range q.subs() {
-			q.sub(k).fresh.while(note)
+			sub := q.sub(k)
+			sub.fresh.while(func(id int64) bool { return visit(sub.key, id) })
 		}
 	}
 	for i := range v.s.queues.begun {
 		if b := &v.s.queues.begun[i]; b.waiting > 0 {
-			note(b.id)
+			visit(v.s.queues.all[b.at.queue].sub(int(b.at.sub)).key, b.id)
 		}
 	}
-	return oldest
 }

@@ -3,8 +3,10 @@ package explain
 import (
 	"context"
 	"runtime"
+	"slices"
 	"time"
 
+	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/share"
@@ -64,8 +66,22 @@ func (ex *Explainer) Oldest(ctx context.Context, most int) []int64 {
 		ex.loop.Log.Warn("the oldest jobs are of an older state", "error", err)
 	}
 	return engine.Read(ex.loop, func(s *engine.State) []int64 {
-		return s.Core.Read().OldestJobs(most)
+		return oldestJobs(s.Core.Read(), most)
 	})
+}
+
+// oldestJobs returns the ids of up to most jobs with waiting tasks, the oldest first.
+func oldestJobs(v sched.View, most int) (oldest []int64) {
+	v.WaitingJobs(func(_ cluster.Key, id int64) (among bool) {
+		at, _ := slices.BinarySearch(oldest, id)
+		if at >= most {
+			return false
+		}
+		oldest = slices.Insert(oldest, at, id)
+		oldest = oldest[:min(most, len(oldest))]
+		return true
+	})
+	return oldest
 }
 
 // beginOrder takes the data for an order out of the state.

@@ -116,6 +116,7 @@ func WhyWaiting(st *engine.State, a *why.Answer, j *queue.Job, tasks []queue.Tas
 			if !someNodeUp(st) {
 				a.Gates[i].Text = noNodesText(st)
 			}
+			a.Gates[i].Text += heldUpWith(st, s.Key)
 		}
 		if g := &a.Gates[i]; g.Where == "nodes" && !g.Open {
 			g.Text += st.Mended.RefusedText(engine.HeaderOf(j))

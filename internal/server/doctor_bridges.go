@@ -11,6 +11,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/internal/words"
@@ -43,13 +44,14 @@ func (s *examiner) checkBridges(ctx context.Context, all []patient) []api.Health
 		}
 		bridges = append(bridges, n)
 	}
-	return judgeBridges(bridges, time.Now())
+	return judgeBridges(bridges, time.Now(), engine.Read(s.loop, explain.HeldUpIn))
 }
 
 // judgeBridges reports bridges that are away. It is a failure if a bridge has tasks in its queueing system, because
 // nobody follows them. A bridge that was drained and has ended is away on purpose.
-func judgeBridges(all []patient, now time.Time) []api.HealthCheck {
+func judgeBridges(all []patient, now time.Time, held explain.HeldUp) []api.HealthCheck {
 	var here, gone, idle, away []string
+	lost := map[string]bool{}
 	start, first := "", "" // the command for one that is away, and the first without tasks
 	for _, n := range all {
 		name := plain.Line(n.Name)
@@ -69,6 +71,7 @@ func judgeBridges(all []patient, now time.Time) []api.HealthCheck {
 		default:
 			away = append(away, down)
 		}
+		lost[n.Name] = true
 		if start == "" || n.Tasks > 0 {
 			kind := "KIND"
 			if k := n.Labels[engine.BridgeLabel]; k != "" {
@@ -79,15 +82,16 @@ func judgeBridges(all []patient, now time.Time) []api.HealthCheck {
 	}
 	start = "start it again with the same --dir and options: " + start + "; --check shows whether its queueing " +
 		"system answers"
+	waits := explain.HeldUpText(held.Jobs(func(node string) bool { return lost[node] }))
 	switch {
 	case len(all) == 0:
 		return nil
 	case len(away) > 0:
 		return []api.HealthCheck{counted(bad("bridges", api.ResultFail, some(away)+": its tasks in the other "+
-			"queueing system are not followed, and its jobs wait", start), len(away), "bridges")}
+			"queueing system are not followed, and its jobs wait"+waits, start), len(away), "bridges")}
 	case len(idle) > 0:
 		next := start + "; if it will not come back: fairlead drain --forget " + first
-		found := bad("bridges", api.ResultWarn, some(idle)+", with no tasks", next)
+		found := bad("bridges", api.ResultWarn, some(idle)+", with no tasks"+waits, next)
 		return []api.HealthCheck{counted(found, len(idle), "bridges")}
 	}
 	var parts []string

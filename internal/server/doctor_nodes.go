@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/internal/views"
@@ -74,12 +75,12 @@ const drainedNodes = "drained nodes"
 // checkNodes checks which nodes take tasks, and which are lost or drained.
 func (s *examiner) checkNodes(all []patient) []api.HealthCheck {
 	_, waiting := s.loop.Running()
-	return judgeNodes(all, waiting)
+	return judgeNodes(all, waiting, engine.Read(s.loop, explain.HeldUpIn))
 }
 
 // judgeNodes reports nodes that are lost, that begin no tasks, or that are drained, and what they hold up.
-func judgeNodes(all []patient, waiting int64) []api.HealthCheck {
-	by, start := map[string][]string{}, "start an agent with: fairlead work"
+func judgeNodes(all []patient, waiting int64, held explain.HeldUp) []api.HealthCheck {
+	by, lost, start := map[string][]string{}, map[string]bool{}, "start an agent with: fairlead work"
 	for _, n := range all {
 		name := n.Name
 		if n.State == "drain" && n.Why != "" {
@@ -91,6 +92,7 @@ func judgeNodes(all []patient, waiting int64) []api.HealthCheck {
 			}
 			continue
 		}
+		lost[n.Name] = n.State == "down"
 		if n.State == "down" && n.Tasks > 0 {
 			name += fmt.Sprintf(" (%s there)", several(n.Tasks, "task"))
 		}
@@ -106,8 +108,10 @@ func judgeNodes(all []patient, waiting int64) []api.HealthCheck {
 		}
 	}
 	checks := []api.HealthCheck{nodes}
-	if lost := by["down"]; len(lost) > 0 {
-		checks = append(checks, counted(bad("lost nodes", api.ResultWarn, some(lost), "check whether these machines run, and read the logs of their agents: journalctl -u fairlead-agent"), len(lost), "nodes"))
+	if down := by["down"]; len(down) > 0 {
+		text := some(down) + explain.HeldUpText(held.Jobs(func(node string) bool { return lost[node] }))
+		next := "check whether these machines run, and read the logs of their agents: journalctl -u fairlead-agent"
+		checks = append(checks, counted(bad("lost nodes", api.ResultWarn, text, next), len(down), "nodes"))
 	}
 	if silent := silentNodes(all, time.Now()); len(silent) > 0 {
 		next := "check whether these machines and their agents run: journalctl -u fairlead-agent. " +

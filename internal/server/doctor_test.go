@@ -129,9 +129,9 @@ func TestJudgeAgents(t *testing.T) {
 
 // TestJudgeNodes: nodes that are lost or drained are named, many of them in part.
 func TestJudgeNodes(t *testing.T) {
-	expect(t, judgeNodes(nil, 0), "nodes", "fail", "0 of 0")
+	expect(t, judgeNodes(nil, 0, nil), "nodes", "fail", "0 of 0")
 	all := []patient{ofAgent("n1", api.Facts{})}
-	expect(t, judgeNodes(all, 0), "nodes", "ok", "1 of 1")
+	expect(t, judgeNodes(all, 0, nil), "nodes", "ok", "1 of 1")
 	for i := range 8 {
 		n := ofAgent(fmt.Sprint("x", i), api.Facts{})
 		n.State = "down"
@@ -140,8 +140,8 @@ func TestJudgeNodes(t *testing.T) {
 	n := ofAgent("y", api.Facts{})
 	n.State, n.Why = "drain", "fan (by ann)"
 	all = append(all, n)
-	expect(t, judgeNodes(all, 0), "lost nodes", "warn", "x0, x1, x2, x3, x4 and 3 more")
-	expect(t, judgeNodes(all, 0), "drained nodes", "warn", "y (fan (by ann))")
+	expect(t, judgeNodes(all, 0, nil), "lost nodes", "warn", "x0, x1, x2, x3, x4 and 3 more")
+	expect(t, judgeNodes(all, 0, nil), "drained nodes", "warn", "y (fan (by ann))")
 }
 
 // TestJudgePools: work in a pool without a share, or in one that was forgotten, is told.
@@ -195,13 +195,13 @@ func TestJudgeBridges(t *testing.T) {
 		{[]patient{silent(1)}, api.ResultFail, "a without a connection since ", "fairlead bridge slurm --name a; --check"},
 		{[]patient{silent(0)}, api.ResultWarn, ", with no tasks", "fairlead drain --forget a"},
 	} {
-		checks := judgeBridges(test.nodes, now)
+		checks := judgeBridges(test.nodes, now, nil)
 		expect(t, checks, "bridges", test.want, test.says)
 		if !strings.Contains(checks[0].Next, test.advice) || (test.advice == "") != (checks[0].Next == "") {
 			t.Errorf("%s: next: %q", test.says, checks[0].Next)
 		}
 	}
-	if checks := judgeBridges(nil, now); checks != nil {
+	if checks := judgeBridges(nil, now, nil); checks != nil {
 		t.Errorf("of no bridges: %+v", checks)
 	}
 }

@@ -126,12 +126,12 @@ func TestFailingNodesAreNamed(t *testing.T) {
 	n := ofAgent("n1", api.Facts{})
 	n.State, n.Drained, n.SetAside = "drain", true, true
 	n.Why = "drained: it has begun none of the last 3 tasks, of 3 users; the last: no /scratch (by the server)"
-	found := judgeNodes([]patient{n}, 12)
+	found := judgeNodes([]patient{n}, 12, nil)
 	expect(t, found, "failing nodes", "warn", "n1 is drained: it has begun none of the last 3 tasks")
 	expect(t, found, "nodes", "fail", "0 of 1 take tasks, and 12 tasks wait")
 	if slices.ContainsFunc(found, func(c api.HealthCheck) bool { return c.Name == drainedNodes }) {
 		t.Errorf("%+v", found)
 	}
 	n.SetAside, n.State, n.Tasks, n.Fault = false, "down", 3, &engine.Fault{}
-	expect(t, judgeNodes([]patient{n}, 0), "lost nodes", "warn", "n1 (3 tasks there)")
+	expect(t, judgeNodes([]patient{n}, 0, nil), "lost nodes", "warn", "n1 (3 tasks there)")
 }

@@ -24,12 +24,15 @@ type NodeView struct {
 	Capacity queue.Amounts `json:"capacity"`
 	Free     queue.Amounts `json:"free"`
 	// Uncounted are the resources without a limit: a bridge takes any amount of them.
-	Uncounted []string  `json:"uncounted,omitempty"`
-	Tasks     int       `json:"tasks"`
-	Seen      time.Time `json:"last_seen"`
-	Version   string    `json:"version,omitempty"`
-	Host      string    `json:"host,omitempty"`
-	Server    string    `json:"server,omitempty"` // the other server that has it, if one does
+	Uncounted []string `json:"uncounted,omitempty"`
+	Tasks     int      `json:"tasks"`
+	// HoldsUp is set for a lost node: the number of waiting jobs that it could run, and that no node that takes tasks
+	// could.
+	HoldsUp int       `json:"holds_up,omitempty"`
+	Seen    time.Time `json:"last_seen"`
+	Version string    `json:"version,omitempty"`
+	Host    string    `json:"host,omitempty"`
+	Server  string    `json:"server,omitempty"` // the other server that has it, if one does
 	// Labels are the labels to which constraints of jobs refer.
 	Labels map[string]string `json:"labels,omitempty"`
 	// Windows are the node's reservations and maintenances that are not over, by their beginning; Kept are the first of
@@ -60,6 +63,7 @@ func Nodes(l *engine.Loop) []NodeView {
 		var out []NodeView
 		c, now := s.Core.Cluster(), time.Now()
 		s.Core.Advance(now) // windows may have begun or ended
+		held := explain.HeldUpIn(s)
 		for i, n := range c.Nodes() {
 			v := NodeView{Name: n.Name, State: n.State.String(), Labels: n.Labels.Own(), Tasks: n.Running,
 				Capacity: engine.Shown(c.Amounts(n.Capacity)), Free: queue.Amounts{}}
@@ -81,6 +85,7 @@ func Nodes(l *engine.Loop) []NodeView {
 				v.Why, v.Drained, v.SetAside = why, true, s.InForce.SetAside(n.Name)
 			}
 			v.Fault = s.Faults.Row(n.Name)
+			v.HoldsUp = held.Jobs(func(node string) bool { return node == n.Name })
 			addPeer(s, &v, cluster.NodeID(i))
 			addWindows(s, &v, cluster.NodeID(i), now)
 			out = append(out, v)

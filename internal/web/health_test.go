@@ -8,12 +8,15 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// TestHealthIsOnEveryPage: every page shows first that a node is lost, with the tasks that it held and what to do, and
-// no longer when the node has come back.
+// TestHealthIsOnEveryPage: every page shows first that a node is lost, with the waiting jobs that it holds up and what
+// to do, and no longer when the node has come back.
 func TestHealthIsOnEveryPage(t *testing.T) {
 	l := newLab(t, cluster)
 	example(l)
 	id := l.submit("curie", api.Spec{Request: map[string]int64{"cpu": 1}})
+	for range 2 {
+		l.submit("curie", api.Spec{Request: map[string]int64{"cpu": 90}})
+	}
 	const lost, next = "n9", "journalctl -u fairlead-agent"
 	troubled := func(path string) bool {
 		_, _, text := l.get(path)
@@ -21,7 +24,8 @@ func TestHealthIsOnEveryPage(t *testing.T) {
 		if strip, _, _ = strings.Cut(strip, "</div>"); !found {
 			t.Fatalf("%s has no strip", path)
 		}
-		return strings.Contains(strip, "<b>lost nodes</b> "+lost) && strings.Contains(strip, next)
+		found := "<b>lost nodes</b> " + lost + "; this holds up 2 waiting jobs"
+		return strings.Contains(strip, found) && strings.Contains(strip, next)
 	}
 	pages := []string{"/", "/queue", "/machines", "/policy", "/policy/weights", fmt.Sprint("/jobs/", id), "/jobs/999999"}
 	for _, path := range pages {

@@ -176,7 +176,8 @@ func (nobody) Stop([]queue.Ref, string) {}
 // lose adds a node whose worker has left.
 func (l *lab) lose(name string) {
 	l.t.Helper()
-	m, err := l.loop.Join(l.ctx, name, queue.Amounts{"cpu": 4}, engine.NodeInfo{}, nobody{}, nil)
+	capacity := queue.Amounts{"cpu": 99, queue.ExecResource: queue.AnyNumber}
+	m, err := l.loop.Join(l.ctx, name, capacity, engine.NodeInfo{}, nobody{}, nil)
 	if err == nil {
 		err = m.Leave(l.ctx)
 	}

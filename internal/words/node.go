@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/why"
@@ -68,7 +69,7 @@ func whyNotHere(n *views.NodeView, unit string, now time.Time) string {
 	if n.State == "up" && notes != "" && n.Why == "" && n.Free[unit] == n.Capacity[unit] {
 		return notes
 	}
-	text := whyNow(n, unit)
+	text := whyNow(n, unit) + explain.HeldUpText(n.HoldsUp)
 	if notes != "" {
 		text += "; " + notes
 	}

@@ -1,0 +1,102 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/units"
+)
+
+// HeldUp holds the waiting jobs that no node that takes tasks could run, and that a lost node could.
+type HeldUp []heldUpBy
+
+// heldUpBy is the number of waiting jobs that the same lost nodes hold up.
+type heldUpBy struct {
+	lost []string
+	jobs int
+}
+
+// HeldUpIn finds the waiting jobs that lost nodes hold up.
+func HeldUpIn(s *engine.State) (all HeldUp) {
+	c := s.Core.Cluster()
+	if !slices.ContainsFunc(c.Nodes(), func(n cluster.Node) bool { return n.State == cluster.Down }) {
+		return nil
+	}
+	known := map[cluster.Key]int{} // index in all; -1: no lost node holds it up
+	s.Core.Read().WaitingJobs(func(key cluster.Key, _ int64) bool {
+		i, seen := known[key]
+		if !seen {
+			i = -1
+			if lost := lostFor(c, key); lost != nil {
+				i, all = len(all), append(all, heldUpBy{lost: lost})
+			}
+			known[key] = i
+		}
+		if i >= 0 {
+			all[i].jobs++
+		}
+		return i >= 0
+	})
+	return all
+}
+
+// Jobs returns the number of jobs that some of the nodes hold up.
+func (h HeldUp) Jobs(by func(node string) bool) (jobs int) {
+	for _, x := range h {
+		if slices.ContainsFunc(x.lost, by) {
+			jobs += x.jobs
+		}
+	}
+	return jobs
+}
+
+// HeldUpText says how many waiting jobs are held up, to go on a sentence about lost nodes; "" if none is.
+func HeldUpText(jobs int) string {
+	if jobs == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; this holds up %s", units.Plural(jobs, "waiting job"))
+}
+
+// lostFor names the lost nodes that could run tasks with a key, if no node that takes tasks could. A gang is held up if
+// it has room only together with nodes that take no tasks.
+func lostFor(c *cluster.Cluster, key cluster.Key) (lost []string) {
+	tasks, _ := c.Gang(key)
+	empty, room := c.Empty(), 0
+	if tasks > 1 {
+		if room, _ = empty.GangRoom(key); room >= tasks {
+			return nil
+		}
+	}
+	for i, n := range c.Nodes() {
+		id := cluster.NodeID(i)
+		if ever, _ := empty.SuitsElsewhere(id, key); ever || empty.Suits(id, key) {
+			if tasks == 1 {
+				return nil
+			}
+			continue // in the room of the gang
+		}
+		if n.State.Counts() || !n.Capacity.Covers(c.Request(key)) || !c.Must(key).Allows(n.Labels) {
+			continue
+		}
+		room += empty.Fit(id, key)
+		if n.State == cluster.Down {
+			lost = append(lost, n.Name)
+		}
+	}
+	if tasks > 1 && room < tasks {
+		return nil
+	}
+	return lost
+}
+
+// heldUpWith says how many jobs the lost nodes hold up that a job waits for; "" if it waits for none.
+func heldUpWith(s *engine.State, key cluster.Key) string {
+	lost := lostFor(s.Core.Cluster(), key)
+	if lost == nil {
+		return ""
+	}
+	return HeldUpText(HeldUpIn(s).Jobs(func(node string) bool { return slices.Contains(lost, node) }))
+}
