@@ -24,8 +24,8 @@ func TestHealthIsOnEveryPage(t *testing.T) {
 		if strip, _, _ = strings.Cut(strip, "</div>"); !found {
 			t.Fatalf("%s has no strip", path)
 		}
-		found := "<b>lost nodes</b> " + lost + "; this holds up 2 waiting jobs"
-		return strings.Contains(strip, found) && strings.Contains(strip, next)
+		says := "<b>lost nodes</b> " + lost + "; this holds up 2 waiting jobs"
+		return strings.Contains(strip, says) && strings.Contains(strip, next)
 	}
 	pages := []string{"/", "/queue", "/machines", "/policy", "/policy/weights", fmt.Sprint("/jobs/", id), "/jobs/999999"}
 	for _, path := range pages {

@@ -95,7 +95,7 @@ function connect() {
   stream.addEventListener("problem", (e) => problem(JSON.parse(e.data).text));
   stream.onerror = () => {
     disconnect();
-    say("away", "disconnected, retrying");
+    say("away", "disconnected, retrying" + dataOf());
     known();
     timer = setTimeout(connect, Math.min(30000, 500 * 2 ** tries++) * (0.75 + Math.random() / 2));
   };
@@ -120,15 +120,23 @@ function problem(text) {
   $("problem").textContent = text;
 }
 
-// A printed page shows its time: now while the page is live, else the time of the last message of the server. The
-// clock and its zone are those of the server, as on the rest of the page: the page was written when its first byte came, which
-// may be long before this script runs on a busy machine.
+// clockAt returns the date and time of an instant on the clock of the server, as on the rest of the page: the page was
+// written when its first byte came, which may be long before this script runs on a busy machine.
 const begun = performance.getEntriesByType("navigation")[0].responseStart;
+const written = $("as-of")?.dateTime;
+
+function clockAt(instant) {
+  const then = Date.parse(written) + instant - begun;
+  return new Date(then + 1000 * $("as-of").dataset.offset).toISOString().slice(0, 19).replace("T", " ");
+}
+
+// dataOf is the time of the last message of the server.
+const dataOf = () => (written ? ` (data of ${clockAt(heard ?? begun).slice(11)})` : "");
+
+// A printed page shows its time: now while the page is live, else the time of the last message of the server.
 addEventListener("beforeprint", () => {
   const at = $("as-of"), last = stream?.readyState === EventSource.OPEN ? performance.now() : heard;
-  if (!at || last === undefined) return;
-  const then = Date.parse(at.dateTime) + last - begun;
-  at.textContent = new Date(then + 1000 * at.dataset.offset).toISOString().slice(0, 19).replace("T", " ") + " " + at.dataset.zone;
+  if (at && last !== undefined) at.textContent = `${clockAt(last)} ${at.dataset.zone}`;
 });
 
 function pause() {
@@ -137,7 +145,7 @@ function pause() {
   $("pause").textContent = paused ? "Unfreeze" : "Freeze";
   if (paused) {
     disconnect();
-    say("paused", "frozen");
+    say("paused", "frozen" + dataOf());
   } else connect();
 }
 
