@@ -220,7 +220,7 @@ func printPlan(a *app, p *api.ConfigPlan, name string, back time.Duration) error
 
 // printPools prints the pools that the plan changes, and the number of the others.
 func printPools(out io.Writer, p *api.ConfigPlan) error {
-	t := table.New(table.Column{Name: "POOL"}, table.Column{Name: "WEIGHT"}, table.Column{Name: "CLUSTER SHARE"}, table.Column{Name: "FAIR NOW"},
+	t := table.New(table.Column{Name: "POOL"}, table.Column{Name: "WEIGHT"}, table.Column{Name: "CLUSTER SHARE"}, table.Column{Name: "ENTITLED"},
 		table.Column{Name: "RUN", Right: true}, table.Column{Name: "AT ONCE"})
 	same := 0
 	for _, x := range p.Pools {

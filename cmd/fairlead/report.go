@@ -40,12 +40,13 @@ func reportFairnessCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fairness [POOL]",
 		Short: "Report the entitlement, service and lag of each pool",
-		Long: `Report the service that each pool was entitled to under the ideal fluid scheduler (DUE) and the
-service that it received, in hours of the unit. SERVED is RECEIVED divided by DUE, at most 100%. JAIN is
-Jain's index of RECEIVED divided by DUE of its child pools: 1 is fair. If it is small, a line below the
-table names the pools that cause this. DUE counts only what the widths of tasks can use. LATE and LATEST
-show how much later the pool's tasks ended than on a cluster of its own: on average and at most, since the
-server started. LAG is DUE less RECEIVED: above 0 the pool is behind, below 0 it is ahead.
+		Long: `Report the service that each pool was entitled to under the ideal fluid scheduler (ENTITLED) and
+the service that it received, in hours of the unit. SERVED is RECEIVED divided by ENTITLED, at most
+100%. JAIN is Jain's index of RECEIVED divided by ENTITLED of its child pools: 1 is fair. If it is
+small, a line below the table names the pools that cause this. ENTITLED counts only what the widths
+of tasks can use. LATE and LATEST show how much later the pool's tasks ended than on a cluster of
+its own: on average and at most, since the server started. LAG is ENTITLED less RECEIVED: above 0
+the pool is behind, below 0 it is ahead.
 
 The server keeps these numbers in memory: the window cannot exceed the server's uptime.
 
@@ -111,7 +112,7 @@ func (r *fairnessReport) table(doc *api.Shares) error {
 	}
 	right := func(name string) table.Column { return table.Column{Name: name, Right: true} }
 	t := table.New(table.Column{Name: "POOL"}, right("SHARE"), right("SERVED"), right("JAIN"), right("LATE"), right("LATEST"),
-		right("TASKS"), right("DUE"), right("RECEIVED"), right("LAG"))
+		right("TASKS"), right("ENTITLED"), right("RECEIVED"), right("LAG"))
 	for i := range doc.Pools {
 		p := &doc.Pools[i]
 		s, f := r.span(p), &p.Fairness

@@ -33,7 +33,7 @@ func (r uneven) explain(w io.Writer, doc *api.Shares) {
 			continue
 		}
 		told++
-		fmt.Fprintf(w, "Jain %.2f of %s: %s received %s of its due, and %s %s\n", r.span(p).Jain, cmp.Or(p.Path, "/"),
+		fmt.Fprintf(w, "Jain %.2f of %s: %s received %s of its entitlement, and %s %s\n", r.span(p).Jain, cmp.Or(p.Path, "/"),
 			most.Path, percent(r.ratio(most)), least.Path, percent(r.ratio(least)))
 	}
 }

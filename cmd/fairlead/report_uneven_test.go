@@ -23,7 +23,7 @@ func TestSmallJainIsExplained(t *testing.T) {
 	}}
 	var out bytes.Buffer
 	uneven{(&fairnessReport{window: "day"}).span}.explain(&out, doc)
-	want := "Jain 0.53 of guest: guest/ann received 200.0% of its due, and guest/bob 10.0%\n"
+	want := "Jain 0.53 of guest: guest/ann received 200.0% of its entitlement, and guest/bob 10.0%\n"
 	if got := out.String(); got != want {
 		t.Errorf("it says %q, want %q", got, want)
 	}

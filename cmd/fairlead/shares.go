@@ -40,8 +40,8 @@ the usage of each pool.
 A WEIGHT of 2=1x2 is a weight of 1 with a boost of 2; see fairlead boost --list. If MAX is
 paused, no new task starts; see fairlead pause --list.
 
-FAIR NOW is what the ideal fluid scheduler would give the pool now, by its minimum, maximum,
-weight and demand. SERVED is the service that the pool received over the last 24 hours, divided
+ENTITLED is the pool's entitlement: what the ideal fluid scheduler would give it now, by its
+minimum, maximum, weight and demand. SERVED is the service that the pool received over the last 24 hours, divided
 by what that scheduler would have given it. LAG is the difference of the two, in hours of the
 unit: above 0 the pool is behind, below 0 it is ahead.
 
@@ -113,7 +113,7 @@ func (s *shares) tree(doc *api.Shares) error {
 	}
 	t := table.New(table.Column{Name: "POOL"}, table.Column{Name: "POLICY"}, table.Column{Name: "WEIGHT", Right: true}, table.Column{Name: "SHARE", Right: true},
 		table.Column{Name: "MIN", Right: true}, table.Column{Name: "MAX", Right: true}, table.Column{Name: "DEMAND", Right: true},
-		table.Column{Name: "RUN", Right: true}, table.Column{Name: "FAIR NOW", Right: true}, table.Column{Name: "SERVED", Right: true},
+		table.Column{Name: "RUN", Right: true}, table.Column{Name: "ENTITLED", Right: true}, table.Column{Name: "SERVED", Right: true},
 		table.Column{Name: "LAG", Right: true}, table.Column{Name: "COMPARED BY"}, table.Column{Name: "PAST USE", Right: true})
 	var shown []string
 	for i := range doc.Pools {
@@ -218,7 +218,7 @@ func (s *shares) showPast(ctx context.Context, client *api.Client, pool string) 
 		return s.printJSON(doc)
 	}
 	t := table.New(table.Column{Name: "TIME"}, table.Column{Name: "SHARE", Right: true}, table.Column{Name: "USED", Right: true},
-		table.Column{Name: "DUE", Right: true}, table.Column{Name: "RUN", Right: true}, table.Column{Name: "DEMAND", Right: true},
+		table.Column{Name: "ENTITLED", Right: true}, table.Column{Name: "RUN", Right: true}, table.Column{Name: "DEMAND", Right: true},
 		table.Column{Name: "WAITING", Right: true}, table.Column{Name: "OLDEST", Right: true})
 	length := seconds(doc.StepSeconds)
 	for i := range doc.Points {

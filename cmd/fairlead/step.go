@@ -92,7 +92,7 @@ func printStep(out io.Writer, r *onestep.Result) error {
 		stops = stops || p.Stop > 0
 	}
 	columns := []table.Column{
-		{Name: "POOL"}, {Name: "SHARE", Right: true}, {Name: "FAIR NOW", Right: true},
+		{Name: "POOL"}, {Name: "SHARE", Right: true}, {Name: "ENTITLED", Right: true},
 		{Name: "USED", Right: true}, {Name: "RUN", Right: true}, {Name: "WAIT", Right: true},
 		{Name: "KEY", Right: true}, {Name: "RANK", Right: true}, {Name: "START", Right: true},
 	}

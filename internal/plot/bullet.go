@@ -33,7 +33,7 @@ func (f Bullet) draw(c *canvas) (string, float64, float64) {
 	width := orElse(f.Width, 190)
 	to := orElse(f.To, max(f.Bar, f.Back, f.Mark, f.Point))
 	x := scale{from: 0, to: orElse(to, 1), a: 6, b: width - 6}
-	words := fmt.Sprintf("%s: %s %s now, share %s, fair now %s, usage %s", f.Name, Count(f.Bar), f.Unit, Count(f.Mark),
+	words := fmt.Sprintf("%s: %s %s now, share %s, entitled %s, usage %s", f.Name, Count(f.Bar), f.Unit, Count(f.Mark),
 		Count(f.Point), Count(f.Back))
 	if f.Percent {
 		bar, mark := "used", "share"

@@ -62,7 +62,7 @@ func TestExportsAreExact(t *testing.T) {
 		if got := column(t, rows, "Pool"); !slices.Contains(got, "physics/curie") {
 			t.Errorf("%s: the pools are %q", path, got)
 		}
-		onlyNumbers(t, rows, "Share", "Past use", "Runs", "Fair now", "Waiting", "Oldest wait")
+		onlyNumbers(t, rows, "Share", "Past use", "Runs", "Entitled", "Waiting", "Oldest wait")
 		if head := strings.Join(rows[0], "|"); strings.Contains(head, "Ran, entitled") ||
 			!strings.Contains(head, "Compared by") || strings.Contains(head, "share, fair") ||
 			!strings.Contains(head, "unit-seconds") {

@@ -68,6 +68,7 @@ func TestRealHealthOnAPhone(t *testing.T) {
 func overflows(selector string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll(%q)].find((e) => {
 		const at = e.getBoundingClientRect();
-		return at.left < 0 || at.right > innerWidth || e.scrollWidth > e.clientWidth && getComputedStyle(e).display !== "inline";
+		const cut = e.scrollWidth > e.clientWidth && getComputedStyle(e).display !== "inline";
+		return at.left < 0 || at.right > innerWidth || cut;
 	})?.innerText ?? ""`, selector)
 }

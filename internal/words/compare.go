@@ -83,7 +83,7 @@ func Compare(doc *api.Shares, a, b *views.PoolView) []Compared {
 	c.number("share of the cluster", func(p *views.PoolView) float64 { return p.Share }, Percent)
 	c.limits()
 	c.number("runs now, "+doc.Unit, func(p *views.PoolView) float64 { return p.Running }, why.Short)
-	c.number("fair now, "+doc.Unit, func(p *views.PoolView) float64 { return p.FairNow }, OneDigit)
+	c.number("entitled now, "+doc.Unit, func(p *views.PoolView) float64 { return p.FairNow }, OneDigit)
 	c.number("demand now, "+doc.Unit, func(p *views.PoolView) float64 { return p.Want }, why.Short)
 	c.number("waiting tasks", func(p *views.PoolView) float64 { return float64(p.Waiting) }, why.Short)
 	c.number("oldest wait", func(p *views.PoolView) float64 { return p.OldestWait }, func(v float64) string {
@@ -94,7 +94,7 @@ func Compare(doc *api.Shares, a, b *views.PoolView) []Compared {
 	})
 	day := Span(Seconds(doc.Fairness.Day.Seconds))
 	hours := func(v float64) string { return fmt.Sprintf("%.2f", v) }
-	c.number(fmt.Sprintf("due, %s-h in %s", doc.Unit, day), func(p *views.PoolView) float64 { return p.Fairness.Day.Ideal / 3600 }, hours)
+	c.number(fmt.Sprintf("entitled, %s-h in %s", doc.Unit, day), func(p *views.PoolView) float64 { return p.Fairness.Day.Ideal / 3600 }, hours)
 	c.number(fmt.Sprintf("received, %s-h in %s", doc.Unit, day), func(p *views.PoolView) float64 { return p.Fairness.Day.Received / 3600 }, hours)
 	c.number("served in "+day, func(p *views.PoolView) float64 { return p.Fairness.Day.Served }, Percent)
 	c.number(fmt.Sprintf("lag, %s-h in %s", doc.Unit, day), func(p *views.PoolView) float64 { return p.Fairness.Day.Lag() / 3600 }, func(v float64) string { return Owed(v * 3600) })
