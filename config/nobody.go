@@ -2,39 +2,80 @@ package config
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/share"
 )
 
-// checkNobody warns of configured leaf pools into which only administrators may submit, because no placement rule leads
-// there and access.pools does not open them. Without rules, each user's own pool is the pool of the user's name, which
-// may be any. In a file without access and server the pools may be those of a program, which submits into all of them.
+// checkNobody warns of configured leaf pools into which only administrators may submit, because no placement rule gives
+// a user the right to them and access.pools does not open them. Without rules, each user's own pool is the pool of the
+// user's name, which may be any. In a file without access and server the pools may be those of a program, which submits
+// into all of them.
 func (r *reader) checkNobody(root *node, c *Config) {
 	errors, _ := r.found.count()
 	everybody := slices.Contains(c.Shares.Access.Admin, access.Anything)
 	if errors > 0 || c.Rules == nil || everybody || root.get("access") == nil && root.get("server") == nil {
 		return
 	}
-	rules, err := share.NewPlacementRules(c.Rules)
+	all, err := share.NewPlacementRules(c.Rules)
 	if err != nil {
 		return // NewPlacementRules has reported the error before
 	}
-	r.closedLeaves(root, "", c, rules)
+	rights, err := share.NewPlacementRules(slices.DeleteFunc(slices.Clone(c.Rules), claims))
+	if err != nil {
+		return
+	}
+	(&closedPools{r, c, all, rights}).warn(root, "")
 }
 
-// closedLeaves is checkNobody for the pools below path, whose node is n.
-func (r *reader) closedLeaves(n *node, path string, c *Config, rules *share.PlacementRules) {
+// claims reports whether a rule sends jobs somewhere by what users choose: by their kind, or by another requestor than
+// the user. Such a rule gives no right to submit there.
+func claims(rule share.Rule) bool {
+	if _, by := rule.Match["requestor"]; by || strings.Contains(rule.Pool, "{kind}") {
+		return true
+	}
+	text, by := rule.Match["kind"]
+	if !by {
+		return false
+	}
+	expr, err := share.CompileExpression(text)
+	return err == nil && !expr.MatchString("") // a job may have no kind
+}
+
+// closedPools warns of leaf pools into which only administrators may submit.
+type closedPools struct {
+	*reader
+	config *Config
+	all    *share.PlacementRules
+	rights *share.PlacementRules // the rules that give a right to submit
+}
+
+// warn warns of the pools below path, whose node is n.
+func (r *closedPools) warn(n *node, path string) {
 	for _, e := range pairs(n.get("pools")) {
 		below := share.Join(path, e.key.text)
-		makes, above := rules.Reach(below)
-		switch {
-		case len(pairs(e.value.get("pools"))) > 0:
-			r.closedLeaves(e.value, below, c, rules)
-		case makes, above, below == share.DefaultPool, c.Shares.Sched.Root.Policy == "load":
-		case !c.Shares.Access.Opens(below):
-			r.warnf(e.key, "only administrators, and a user of this name, may submit into pool %s: no rule of placement leads"+
-				" there. Add such a rule, or open it with access: {pools: {%s: {submit: [...]}}}", clip(below), clip(below))
+		if len(pairs(e.value.get("pools"))) > 0 {
+			r.warn(e.value, below)
+			continue
 		}
+		if leads(r.rights, below) || below == share.DefaultPool || r.config.Shares.Sched.Root.Policy == "load" ||
+			r.config.Shares.Access.Opens(below) {
+			continue
+		}
+		if leads(r.all, below) {
+			r.warnf(e.key, "only administrators, and a user of this name, may submit into pool %s: rules of placement lead"+
+				" there only by the kind or the requestor of a job, which users choose, and which give no rights. Open it"+
+				" with access: {pools: {%s: {submit: [...]}}}", clip(below), clip(below))
+			continue
+		}
+		r.warnf(e.key, "only administrators, and a user of this name, may submit into pool %s: no rule of placement leads"+
+			" there. Add such a rule, or open it with access: {pools: {%s: {submit: [...]}}}", clip(below), clip(below))
 	}
+}
+
+// leads reports whether rules could send a job to a pool, or to one below it.
+func leads(rules *share.PlacementRules, path string) bool {
+	makes, above := rules.Reach(path)
+	return makes || above
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/table"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 func configApplyCommand(a *app) *cobra.Command {
@@ -20,10 +21,9 @@ uses it from the next step on. It refuses the plan if the configuration in force
 or the file have changed since. The server's database keeps the previous file; config rollback restores it, also
 after a restart.`,
 		Example: "  fairlead config apply --plan 9b1e0c3d --reason 'new funding'",
-		Args:    cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if r.Plan == "" {
-				return usagef("a plan is missing; make one with fairlead config plan FILE, which prints its name")
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := checkPlanNamed(r.Plan, args); err != nil {
+				return err
 			}
 			return a.with(func(client *api.Client) error {
 				return show(a, asJSON, a.planApplied)(client.Config.Apply(c.Context(), r))
@@ -34,6 +34,21 @@ after a restart.`,
 	c.Flags().StringVar(&r.Reason, "reason", "", "reason for the record of changes")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
+}
+
+// checkPlanNamed checks that the command names a plan, and nothing else: a file is not applied before somebody has seen
+// what it changes.
+func checkPlanNamed(plan string, args []string) error {
+	switch {
+	case plan == "" && len(args) == 1:
+		return usagef("config apply applies a plan, not a file. Type: fairlead config plan %s, which shows what the file "+
+			"changes and prints the command that applies it", words.ShellQuoted(args[0]))
+	case plan == "":
+		return usagef("a plan is missing; make one with fairlead config plan FILE, which prints its name")
+	case len(args) > 0:
+		return usagef("the plan %s has the whole file in it: fairlead config apply --plan %[1]s", plan)
+	}
+	return nil
 }
 
 func configRollbackCommand(a *app) *cobra.Command {
