@@ -51,7 +51,7 @@ measured number and its bounds.`,
 }
 
 func printChecks(out io.Writer, checks []api.HealthCheck, quiet bool) error {
-	t := table.New(table.Column{Name: "CHECK"}, table.Column{Name: "RESULT"}, table.Column{Name: "DETAIL"})
+	t := table.New(table.Column{Name: "CHECK"}, table.Column{Name: "RESULT"}, table.Column{Name: "DETAIL", Wraps: true})
 	shown := 0
 	for _, x := range checks {
 		if quiet && x.Result == api.ResultOK {

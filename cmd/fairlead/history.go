@@ -84,16 +84,18 @@ func (h *history) list(ctx context.Context, client *api.Client) error {
 }
 
 func (h *history) table(list *api.JobList) error {
-	columns := []table.Column{{Name: "JOB", Right: true}, {Name: "USER"}, {Name: "POOL"}, {Name: "NAME"}, {Name: "STATE"},
-		{Name: "SUBMITTED"}, {Name: "WAITED", Right: true}, {Name: "RAN", Right: true}, {Name: "LIMIT", Right: true},
-		{Name: "ENDED"}, {Name: "CAUSE"}}
+	columns := []table.Column{
+		{Name: "JOB", Right: true}, {Name: "USER"}, {Name: "POOL"}, {Name: "NAME", Spare: 1}, {Name: "STATE"},
+		{Name: "SUBMITTED", Whole: true, Spare: 4}, {Name: "WAITED", Right: true, Spare: 2}, {Name: "RAN", Right: true},
+		{Name: "LIMIT", Right: true, Spare: 5}, {Name: "ENDED", Whole: true, Spare: 3}, {Name: "CAUSE"},
+	}
 	if h.long {
-		columns = append(columns, table.Column{Name: "STARTED"}, table.Column{Name: "KIND"}, table.Column{Name: "TASKS"},
-			table.Column{Name: strings.ToUpper(list.Summary.Unit), Right: true}, table.Column{Name: "REQUEST"},
-			table.Column{Name: "PRIORITY"},
-			table.Column{Name: "NODE"}, table.Column{Name: "EXIT", Right: true},
-			table.Column{Name: "CPU-TIME", Right: true},
-			table.Column{Name: "MEMORY", Right: true}, table.Column{Name: "COMMAND"})
+		columns = append(columns, table.Column{Name: "STARTED", Whole: true, Spare: 5},
+			table.Column{Name: "KIND", Spare: 7}, table.Column{Name: "TASKS", Whole: true, Spare: 6},
+			table.Column{Name: strings.ToUpper(list.Summary.Unit), Right: true, Spare: 4},
+			table.Column{Name: "REQUEST", Spare: 7}, table.Column{Name: "PRIORITY", Spare: 7}, table.Column{Name: "NODE"},
+			table.Column{Name: "EXIT", Right: true}, table.Column{Name: "CPU-TIME", Right: true, Spare: 2},
+			table.Column{Name: "MEMORY", Right: true, Spare: 2}, table.Column{Name: "COMMAND", Spare: 9})
 	}
 	t := table.New(columns...)
 	sort.Slice(list.Jobs, func(i, j int) bool { return list.Jobs[i].ID < list.Jobs[j].ID })

@@ -96,8 +96,10 @@ func (x nodeTables) tasks(doc *api.NodeTasks) error {
 }
 
 func (x nodeTables) nodes(doc *api.Nodes) error {
-	t := table.New(table.Column{Name: "NODE"}, table.Column{Name: "STATE"}, table.Column{Name: words.Unit(doc.Unit), Right: true}, table.Column{Name: "MEM", Right: true},
-		table.Column{Name: "GPU", Right: true}, table.Column{Name: "TASKS", Right: true}, table.Column{Name: "LABELS"}, table.Column{Name: "AGENT"}, table.Column{Name: "LAST SEEN", Right: true}, table.Column{Name: "REASON"})
+	number := func(name string, spare int) table.Column { return table.Column{Name: name, Right: true, Spare: spare} }
+	t := table.New(table.Column{Name: "NODE"}, table.Column{Name: "STATE"}, number(words.Unit(doc.Unit), 0),
+		number("MEM", 1), number("GPU", 1), number("TASKS", 3), table.Column{Name: "LABELS", Spare: 8},
+		table.Column{Name: "AGENT", Spare: 9}, number("LAST SEEN", 5), table.Column{Name: "REASON"})
 	for i := range doc.Nodes {
 		n := &doc.Nodes[i]
 		seen := "-"

@@ -230,10 +230,16 @@ func sortStarts(list *api.JobList) {
 
 func (q *queueList) table(list *api.JobList) *table.Table {
 	unit := strings.ToUpper(list.Summary.Unit)
-	columns := []table.Column{{Name: "JOB", Right: true}, {Name: "USER"}, {Name: "POOL"}, {Name: "NAME"}, {Name: "KIND"},
-		{Name: unit, Right: true}, {Name: "LIMIT", Right: true}, {Name: "ST"}, {Name: "DONE", Right: true}, {Name: "AGE", Right: true}, {Name: "RANK", Right: true}, {Name: "START"}, {Name: "WAITING FOR"}}
+	columns := []table.Column{
+		{Name: "JOB", Right: true}, {Name: "USER"}, {Name: "POOL"}, {Name: "NAME", Spare: 2}, {Name: "KIND", Spare: 5},
+		{Name: unit, Right: true}, {Name: "LIMIT", Right: true, Spare: 4}, {Name: "ST", Whole: true},
+		{Name: "DONE", Right: true, Spare: 3}, {Name: "AGE", Right: true, Spare: 6}, {Name: "RANK", Right: true, Spare: 1},
+		{Name: "START", Whole: true, Spare: 1}, {Name: "WAITING FOR"},
+	}
 	if q.long {
-		columns = append(columns, table.Column{Name: "PRIORITY"}, table.Column{Name: "POINTS", Right: true}, table.Column{Name: "TASKS"}, table.Column{Name: "REQUEST"}, table.Column{Name: "COMMAND"})
+		columns = append(columns, table.Column{Name: "PRIORITY", Spare: 8},
+			table.Column{Name: "POINTS", Right: true, Spare: 7}, table.Column{Name: "TASKS", Whole: true, Spare: 6},
+			table.Column{Name: "REQUEST", Spare: 7}, table.Column{Name: "COMMAND", Spare: 9})
 	}
 	t := table.New(columns...)
 	me := "?"

@@ -111,10 +111,11 @@ func (s *shares) tree(doc *api.Shares) error {
 		}
 		fmt.Fprintf(s.out, "%s · %s · %s · configuration %s\n", half, unit, doc.At.Local().Format("15:04:05 MST"), doc.Config)
 	}
-	t := table.New(table.Column{Name: "POOL"}, table.Column{Name: "POLICY"}, table.Column{Name: "WEIGHT", Right: true}, table.Column{Name: "SHARE", Right: true},
-		table.Column{Name: "MIN", Right: true}, table.Column{Name: "MAX", Right: true}, table.Column{Name: "DEMAND", Right: true},
-		table.Column{Name: "RUN", Right: true}, table.Column{Name: "ENTITLED", Right: true}, table.Column{Name: "SERVED", Right: true},
-		table.Column{Name: "LAG", Right: true}, table.Column{Name: "COMPARED BY"}, table.Column{Name: "PAST USE", Right: true})
+	number := func(name string, spare int) table.Column { return table.Column{Name: name, Right: true, Spare: spare} }
+	t := table.New(table.Column{Name: "POOL"}, table.Column{Name: "POLICY", Spare: 9}, number("WEIGHT", 4),
+		number("SHARE", 0), number("MIN", 5), number("MAX", 5), number("DEMAND", 0), number("RUN", 0),
+		number("ENTITLED", 0), number("SERVED", 3), number("LAG", 1), table.Column{Name: "COMPARED BY", Spare: 7},
+		number("PAST USE", 6))
 	var shown []string
 	for i := range doc.Pools {
 		p := &doc.Pools[i]

@@ -2,45 +2,128 @@ package table
 
 import (
 	"slices"
+	"strings"
 
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 )
 
-// shortest is the minimum width to which a text is cut, in columns of the terminal.
-const shortest = 6
+// The minimum widths to which texts are cut, in columns of the terminal. The last column says most.
+const (
+	shortest      = 6
+	shortestLast  = 10
+	shortestFirst = 12
+	wrapped       = 24 // a column that wraps
+)
 
-// fit narrows a table that is too wide, without losing important cells: first it drops empty columns, unless
-// the user chose the columns, then it cuts the longest texts. Numbers and the first column, which names the
-// row, stay whole.
+// fit narrows a table that is too wide. First it drops empty columns, unless the user chose the columns. If the rest
+// does not fit with all texts cut, it leaves out columns. Then it cuts the longest texts, at last those of the first
+// column, which names the row. Numbers stay whole.
 func (t *Table) fit(width int) {
-	widths := t.widths()
-	over := total(widths) - width
-	for i := len(t.columns) - 1; i > 0 && !t.picked && over > 0; i-- {
+	for i := len(t.columns) - 1; i > 0 && !t.picked && t.natural() > width; i-- {
 		if t.empty(i) {
-			over -= widths[i] + gap
-			widths = slices.Delete(widths, i, i+1)
 			t.drop(i)
 		}
 	}
-	narrow := slices.Clone(widths)
-	for ; over > 0; over-- {
-		longest, most := -1, shortest
-		for i, c := range t.columns {
-			if i > 0 && !c.Right && narrow[i] > most {
-				longest, most = i, narrow[i]
+	for !t.picked && len(t.columns) > 1 && total(t.least(width)) > width {
+		i := t.spare()
+		t.out = append(t.out, t.columns[i].Name)
+		t.drop(i)
+	}
+	least, narrow := t.least(width), t.widths()
+	widths := slices.Clone(narrow)
+	first := least[0]
+	least[0] = narrow[0]
+	shrink(narrow, least, width)
+	least[0] = first
+	shrink(narrow, least, width)
+	for i := range widths {
+		switch {
+		case narrow[i] >= widths[i]:
+		case t.columns[i].Wraps:
+			t.wrap(i, narrow[i])
+		case i == 0:
+			t.cut(i, func(text string) string { return middleCut(text, narrow[i]) })
+		default:
+			t.cut(i, func(text string) string { return ansi.Truncate(text, narrow[i], "…") })
+		}
+	}
+}
+
+// shrink takes columns of the terminal from the widest column that is above its least width, until all fit.
+func shrink(narrow, least []int, width int) {
+	for over := total(narrow) - width; over > 0; over-- {
+		longest := -1
+		for i := range narrow {
+			if narrow[i] > least[i] && (longest < 0 || narrow[i] > narrow[longest]) {
+				longest = i
 			}
 		}
 		if longest < 0 {
-			break
+			return
 		}
 		narrow[longest]--
 	}
-	for i := range widths {
-		if narrow[i] < widths[i] {
-			t.cut(i, narrow[i])
+}
+
+// least returns the minimum widths of the columns.
+func (t *Table) least(width int) []int {
+	least := t.widths()
+	for i, c := range t.columns {
+		most := shortest
+		switch {
+		case c.Right || c.Whole:
+			continue
+		case i == 0:
+			most = max(shortestFirst, width/3)
+		case c.Wraps:
+			most = wrapped
+		case i == len(t.columns)-1:
+			most = shortestLast
+		}
+		least[i] = min(least[i], most)
+	}
+	return least
+}
+
+// spare returns the column to leave out next: of those with the largest Spare the rightmost, the last column of the
+// table at last.
+func (t *Table) spare() int {
+	last := len(t.columns) - 1
+	found := last
+	for i := last - 1; i > 0; i-- {
+		if t.columns[i].Spare > t.columns[found].Spare || found == last && t.columns[i].Spare == t.columns[last].Spare {
+			found = i
 		}
 	}
+	return found
+}
+
+// middleCut shortens a name in its middle, because names often differ at their ends.
+func middleCut(text string, width int) string {
+	n := lipgloss.Width(text)
+	if n <= width {
+		return text
+	}
+	tail := (width - 1) / 2
+	return ansi.Truncate(text, width-1-tail, "") + "…" + ansi.TruncateLeft(text, n-tail, "")
+}
+
+// wrap breaks the texts of a column into lines, in rows of their own.
+func (t *Table) wrap(i, width int) {
+	var rows [][]string
+	bold := map[int]bool{}
+	for r, row := range t.rows {
+		for k, line := range strings.Split(ansi.Wrap(row[i], width, ""), "\n") {
+			if bold[len(rows)] = t.bold[r]; k > 0 {
+				row = make([]string, len(row))
+			}
+			row = slices.Clone(row)
+			row[i] = line
+			rows = append(rows, row)
+		}
+	}
+	t.rows, t.bold = rows, bold
 }
 
 // empty reports whether a column has only empty cells.
@@ -56,12 +139,12 @@ func (t *Table) drop(i int) {
 }
 
 // cut shortens the texts of a column, including its name.
-func (t *Table) cut(i, width int) {
+func (t *Table) cut(i int, short func(string) string) {
 	t.columns = slices.Clone(t.columns)
-	t.columns[i].Name = ansi.Truncate(t.columns[i].Name, width, "…")
+	t.columns[i].Name = short(t.columns[i].Name)
 	for r, row := range t.rows {
 		t.rows[r] = slices.Clone(row)
-		t.rows[r][i] = ansi.Truncate(row[i], width, "…")
+		t.rows[r][i] = short(row[i])
 	}
 }
 

@@ -1,6 +1,8 @@
 package table
 
 import (
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -40,5 +42,53 @@ func TestFit(t *testing.T) {
 	}
 	if x.fit(30); len(x.columns) != 3 || x.columns[1].Name != "KIND" {
 		t.Errorf("a column that was asked for is gone: %v", x.columns)
+	}
+}
+
+// TestFitLeavesColumnsOut: if a table with all texts cut is too wide, columns are left out, the most spare first, and
+// are named; no number is cut.
+func TestFitLeavesColumnsOut(t *testing.T) {
+	for _, c := range []struct {
+		width int
+		out   []string
+	}{
+		{39, nil}, {38, []string{"AGE"}}, {31, []string{"AGE", "LIMIT"}}, {25, []string{"AGE", "LIMIT"}},
+		{24, []string{"AGE", "LIMIT", "CPU"}}, {12, []string{"AGE", "LIMIT", "CPU", "WAITING FOR"}},
+	} {
+		x := New(Column{Name: "JOB", Right: true}, Column{Name: "LIMIT", Right: true, Spare: 1},
+			Column{Name: "AGE", Right: true, Spare: 2}, Column{Name: "CPU", Right: true}, Column{Name: "WAITING FOR"})
+		x.Row(123456, "2d12h", "1d23h", 65536, "other pools go before it")
+		x.fit(c.width)
+		if !slices.Equal(x.out, c.out) || x.natural() > c.width {
+			t.Errorf("width %d: %v are left out, want %v; %d wide", c.width, x.out, c.out, x.natural())
+		}
+		for i, cell := range x.rows[0] {
+			if x.columns[i].Right && strings.Contains(cell, "…") {
+				t.Errorf("width %d: %s is cut: %s", c.width, x.columns[i].Name, cell)
+			}
+		}
+	}
+}
+
+// TestFitKeepsBothEndsOfNames: a long name in the first column is cut in its middle, and never to less than a third of
+// the terminal.
+func TestFitKeepsBothEndsOfNames(t *testing.T) {
+	x := New(Column{Name: "POOL"}, Column{Name: "SHARE", Right: true})
+	x.Row("  high-energy-experimental-collaboration", "66.7%")
+	if x.fit(30); x.rows[0][0] != "  high-ener…llaboration" || x.rows[0][1] != "66.7%" {
+		t.Errorf("%q", x.rows[0])
+	}
+}
+
+// TestFitWraps: the texts of a column that wraps go on below, none is lost, and marks stay at their rows.
+func TestFitWraps(t *testing.T) {
+	x := New(Column{Name: "CHECK"}, Column{Name: "DETAIL", Wraps: true})
+	x.Row("disk", "45.9G free")
+	x.Row("lost nodes", "compute-rack07; this holds up 4 waiting jobs")
+	x.Mark()
+	x.fit(40)
+	want := [][]string{{"disk", "45.9G free"}, {"lost nodes", "compute-rack07; this holds"}, {"", "up 4 waiting jobs"}}
+	if !slices.EqualFunc(x.rows, want, slices.Equal) || x.bold[0] || !x.bold[1] || !x.bold[2] {
+		t.Errorf("%q, marked %v", x.rows, x.bold)
 	}
 }

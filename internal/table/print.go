@@ -1,8 +1,10 @@
 package table
 
 import (
+	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -87,14 +89,16 @@ func (t *Table) Print(w io.Writer) error {
 		}
 		l = l.Headers(names...)
 	}
-	if width > 0 && t.natural() > width {
-		l = l.Width(width)
-	}
 	out := colorprofile.NewWriter(w, os.Environ())
 	for line := range strings.Lines(l.String() + "\n") {
 		if _, err := io.WriteString(out, strings.TrimRight(line, " \n")+"\n"); err != nil {
 			return err
 		}
+	}
+	if len(t.out) > 0 && t.Header {
+		_, err := fmt.Fprintf(out, "%s\n", head.Render(plain.Line("not shown in "+strconv.Itoa(width)+" columns: "+
+			strings.Join(t.out, ", "))))
+		return err
 	}
 	return nil
 }

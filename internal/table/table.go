@@ -13,7 +13,12 @@ import (
 // Column is one column of a table.
 type Column struct {
 	Name  string
-	Right bool // aligns numbers to the right
+	Right bool // aligns numbers to the right; they are never cut
+	Whole bool // is never cut, though it holds texts
+	Wraps bool // long texts go on in lines below; for the last column
+	// Spare orders the columns that are left out if the terminal is too narrow for all: those with larger numbers go
+	// first.
+	Spare int
 }
 
 // Table collects rows and prints them.
@@ -21,7 +26,8 @@ type Table struct {
 	columns []Column
 	rows    [][]string
 	bold    map[int]bool
-	picked  bool // the columns were chosen by name
+	picked  bool     // the columns were chosen by name
+	out     []string // the names of columns that were left out
 	// Styled says that cells may carry styles; the caller must have made them harmless.
 	Styled bool
 	// Header is false with -n.

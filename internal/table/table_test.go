@@ -6,7 +6,7 @@ import (
 )
 
 func sample() *Table {
-	t := New(Column{"JOB", true}, Column{"NAME", false}, Column{"CPU", true})
+	t := New(Column{Name: "JOB", Right: true}, Column{Name: "NAME", Right: false}, Column{Name: "CPU", Right: true})
 	t.Row(1, "first", 12)
 	t.Row(1042, "näutro", 1)
 	t.Mark()
@@ -26,7 +26,7 @@ func TestPlainTable(t *testing.T) {
 
 func TestEmptyTableWithoutHeader(t *testing.T) {
 	var b strings.Builder
-	empty := New(Column{"JOB", true})
+	empty := New(Column{Name: "JOB", Right: true})
 	empty.Header = false
 	if err := empty.Print(&b); err != nil || b.String() != "" {
 		t.Errorf("got %q, %v", b.String(), err)

@@ -15,10 +15,10 @@ var jobSorts = []string{"order", "age", "size", "user", "start"}
 
 func jobColumns(unit string) []table.Column {
 	return []table.Column{
-		{Name: "JOB", Right: true}, {Name: "USER"}, {Name: "POOL"}, {Name: "NAME"}, {Name: "KIND"}, {Name: words.Unit(unit),
-			Right: true},
-		{Name: "LIMIT", Right: true}, {Name: "ST"}, {Name: "AGE", Right: true}, {Name: "RANK",
-			Right: true}, {Name: "START"}, {Name: "WAITING FOR"},
+		{Name: "JOB", Right: true}, {Name: "USER", Spare: 1}, {Name: "POOL"}, {Name: "NAME", Spare: 3},
+		{Name: "KIND", Spare: 5}, {Name: words.Unit(unit), Right: true}, {Name: "LIMIT", Right: true, Spare: 4},
+		{Name: "ST", Whole: true}, {Name: "AGE", Right: true, Spare: 6}, {Name: "RANK", Right: true, Spare: 2},
+		{Name: "START", Whole: true, Spare: 2}, {Name: "WAITING FOR"},
 	}
 }
 

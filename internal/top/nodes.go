@@ -14,9 +14,9 @@ var nodeSorts = []string{"name", "free", "state"}
 
 func nodeColumns(unit string) []table.Column {
 	return []table.Column{
-		{Name: "NODE"}, {Name: "STATE"}, {Name: words.Unit(unit), Right: true}, {Name: "MEM", Right: true}, {Name: "GPU",
-			Right: true},
-		{Name: "TASKS", Right: true}, {Name: "LABELS"}, {Name: "LAST SEEN", Right: true}, {Name: "REASON"},
+		{Name: "NODE"}, {Name: "STATE"}, {Name: words.Unit(unit), Right: true}, {Name: "MEM", Right: true, Spare: 1},
+		{Name: "GPU", Right: true, Spare: 1}, {Name: "TASKS", Right: true, Spare: 3}, {Name: "LABELS", Spare: 8},
+		{Name: "LAST SEEN", Right: true, Spare: 5}, {Name: "REASON"},
 	}
 }
 

@@ -14,10 +14,11 @@ import (
 var poolSorts = []string{"tree", "lag", "oldest", "running", "demand"}
 
 var poolColumns = []table.Column{
-	{Name: "POOL"}, {Name: "SHARE", Right: true}, {Name: "PAST USE", Right: true}, {Name: "COMPARED BY"},
-	{Name: "SERVED", Right: true}, {Name: "LAG", Right: true},
-	{Name: "RUN", Right: true}, {Name: "DEMAND", Right: true}, {Name: "OLDEST", Right: true},
-	{Name: "WEIGHT", Right: true},
+	{Name: "POOL"}, {Name: "SHARE", Right: true}, {Name: "PAST USE", Right: true, Spare: 3},
+	{Name: "COMPARED BY", Spare: 9},
+	{Name: "SERVED", Right: true, Spare: 5}, {Name: "LAG", Right: true, Spare: 4},
+	{Name: "RUN", Right: true}, {Name: "DEMAND", Right: true, Spare: 2}, {Name: "OLDEST", Right: true, Spare: 6},
+	{Name: "WEIGHT", Right: true, Spare: 8},
 }
 
 // barsAt is the index of the column with the bars, if there is room for it.

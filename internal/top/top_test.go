@@ -129,7 +129,7 @@ func TestScreens(t *testing.T) {
 
 // TestSizes checks that a screen of any size shows the contents that fit, and that no line is too wide.
 func TestSizes(t *testing.T) {
-	for _, s := range []struct{ width, height int }{{160, 40}, {80, 24}, {60, 20}, {40, 12}, {24, 8}, {12, 3}} {
+	for _, s := range []struct{ width, height int }{{200, 40}, {160, 40}, {80, 24}, {60, 20}, {40, 12}, {24, 8}, {12, 3}} {
 		t.Run(fmt.Sprintf("%dx%d", s.width, s.height), func(t *testing.T) {
 			watch(t, s.width, s.height, func(p *person) {
 				p.photo("start")
