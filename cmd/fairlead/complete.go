@@ -79,6 +79,9 @@ func (a *app) completeArguments(c *cobra.Command, args []string, _ string) (all 
 	if ofFiles.MatchString(c.Use) {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
+	if len(args) == 1 && args[0] == "node" && strings.Contains(c.Use, "node NODE") {
+		return a.ask(c.Context(), nodeNames), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
 	usage := notAlone.ReplaceAllString(c.Use, "")
 	// permit names a node that is not there yet.
 	if c.Name() == "permit" || len(args) > 0 && !strings.Contains(usage, "...") {

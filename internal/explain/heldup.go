@@ -60,25 +60,51 @@ func HeldUpText(jobs int) string {
 	return fmt.Sprintf("; this holds up %s", units.Plural(jobs, "waiting job"))
 }
 
+// roomlessJobs returns the waiting jobs that no node that takes tasks could run.
+func roomlessJobs(s *engine.State) map[int64]bool {
+	out, known := map[int64]bool{}, map[cluster.Key]bool{}
+	s.Core.Read().WaitingJobs(func(key cluster.Key, job int64) bool {
+		could, seen := known[key]
+		if !seen {
+			could = roomFor(s.Core.Cluster(), key)
+			known[key] = could
+		}
+		if !could {
+			out[job] = true
+		}
+		return !could
+	})
+	return out
+}
+
+// roomFor reports whether the nodes that take tasks could run tasks with a key if they were empty.
+func roomFor(c *cluster.Cluster, key cluster.Key) bool {
+	empty := c.Empty()
+	if tasks, _ := c.Gang(key); tasks > 1 {
+		room, _ := empty.GangRoom(key)
+		return room >= tasks
+	}
+	for i := range c.Nodes() {
+		id := cluster.NodeID(i)
+		if ever, _ := empty.SuitsElsewhere(id, key); ever || empty.Suits(id, key) {
+			return true
+		}
+	}
+	return false
+}
+
 // lostFor names the lost nodes that could run tasks with a key, if no node that takes tasks could. A gang is held up if
 // it has room only together with nodes that take no tasks.
 func lostFor(c *cluster.Cluster, key cluster.Key) (lost []string) {
-	tasks, _ := c.Gang(key)
-	empty, room := c.Empty(), 0
-	if tasks > 1 {
-		if room, _ = empty.GangRoom(key); room >= tasks {
-			return nil
-		}
+	if roomFor(c, key) {
+		return nil
 	}
+	empty := c.Empty()
+	tasks, _ := c.Gang(key)
+	room, _ := empty.GangRoom(key)
 	for i, n := range c.Nodes() {
 		id := cluster.NodeID(i)
-		if ever, _ := empty.SuitsElsewhere(id, key); ever || empty.Suits(id, key) {
-			if tasks == 1 {
-				return nil
-			}
-			continue // in the room of the gang
-		}
-		if n.State.Counts() || !n.Capacity.Covers(c.Request(key)) || !c.Must(key).Allows(n.Labels) {
+		if n.State.Counts() || empty.Suits(id, key) || !n.Capacity.Covers(c.Request(key)) || !c.Must(key).Allows(n.Labels) {
 			continue
 		}
 		room += empty.Fit(id, key)
@@ -86,7 +112,7 @@ func lostFor(c *cluster.Cluster, key cluster.Key) (lost []string) {
 			lost = append(lost, n.Name)
 		}
 	}
-	if tasks > 1 && room < tasks {
+	if room < tasks {
 		return nil
 	}
 	return lost

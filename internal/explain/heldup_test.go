@@ -82,6 +82,11 @@ func TestHeldUp(t *testing.T) {
 				t.Errorf("%s holds up %d jobs, want %d", n.Name, n.HoldsUp, want)
 			}
 		}
+		last := enginetest.Submit(t, loop, job(1))[0]
+		time.Sleep(time.Second)
+		if got := explain.New(loop).Next(t.Context(), "", 3); !slices.Contains(got, last) || slices.Contains(got, ids[0]) {
+			t.Errorf("the next to start are %v; %v cannot start", got, ids)
+		}
 		if got := explain.New(loop).Oldest(t.Context(), 3); !slices.Equal(got, []int64{2, 3, ids[0]}) {
 			t.Errorf("the oldest jobs are %v", got)
 		}

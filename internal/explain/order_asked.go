@@ -44,19 +44,27 @@ func (ex *Explainer) orderSoon(ctx context.Context, wait time.Duration) *Order {
 }
 
 // Next returns up to most waiting jobs that would start first, in order: of a pool and the pools below it, or of all
-// pools if pool is empty.
+// pools if pool is empty. Jobs that no node that takes tasks could run come last: in the order, which asks for no room,
+// they stand before others.
 func (ex *Explainer) Next(ctx context.Context, pool string, most int) []int64 {
 	o := ex.Order(ctx)
-	var ids []int64
+	roomless := engine.Read(ex.loop, roomlessJobs)
+	var ids, last []int64
 	for _, s := range o.Starts {
 		if len(ids) >= most {
 			break
 		}
-		if s.First && (pool == "" || share.Inside(o.Labels[s.Pool].Path, pool)) {
+		if !s.First || pool != "" && !share.Inside(o.Labels[s.Pool].Path, pool) {
+			continue
+		}
+		if roomless[s.Job] {
+			last = append(last, s.Job)
+		} else {
 			ids = append(ids, s.Job)
 		}
 	}
-	return ids
+	ids = append(ids, last...)
+	return ids[:min(most, len(ids))]
 }
 
 // Oldest returns up to most jobs with waiting tasks, the earliest submissions first. The first one is the job behind
