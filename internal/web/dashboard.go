@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -38,17 +39,17 @@ type Dashboard struct {
 	live    *hub
 }
 
-// troubledWait is how long a page may take to load while a check fails, such as that of the database: what the server
-// says about that should show soon.
+// troubledWait is how long a page may take to load while the database does not answer: the findings about that should
+// show soon.
 const troubledWait = time.Second
 
-// load loads the data of a page. It gives up if that takes long and a check fails.
+// load loads the data of a page. It gives up if that takes long and the check of the database fails.
 func (d *Dashboard) load(ctx context.Context, p *Page, r *Request) (any, error) {
 	hasty, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
 		for wait.For(hasty, troubledWait) {
-			if h := d.source.Server.Health(ctx); h != nil && h.Result == api.ResultFail {
+			if h := d.source.Server.Health(ctx); h != nil && slices.ContainsFunc(h.Checks, databaseFails) {
 				cancel()
 			}
 		}
@@ -59,6 +60,8 @@ func (d *Dashboard) load(ctx context.Context, p *Page, r *Request) (any, error) 
 	}
 	return data, err
 }
+
+func databaseFails(c api.HealthCheck) bool { return c.Name == "database" && c.Result == api.ResultFail }
 
 // parts renders the live parts of a page.
 func (d *Dashboard) parts(ctx context.Context, p *Page, r *Request) ([]part, error) {
