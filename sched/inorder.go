@@ -92,7 +92,7 @@ func (m *placement) planNext(r *reserved, d *Decision) bool {
 		return false
 	case m.startKept(r, d):
 		return false
-	case r.endless && r.job != 0 && r.from == unplaced:
+	case r.job != 0 && r.from == unplaced:
 		b.keep.inOrder.soonest[m.reserve.spanOf(r)], b.promises.gap = cluster.Forever, true // it would take promised room
 		return true
 	}

@@ -106,7 +106,7 @@ func (v GateView) behind(r *reserved, j *Job) *room.Kept {
 	return v.s.Read().whyKept(r).WithPlan(func() *room.Plan {
 		p := v.s.Read().planOf(r)
 		if p != nil {
-			p.Behind = &room.Behind{Need: v.s.Read().needs(of.Key), Lasting: r.sure && of.Limit == 0}
+			p.Behind = &room.Behind{Need: v.s.Read().needs(of.Key), Lasting: v.lasting(r, &of)}
 			p.Behind.From = time.Unix(0, max(r.from, v.s.site.instantOf()))
 			p.Behind.Seconds = time.Duration(v.endOf(r, &of) - v.s.site.instantOf()).Seconds()
 		}

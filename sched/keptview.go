@@ -92,15 +92,21 @@ func (v GateView) endOf(r *reserved, j *Job) int64 {
 	return v.s.site.instantOf() + length
 }
 
+// lasting reports whether the running tasks without a time limit on the nodes of a planned start count as if they went
+// on, because it is a promise and the job that starts now could break it.
+func (v GateView) lasting(r *reserved, j *Job) bool {
+	return r.sure && (j.Limit == 0 || v.s.running.endlessAmong(r.nodes))
+}
+
 // delays reports whether a job that starts now would delay a planned start on a node where it fits.
 func (v GateView) delays(r *reserved, j *Job) bool {
 	if v.s.Read().newer() {
 		return false // the plan is not the one of the planned start
 	}
 	end := v.endOf(r, j)
-	if r.sure && j.Limit == 0 {
+	if v.lasting(r, j) {
 		return slices.ContainsFunc(r.nodes, func(id cluster.NodeID) bool {
-			return v.s.site.cluster.Fits(id, j.Key) && beside{&v.s.reserve}.besides(id, j.Key, r) == 0
+			return v.s.site.cluster.Fits(id, j.Key) && beside{&v.s.reserve}.besides(id, j.Key, r, end) == 0
 		})
 	}
 	from, until := max(r.from, v.s.site.instantOf()), min(end, r.until())
@@ -184,7 +190,8 @@ func (v View) whyKept(r *reserved) *room.Kept {
 	k := &room.Kept{Job: r.job, Nodes: v.s.site.nodeNames(r.nodes),
 		From: time.Unix(0, from), To: time.Unix(0, from+r.to-r.from)}
 	k.Unlimited, k.Held, k.MayMove = r.endless, r.held, v.s.site.plans == plansAll && !b.arrival
-	k.Predicted = !r.sure || v.s.site.cluster.Windows().Any() && v.s.running.endlessAmong(r.nodes)
+	k.Predicted = !r.sure || beforePromise(&v.s.reserve, r) ||
+		v.s.site.cluster.Windows().Any() && v.s.running.endlessAmong(r.nodes)
 	k.Overdue = k.Predicted && (r.from <= now || v.s.running.lateAmong(r.nodes))
 	switch {
 	case r.held && r.lacksLicense:

@@ -47,21 +47,21 @@ func (f *reserve) findPaid(key cluster.Key, limit time.Duration) (cluster.NodeID
 	return f.find(key, limit)
 }
 
-// placeBehind finds a node that is free for the planned run time of a task, or the nodes for a gang. Without a time
-// limit it has to leave the promised starts alone, and windows have to leave it its node.
+// placeBehind finds a node that is free for the planned run time of a task, or the nodes for a gang. The task has to
+// leave the promised starts alone. Without a time limit, windows have to leave it its node.
 func (f *reserve) placeBehind(key cluster.Key, length int64, limit time.Duration) (node cluster.NodeID, fits bool) {
 	now := f.site.instantOf()
 	end := now + length
 	spares := func(id cluster.NodeID, tasks int) int {
-		if limit > 0 || tasks == 0 {
+		if tasks == 0 || limit > 0 && f.running.endless.of(id) == 0 {
 			return tasks
 		}
-		if f.site.cluster.Windows().Any() && !f.site.mayUse(f.alone(id), key, limit) {
+		if limit == 0 && f.site.cluster.Windows().Any() && !f.site.mayUse(f.alone(id), key, limit) {
 			return 0
 		}
-		return beside{f}.spares(0, id, key, length, tasks)
+		return beside{f}.spares(0, id, key, length, limit == 0, tasks)
 	}
-	if !f.licensesBehind(key, now, end) || limit == 0 && !(beside{f}).sparesLicenses(0, key, length) {
+	if !f.licensesBehind(key, now, end) || !(beside{f}).sparesLicenses(0, key, length, limit == 0) {
 		return 0, false
 	}
 	if f.site.gangOf(key) > 0 {

@@ -43,7 +43,7 @@ func (f *reserve) fitsBehind(w waiting) bool {
 	if !f.keepBetween(&r, f.lengthAt(w.at), now, now+1) {
 		return false
 	}
-	if r.endless && !(beside{f}).sparesPlanned(&r) {
+	if !(beside{f}).sparesPlanned(&r) {
 		f.holdRoom(&r, +1)
 		return false
 	}

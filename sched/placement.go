@@ -235,7 +235,7 @@ func (m *placement) startKept(r *reserved, d *Decision) bool {
 	case !waits:
 		r.job = 0
 		return false
-	case r.endless && !(beside{m.reserve}).sparesPlanned(r):
+	case !(beside{m.reserve}).sparesPlanned(r):
 		r.from = unplaced
 		return false
 	}

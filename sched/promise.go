@@ -3,6 +3,7 @@ package sched
 import (
 	"iter"
 	"maps"
+	"math"
 
 	"github.com/fairlead/fairlead/cluster"
 )
@@ -11,7 +12,8 @@ import (
 // they may not break it: a task without a limit goes before such a start only beside the room that is kept for it.
 // There is one exception. If a window keeps the job from its nodes until an instant, then the nodes would be idle up
 // to that instant however long it is, and tasks without a limit start there if they could run for ten times as long
-// as predicted.
+// as predicted. A task with a limit goes before a promised start only if the running tasks without a limit could go on
+// beside both.
 
 // promises records which planned starts are promises.
 type promises struct {
@@ -55,8 +57,14 @@ func (f *reserve) isSure(r *reserved) bool {
 			return true
 		}
 	}
+	return f.needsNoPrediction(r)
+}
+
+// needsNoPrediction is isSure without regard to earlier promises.
+func (f *reserve) needsNoPrediction(r *reserved) bool {
+	p := &f.backfill.promises
 	switch {
-	case b.promises.endless > 0, b.promises.gap:
+	case p.endless > 0, p.gap:
 		return false
 	case f.running.endless.all == 0:
 		return true
@@ -64,13 +72,22 @@ func (f *reserve) isSure(r *reserved) bool {
 	return !f.quotas.holdsLicense(r.key) && !f.running.endlessAmong(r.nodes)
 }
 
-// promise makes the planned start of the job that goes first a promise if it is sure, and else takes it back.
-func (p *promises) promise(r *reserved) {
-	if r.sure {
-		p.make(r)
-	} else {
+// promise makes the planned start of the job that goes first a promise if it is sure, and else takes it back. A start
+// that moved to an earlier time, where it rests on predictions, leaves the promise as it was.
+func (f *reserve) promise(r *reserved) {
+	p := &f.backfill.promises
+	switch start, made := p.starts[r.job]; {
+	case !r.sure:
 		p.forget(r.job)
+	case !made || r.from < start && f.needsNoPrediction(r):
+		p.make(r)
 	}
+}
+
+// beforePromise reports whether the planned start of a job moved to before its promise, by predictions.
+func beforePromise(f *reserve, r *reserved) bool {
+	start, made := f.backfill.promises.starts[r.job]
+	return made && r.from < start && !f.needsNoPrediction(r)
 }
 
 // promiseAll makes all planned starts promises. They are, if jobs go in order of arrival, until tasks without a
@@ -102,27 +119,38 @@ func (f beside) promised(job, length int64) iter.Seq[*reserved] {
 	}
 }
 
-// spares is the number of tasks of a job without a time limit, with a key and a predicted run time, that a node can
-// take now beside the promised starts of other jobs: at most as many as asked for.
-func (f beside) spares(job int64, id cluster.NodeID, key cluster.Key, length int64, most int) int {
+// spares is the number of tasks of a job with a key and a planned run time that a node can take now beside the promised
+// starts of other jobs: at most as many as asked for. endless means that the job has no time limit.
+func (f beside) spares(job int64, id cluster.NodeID, key cluster.Key, length int64, endless bool, most int) int {
 	for r := range f.promised(job, length) {
 		if r.on(id) {
-			most = min(most, f.besides(id, key, r))
+			most = min(most, f.besides(id, key, r, f.endOf(length, endless)))
 		}
 	}
 	return most
 }
 
-// besides is the number of tasks with a key that a node can take beside a planned start, if no running task without a
-// time limit ends before.
-func (f beside) besides(id cluster.NodeID, key cluster.Key, r *reserved) int {
-	plan := f.backfill.plan
-	if f.running.endless.of(id) == 0 {
-		return plan.Holds(id, key, r.from, r.to)
+// endOf is when a task ends that starts now.
+func (f beside) endOf(length int64, endless bool) int64 {
+	if endless {
+		return cluster.Forever
+	}
+	return f.site.instantOf() + length
+}
+
+// besides is the number of tasks with a key that a node can take until an instant beside a planned start, if no running
+// task without a time limit ends before.
+func (f beside) besides(id cluster.NodeID, key cluster.Key, r *reserved, until int64) int {
+	plan, to := f.backfill.plan, min(until, r.to)
+	switch {
+	case to <= r.from:
+		return math.MaxInt
+	case f.running.endless.of(id) == 0:
+		return plan.Holds(id, key, r.from, to)
 	}
 	f.prolong(r, -1)
 	defer f.prolong(r, +1)
-	return plan.Holds(id, key, r.from, r.to)
+	return plan.Holds(id, key, r.from, to)
 }
 
 // prolong plans that the running tasks without a time limit go on until the end of a planned start, or undoes that if
@@ -140,14 +168,13 @@ func (f beside) prolong(r *reserved, sign int64) {
 	}
 }
 
-// sparesLicenses reports whether the licenses of a job without a time limit, with a key and a predicted run time, are
-// not promised to others.
-func (f beside) sparesLicenses(job int64, key cluster.Key, length int64) bool {
+// sparesLicenses reports whether the licenses of a job with a key and a planned run time are not promised to others.
+func (f beside) sparesLicenses(job int64, key cluster.Key, length int64, endless bool) bool {
 	if !f.quotas.holdsLicense(key) {
 		return true
 	}
 	for r := range f.promised(job, length) {
-		if f.quotas.holdsLicense(r.key) && !f.licensesBeside(key, r) {
+		if f.quotas.holdsLicense(r.key) && f.endOf(length, endless) > r.from && !f.licensesBeside(key, r) {
 			return false
 		}
 	}
@@ -186,18 +213,20 @@ func (m *site) opens(r *reserved) int64 {
 	return opens
 }
 
-// sparesPlanned reports whether a task, or a gang, without a time limit that is planned to start now leaves the
-// promised starts alone.
+// sparesPlanned reports whether a task, or a gang, that is planned to start now leaves the promised starts alone.
 func (f beside) sparesPlanned(r *reserved) bool {
 	length := r.to - r.from
+	if !r.endless && f.running.endless.all == 0 {
+		return true // it is planned beside them, and no prediction can be wrong
+	}
 	if f.site.cluster.Windows().Any() {
 		length = f.lengthAt(r.at)
 	}
-	if !f.sparesLicenses(r.job, r.key, length) {
+	if !f.sparesLicenses(r.job, r.key, length, r.endless) {
 		return false
 	}
 	for id, n := range r.tasks() {
-		if f.spares(r.job, id, r.key, length, n) < n {
+		if f.spares(r.job, id, r.key, length, r.endless, n) < n {
 			return false
 		}
 	}

@@ -72,7 +72,7 @@ func (f *reserve) moveToFreed(r *reserved) {
 	if r.from == was {
 		return
 	}
-	b.promises.promise(r)
+	f.promise(r)
 	kept := cluster.KeptOf(f.site.cluster)
 	kept.Release()
 	for i := range b.firsts {

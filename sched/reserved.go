@@ -227,7 +227,7 @@ func (f *reserve) goesFirst(r reserved) {
 		f.hold(&r)
 		return
 	}
-	f.backfill.promises.promise(&r)
+	f.promise(&r)
 	f.noteAhead(r)
 }
 

@@ -43,8 +43,8 @@ type Behind struct {
 	Seconds float64          `json:"seconds"`
 	// From is when the room is taken, which is earlier than the planned start if nodes are held that become free later.
 	From time.Time `json:"from"`
-	// Lasting means that the start of the other job is a promise, and that this task has no time limit: no prediction
-	// may break the promise, so that tasks with predicted ends count as if they went on.
+	// Lasting means that the start of the other job is a promise, and that this task, or others there, have no time limit:
+	// no prediction may break the promise, so that tasks with predicted ends count as if they went on.
 	Lasting bool `json:"lasting,omitempty"`
 }
 
