@@ -56,6 +56,9 @@ func (h *gates) uniform() bool {
 	return true
 }
 
+// inTurn reports whether no job can pass one that waits for room.
+func (h *gates) inTurn() bool { return h.site.strict || h.uniform() }
+
 // replan makes a new plan of the running tasks.
 func (e *departures) replan() {
 	b, now := &e.reserve.backfill, e.site.instantOf()

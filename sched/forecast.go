@@ -23,6 +23,8 @@ type Forecast struct {
 	Nodes []string // where it starts; several nodes for a gang
 	// Starts is the number of tasks that the replay started.
 	Starts int
+	// InTurn means that no job can pass one that waits for room: all jobs ask for the same, or start strictly in order.
+	InTurn bool
 }
 
 // Future is a copy of a scheduler whose time can run ahead. One goroutine may use it while the scheduler continues.
@@ -76,7 +78,7 @@ func (u *Future) Play(goOn func(Forecast) bool, end func(Task) time.Time, visit 
 			f.follow(int32(i))
 		}
 	}
-	out := Forecast{At: f.s.site.at}
+	out := Forecast{At: f.s.site.at, InTurn: true}
 	for idle := 0; !f.step(&out) && goOn(out) && f.s.intake.anyWaits() && idle < idlePasses; idle++ {
 		if len(f.ends) > 0 {
 			idle = 0
@@ -99,7 +101,7 @@ type forecast struct {
 
 // step starts all tasks that can start now, and reports whether the forecast ends here.
 func (f *forecast) step(out *Forecast) bool {
-	out.At = f.s.site.at
+	out.At, out.InTurn = f.s.site.at, out.InTurn && f.s.gates.inTurn()
 	for f.d.More = true; f.d.More; {
 		f.s.Step(f.s.site.at, 0, &f.d)
 		for _, st := range f.d.Starts {

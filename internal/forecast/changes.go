@@ -155,9 +155,13 @@ func (p *probing) try(without *sched.Scheduler, s sched.Job, c why.Change) {
 		f.Add(s, p.began)
 	}
 	goOn := func(sched.Forecast) bool { return time.Now().Before(p.until) }
-	got := f.AsFuture().Once().Forecast(s.ID, goOn,
-		func(t sched.Task) time.Time { return t.Started.Add(limitOr(t, sched.NoLimit)) })
-	if !got.Found || got.At.After(p.began.Add(sched.NoLimit/2)) {
+	unlimited := false
+	got := f.AsFuture().Once().Forecast(s.ID, goOn, func(t sched.Task) time.Time {
+		unlimited = unlimited || t.Limit <= 0
+		return t.Started.Add(limitOr(t, sched.NoLimit))
+	})
+	if unsure := unlimited && !got.InTurn && got.At.After(p.began); !got.Found || unsure ||
+		got.At.After(p.began.Add(sched.NoLimit/2)) {
 		return
 	}
 	if left := p.by.Sub(p.began); !p.by.IsZero() {

@@ -82,7 +82,9 @@ func (e *estimator) estimate() *why.Estimate {
 	return out
 }
 
-// bound adds when the job starts if every task runs until its time limit. It reports whether the time sufficed.
+// bound adds when the job starts if every task runs until its time limit. It reports whether the time sufficed. If jobs
+// can pass each other and a task without a limit runs, or starts before the job, then the replay shows no latest start:
+// the scheduler lets such a task go before others by its predicted run time. Only a promise holds then.
 func (e *estimator) bound(out *why.Estimate) bool {
 	unlimited, begun := false, time.Now()
 	goOn := func(sched.Forecast) bool { return time.Since(begun) < e.timeout(estimateTime) }
@@ -95,8 +97,10 @@ func (e *estimator) bound(out *why.Estimate) bool {
 	})
 	done := bound.Found || time.Since(begun) < e.timeout(estimateTime)
 	switch {
-	case bound.Found && (!unlimited || bound.At.Before(e.began.Add(sched.NoLimit/2))):
+	case bound.Found && (!unlimited || bound.InTurn && bound.At.Before(e.began.Add(sched.NoLimit/2))):
 		out.By, out.Node = &bound.At, strings.Join(bound.Nodes, ", ")
+	case e.kept != nil && !e.kept.Predicted:
+		out.By, out.Node = &e.kept.From, strings.Join(e.kept.Nodes, ", ")
 	case unlimited:
 		out.Text = e.unlimited()
 	case bound.At.After(e.began) || !done:

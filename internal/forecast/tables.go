@@ -62,10 +62,16 @@ func (fc *Forecaster) beginTimetable(s *engine.State, now time.Time) func() *tim
 	}
 	e := fc.estimatorOf(s, 0, now)
 	return func() *timetable {
-		t.replay(e, time.Now(), func(x sched.Task) time.Time {
-			t.endless = t.endless || x.Limit <= 0
+		var endless time.Time // start of the first task without a time limit
+		inTurn := t.replay(e, time.Now(), func(x sched.Task) time.Time {
+			if x.Limit <= 0 && (endless.IsZero() || x.Started.Before(endless)) {
+				endless = x.Started
+			}
 			return x.Started.Add(limitOr(x, sched.NoLimit))
 		})
+		if t.endless = !endless.IsZero(); t.endless && !inTurn {
+			t.forgetFrom(endless) // see bound
+		}
 		return t
 	}
 }

@@ -85,14 +85,23 @@ func (t *timetable) take(kept map[int64]room.Kept) {
 	}
 }
 
-// replay plays the future once more, and records when each job starts.
-func (t *timetable) replay(e *estimator, began time.Time, end func(sched.Task) time.Time) {
+// forgetFrom forgets the starts from an instant on.
+func (t *timetable) forgetFrom(at time.Time) {
+	for row, start := range t.starts[0] {
+		if start >= at.UnixNano() {
+			t.starts[0][row] = 0
+		}
+	}
+}
+
+// replay plays the future once more, and records when each job starts. It reports whether no job can pass another.
+func (t *timetable) replay(e *estimator, began time.Time, end func(sched.Task) time.Time) (inTurn bool) {
 	starts := make([]int64, len(t.row))
 	goOn := func(sched.Forecast) bool {
 		runtime.Gosched() // callers who wait for an answer go first
 		return time.Since(began) < tableTime
 	}
-	e.future.Play(goOn, end, func(s sched.Start, at time.Time) bool {
+	played := e.future.Play(goOn, end, func(s sched.Start, at time.Time) bool {
 		row, known := t.row[s.Job]
 		if !known {
 			row = int32(len(t.row))
@@ -110,4 +119,5 @@ func (t *timetable) replay(e *estimator, began time.Time, end func(sched.Task) t
 	for i, s := range t.starts {
 		t.starts[i] = append(s, make([]int64, len(t.row)-len(s))...)
 	}
+	return played.InTurn
 }
