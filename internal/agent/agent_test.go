@@ -233,12 +233,16 @@ func (r *rig) untilDrains() {
 	})
 }
 
-// TestRenews checks that a task that runs for several leases stays with its agent. The lease is long enough
-// for a machine that freezes for a second.
+// TestRenews checks that a task that runs for several leases stays with its agent, which reports what the task uses.
+// The lease is long enough for a machine that freezes for a second.
 func TestRenews(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 2500*time.Millisecond, agent.Options{})
 	id := r.submit(shell("sleep 6"))
+	used := r.until(id, func(j *api.JobResponse) bool { return j.Job.Used != nil || ended(j) }).Job.Used
+	if used == nil || used.Tasks != 1 || used.Memory <= 0 || used.Elapsed <= 0 || used.Elapsed > 60 {
+		t.Errorf("it uses %+v", used)
+	}
 	if j := r.until(id, ended); j.Job.State != "succeeded" || j.Tasks[0].Attempt != 1 {
 		t.Errorf("job %+v", j)
 	}

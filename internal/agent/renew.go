@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/process"
+	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/internal/wait"
 	"github.com/fairlead/fairlead/queue"
 )
@@ -47,16 +49,18 @@ func (a *Agent) renewOnce(ctx context.Context) bool {
 	session, due := a.session, a.renewNow
 	a.renewNow = false
 	var refs []queue.Ref
+	var running []*process.Process
 	if due {
-		for ref := range a.tasks {
-			refs = append(refs, ref)
+		for ref, t := range a.tasks {
+			refs, running = append(refs, ref), append(running, t.process)
 		}
 	}
 	a.mu.Unlock()
+	used := measured(running)
 	for len(refs) > 0 {
 		n := min(len(refs), maxRefs)
 		sent := time.Now()
-		r, ok := a.send(ctx, api.ReportRequest{Session: session, Renew: refs[:n]}, sent)
+		r, ok := a.send(ctx, api.ReportRequest{Session: session, Renew: refs[:n], Used: used[:n]}, sent)
 		if !ok {
 			a.mu.Lock()
 			a.renewNow = true
@@ -64,9 +68,18 @@ func (a *Agent) renewOnce(ctx context.Context) bool {
 			return false
 		}
 		a.renewed(refs[:n], r.Renew, sent)
-		refs = refs[n:]
+		refs, used = refs[n:], used[n:]
 	}
 	return true
+}
+
+// measured returns what tasks use.
+func measured(running []*process.Process) []views.Used {
+	var out []views.Used
+	for _, u := range process.Measure(running) {
+		out = append(out, views.Used{CPU: u.CPU.Seconds(), Memory: u.Memory, Elapsed: u.Elapsed.Seconds()})
+	}
+	return out
 }
 
 // send sends renewals; it returns false if the caller must send them again.

@@ -3,6 +3,7 @@ package api
 import (
 	"time"
 
+	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/why"
 )
@@ -87,7 +88,10 @@ type ReportRequest struct {
 	Session  string      `json:"session"`
 	Finished []Finished  `json:"finished,omitempty"`
 	Renew    []queue.Ref `json:"renew,omitempty" doc:"Attempts that still run: their leases last ttl_seconds from now"`
-	Release  []queue.Ref `json:"release,omitempty" doc:"Returned attempts: the tasks wait again at once, and this does not count as an attempt"`
+	// Used says what the attempts of Renew use. An agent leaves it out if it cannot measure.
+	Used []views.Used `json:"used,omitempty" doc:"In the order of renew: what the attempts use now; for display"`
+	// Release names returned attempts.
+	Release []queue.Ref `json:"release,omitempty" doc:"Their tasks wait again at once; they count as no attempt"`
 	// LeaseSeconds is how long renewed leases last, if that is longer than usual.
 	LeaseSeconds float64 `json:"lease_seconds,omitempty" minimum:"0" maximum:"2592000" doc:"Of a bridge, whose tasks continue elsewhere while it is away: duration of renewed leases; at least ttl_seconds"`
 	Notes        []Note  `json:"notes,omitempty" doc:"Of a bridge: where its tasks are in another queueing system"`

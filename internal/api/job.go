@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/why"
 )
@@ -109,8 +110,10 @@ type Job struct {
 type Attempts struct {
 	RunsSince *time.Time `json:"runs_since,omitempty" doc:"Start of the first task that runs now; in lists"`
 	Nodes     []string   `json:"nodes,omitempty" doc:"Nodes on which its tasks run: the first ten by name; in lists"`
-	StartBy   *time.Time `json:"start_by,omitempty" doc:"Latest start of its next task, if no new job goes ahead"`
-	StartKept bool       `json:"start_kept,omitempty" doc:"Room is kept for it from then on"`
+	// Used is measured by agents with each renewal of a lease, some seconds apart.
+	Used      *views.Used `json:"used,omitempty" doc:"What its running tasks use, as reported to this server"`
+	StartBy   *time.Time  `json:"start_by,omitempty" doc:"Latest start of its next task, if no new job goes ahead"`
+	StartKept bool        `json:"start_kept,omitempty" doc:"Room is kept for it from then on"`
 	// StartPredicted means that StartBy rests on predicted run times of tasks without a time limit.
 	StartPredicted bool `json:"start_predicted,omitempty" doc:"start_by is predicted: the likely start, not the latest"`
 	// LastEnd needs ends=true.

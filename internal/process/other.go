@@ -5,6 +5,7 @@ package process
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/fairlead/fairlead/queue"
 )
@@ -34,6 +35,16 @@ func (*Process) Stop(string, queue.State) {}
 
 // Kill does nothing.
 func (*Process) Kill(string, queue.State) {}
+
+// Used is what a running task uses.
+type Used struct {
+	CPU     time.Duration
+	Memory  int64
+	Elapsed time.Duration
+}
+
+// Measure returns nothing.
+func Measure(tasks []*Process) []Used { return make([]Used, len(tasks)) }
 
 // KillSurvivors returns an error.
 func KillSurvivors(string) (int, error) { return 0, errSystem }

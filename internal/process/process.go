@@ -25,6 +25,7 @@ type Process struct {
 	killed  chan struct{} // closed when SIGKILL was sent
 	limit   *time.Timer   // nil without a limit
 	memory  *peak         // largest memory seen
+	began   time.Time
 	result  queue.Outcome // valid when done is closed
 
 	mu     sync.Mutex
@@ -52,6 +53,7 @@ func newProcess(pid int, spec *Spec, o *orphans, gone func(*Process)) *Process {
 		done:    make(chan struct{}),
 		killed:  make(chan struct{}),
 		memory:  watchMemory(pid),
+		began:   time.Now(),
 	}
 	if spec.Limit > 0 {
 		cause := fmt.Sprintf("time limit of %v", spec.Limit)

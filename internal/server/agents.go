@@ -224,6 +224,7 @@ func (s *agentService) report(ctx context.Context, in *namedPost[api.ReportReque
 	for _, err := range errs {
 		out.Renew = append(out.Renew, api.FromError(err))
 	}
+	s.bridged.used.report(x.name, in.Body.Renew, in.Body.Used, out.Renew, time.Now())
 	if in.Body.Drain {
 		x.member.Drain()
 	}

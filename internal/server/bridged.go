@@ -17,8 +17,9 @@ import (
 // bridged holds where tasks are in other queueing systems, as bridges reported. It is kept in memory while the tasks
 // run: a bridge repeats it when it joins again.
 type bridged struct {
-	mu  sync.Mutex
-	all map[int64]map[int]note // by job and task
+	mu   sync.Mutex
+	all  map[int64]map[int]note // by job and task
+	used usedNow                // what tasks of agents use, which ends with them in the same way
 }
 
 type note struct {
@@ -123,6 +124,7 @@ func (s *agentService) dropOwn(ctx context.Context, x *session, refs []queue.Ref
 
 // drop forgets attempts that are over.
 func (b *bridged) drop(refs []queue.Ref) {
+	b.used.drop(refs)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, r := range refs {
@@ -149,6 +151,7 @@ func (h hearsLost) Lost(ref queue.Ref) {
 
 // leave forgets what a bridge reported, because it left or will report it again.
 func (b *bridged) leave(node string) {
+	b.used.leave(node)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for id, of := range b.all {

@@ -61,6 +61,7 @@ func (s *jobService) jobOf(ctx context.Context, j *queue.Job, tasks []queue.Task
 	out := api.JobResponse{Version: api.Version, Job: shown(who(ctx), j), Tasks: make([]api.Task, 0, len(tasks))}
 	if j.Running > 0 {
 		out.Job.Bridged = s.bridged.of(j.ID)
+		out.Job.Used = s.bridged.used.of(j.ID)
 	}
 	for i := range tasks {
 		out.Tasks = append(out.Tasks, api.FromTask(&tasks[i]))

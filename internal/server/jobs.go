@@ -141,6 +141,7 @@ func (s *jobService) jobs(ctx context.Context, q queue.Query, o web.JobOptions) 
 		if j.Running > 0 {
 			d.Bridged = s.bridged.of(j.ID)
 			d.Bridged = d.Bridged[:min(len(d.Bridged), maxBridged)]
+			d.Used = s.bridged.used.of(j.ID)
 		}
 		d.Reason = cmp.Or(d.Reason, heldReason(j, d.Bridged), stoppedReason(tasks))
 		if st, ok := starts[j.ID]; ok {

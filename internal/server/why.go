@@ -12,6 +12,8 @@ import (
 	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/forecast"
+	"github.com/fairlead/fairlead/internal/instant"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/why"
 )
@@ -57,6 +59,13 @@ func (s *whyService) Why(ctx context.Context, id int64, o explain.WhyOptions) (*
 	keepAllowed(ctx, s.loop, a)
 	if a.Subject.Running > 0 {
 		a.Bridged = s.bridged.of(id)
+	}
+	if used := s.bridged.used.of(id); used != nil && a.Reason.Code == why.StateRunning {
+		j, err := s.loop.Client().Job(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		a.Reason.Text += "; it uses " + words.UsedNow(used, j.Request) + ", measured " + instant.Text(*used.At)
 	}
 	if len(a.Bridged) > 0 && a.Reason.Code == why.StateQueued {
 		a.Reason.Text = a.Bridged[0].Sentence()

@@ -23,6 +23,8 @@ var columnFuncs = template.FuncMap{
 	"ran":          func(from time.Time, to *time.Time) template.HTML { return span(to.Sub(from).Seconds()) },
 	"processorUse": processorUse,
 	"memoryUse":    memoryUse,
+	"processorNow": processorNow,
+	"memoryNow":    memoryNow,
 	"errorOf":      words.ErrorOf,
 	"list":         func(items ...string) []string { return items },
 	"path":         url.PathEscape,
@@ -80,4 +82,21 @@ func memoryUse(j *api.Job) template.HTML {
 		text = fmt.Sprintf("%s of %s", text, words.Size(asked))
 	}
 	return data(strconv.FormatInt(t.MaxRSS, 10), text)
+}
+
+// processorNow writes which part of their processors the running tasks have used, as last measured.
+func processorNow(j *api.Job) template.HTML {
+	if j.Used == nil || words.Processors(j.Used, j.Request) == "" {
+		return data("", "–")
+	}
+	return data(exact(words.PartOfProcessors(j.Used, j.Request)), words.Processors(j.Used, j.Request))
+}
+
+// memoryNow writes the memory that the running tasks use, as last measured, and how much they asked for.
+func memoryNow(j *api.Job, now time.Time) template.HTML {
+	if j.Used == nil {
+		return data("", "–")
+	}
+	text := words.Memory(j.Used, j.Request)
+	return data(strconv.FormatInt(j.Used.Memory, 10), text+", "+words.Clock(*j.Used.At, now))
 }

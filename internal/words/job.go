@@ -77,7 +77,11 @@ func WaitingFor(j *api.Job, now time.Time) string {
 	case len(j.Bridged) > 0:
 		return bridgedFor(j)
 	case j.State == "running" && j.RunsSince != nil:
-		return "runs " + Span(now.Sub(*j.RunsSince))
+		text := "runs " + Span(now.Sub(*j.RunsSince))
+		if j.Used != nil {
+			text += "; " + UsedNow(j.Used, j.Request)
+		}
+		return text
 	case j.Ended != nil:
 		return strings.TrimSpace("ended " + Clock(*j.Ended, now) + " " + j.Cause)
 	}

@@ -1,0 +1,27 @@
+package words
+
+import (
+	"testing"
+
+	"github.com/fairlead/fairlead/internal/views"
+)
+
+// TestUsedNow: what tasks use is compared with the requests of all of them; without a request for memory there is
+// nothing to compare, and the processor use of a task's first second says nothing.
+func TestUsedNow(t *testing.T) {
+	for _, c := range []struct {
+		used    views.Used
+		request map[string]int64
+		want    string
+	}{
+		{views.Used{Tasks: 1, CPU: 15, Memory: 1 << 30, Elapsed: 10}, map[string]int64{"cpu": 2, "mem": 4 << 30},
+			"1G of 4G memory, 75.0% of 2 cpu"},
+		{views.Used{Tasks: 3, CPU: 15, Memory: 1 << 30, Elapsed: 30}, map[string]int64{"mem": 1 << 30},
+			"1G of 3G memory, 50.0% of 3 cpu"},
+		{views.Used{Tasks: 1, CPU: 0.1, Memory: 10 << 20, Elapsed: 0.5}, nil, "10M memory"},
+	} {
+		if got := UsedNow(&c.used, c.request); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
