@@ -173,3 +173,6 @@ func total(widths []int) int {
 	}
 	return sum
 }
+
+// natural returns the width that the table needs.
+func (t *Table) natural() int { return total(t.widths()) }

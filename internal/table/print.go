@@ -103,9 +103,6 @@ func (t *Table) Print(w io.Writer) error {
 	return nil
 }
 
-// natural returns the width that the table needs.
-func (t *Table) natural() int { return total(t.widths()) }
-
 // Width returns the width of the terminal behind w, or 0 if w is not a terminal.
 func Width(w io.Writer) int {
 	f, ok := plain.Raw(w).(*os.File)
