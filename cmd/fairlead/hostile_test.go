@@ -103,7 +103,10 @@ func obeyed(r rune) bool {
 	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029')
 }
 
-var forged = regexp.MustCompile(`(?m)^\W*FORGED`)
+var (
+	forged    = regexp.MustCompile(`(?m)^\W*FORGED`)
+	continued = regexp.MustCompile(`\r?\n {20,}`)
+)
 
 // hostileCommands lists the commands that print user input; USER is the caller.
 var hostileCommands = []string{
@@ -140,6 +143,9 @@ func TestHostileWords(t *testing.T) {
 		line = strings.NewReplacer("USER", s.user, "NODE", s.host).Replace(line)
 		t.Run(line, func(t *testing.T) {
 			seen := s.onTerminal(t, address, line)
+			if line == "doctor" { // a finding goes on below, far from where the names of checks are
+				seen = continued.ReplaceAllString(seen, " ")
+			}
 			if strings.Contains(seen, "unknown") || strings.Contains(seen, "panic:") {
 				t.Errorf("this is no command:\n%s", seen)
 			}
