@@ -57,11 +57,11 @@ func (f *reserve) isSure(r *reserved) bool {
 			return true
 		}
 	}
-	return f.needsNoPrediction(r)
+	return needsNoPrediction(f, r)
 }
 
 // needsNoPrediction is isSure without regard to earlier promises.
-func (f *reserve) needsNoPrediction(r *reserved) bool {
+func needsNoPrediction(f *reserve, r *reserved) bool {
 	p := &f.backfill.promises
 	switch {
 	case p.endless > 0, p.gap:
@@ -79,7 +79,7 @@ func (f *reserve) promise(r *reserved) {
 	switch start, made := p.starts[r.job]; {
 	case !r.sure:
 		p.forget(r.job)
-	case !made || r.from < start && f.needsNoPrediction(r):
+	case !made || r.from < start && needsNoPrediction(f, r):
 		p.make(r)
 	}
 }
@@ -87,7 +87,7 @@ func (f *reserve) promise(r *reserved) {
 // beforePromise reports whether the planned start of a job moved to before its promise, by predictions.
 func beforePromise(f *reserve, r *reserved) bool {
 	start, made := f.backfill.promises.starts[r.job]
-	return made && r.from < start && !f.needsNoPrediction(r)
+	return made && r.from < start && !needsNoPrediction(f, r)
 }
 
 // promiseAll makes all planned starts promises. They are, if jobs go in order of arrival, until tasks without a
