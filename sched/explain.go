@@ -230,7 +230,7 @@ func (v Explainer) firstOf(in *inner) int32 {
 // no job waits for room that might go before its jobs: such jobs are compared only when there is room.
 func (v Explainer) BehindAt(leaf PoolID) (pool PoolID, behind, next bool) {
 	way := v.way(int32(leaf))
-	next = v.s.gates.noRoom.subs == 0
+	next = !slices.ContainsFunc(v.s.gates.noRoom.active, v.s.site.cluster.Empty().Could)
 	for i := 1; i < len(way); i++ {
 		next = next && v.s.tree.pools[way[i]].seat.in
 		in := &v.s.tree.inners[v.s.tree.pools[way[i-1]].inner]

@@ -1,6 +1,10 @@
 package sched
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/fairlead/fairlead/cluster"
+)
 
 // A step of [EASY] plans nothing while no waiting job has room: nothing could pass the first job without room then.
 // Readers want to know the start of that job all the same. It is planned for them in a copy of the scheduler, as the
@@ -26,7 +30,25 @@ func allWaitForRoom(s *Scheduler) bool {
 		s.queues.somethingFits() {
 		return false
 	}
-	return !slices.ContainsFunc(s.tree.inners, func(in inner) bool { return in.as.weigher != nil })
+	return requestsDiffer(s) && !slices.ContainsFunc(s.tree.inners, func(in inner) bool { return in.as.weigher != nil })
+}
+
+// requestsDiffer reports whether the running tasks and the waiting jobs that an empty node could run have several
+// requests. If they have one, no job can pass another, and nothing is planned.
+func requestsDiffer(s *Scheduler) bool {
+	one := cluster.Key(-1)
+	for _, keys := range [...][]cluster.Key{s.running.keys.active, s.queues.readyKeys.active, s.gates.noRoom.active} {
+		for _, key := range keys {
+			switch {
+			case key == one || !s.site.cluster.Empty().Could(key):
+			case one >= 0:
+				return true
+			default:
+				one = key
+			}
+		}
+	}
+	return false
 }
 
 // planFirst plans the start of the first job without room, and of the first one of each window. It drops the turns that

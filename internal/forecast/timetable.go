@@ -85,10 +85,10 @@ func (t *timetable) take(kept map[int64]room.Kept) {
 	}
 }
 
-// forgetFrom forgets the starts from an instant on.
+// forgetFrom forgets the starts from an instant on, except the ones of now.
 func (t *timetable) forgetFrom(at time.Time) {
 	for row, start := range t.starts[0] {
-		if start >= at.UnixNano() {
+		if start >= at.UnixNano() && start > t.at.UnixNano() {
 			t.starts[0][row] = 0
 		}
 	}
