@@ -97,7 +97,8 @@ func (e *estimator) bound(out *why.Estimate) bool {
 	})
 	done := bound.Found || time.Since(begun) < e.timeout(estimateTime)
 	switch {
-	case bound.Found && (!unlimited || !bound.At.After(e.began) || bound.InTurn && bound.At.Before(e.began.Add(sched.NoLimit/2))):
+	case bound.Found && (!unlimited || !bound.At.After(e.began) ||
+		bound.InTurn && bound.At.Before(e.began.Add(sched.NoLimit/2))):
 		out.By, out.Node = &bound.At, strings.Join(bound.Nodes, ", ")
 	case e.kept != nil && !e.kept.Predicted:
 		out.By, out.Node = &e.kept.From, strings.Join(e.kept.Nodes, ", ")

@@ -16,8 +16,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// TestLatestStartsAmongTasksWithoutALimit: of jobs of different widths a third has no time limit. why, submit and queue
-// tell a latest start only if it is kept, which for most jobs means none, and why says for which reason.
+// TestLatestStartsAmongTasksWithoutALimit: of jobs of different widths a third has no time limit. why and queue tell a
+// latest start only if the job then starts by it, which for most jobs means none, and why says for which reason.
 func TestLatestStartsAmongTasksWithoutALimit(t *testing.T) {
 	for seed := range uint64(2) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
