@@ -28,7 +28,7 @@ func (f arrears) takeOver(t turn, at subRef) {
 	}
 	p.of = append(p.of, t)
 	if p.held.job == 0 && f.backfill.plan != nil {
-		f.holdFor(t) // before another job without room is held
+		f.holdFor(t, f.site.instantOf()+1) // before another job without room is held; with room now, it may start
 	}
 }
 
@@ -48,19 +48,19 @@ func (f arrears) holdOwed() {
 	p.of = slices.DeleteFunc(p.of, func(t turn) bool { return t.share > 0 && f.owed(&t) <= 0 })
 	for i := 0; i < len(p.of) && p.held.job == 0; i++ {
 		if p.of[i].share > 0 && f.queues.there(p.of[i].at) {
-			f.holdFor(p.of[i])
+			f.holdFor(p.of[i], 0)
 		}
 	}
 }
 
-// holdFor holds nodes for the job of a turn.
-func (f arrears) holdFor(t turn) {
+// holdFor holds nodes for the job of a turn, if it has no room before an instant.
+func (f arrears) holdFor(t turn, before int64) {
 	r := f.queues.unplacedAt(t.at, t.job)
 	if !f.queues.waitsForRoom(&r) || !f.keepRoom(&r) {
 		return
 	}
 	f.holdRoom(&r, +1)
-	if f.site.opens(&r) <= f.site.instantOf() {
+	if r.from >= before && f.site.opens(&r) <= f.site.instantOf() {
 		f.hold(&r)
 	}
 }
