@@ -190,7 +190,8 @@ func (v View) whyKept(r *reserved) *room.Kept {
 	k := &room.Kept{Job: r.job, Nodes: v.s.site.nodeNames(r.nodes),
 		From: time.Unix(0, from), To: time.Unix(0, from+r.to-r.from)}
 	k.Unlimited, k.Held, k.MayMove = r.endless, r.held, v.s.site.plans == plansAll && !b.arrival
-	k.Predicted = !r.sure || beforePromise(&v.s.reserve, r) ||
+	first := slices.ContainsFunc(b.firsts, func(x reserved) bool { return x.job == r.job })
+	k.Predicted = !r.sure || beforePromise(&v.s.reserve, r) || !first && v.replans() ||
 		v.s.site.cluster.Windows().Any() && v.s.running.endlessAmong(r.nodes)
 	k.Overdue = k.Predicted && (r.from <= now || v.s.running.lateAmong(r.nodes))
 	switch {
@@ -199,7 +200,6 @@ func (v View) whyKept(r *reserved) *room.Kept {
 	case r.held:
 		v.expected(r, k)
 	}
-	first := slices.ContainsFunc(b.firsts, func(x reserved) bool { return x.job == r.job })
 	if i, known := b.patience.find(r.job); known && first {
 		t := &b.patience.of[i]
 		since := time.Unix(0, t.first)
@@ -210,6 +210,13 @@ func (v View) whyKept(r *reserved) *room.Kept {
 		}
 	}
 	return k
+}
+
+// replans reports whether conservative backfilling in order of arrival will plan all room anew, because tasks without a
+// time limit run or wait. Then only the start of the first job is sure.
+func (v View) replans() bool {
+	b := &v.s.reserve.backfill
+	return v.s.site.plans == plansAll && b.arrival && (!b.stable || b.promises.endless > 0)
 }
 
 // endlessAt lists up to three jobs with tasks without a time limit on the nodes of a planned start that rests on
