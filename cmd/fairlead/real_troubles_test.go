@@ -126,6 +126,13 @@ func (l *looker) trouble(name, check string, holds, next string, cause, mend fun
 			each = append(each, fmt.Sprintf("%s %s after %v", place, what, took.Round(time.Millisecond)))
 		}
 	}
+	l.t.Cleanup(func() {
+		for _, place := range lookedAt {
+			if l.t.Failed() {
+				l.t.Logf("%s: %s says at last: %q", name, place, l.says(place, check))
+			}
+		}
+	})
 	cause()
 	watch("shows it", func(place string) bool {
 		said := l.says(place, check)
