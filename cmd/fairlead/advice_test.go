@@ -94,7 +94,7 @@ func refused(t *testing.T, text string, told bool) string {
 // TestWrongAdvice checks that the test above finds wrong commands.
 func TestWrongAdvice(t *testing.T) {
 	root := newRoot(&app{})
-	if got := refused(t, "alter JOB --pool POOL", true); got != "give either job numbers or a selection with -u, -A, -k or -t, not both" && !strings.Contains(got, "--priority is missing") {
+	if got := refused(t, "alter JOB --pool POOL", true); got != "give either job numbers or a selection with -u, -A, -k or -t, not both" && !strings.Contains(got, "nothing to change: give --priority") {
 		t.Errorf("a command without what it needs: %q", got)
 	}
 	for text, wrong := range map[string]string{

@@ -136,7 +136,8 @@ func (x *alteration) run(c *cobra.Command, args []string) error {
 		case x.pool != "":
 			x.verb, x.past, x.raise.Pool = "move", "moved", x.pool
 		case !raise:
-			return usagef("--priority is missing: very_high, high, normal, low or very_low; or --qos, --nice or --move-to")
+			return usagef("nothing to change: give --priority (very_high, high, normal, low or very_low), --qos, --nice or " +
+				"--move-to; to change a time limit or resources, cancel the job and submit it again")
 		}
 	}
 	if len(ids) == 0 && x.selection.empty() {

@@ -56,7 +56,8 @@ func parseSum(text string) (time.Duration, error) {
 		}
 		i := findUnit(name)
 		if i < 0 {
-			return 0, fmt.Errorf("%s has the unknown unit %s; units are w, d, h, m, s, ms, us and ns", clip(text), clip(name))
+			return 0, fmt.Errorf("%s has the unknown unit %s; units are w, d, h, m, s, ms, us and ns", clip(text),
+				clip(strings.TrimSpace(name)))
 		}
 		if i < from {
 			return 0, fmt.Errorf("%s names a longer unit after a shorter one; write 1h30m, not 30m1h", clip(text))

@@ -30,7 +30,7 @@ func TestParseDurationRefuses(t *testing.T) {
 		{"abc", "is not a duration"}, {"30m1h", "longer unit after a shorter"}, {"1h1h", "longer unit after a shorter"},
 		{"1:30", "could be hours or minutes"}, {"1:2:3:4", "not of the form"}, {"1-2", "unknown unit -"}, {"1-2:3", "not of the form"},
 		{"a:0:0", `"a" is not a whole number`}, {"36501d", "longer than a hundred years"}, {"1..5h", "1..5 is not a number"},
-		{".5h", ".5 is not a number"}, {"5.h", "5. is not a number"}, {"1 h", "unknown unit  h"},
+		{".5h", ".5 is not a number"}, {"5.h", "5. is not a number"}, {"1 h", "unknown unit h"},
 		{strings.Repeat("9", 400) + "s", "longer than a hundred years"}, {"99999999999:0:0", "is not a whole number"},
 		{"2147483647-0:0:0", "longer than a hundred years"}, {"1h-3m", "unknown unit h-"}, {":", "could be hours"}, {"::", "not a whole number"},
 	} {
