@@ -135,12 +135,19 @@ func TestAdviceIsAllowed(t *testing.T) {
 	for _, c := range []struct {
 		who  access.Principal
 		want int
-	}{{person("ann", 1000, "physics"), 1}, {root, 2}} {
+		next string
+	}{
+		{person("ann", 1000, "physics"), 1, "ask an administrator to raise its priority; or wait"},
+		{root, 2, "raise its priority: fairlead alter 2 --priority high; or wait"},
+	} {
 		ctx := context.WithValue(t.Context(), principalKey{}, c.who)
 		a := &why.Answer{Subject: why.Subject{User: "ann", Pool: "physics/ann"}}
 		a.Changes = []why.Change{{Flags: "-t 1h"}, {Flags: "--priority high", Priority: "high"}}
-		if keepAllowed(ctx, d.loop, a); len(a.Changes) != c.want {
-			t.Errorf("%s is advised %+v", c.who.Name, a.Changes)
+		a.Reason.Next = "raise its priority: fairlead alter 2 --priority high; or wait"
+		a.Others = []why.Reason{{Next: a.Reason.Next}}
+		keepAllowed(ctx, d.loop, a)
+		if len(a.Changes) != c.want || a.Reason.Next != c.next || a.Others[0].Next != c.next {
+			t.Errorf("%s is advised %+v, %q, %q", c.who.Name, a.Changes, a.Reason.Next, a.Others[0].Next)
 		}
 	}
 }

@@ -3,7 +3,9 @@ package server
 import (
 	"context"
 	"net/http"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -73,13 +75,30 @@ func (s *whyService) Why(ctx context.Context, id int64, o explain.WhyOptions) (*
 	return a, nil
 }
 
-// keepAllowed removes the advice to raise the priority from an answer if the actor may not.
+// raising matches the advice to raise the priority of a job, with the priority.
+var raising = regexp.MustCompile(`(?:raise its priority: )?fairlead alter \d+ --priority (\w+)`)
+
+// keepAllowed removes the advice to raise the priority from an answer if the actor may not: then an administrator can.
 func keepAllowed(ctx context.Context, loop *engine.Loop, a *why.Answer) {
 	me, shares := who(ctx), loop.Client().Shares.Load()
 	j := &queue.Job{User: a.Subject.User, Pool: a.Subject.Pool}
 	a.Changes = slices.DeleteFunc(slices.Clone(a.Changes), func(c why.Change) bool {
 		return c.Priority != "" && shares.CheckRights(&me, j, queue.Alteration{Priority: c.Priority}) != nil
 	})
+	a.Others = slices.Clone(a.Others)
+	for _, r := range append([]*why.Reason{&a.Reason}, pointers(a.Others)...) {
+		if m := raising.FindStringSubmatch(r.Next); m != nil &&
+			shares.CheckRights(&me, j, queue.Alteration{Priority: m[1]}) != nil {
+			r.Next = strings.Replace(r.Next, m[0], "ask an administrator to raise its priority", 1)
+		}
+	}
+}
+
+func pointers(all []why.Reason) (out []*why.Reason) {
+	for i := range all {
+		out = append(out, &all[i])
+	}
+	return out
 }
 
 type whatIfInput struct {
