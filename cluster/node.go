@@ -28,7 +28,7 @@ type Node struct {
 	State    State // also Maintenance during a maintenance window
 	Labels   Labels
 	Capacity Vector
-	Free     Vector // negative if the capacity shrank below the running tasks
+	Free     Vector // the unit first; negative if the capacity shrank below the running tasks
 	Running  int    // tasks
 	Server   string // the server that it is connected to; "" is this one
 	// Uncounted marks, by the number of the resource, amounts that nobody counts. It is nil for nodes that are not

@@ -51,7 +51,7 @@ type Priority struct {
 type Backfill uint8
 
 const (
-	// FirstFit continues with the next job that fits.
+	// FirstFit continues with the next job that fits. First refers to jobs, not to nodes.
 	FirstFit Backfill = iota
 	// FCFS starts no other job until it fits.
 	FCFS

@@ -4,7 +4,7 @@
 // A [Scheduler] is a state machine. The caller reports events (jobs began to wait or were
 // withdrawn, tasks ended, nodes came and went, the configuration changed) and asks with
 // [Scheduler.Step] which tasks to start. The [Decision] gives, for every start, the numbers
-// that decided it. It also gives the next instant at which time alone could change the decision.
+// that decided it. It also says when to call Step again if no event comes before.
 // The live engine and the simulator drive the same scheduler.
 //
 // A step walks down the tree of pools. At each pool its [Policy] chooses the child that goes
@@ -17,22 +17,27 @@
 // scheduler knows its number, its pool, its request and its number of tasks, never its content.
 //
 // A Scheduler consists of parts with their own fields and methods. Each part knows only the
-// parts that it depends on (see wire in scheduler.go). The files can be read in order, and none
-// uses a later one. First come the data: pool.go, policy.go, inner.go and subqueue.go. Then come the
+// parts that it depends on (see wire in scheduler.go). The files can be read in order: each
+// depends only on earlier ones. First come the data: pool.go, policy.go, inner.go and subqueue.go. Then come the
 // parts, in the order of wire: the tree of pools first, the intake of jobs last. scheduler.go puts
 // them together. The kinds of gates (kinds.go) and the backfill rules (rule.go) are tables. Above them
 // are the files of the events, step.go, and the files that only read:
 // view.go, explain.go, gateview.go, preview.go and forecast.go.
 //
-// Three things are made to be added to, each by one type and one row of a table:
+// There are three points of extension. Each needs a type in a file of its own and a row of a table:
 //
-//   - a policy, which orders the children of a pool: implement [Keyed] or another interface of policy.go in
-//     package policy, and add it to its table makers. [Config.NewPolicy] finds it by name.
-//   - a gate, a reason for which jobs wait although there is room: implement gateKind (gate.go) and add it to
-//     newKinds. rategate.go is a model of a gate that time opens, licensegate.go of one that the end of a task
-//     opens.
-//   - a backfill rule, which says who takes free room: implement backfillRule (rule.go) and add it to rules.
-//     firstfit.go is a model without a plan, easy.go with one.
+//   - a policy orders the children of a pool. Implement [Keyed] or another interface of policy.go in a new file of
+//     package policy, and add a row to its table makers; [Config.NewPolicy] finds it by that name. Implement
+//     replay.Rule beside it, else why --verify cannot check the policy. A rule sees only why.PoolEvidence, so build
+//     the key from numbers that a [Pool] has as well.
+//   - a gate is a reason for which jobs wait although there is room. Implement gateKind (gate.go), give it a number
+//     in pool.go (see gate), and add a row to newKinds (kinds.go). A kind that time opens also implements clockKind
+//     (rategate.go is a model), and one that the end of a task opens implements endKind (licensegate.go);
+//     pausegate.go is a model of a gate of pools.
+//   - a backfill rule says who takes free room, and on which node. Implement backfillRule (rule.go), give it a number
+//     (see [Backfill]), and add a row to rules. firstfit.go is a model without a plan, easy.go with one. Users can
+//     name the rule once it is in backfills (config/wrap.go) and in backfillNames (cmd/fairlead/sim_trace.go).
 //
+// Tests list the names: go test ./config ./cmd/fairlead -update writes the golden files and the reference anew.
 // kinds_test.go adds one of each, with curfewgate_test.go and worstfit_test.go.
 package sched

@@ -10,7 +10,10 @@ import (
 
 // gateKind is one reason for which jobs wait although a node has room: a maximum, a window, a license, a rate, a
 // pause. To add one, write a file with its type, give it a number after the others (see [gate]), and add it to
-// newKinds. Types that embed openKind have only the methods that they need.
+// newKinds. Types that embed openKind have only the methods that they need; they never sleep. A new reason also needs a
+// code in why/codes.go with a place in severity (internal/explain/gates.go). Evidence of the order (evidence.go) has to
+// say which jobs the gate holds back, else why --verify finds other ranks than the scheduler. The present instant is
+// site.at.
 type gateKind interface {
 	// holds reports whether the next tasks of a sub-queue may not start yet. If so, the kind notes the sub-queue, and
 	// lets it try again (see gates.returning) as soon as the tasks might start. pool is the pool whose gate holds them:
@@ -60,7 +63,8 @@ func (openKind) ofKey(cluster.Key) []why.Gate         { return nil }
 
 // placer is the part of a backfill rule that the gates need.
 type placer interface {
-	// node finds a node for the next task of a sub-queue; job is the job at its head.
+	// node finds a node for the next task of a sub-queue; job is the job at its head. The node has to suit the windows
+	// up to the time limit (site.mayUse), and a gang needs all its nodes: reserve.find sees to both.
 	node(h *gates, at subRef, job int64) (cluster.NodeID, bool)
 	// reopen lets sub-queues without room try again after room has become free.
 	reopen(h *gates)

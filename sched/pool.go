@@ -34,7 +34,7 @@ type Pool struct {
 	classed                     bool // its children are the priority classes of a leaf pool
 
 	// Few policies read these fields; they are apart from the fields that every start and end of a task touches.
-	First   float64     // arrival of the first waiting job, see [arrival]; up to date if a policy reads it
+	First   float64     // arrival of the first waiting job, see [arrival]; kept for policies with ByArrival only
 	Days    *usage.Days // by days, under a [Daily] policy
 	Wanted  float64     // units of waiting tasks that could start, see queue.bar; up to date if a policy allots
 	Target  float64     // units that it is entitled to, under an [Allotter]

@@ -217,10 +217,12 @@ type Ahead struct {
 
 // Gate is one restriction that can keep the job from starting.
 type Gate struct {
-	Name  string `json:"name"`           // e.g. max_running
-	Where string `json:"where"`          // pool, "job" or "nodes"
-	Open  bool   `json:"open"`           //
-	Used  string `json:"used,omitempty"` //
+	Name  string `json:"name"`  // e.g. max_running
+	Where string `json:"where"` // pool, "job" or "nodes"
+	Open  bool   `json:"open"`  //
+	// Used and Limit are amounts of one quantity, shown as "used/limit full" while the gate is closed. A gate without
+	// such amounts has only a Text.
+	Used  string `json:"used,omitempty"`
 	Limit string `json:"limit,omitempty"`
 	Text  string `json:"text,omitempty"`
 	Code  Code   `json:"code,omitempty"` // reason code while the gate is closed
