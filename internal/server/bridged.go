@@ -18,8 +18,8 @@ import (
 // run: a bridge repeats it when it joins again.
 type bridged struct {
 	mu   sync.Mutex
-	all  map[int64]map[int]note // by job and task
-	used usedNow                // what tasks of agents use, which ends with them in the same way
+	all  byTask[note] // where tasks are
+	used usedNow      // what tasks of agents use, which ends with them in the same way
 }
 
 type note struct {
@@ -90,17 +90,9 @@ func stoppedReason(t views.TasksNow) *api.Reason {
 func (b *bridged) report(notes []api.Note) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.all == nil {
-		b.all = map[int64]map[int]note{}
-	}
 	for _, n := range notes {
-		of := b.all[n.JobID]
-		if of == nil {
-			of = map[int]note{}
-			b.all[n.JobID] = of
-		}
 		n.Bridged.Task = n.Task
-		of[n.Task] = note{n.Attempt, n.Bridged}
+		b.all.put(n.JobID, n.Task, note{n.Attempt, n.Bridged})
 	}
 }
 
@@ -127,14 +119,7 @@ func (b *bridged) drop(refs []queue.Ref) {
 	b.used.drop(refs)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, r := range refs {
-		if of := b.all[r.JobID]; of != nil && of[r.Task].attempt <= r.Attempt {
-			delete(of, r.Task)
-			if len(of) == 0 {
-				delete(b.all, r.JobID)
-			}
-		}
-	}
+	b.all.drop(refs, func(n note) int { return n.attempt })
 }
 
 // hearsLost is an observer that also forgets where a lost attempt was: another node may hold the next one.
@@ -154,16 +139,7 @@ func (b *bridged) leave(node string) {
 	b.used.leave(node)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for id, of := range b.all {
-		for i, n := range of {
-			if n.Bridge == node {
-				delete(of, i)
-			}
-		}
-		if len(of) == 0 {
-			delete(b.all, id)
-		}
-	}
+	b.all.dropIf(func(n note) bool { return n.Bridge == node })
 }
 
 // of returns where the tasks of a job are, in the order of their numbers.

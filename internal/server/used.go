@@ -13,7 +13,7 @@ import (
 // only: it is for display, and a write for each task and renewal would load the database.
 type usedNow struct {
 	mu  sync.Mutex
-	all map[int64]map[int]measure // by job and task
+	all byTask[measure]
 }
 
 type measure struct {
@@ -26,21 +26,13 @@ type measure struct {
 func (m *usedNow) report(node string, refs []queue.Ref, used []views.Used, errs []*api.Error, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.all == nil {
-		m.all = map[int64]map[int]measure{}
-	}
 	for i, ref := range refs {
 		if i >= len(used) || i < len(errs) && errs[i] != nil || used[i].Elapsed <= 0 {
 			continue
 		}
-		of := m.all[ref.JobID]
-		if of == nil {
-			of = map[int]measure{}
-			m.all[ref.JobID] = of
-		}
 		u := used[i]
 		u.Tasks, u.At = 1, &now
-		of[ref.Task] = measure{ref.Attempt, node, u}
+		m.all.put(ref.JobID, ref.Task, measure{ref.Attempt, node, u})
 	}
 }
 
@@ -48,30 +40,14 @@ func (m *usedNow) report(node string, refs []queue.Ref, used []views.Used, errs 
 func (m *usedNow) drop(refs []queue.Ref) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, r := range refs {
-		if of := m.all[r.JobID]; of != nil && of[r.Task].attempt <= r.Attempt {
-			delete(of, r.Task)
-			if len(of) == 0 {
-				delete(m.all, r.JobID)
-			}
-		}
-	}
+	m.all.drop(refs, func(x measure) int { return x.attempt })
 }
 
 // leave forgets what a node reported.
 func (m *usedNow) leave(node string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for id, of := range m.all {
-		for i, x := range of {
-			if x.node == node {
-				delete(of, i)
-			}
-		}
-		if len(of) == 0 {
-			delete(m.all, id)
-		}
-	}
+	m.all.dropIf(func(x measure) bool { return x.node == node })
 }
 
 // of returns what the measured tasks of a job use together; nil if none is measured.
