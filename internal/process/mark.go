@@ -37,8 +37,7 @@ func inTransit(pid int) bool {
 	if err != nil {
 		return false // the process is gone
 	}
-	// The second field is the name in brackets, which may contain any character.
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	fields := statFields(stat)
 	const state, threads, envStart, envEnd = 0, 17, 47, 48 // 3 less than in proc_pid_stat(5)
 	switch {
 	case len(fields) <= envEnd:
@@ -50,3 +49,7 @@ func inTransit(pid int) bool {
 	}
 	return !bytes.Equal(fields[envStart], fields[envEnd])
 }
+
+// statFields returns the fields of /proc/PID/stat from the third on, the state. The second one is the name in brackets,
+// which may contain any character.
+func statFields(stat []byte) [][]byte { return bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]) }

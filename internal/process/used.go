@@ -3,7 +3,6 @@
 package process
 
 import (
-	"bytes"
 	"os"
 	"strconv"
 	"time"
@@ -32,8 +31,11 @@ func Measure(tasks []*Process) []Used {
 			out[i].Elapsed = time.Since(p.began)
 		}
 	}
+	if len(of) == 0 {
+		return out
+	}
 	entries, err := os.ReadDir("/proc")
-	if err != nil || len(of) == 0 {
+	if err != nil {
 		return out
 	}
 	for _, e := range entries {
@@ -56,15 +58,7 @@ func Measure(tasks []*Process) []Used {
 // parseStat reads /proc/PID/stat: the session, the processor time with that of children that have ended, and the
 // memory in use. The session is 0 if it cannot be read.
 func parseStat(stat []byte) (session int, cpu time.Duration, memory int64) {
-	_, rest, _ := bytes.Cut(stat, []byte(") ")) // the name may contain anything
-	for {
-		_, more, again := bytes.Cut(rest, []byte(") "))
-		if !again {
-			break
-		}
-		rest = more
-	}
-	fields := bytes.Fields(rest)
+	fields := statFields(stat)
 	const sid, utime, cstime, rss = 3, 11, 14, 21 // counted from the state
 	if len(fields) <= rss {
 		return 0, 0, 0
