@@ -85,20 +85,17 @@ func keepAllowed(ctx context.Context, loop *engine.Loop, a *why.Answer) {
 	a.Changes = slices.DeleteFunc(slices.Clone(a.Changes), func(c why.Change) bool {
 		return c.Priority != "" && shares.CheckRights(&me, j, queue.Alteration{Priority: c.Priority}) != nil
 	})
-	a.Others = slices.Clone(a.Others)
-	for _, r := range append([]*why.Reason{&a.Reason}, pointers(a.Others)...) {
+	ask := func(r *why.Reason) {
 		if m := raising.FindStringSubmatch(r.Next); m != nil &&
 			shares.CheckRights(&me, j, queue.Alteration{Priority: m[1]}) != nil {
 			r.Next = strings.Replace(r.Next, m[0], "ask an administrator to raise its priority", 1)
 		}
 	}
-}
-
-func pointers(all []why.Reason) (out []*why.Reason) {
-	for i := range all {
-		out = append(out, &all[i])
+	ask(&a.Reason)
+	a.Others = slices.Clone(a.Others)
+	for i := range a.Others {
+		ask(&a.Others[i])
 	}
-	return out
 }
 
 type whatIfInput struct {
