@@ -43,14 +43,20 @@ func (e *departures) plansNothing() bool {
 }
 
 // uniform reports whether all running tasks, and all waiting tasks that may start, have the same key.
-func (h *gates) uniform() bool {
+func (h *gates) uniform() bool { return h.alike(nil) }
+
+// alike is uniform, but looks only at the keys that count, or at all if counts is nil.
+func (h *gates) alike(counts func(cluster.Key) bool) bool {
 	one := cluster.Key(-1)
 	for _, shapes := range [...][]cluster.Key{h.running.keys.active, h.queues.readyKeys.active, h.noRoom.active} {
 		for _, s := range shapes {
-			if one >= 0 && s != one {
+			switch {
+			case s == one || counts != nil && !counts(s):
+			case one >= 0:
 				return false
+			default:
+				one = s
 			}
-			one = s
 		}
 	}
 	return true

@@ -67,18 +67,22 @@ func (c *tariff) newPrice(key cluster.Key) float64 {
 	}
 	price := c.sumUp(amounts)
 	if c.site.cfg.Charge.Dominant {
-		part := 0.0
-		for r, n := range amounts[:min(len(amounts), len(c.totals))] {
-			if c.totals[r] > 0 {
-				part = max(part, n/c.totals[r])
-			}
-		}
-		price = part * c.capacity
+		price = c.largestPart(request) * c.capacity
 	}
 	if price <= 0 { // none of its resources has a price
 		return c.site.cluster.Width(key)
 	}
 	return max(least, math.Round(price/least)*least)
+}
+
+// largestPart is the largest part of a resource in the cluster that a request takes.
+func (c *tariff) largestPart(request cluster.Vector) (part float64) {
+	for r, n := range request[:min(len(request), len(c.totals))] {
+		if c.totals[r] > 0 {
+			part = max(part, float64(n)/c.totals[r])
+		}
+	}
+	return part
 }
 
 // sumUp is the price of amounts of the resources.

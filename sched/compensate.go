@@ -45,7 +45,7 @@ func (m *site) units(key cluster.Key) float64 { return m.cluster.Width(key) * fl
 // holdOwed holds nodes for a job that took over a turn. A pool that is owed nothing any more loses the turn.
 func (f arrears) holdOwed() {
 	p := &f.backfill.patience
-	p.of = slices.DeleteFunc(p.of, func(t turn) bool { return t.share > 0 && f.owed(&t) <= 0 })
+	p.of = slices.DeleteFunc(p.of, func(t turn) bool { return f.isPaid(&t) })
 	for i := 0; i < len(p.of) && p.held.job == 0; i++ {
 		if p.of[i].share > 0 && f.queues.there(p.of[i].at) {
 			f.holdFor(p.of[i], 0)
@@ -65,38 +65,20 @@ func (f arrears) holdFor(t turn, before int64) {
 	}
 }
 
-// isPaid reports whether a job took over a turn, and its pool is owed nothing any more.
-func (f arrears) isPaid(job int64) bool {
-	p := &f.backfill.patience
-	i, known := p.find(job)
-	return known && p.of[i].share > 0 && f.owed(&p.of[i]) <= 0
-}
+// isPaid reports whether a turn was taken over, and its pool is owed nothing any more.
+func (f arrears) isPaid(t *turn) bool { return t.share > 0 && f.owed(t) <= 0 }
 
 // takesOver reports whether a job took over a turn and waits for nodes to be held.
 func (p *patience) takesOver() bool {
-	if p.held.job != 0 {
-		return false
-	}
-	for i := range p.of {
-		if p.of[i].share > 0 {
-			return true
-		}
-	}
-	return false
+	return p.held.job == 0 && slices.ContainsFunc(p.of, func(t turn) bool { return t.share > 0 })
 }
 
 // dominance is by how much the part of the cluster that tasks with a key take of their dominant resource is larger than
 // the part for which they are charged. A pool that is entitled to half of the cluster should not be compensated by all
 // GPUs because these come with few processors.
 func (f arrears) dominance(key cluster.Key) float64 {
-	largest := 0.0
-	for r, n := range f.site.cluster.Request(key) {
-		if all := f.tariff.totals; r < len(all) && all[r] > 0 {
-			largest = max(largest, float64(n)/all[r])
-		}
-	}
 	if charged := f.tariff.price(key) / f.tariff.worth(); charged > 0 {
-		return max(1, largest/charged)
+		return max(1, f.tariff.largestPart(f.site.cluster.Request(key))/charged)
 	}
 	return 1
 }
@@ -104,7 +86,7 @@ func (f arrears) dominance(key cluster.Key) float64 {
 // owed is the service, in the units of the clock, that the pool of a turn has missed since the turn began: its part of
 // the cluster, less the service that it received.
 func (f arrears) owed(t *turn) float64 {
-	p := &f.tree.pools[f.tree.learner(f.queues.all[t.at.queue].pool)]
+	p := f.poolOf(t.at)
 	now, first := f.site.now, f.site.clock.At(time.Unix(0, t.first))
 	due := float64(t.share * f.site.instant.Capacity * (now.Tau - first.Tau))
 	return due - (p.Service(now) - float64(t.served*first.Growth))
@@ -112,8 +94,12 @@ func (f arrears) owed(t *turn) float64 {
 
 // servedAt is the service of the pool of a sub-queue up to now, as it counts now.
 func (f arrears) servedAt(at subRef) float64 {
-	p := &f.tree.pools[f.tree.learner(f.queues.all[at.queue].pool)]
-	return p.Service(f.site.now) / f.site.now.Growth
+	return f.poolOf(at).Service(f.site.now) / f.site.now.Growth
+}
+
+// poolOf is the pool whose jobs wait in a sub-queue, with all its priorities.
+func (f arrears) poolOf(at subRef) *Pool {
+	return &f.tree.pools[f.tree.learner(f.queues.all[at.queue].pool)]
 }
 
 // forgets reports whether the policy of a pool above compares only the running tasks.

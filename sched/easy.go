@@ -21,10 +21,16 @@ func (easy) begin(e *departures) {
 		e.gates.lookBehind()
 		return
 	}
-	b.looks = lookups{events: e.site.events, at: now, freed: b.looks.freed[:0]}
+	e.planAnew()
+	e.gates.lookAgain()
+}
+
+// planAnew gives up the kept room, except the held one, because all sub-queues look for room again.
+func (e *departures) planAnew() {
+	b := &e.reserve.backfill
+	b.looks = lookups{events: e.site.events, at: e.site.instantOf(), freed: b.looks.freed[:0]}
 	e.reserve.unreserve()
 	e.reserve.holdAgain()
-	e.gates.lookAgain()
 }
 
 func (easy) start(s *Scheduler, limit int, d *Decision) { s.placement.drawAll(limit, d) }

@@ -1,10 +1,6 @@
 package sched
 
-import (
-	"slices"
-
-	"github.com/fairlead/fairlead/cluster"
-)
+import "slices"
 
 // A step of [EASY] plans nothing while no waiting job has room: nothing could pass the first job without room then.
 // Readers want to know the start of that job all the same. It is planned for them in a copy of the scheduler, as the
@@ -23,32 +19,17 @@ func (v View) withFirst() View {
 	return View{v.s.shown.in}
 }
 
-// allWaitForRoom reports whether some job waits, none has room, and the policies, not chance, choose the first one.
+// allWaitForRoom reports whether some job waits, none has room, and the policies, not chance, choose the first one. If
+// the running tasks and the waiting jobs that an empty node could run have one request, no job can pass another, and
+// nothing is planned.
 func allWaitForRoom(s *Scheduler) bool {
 	h := &s.gates
 	if len(h.noRoom.active)+len(s.queues.readyKeys.active) == 0 || len(h.noRoom.fitting(s.site.cluster)) > 0 ||
 		s.queues.somethingFits() {
 		return false
 	}
-	return requestsDiffer(s) && !slices.ContainsFunc(s.tree.inners, func(in inner) bool { return in.as.weigher != nil })
-}
-
-// requestsDiffer reports whether the running tasks and the waiting jobs that an empty node could run have several
-// requests. If they have one, no job can pass another, and nothing is planned.
-func requestsDiffer(s *Scheduler) bool {
-	one := cluster.Key(-1)
-	for _, keys := range [...][]cluster.Key{s.running.keys.active, s.queues.readyKeys.active, s.gates.noRoom.active} {
-		for _, key := range keys {
-			switch {
-			case key == one || !s.site.cluster.Empty().Could(key):
-			case one >= 0:
-				return true
-			default:
-				one = key
-			}
-		}
-	}
-	return false
+	byChance := func(in inner) bool { return in.as.weigher != nil }
+	return !h.alike(s.site.cluster.Empty().Could) && !slices.ContainsFunc(s.tree.inners, byChance)
 }
 
 // planFirst plans the start of the first job without room, and of the first one of each window. It drops the turns that
@@ -59,9 +40,7 @@ func planFirst(s *Scheduler) {
 	s.departures.updatePlan()
 	b.events, b.behind = s.site.events, 0
 	s.reserve.overrun(s.site.instantOf())
-	b.looks = lookups{events: s.site.events, at: s.site.instantOf()}
-	s.reserve.unreserve()
-	s.reserve.holdAgain()
+	s.departures.planAnew()
 	s.gates.tryAgain(s.gates.noRoom.all())
 	var d Decision
 	for range most {

@@ -211,7 +211,8 @@ func (f *reserve) renewHold() {
 	if h.job == 0 {
 		return
 	}
-	if p.held = (reserved{}); !f.queues.waitsForRoom(&h) || (arrears{f}).isPaid(h.job) {
+	i, known := p.find(h.job)
+	if p.held = (reserved{}); !f.queues.waitsForRoom(&h) || known && (arrears{f}).isPaid(&p.of[i]) {
 		p.since = 0
 		return
 	}
