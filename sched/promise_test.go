@@ -2,6 +2,7 @@ package sched_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -84,13 +85,22 @@ func (w *lasting) play(until time.Time) {
 			return
 		}
 		w.now = next
-		for run, at := range w.ends {
-			if !at.After(w.now) {
-				delete(w.ends, run)
-				w.Finish(run, w.now, true)
-			}
+		for _, run := range w.over() {
+			delete(w.ends, run)
+			w.Finish(run, w.now, true)
 		}
 	}
+}
+
+// over lists the tasks that end now, always in the same order.
+func (w *lasting) over() (runs []sched.RunID) {
+	for run, at := range w.ends {
+		if !at.After(w.now) {
+			runs = append(runs, run)
+		}
+	}
+	slices.Sort(runs)
+	return runs
 }
 
 // TestShortTasksRunUntilAWindow: a maintenance is coming, and one wide job without a time limit has to wait until it

@@ -1,6 +1,8 @@
 package sched_test
 
 import (
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -41,8 +43,8 @@ func (w *lasting) restart(t *testing.T, policy string, backfill sched.Backfill) 
 	next := newLasting(t, usersOf(policy), backfill)
 	next.now, next.last = w.now, 1000
 	next.Advance(w.now)
-	for id, at := range w.ends {
-		next.ends[next.Adopt(w.remake[w.runs[id]](next), 0, w.began[w.runs[id]], w.now)] = at
+	for _, id := range slices.Sorted(maps.Keys(w.ends)) {
+		next.ends[next.Adopt(w.remake[w.runs[id]](next), 0, w.began[w.runs[id]], w.now)] = w.ends[id]
 	}
 	next.lengths = w.lengths
 	for id := int64(1); id <= w.last; id++ {
