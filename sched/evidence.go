@@ -13,6 +13,7 @@ import (
 func (v Explainer) Evidence(most int) *why.Evidence {
 	v.s = v.s.Fork()
 	v.s.gates.boundless()
+	v.s.gates.holdUncounted()
 	e := &why.Evidence{
 		Tau: v.s.site.now.Tau, Now: since(v.s.site.at), Growth: v.s.site.now.Growth, Complete: true,
 		Capacity: v.s.site.instant.Capacity, Seconds: v.s.site.seconds(), MeanLife: v.s.site.instant.MeanLife,

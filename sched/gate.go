@@ -11,9 +11,7 @@ import (
 // gateKind is one reason for which jobs wait although a node has room: a maximum, a window, a license, a rate, a
 // pause. To add one, write a file with its type, give it a number after the others (see [gate]), and add it to
 // newKinds. Types that embed openKind have only the methods that they need; they never sleep. A new reason also needs a
-// code in why/codes.go with a place in severity (internal/explain/gates.go). Evidence of the order (evidence.go) has to
-// say which jobs the gate holds back, else why --verify finds other ranks than the scheduler. The present instant is
-// site.at.
+// code in why/codes.go with a place in severity (internal/explain/gates.go). The present instant is site.at.
 type gateKind interface {
 	// holds reports whether the next tasks of a sub-queue may not start yet. If so, the kind notes the sub-queue, and
 	// lets it try again (see gates.returning) as soon as the tasks might start. pool is the pool whose gate holds them:
@@ -46,6 +44,13 @@ type clockKind interface {
 type endKind interface {
 	// ended lets sub-queues try again after a task with a key of a leaf pool has ended.
 	ended(leaf int32, key cluster.Key)
+}
+
+// A countKind is a kind of gate that the evidence of the order has numbers of, so that replay finds by itself which jobs
+// it holds back, also after some have started. Evidence leaves out the jobs that any other kind holds back, as a preview
+// does: there nothing ends and no time passes, so that a closed gate stays closed.
+type countKind interface {
+	counted()
 }
 
 // noKey stands for an empty request.

@@ -5,9 +5,11 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/policy"
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/why"
+	"github.com/fairlead/fairlead/why/replay"
 )
 
 // TestGateOfATest: a kind of gate is one type, here one of this test. It holds jobs back, gives the instant at
@@ -112,6 +114,40 @@ func TestPolicyOfATest(t *testing.T) {
 	w.step(0)
 	if a, b := w.running("a"), w.running("b"); a != 3 || b != 3 {
 		t.Errorf("%d and %d tasks run, want 3 each: weights do not count", a, b)
+	}
+	w.sound()
+}
+
+// TestEvidenceKnowsTheGateOfATest: replay finds the same order as a preview, although it has never heard of the gate
+// that holds some of the jobs back. That gate was not asked before, because there is no room for any job.
+func TestEvidenceKnowsTheGateOfATest(t *testing.T) {
+	w := newWorld(t, two(), 8, 1)
+	w.now = epoch.Truncate(24 * time.Hour).Add(30 * time.Hour)
+	w.Advance(w.now)
+	w.AddCurfew(2, time.Hour)
+	w.submit("b", 8)
+	w.step(0)
+	w.Add(sched.Job{ID: 100, Pool: w.Pool("a"), Key: w.Key(cluster.Amounts{"cpu": 3}), Priority: normal, Tasks: 3}, w.now)
+	waiting := []sched.Job{w.submit("b", 2), w.submit("a", 2), w.submit("b", 1)}
+	w.step(0)
+	position, n := map[int64]int64{}, int64(0)
+	w.Preview(func(st sched.Start, _ float64) bool {
+		if n++; position[st.Job] == 0 {
+			position[st.Job] = n
+		}
+		return true
+	})
+	if position[100] != 0 || len(position) != len(waiting) {
+		t.Fatalf("the preview starts %v", position)
+	}
+	for _, j := range waiting {
+		a := &why.Answer{Subject: why.Subject{Job: j.ID}, Rank: &why.Rank{Position: position[j.ID]},
+			Evidence: w.Explain().Evidence(100), Levels: w.Explain().Comparisons(w.Leaf(j), 0)}
+		for _, c := range replay.Verify(a, policy.Rule) {
+			if !c.OK {
+				t.Errorf("job %d: %s: %s", j.ID, c.What, c.Text)
+			}
+		}
 	}
 	w.sound()
 }

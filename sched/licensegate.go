@@ -33,6 +33,8 @@ func (g *licenseGate) holds(_ int32, at subRef) (pool int32, held bool) {
 
 func (g *licenseGate) sleeps() bool { return len(g.h.quotas.needs) == 0 }
 
+func (g *licenseGate) counted() {}
+
 func (g *licenseGate) noted() iter.Seq[subRef] {
 	return func(yield func(subRef) bool) {
 		for i := range g.h.quotas.licenses {

@@ -30,6 +30,8 @@ func (m *maximumGate) holds(leaf int32, at subRef) (pool int32, held bool) {
 
 func (m *maximumGate) sleeps() bool { return len(m.h.tree.limited) == 0 }
 
+func (m *maximumGate) counted() {}
+
 func (m *maximumGate) noted() iter.Seq[subRef] {
 	return func(yield func(subRef) bool) {
 		for i := range m.h.tree.limited {

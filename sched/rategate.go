@@ -37,6 +37,8 @@ func (g *rateGate) holds(_ int32, at subRef) (pool int32, held bool) {
 
 func (g *rateGate) sleeps() bool { return len(g.h.quotas.needs) == 0 }
 
+func (g *rateGate) counted() {}
+
 func (g *rateGate) noted() iter.Seq[subRef] {
 	return func(yield func(subRef) bool) {
 		for i := range g.h.quotas.rates {
