@@ -49,7 +49,16 @@ func sub[T any](t **table) kind[T] {
 	}
 }
 
-var backfills = choice("backfill", []string{"first-fit", "fcfs", "easy", "conservative"},
-	[]sched.Backfill{sched.FirstFit, sched.FCFS, sched.EASY, sched.Conservative})
+var backfills = choiceOfRule()
+
+// choiceOfRule is the choice among all backfill rules.
+func choiceOfRule() kind[sched.Backfill] {
+	var names []string
+	var rules []sched.Backfill
+	for r := sched.FirstFit; r.String() != ""; r++ {
+		names, rules = append(names, r.String()), append(rules, r)
+	}
+	return choice("backfill", names, rules)
+}
 
 func levelOf(s *Server) *slog.Level { return &s.LogLevel }

@@ -35,8 +35,8 @@
 //     (rategate.go is a model), and one that the end of a task opens implements endKind (licensegate.go);
 //     pausegate.go is a model of a gate of pools.
 //   - a backfill rule says who takes free room, and on which node. Implement backfillRule (rule.go), give it a number
-//     (see [Backfill]), and add a row to rules. firstfit.go is a model without a plan, easy.go with one. Users can
-//     name the rule once it is in backfills (config/wrap.go) and in backfillNames (cmd/fairlead/sim_trace.go).
+//     (see [Backfill]), and add a row to rules: then users can name it. firstfit.go is a model without a plan,
+//     easy.go with one.
 //
 // Tests list the names: go test ./config ./cmd/fairlead -update writes the golden files and the reference anew.
 // kinds_test.go adds one of each, with curfewgate_test.go and worstfit_test.go.

@@ -23,7 +23,14 @@ type backfillRule interface {
 // rules lists the backfill rules by number.
 var rules = []backfillRule{FirstFit: firstFit{}, FCFS: fcfs{}, EASY: easy{}, Conservative: conservative{}}
 
-func (p Backfill) String() string { return rules[p].name() }
+// String is the name in configurations. It is empty for a number behind the last rule, so that FirstFit and the numbers
+// after it with a name are all rules.
+func (p Backfill) String() string {
+	if int(p) >= len(rules) {
+		return ""
+	}
+	return rules[p].name()
+}
 
 // follow makes the gates follow a backfill rule.
 func (h *gates) follow(p Backfill) {

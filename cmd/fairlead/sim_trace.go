@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fairlead/fairlead/allocation"
-	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/bridge"
 	"github.com/fairlead/fairlead/internal/sim"
@@ -264,13 +263,11 @@ func (s *simFlags) readHistory(ctx context.Context) (*swf.Trace, *pastNames, err
 	return t, names, nil
 }
 
-// backfillNames returns the backfill rules that a configuration can name.
+// backfillNames returns the backfill rules by their names.
 func backfillNames() map[string]sched.Backfill {
 	known := map[string]sched.Backfill{}
-	for _, name := range []string{"fcfs", "first-fit", "easy", "conservative"} {
-		if cfg, err := config.Parse("--backfill", []byte("backfill: "+name)); err == nil && cfg.Shares.Sched.Backfill.String() == name {
-			known[name] = cfg.Shares.Sched.Backfill
-		}
+	for r := sched.FirstFit; r.String() != ""; r++ {
+		known[r.String()] = r
 	}
 	return known
 }
