@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/why/replay"
 )
 
-// Decay serves the child first whose share exceeds its recent usage by the most (the formula
+// decayPolicy serves the child first whose share exceeds its recent usage by the most (the formula
 // P = S - U of cluster schedulers):
 //
 //	priority = share - used        largest first
@@ -30,7 +30,7 @@ import (
 //
 // Example: shares jack 25%, jill 75%, four slots, jobs of six hours on all four. Jill 0.75, then 0.5,
 // then 0.25: a tie with jack's 0.25, and the larger share goes first; then 0 against 0.25: jack.
-type Decay struct {
+type decayPolicy struct {
 	days    int // 0: by the half-life
 	factor  float64
 	scaled  bool
@@ -48,8 +48,8 @@ var (
 			Phrased("", "share less use {key}")
 )
 
-func newDecay(o share.Decay) Decay {
-	d := Decay{days: 7, factor: 0.7, scaled: o.ScaleByShare, formula: decayed}
+func newDecay(o share.Decay) decayPolicy {
+	d := decayPolicy{days: 7, factor: 0.7, scaled: o.ScaleByShare, formula: decayed}
 	if o.ScaleByShare {
 		d.formula = decayedScaled
 	}
@@ -66,10 +66,10 @@ func newDecay(o share.Decay) Decay {
 }
 
 // Formula implements sched.Policy.
-func (d Decay) Formula() *why.Formula { return d.formula }
+func (d decayPolicy) Formula() *why.Formula { return d.formula }
 
 // Terms implements sched.Keyed.
-func (d Decay) Terms(p *sched.Pool, at sched.Setting) why.Terms {
+func (d decayPolicy) Terms(p *sched.Pool, at sched.Setting) why.Terms {
 	t := why.Terms{Formula: d.formula, Tie: -p.Weight}
 	s := at.Share(p.Weight)
 	amount, whole := d.received(p, &at)
@@ -92,7 +92,7 @@ func (d Decay) Terms(p *sched.Pool, at sched.Setting) why.Terms {
 // Outlasts reports whether the child goes before the other one whatever the other received, after a wait in which
 // the child's usage should have changed this: see sched.GateView.Starves. The wait is a day or, with half_life, the
 // time for which usage counts: by then the child's past usage is about as large as it gets if nothing changes.
-func (d Decay) Outlasts(child, other *sched.Pool, waited time.Duration, at sched.Setting) bool {
+func (d decayPolicy) Outlasts(child, other *sched.Pool, waited time.Duration, at sched.Setting) bool {
 	whole := at.MeanLife
 	switch {
 	case d.days > 0:
@@ -104,7 +104,7 @@ func (d Decay) Outlasts(child, other *sched.Pool, waited time.Duration, at sched
 }
 
 // received returns the child's service, and that of the pool above or, at the root, all that the cluster could give.
-func (d Decay) received(p *sched.Pool, at *sched.Setting) (amount, whole float64) {
+func (d decayPolicy) received(p *sched.Pool, at *sched.Setting) (amount, whole float64) {
 	capacity := math.Max(1, at.Capacity) // at least 1, before the first node joins
 	switch {
 	case !at.Top && d.days > 0 && p.Days != nil && at.Above.Days != nil:
@@ -120,7 +120,7 @@ func (d Decay) received(p *sched.Pool, at *sched.Setting) (amount, whole float64
 }
 
 // Recompute implements replay.Rule.
-func (Decay) Recompute(c *replay.Choice) replay.Standing {
+func (decayPolicy) Recompute(c *replay.Choice) replay.Standing {
 	p, above, capacity := c.Child, c.Above, math.Max(1, c.Capacity)
 	fixed, whole := c.Service(p), capacity*c.Seconds
 	amount := fixed / c.Growth
@@ -150,13 +150,13 @@ func (Decay) Recompute(c *replay.Choice) replay.Standing {
 func sumOfDays(d *why.DaysUsed) float64 { return d.Past + d.Today + float64(d.Slots*d.Seconds) }
 
 // Drift implements sched.Drifter: the priorities of children with equal weights age equally.
-func (Decay) Drift(p *sched.Pool, _ sched.Setting) [2]float64 { return [2]float64{p.Weight} }
+func (decayPolicy) Drift(p *sched.Pool, _ sched.Setting) [2]float64 { return [2]float64{p.Weight} }
 
 // Days implements sched.Daily.
-func (d Decay) Days() (int, float64) { return d.days, d.factor }
+func (d decayPolicy) Days() (int, float64) { return d.days, d.factor }
 
 // Renew implements sched.Renewer: at midnight UTC every past day counts less.
-func (d Decay) Renew(now time.Time) time.Time {
+func (d decayPolicy) Renew(now time.Time) time.Time {
 	if d.days == 0 {
 		return time.Time{}
 	}
@@ -164,11 +164,11 @@ func (d Decay) Renew(now time.Time) time.Time {
 }
 
 // Zero implements sched.Zeroer: a share of 0 has a priority of 0 or less.
-func (Decay) Zero() {}
+func (decayPolicy) Zero() {}
 
 var (
-	_ sched.Drifter = Decay{}
-	_ sched.Renewer = Decay{}
-	_ sched.Daily   = Decay{}
-	_ replay.Rule   = Decay{}
+	_ sched.Drifter = decayPolicy{}
+	_ sched.Renewer = decayPolicy{}
+	_ sched.Daily   = decayPolicy{}
+	_ replay.Rule   = decayPolicy{}
 )

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/why/replay"
 )
 
-// Deficit serves the child with the largest deficit first (HADOOP-3746): the child whose received service is
+// deficitPolicy serves the child with the largest deficit first (HADOOP-3746): the child whose received service is
 // furthest behind the service that an ideal scheduler would have given it since it came.
 //
 //	key = (received - ideal) / capacity        smallest first
@@ -32,7 +32,7 @@ import (
 // Example: four slots, all idle. j1 has waited for 100 ms when j2 comes: the deficit of j1 is 0.4 slot-seconds, and
 // it takes all four slots. In the next 200 ms it is entitled to two slots and has four: its deficit is 0.4 - 0.4 =
 // 0, and that of j2 is 0.4. All tasks end now: j2 takes all four slots.
-type Deficit struct{}
+type deficitPolicy struct{}
 
 var deficit = why.NewFormula("deficit", "(received - ideal) / capacity", "smallest first",
 	why.Term{Name: "received", Unit: "undecayed slot-seconds", Doc: "service received since it came, running tasks so far included"},
@@ -42,10 +42,10 @@ var deficit = why.NewFormula("deficit", "(received - ideal) / capacity", "smalle
 	"{(ideal - received) / capacity|lacks # s of the cluster|had # s of the cluster too much}")
 
 // Formula implements sched.Policy.
-func (Deficit) Formula() *why.Formula { return deficit }
+func (deficitPolicy) Formula() *why.Formula { return deficit }
 
 // Terms implements sched.Keyed.
-func (Deficit) Terms(p *sched.Pool, at sched.Setting) why.Terms {
+func (deficitPolicy) Terms(p *sched.Pool, at sched.Setting) why.Terms {
 	t := why.Terms{Formula: deficit, Tie: -p.Weight}
 	received, ideal, capacity := at.Owed(p)
 	t.Values[0], t.Values[1], t.Values[2] = received, ideal, capacity
@@ -56,17 +56,17 @@ func (Deficit) Terms(p *sched.Pool, at sched.Setting) why.Terms {
 
 // Drift implements sched.Drifter: the deficits of children with equal weights grow equally, unless the ideal
 // scheduler gives a child just its minimum or all that it can use.
-func (Deficit) Drift(p *sched.Pool, at sched.Setting) [2]float64 {
+func (deficitPolicy) Drift(p *sched.Pool, at sched.Setting) [2]float64 {
 	_, drift := at.Still(p)
 	return drift
 }
 
 // Owes implements sched.DeficitPolicy.
-func (Deficit) Owes() {}
+func (deficitPolicy) Owes() {}
 
 // Recompute implements replay.Rule. It uses the deficit in the first resource that dominates a task of the child.
 // Received and ideal service are large sums, so they are rounded.
-func (Deficit) Recompute(c *replay.Choice) replay.Standing {
+func (deficitPolicy) Recompute(c *replay.Choice) replay.Standing {
 	s := replay.Standing{Values: [why.MaxTerms]float64{0, 0, 1}, Tie: -c.Child.Weight, Rounded: true}
 	main := math.MaxInt
 	for j := range c.Jobs(false) {
@@ -82,6 +82,6 @@ func (Deficit) Recompute(c *replay.Choice) replay.Standing {
 }
 
 var (
-	_ sched.DeficitPolicy = Deficit{}
-	_ replay.Rule         = Deficit{}
+	_ sched.DeficitPolicy = deficitPolicy{}
+	_ replay.Rule         = deficitPolicy{}
 )

@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead/fairlead/why/replay"
 )
 
-// Drf serves the child with the smallest dominant share first (dominant resource fairness; Ghodsi, Zaharia,
+// drfPolicy serves the child with the smallest dominant share first (dominant resource fairness; Ghodsi, Zaharia,
 // Hindman, Konwinski, Shenker and Stoica, NSDI 2011):
 //
 //	key = used / (total * weight)        smallest first
@@ -25,7 +25,7 @@ import (
 // starts first, by age: a has 4 of 18 GB, 0.22, and b 0: b, 3 of 9 processors, 0.33; a, 8 of 18, 0.44; b, 6 of 9,
 // 0.67; a, 12 of 18, 0.67. Now nothing fits: three tasks of a and two of b run, and both have two thirds of their
 // dominant resource.
-type Drf struct{}
+type drfPolicy struct{}
 
 var drf = why.NewFormula("drf", "used / (total * weight)", "smallest first",
 	why.Term{Name: "used", Unit: why.OfResource, Doc: "what its running tasks have of its dominant resource, where their part is the largest"},
@@ -35,10 +35,10 @@ var drf = why.NewFormula("drf", "used / (total * weight)", "smallest first",
 	TiedBy("it is its turn: pools that hold the same part take turns by their weights")
 
 // Formula implements sched.Policy.
-func (Drf) Formula() *why.Formula { return drf }
+func (drfPolicy) Formula() *why.Formula { return drf }
 
 // Terms implements sched.Keyed.
-func (Drf) Terms(p *sched.Pool, at sched.Setting) why.Terms {
+func (drfPolicy) Terms(p *sched.Pool, at sched.Setting) why.Terms {
 	d := at.Dominant(p)
 	t := why.Terms{Formula: drf, Tie: d.Turn, Resource: d.Resource}
 	t.Values[0], t.Values[1], t.Values[2] = d.Used, d.Total, p.Weight
@@ -47,10 +47,10 @@ func (Drf) Terms(p *sched.Pool, at sched.Setting) why.Terms {
 }
 
 // Holds implements sched.Holding.
-func (Drf) Holds() {}
+func (drfPolicy) Holds() {}
 
 // Recompute implements replay.Rule.
-func (Drf) Recompute(c *replay.Choice) replay.Standing {
+func (drfPolicy) Recompute(c *replay.Choice) replay.Standing {
 	used, total := 0.0, 1.0
 	for i, n := range c.Child.Holds {
 		if i < len(c.Totals) && c.Totals[i] > 0 && float64(n)/c.Totals[i] > used/total {
@@ -61,6 +61,6 @@ func (Drf) Recompute(c *replay.Choice) replay.Standing {
 }
 
 var (
-	_ sched.Holding = Drf{}
-	_ replay.Rule   = Drf{}
+	_ sched.Holding = drfPolicy{}
+	_ replay.Rule   = drfPolicy{}
 )

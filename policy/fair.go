@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/why/replay"
 )
 
-// Fair, the default, serves the child first that has received the least service for its weight, including running
+// fairPolicy, the default, serves the child first that has received the least service for its weight, including running
 // tasks:
 //
 //	key = joined + (served + expected) / weight        smallest first
@@ -25,7 +25,7 @@ import (
 // Example: weights a 1, b 3, tasks of 10 s, all waiting from the start, four slots. Keys 0 and 0: b, by weight.
 // Then b has 10 expected: 10/3 = 3.33 against 0: a. Then 10 against 3.33: b, then 10 against 6.67: b. One slot for
 // a, three for b; all keys are 10.
-type Fair struct{}
+type fairPolicy struct{}
 
 var fair = why.NewFormula("fair", "joined + (served + expected) / weight", "smallest first",
 	why.Term{Name: "joined", Unit: "slot-seconds per weight", Doc: "where it entered the comparison: what the others had received for their weight"},
@@ -41,10 +41,10 @@ const (
 )
 
 // Formula implements sched.Policy.
-func (Fair) Formula() *why.Formula { return fair }
+func (fairPolicy) Formula() *why.Formula { return fair }
 
 // Terms implements sched.Keyed.
-func (Fair) Terms(p *sched.Pool, at sched.Setting) why.Terms {
+func (fairPolicy) Terms(p *sched.Pool, at sched.Setting) why.Terms {
 	t := why.Terms{Formula: fair, Tie: -p.Weight}
 	t.Values[0] = p.Own[joined]
 	t.Values[1] = p.Service(at.Now) - p.Own[base]
@@ -55,23 +55,23 @@ func (Fair) Terms(p *sched.Pool, at sched.Setting) why.Terms {
 }
 
 // Level implements sched.Carrier.
-func (Fair) Level(p *sched.Pool, now usage.Now) float64 {
+func (fairPolicy) Level(p *sched.Pool, now usage.Now) float64 {
 	return p.Own[joined] + (p.Service(now)-p.Own[base])/p.Weight
 }
 
 // Carry implements sched.Carrier.
-func (Fair) Carry(p *sched.Pool, level float64, now usage.Now) {
+func (fairPolicy) Carry(p *sched.Pool, level float64, now usage.Now) {
 	p.Own[joined], p.Own[base] = level, p.Service(now)
 }
 
 // Recompute implements replay.Rule.
-func (Fair) Recompute(c *replay.Choice) replay.Standing {
+func (fairPolicy) Recompute(c *replay.Choice) replay.Standing {
 	p := c.Child
 	values := [why.MaxTerms]float64{p.Own[0], c.Service(p) - p.Own[1], float64(p.Flight * c.Growth), p.Weight}
 	return replay.Standing{Values: values, Tie: -p.Weight}
 }
 
 var (
-	_ sched.Carrier = Fair{}
-	_ replay.Rule   = Fair{}
+	_ sched.Carrier = fairPolicy{}
+	_ replay.Rule   = fairPolicy{}
 )

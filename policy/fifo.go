@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/why/replay"
 )
 
-// Fifo serves the jobs in and below a pool by priority, then by submission, regardless of the child that holds
+// fifoPolicy serves the jobs in and below a pool by priority, then by submission, regardless of the child that holds
 // them:
 //
 //	key = priority * 2^48 + job        smallest first
@@ -18,7 +18,7 @@ import (
 //
 // Example: job 7 of ann and job 9 of bob wait, both of priority normal (2): ann, 2^49+7 against 2^49+9. Bob's job 9
 // is raised to high (1): bob.
-type Fifo struct{}
+type fifoPolicy struct{}
 
 var fifo = termByTerm(why.NewFormula("fifo", "priority * 281474976710656 + job", "smallest first",
 	why.Term{Name: "priority", Doc: "of its first waiting job; 0 is the highest"},
@@ -31,10 +31,10 @@ func termByTerm(f *why.Formula) *why.Formula {
 }
 
 // Formula implements sched.Policy.
-func (Fifo) Formula() *why.Formula { return fifo }
+func (fifoPolicy) Formula() *why.Formula { return fifo }
 
 // Terms implements sched.Keyed.
-func (Fifo) Terms(p *sched.Pool, _ sched.Setting) why.Terms {
+func (fifoPolicy) Terms(p *sched.Pool, _ sched.Setting) why.Terms {
 	t := why.Terms{Formula: fifo, Key: p.First}
 	if math.IsInf(p.First, 1) { // nothing waits
 		t.Values[0] = p.First
@@ -46,10 +46,10 @@ func (Fifo) Terms(p *sched.Pool, _ sched.Setting) why.Terms {
 }
 
 // ByArrival tells the scheduler to keep Pool.First up to date.
-func (Fifo) ByArrival() {}
+func (fifoPolicy) ByArrival() {}
 
 // Recompute implements replay.Rule: it takes the first of the jobs that may start.
-func (Fifo) Recompute(c *replay.Choice) replay.Standing {
+func (fifoPolicy) Recompute(c *replay.Choice) replay.Standing {
 	first := replay.Standing{Values: [why.MaxTerms]float64{math.Inf(1)}}
 	for j := range c.Jobs(true) {
 		priority, id := float64(j.Priority), float64(j.ID)
@@ -61,6 +61,6 @@ func (Fifo) Recompute(c *replay.Choice) replay.Standing {
 }
 
 var (
-	_ sched.Keyed = Fifo{}
-	_ replay.Rule = Fifo{}
+	_ sched.Keyed = fifoPolicy{}
+	_ replay.Rule = fifoPolicy{}
 )

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// Lottery draws a child at random among those with work, in proportion to its weight, however many jobs it has
+// lotteryPolicy draws a child at random among those with work, in proportion to its weight, however many jobs it has
 // waiting ("Fair Job Queue Scheduling": each server picks at random):
 //
 //	chance = weight / sum of the weights of the children with work
@@ -20,10 +20,10 @@ import (
 //
 // Example: A/1, A/2, A/3 and B/1 wait, weights 1. One level of four pools: 25% each. Two levels: A and B 50% each,
 // so B/1 50% and A/1 to A/3 16.7% each.
-type Lottery struct{ pools, jobs int }
+type lotteryPolicy struct{ pools, jobs int }
 
-func newLottery(o Options) Lottery {
-	return Lottery{cmp.Or(o.ShortlistPools, 5), cmp.Or(o.ShortlistJobs, 10)}
+func newLottery(o Options) lotteryPolicy {
+	return lotteryPolicy{cmp.Or(o.ShortlistPools, 5), cmp.Or(o.ShortlistJobs, 10)}
 }
 
 var lottery = why.NewFormula("lottery", "weight", "drawn at random, in proportion",
@@ -31,19 +31,19 @@ var lottery = why.NewFormula("lottery", "weight", "drawn at random, in proportio
 ).Phrased("", "weight {key}")
 
 // Formula implements sched.Policy.
-func (Lottery) Formula() *why.Formula { return lottery }
+func (lotteryPolicy) Formula() *why.Formula { return lottery }
 
 // Weigh implements sched.Weigher.
-func (Lottery) Weigh(p *sched.Pool) why.Terms {
+func (lotteryPolicy) Weigh(p *sched.Pool) why.Terms {
 	t := why.Terms{Formula: lottery, Key: p.Weight}
 	t.Values[0] = p.Weight
 	return t
 }
 
 // Shortlist implements sched.Shortlister.
-func (l Lottery) Shortlist() (pools, jobs int) { return l.pools, l.jobs }
+func (l lotteryPolicy) Shortlist() (pools, jobs int) { return l.pools, l.jobs }
 
 var (
-	_ sched.Weigher     = Lottery{}
-	_ sched.Shortlister = Lottery{}
+	_ sched.Weigher     = lotteryPolicy{}
+	_ sched.Shortlister = lotteryPolicy{}
 )

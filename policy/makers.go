@@ -11,15 +11,15 @@ import (
 
 // makers has the constructor of each policy, by its name in a configuration.
 var makers = map[string]func(o Options, of share.Options) sched.Policy{
-	"fair":        func(Options, share.Options) sched.Policy { return Fair{} },
+	"fair":        func(Options, share.Options) sched.Policy { return fairPolicy{} },
 	"decay":       func(_ Options, of share.Options) sched.Policy { return newDecay(of.Decay) },
 	"fairtree":    func(_ Options, of share.Options) sched.Policy { return Fairtree{of.Compat == "slurm"} },
-	"fifo":        func(Options, share.Options) sched.Policy { return Fifo{} },
-	"multifactor": func(Options, share.Options) sched.Policy { return Multifactor{} },
+	"fifo":        func(Options, share.Options) sched.Policy { return fifoPolicy{} },
+	"multifactor": func(Options, share.Options) sched.Policy { return multifactorPolicy{} },
 	"lottery":     func(o Options, _ share.Options) sched.Policy { return newLottery(o) },
 	"load":        func(_ Options, of share.Options) sched.Policy { return newLoad(of) },
-	"deficit":     func(Options, share.Options) sched.Policy { return Deficit{} },
-	"drf":         func(Options, share.Options) sched.Policy { return Drf{} },
+	"deficit":     func(Options, share.Options) sched.Policy { return deficitPolicy{} },
+	"drf":         func(Options, share.Options) sched.Policy { return drfPolicy{} },
 }
 
 // New returns a constructor of policies. It takes the name of a policy and the options of the pool that names it,

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/why/replay"
 )
 
-// Multifactor serves the jobs in and below a pool by priority, largest first, regardless of the child that holds
+// multifactorPolicy serves the jobs in and below a pool by priority, largest first, regardless of the child that holds
 // them (Slurm's priority/multifactor):
 //
 //	priority = age + fairshare + size + pool + qos + assoc + tres + site - nice        largest first
@@ -24,7 +24,7 @@ import (
 // Example: weights age 1000 with max_age 7d, fairshare 10000. Job 8 of ann, submitted a day ago: age 142.857. Ann
 // has half the shares and received all past service: fairshare 10000 x 2^(-1 / 0.5) = 2500. Job 9 of bob, submitted
 // now; bob used nothing: 10000. Bob's goes first, 10000 against 2642.857.
-type Multifactor struct{}
+type multifactorPolicy struct{}
 
 var multifactor = why.NewFormula("multifactor", "age + fairshare + size + pool + qos + assoc + tres + site - nice",
 	why.LargestFirst,
@@ -40,10 +40,10 @@ var multifactor = why.NewFormula("multifactor", "age + fairshare + size + pool +
 ).Phrased("", "priority {key}").TiedBy("the job that was submitted first goes first")
 
 // Formula implements sched.Policy.
-func (Multifactor) Formula() *why.Formula { return multifactor }
+func (multifactorPolicy) Formula() *why.Formula { return multifactor }
 
 // Rank implements sched.Ranker.
-func (Multifactor) Rank(r sched.Ranked) why.Terms {
+func (multifactorPolicy) Rank(r sched.Ranked) why.Terms {
 	t := why.Terms{Formula: multifactor, Tie: float64(r.Job)}
 	t.Values = [why.MaxTerms]float64{r.Age, r.Fairshare, r.Size, r.Pool, r.QOS, r.Assoc, r.TRES, r.Site, r.Nice}
 	t.Key = r.Nice - (r.Age + r.Fairshare + r.Size + r.Pool + r.QOS + r.Assoc + r.TRES + r.Site)
@@ -51,7 +51,7 @@ func (Multifactor) Rank(r sched.Ranked) why.Terms {
 }
 
 // Recompute implements replay.Rule: it takes the job with the highest priority among the jobs that may start.
-func (Multifactor) Recompute(c *replay.Choice) (first replay.Standing) {
+func (multifactorPolicy) Recompute(c *replay.Choice) (first replay.Standing) {
 	best := math.Inf(-1)
 	for j := range c.Jobs(true) {
 		var values [why.MaxTerms]float64
@@ -66,9 +66,9 @@ func (Multifactor) Recompute(c *replay.Choice) (first replay.Standing) {
 }
 
 // Zero implements sched.Zeroer: jobs of a pool without a share have the fairshare factor 0.
-func (Multifactor) Zero() {}
+func (multifactorPolicy) Zero() {}
 
 var (
-	_ sched.Ranker = Multifactor{}
-	_ replay.Rule  = Multifactor{}
+	_ sched.Ranker = multifactorPolicy{}
+	_ replay.Rule  = multifactorPolicy{}
 )

@@ -90,9 +90,11 @@ func TestBoostNoticedLate(t *testing.T) {
 	on.Advance(epoch.Add(time.Hour))
 	on.Advance(epoch.Add(3 * time.Hour))
 	late.Advance(epoch.Add(3 * time.Hour))
+	fair := policy.New(policy.Options{})("fair", share.Options{}).(sched.Keyed)
 	for _, pool := range []string{"a", "b"} {
 		id, _ := on.Lookup(pool)
-		x, y := policy.Fair{}.Terms(on.View(id), sched.Setting{Now: on.Read().Now()}), policy.Fair{}.Terms(late.View(id), sched.Setting{Now: late.Read().Now()})
+		x := fair.Terms(on.View(id), sched.Setting{Now: on.Read().Now()})
+		y := fair.Terms(late.View(id), sched.Setting{Now: late.Read().Now()})
 		if x.Key != y.Key {
 			t.Errorf("%s: key %v, and %v when it is noticed late", pool, x.Key, y.Key)
 		}
