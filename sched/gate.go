@@ -46,8 +46,8 @@ type endKind interface {
 	ended(leaf int32, key cluster.Key)
 }
 
-// A countKind is a kind of gate that the evidence of the order has numbers of, so that replay finds by itself which jobs
-// it holds back, also after some have started. Evidence leaves out the jobs that any other kind holds back, as a preview
+// A countKind is a kind of gate that the evidence of the order has numbers of: replay finds by itself which jobs it
+// holds back, also after some have started. Evidence leaves out the jobs that any other kind holds back, as a preview
 // does: there nothing ends and no time passes, so that a closed gate stays closed.
 type countKind interface {
 	counted()

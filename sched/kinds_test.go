@@ -127,7 +127,8 @@ func TestEvidenceKnowsTheGateOfATest(t *testing.T) {
 	w.AddCurfew(2, time.Hour)
 	w.submit("b", 8)
 	w.step(0)
-	w.Add(sched.Job{ID: 100, Pool: w.Pool("a"), Key: w.Key(cluster.Amounts{"cpu": 3}), Priority: normal, Tasks: 3}, w.now)
+	wide := sched.Job{ID: 100, Pool: w.Pool("a"), Key: w.Key(cluster.Amounts{"cpu": 3}), Priority: normal, Tasks: 3}
+	w.Add(wide, w.now)
 	waiting := []sched.Job{w.submit("b", 2), w.submit("a", 2), w.submit("b", 1)}
 	w.step(0)
 	position, n := map[int64]int64{}, int64(0)
@@ -137,7 +138,7 @@ func TestEvidenceKnowsTheGateOfATest(t *testing.T) {
 		}
 		return true
 	})
-	if position[100] != 0 || len(position) != len(waiting) {
+	if position[wide.ID] != 0 || len(position) != len(waiting) {
 		t.Fatalf("the preview starts %v", position)
 	}
 	for _, j := range waiting {
