@@ -14,15 +14,28 @@ type Explainer struct{ s *Scheduler }
 func (s *Scheduler) Explain() Explainer { return Explainer{s} }
 
 // Comparisons returns, for each pool on the path from the root to a leaf pool, how its children compare, by the
-// terms that the next step would compare. Of the children that go before the child on the path it lists no more
-// than most; 0 means all children.
+// terms that the next step would compare. It lists the children that may start a task, and those that only lack room.
+// Of the children that go before the child on the path it lists no more than most; 0 means all children.
 func (v Explainer) Comparisons(leaf PoolID, most int) []why.Level {
-	way := v.way(int32(leaf))
+	way, roomless := v.way(int32(leaf)), v.roomless()
 	levels := make([]why.Level, 0, len(way)-1)
 	for i := 1; i < len(way); i++ {
-		levels = append(levels, v.compare(way[i-1], way[i], most))
+		levels = append(levels, v.compare(way[i-1], way[i], most, roomless))
 	}
 	return levels
+}
+
+// roomless are the pools with jobs that only lack room, and the pools above them.
+func (v Explainer) roomless() map[int32]bool {
+	pools := map[int32]bool{}
+	for _, key := range v.s.gates.noRoom.active {
+		for _, at := range v.s.gates.noRoom.of[key] {
+			for id := v.s.queues.all[at.queue].pool; id >= 0 && !pools[id]; id = v.s.tree.pools[id].parent {
+				pools[id] = true
+			}
+		}
+	}
+	return pools
 }
 
 // levelOf begins the comparison of the children of a pool; you is the child on the path of the job in question.
@@ -34,14 +47,14 @@ func (v Explainer) levelOf(in *inner, you int32) why.Level {
 	}
 }
 
-func (v Explainer) compare(parent, you int32, most int) why.Level {
+func (v Explainer) compare(parent, you int32, most int, roomless map[int32]bool) why.Level {
 	in := &v.s.tree.inners[v.s.tree.pools[parent].inner]
 	l := v.levelOf(in, you)
 	v.s.choice.retarget(in)
 	all := []candidate{v.candidate(in, you)}
 	weights, received := in.counted.value(), v.s.tree.pools[parent].Service(v.s.site.now)
 	for _, kid := range in.kids {
-		if kid == you || !v.s.tree.pools[kid].seat.in {
+		if kid == you || !v.s.tree.pools[kid].seat.in && !roomless[kid] {
 			continue
 		}
 		all = append(all, v.candidate(in, kid))
@@ -61,7 +74,9 @@ func (v Explainer) compare(parent, you int32, most int) why.Level {
 		before = append(before[:len(before)-l.Left], mine)
 	}
 	for _, c := range before {
-		l.Children = append(l.Children, v.describe(c, weights, received))
+		child := v.describe(c, weights, received)
+		child.NoRoom = !child.Open && roomless[c.id]
+		l.Children = append(l.Children, child)
 	}
 	showFixed(l.Children)
 	return l

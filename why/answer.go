@@ -160,8 +160,9 @@ type Child struct {
 	Fixed    Number  `json:"fixed,omitempty"` // decides between equal keys and equal ties
 	Number   int32   `json:"number"`          // decides last: the older child goes first
 	BelowMin bool    `json:"below_min,omitempty"`
-	Lack     *Lack   `json:"lack,omitempty"` // the resource that a child below its minimum lacks
-	Open     bool    `json:"open"`           // some of its work may start
+	Lack     *Lack   `json:"lack,omitempty"`    // the resource that a child below its minimum lacks
+	Open     bool    `json:"open"`              // some of its work may start
+	NoRoom   bool    `json:"no_room,omitempty"` // none may, but some lacks room only
 	Share    float64 `json:"share"`
 	Used     float64 `json:"used"` // its fraction of the service that the pool received
 	Waiting  int64   `json:"waiting"`

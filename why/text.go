@@ -167,9 +167,7 @@ func (l *Level) table(u Units, indent string) string {
 		if c.BelowMin {
 			note = "  " + c.Lack.text(l.path(c)) + note
 		}
-		if !c.Open {
-			note = "  nothing may start now" + note
-		}
+		note = c.held() + note
 		line := fmt.Sprintf("%s%-*s  %-*s%s%s", indent, width, c.called(), sum, l.Put(c, growth), l.says(c, growth),
 			note)
 		fmt.Fprintln(&b, strings.TrimRight(line, " "))
@@ -186,6 +184,17 @@ func (l *Level) table(u Units, indent string) string {
 		fmt.Fprintf(&b, "%s… and %d more behind these\n", indent, l.Behind)
 	}
 	return b.String()
+}
+
+// held says that nothing of a child may start now.
+func (c *Child) held() string {
+	switch {
+	case c.Open:
+		return ""
+	case c.NoRoom:
+		return "  no room now"
+	}
+	return "  nothing may start now"
 }
 
 // called is the name of a child for people.
