@@ -225,7 +225,7 @@ func (s *session) begin(kind string, c prompt) []string {
 		}
 	}
 	if kind == "fairlead work" && os.Getuid() == 0 {
-		c.text += " --allow-root" // the reader is not root
+		c.text += " --allow-root"                // the reader is not root
 		if !strings.Contains(c.text, "--dir ") { // that of root is shared with all agents of this machine
 			c.text += " --dir " + filepath.Join(s.dir, ".local/agents", name)
 		}
