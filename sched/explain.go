@@ -14,7 +14,7 @@ type Explainer struct{ s *Scheduler }
 func (s *Scheduler) Explain() Explainer { return Explainer{s} }
 
 // Comparisons returns, for each pool on the path from the root to a leaf pool, how its children compare, by the
-// terms that the next step would compare. It lists the children that may start a task, and those that only lack room.
+// terms that the next step would compare. It lists the children that may start a task or lack only room.
 // Of the children that go before the child on the path it lists no more than most; 0 means all children.
 func (v Explainer) Comparisons(leaf PoolID, most int) []why.Level {
 	way, roomless := v.way(int32(leaf)), v.roomless()
