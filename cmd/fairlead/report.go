@@ -40,13 +40,14 @@ func reportFairnessCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fairness [POOL]",
 		Short: "Report the entitlement, service and lag of each pool",
-		Long: `Report the service that each pool was entitled to under the ideal fluid scheduler (ENTITLED) and
-the service that it received, in hours of the unit. SERVED is RECEIVED divided by ENTITLED, at most
-100%. JAIN is Jain's index of RECEIVED divided by ENTITLED of its child pools: 1 is fair. If it is
-small, a line below the table names the pools that cause this. ENTITLED counts only what the widths
-of tasks can use. LATE and LATEST show how much later the pool's tasks ended than on a cluster of
-its own: on average and at most, since the server started. LAG is ENTITLED less RECEIVED: above 0
-the pool is behind, below 0 it is ahead.
+		Long: `Report the service that each pool was entitled to (ENTITLED) and the service that it received
+(RECEIVED), in hours of one unit, such as cpu-hours. A pool is entitled at each moment to its share
+by weight, within its minimum and maximum, as far as it has tasks that fit. SERVED is RECEIVED
+divided by ENTITLED, at most 100%. LAG is ENTITLED less RECEIVED: above 0 the pool received too
+little, below 0 too much. JAIN is Jain's index of SERVED of its child pools: 1 is fair. If it is
+small, a line below the table names the pools that cause this. LATE and LATEST show how much later
+the pool's tasks ended than on a cluster of its own: on average and at most, since the server
+started.
 
 The server keeps these numbers in memory: the window cannot exceed the server's uptime.
 

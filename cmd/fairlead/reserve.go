@@ -46,8 +46,8 @@ reservations.
 Before a reservation begins, a task starts on its nodes only if its time limit ends before
 then: tasks without a limit do not start there. When a maintenance begins, the nodes get the
 state maintenance, and when it ends they return by themselves. Tasks that still run when a
-reservation begins continue. Therefore it is refused if running tasks may last that long;
---force reserves the nodes nevertheless.
+reservation begins continue. Therefore fairlead refuses a reservation whose nodes have tasks that
+may run that long; --force reserves the nodes nevertheless.
 
 With the name of an existing reservation, the flags change it.`,
 		Example: `  fairlead reserve service --nodes n1,n2 --start 2d --duration 4h --maint --reason 'new switch'

@@ -40,19 +40,19 @@ the usage of each pool.
 A WEIGHT of 2=1x2 is a weight of 1 with a boost of 2; see fairlead boost --list. If MAX is
 paused, no new task starts; see fairlead pause --list.
 
-ENTITLED is the pool's entitlement: what the ideal fluid scheduler would give it now, by its
-minimum, maximum, weight and demand. SERVED is the service that the pool received over the last 24 hours, divided
-by what that scheduler would have given it. LAG is the difference of the two, in hours of the
-unit: above 0 the pool is behind, below 0 it is ahead.
+ENTITLED is how much the pool should have now: its share by weight, no more than it has work
+for, and its part of the shares that other pools leave, all within its minimum and maximum.
+SERVED is the service that the pool received over the last 24 hours, divided by the service that
+it was entitled to. LAG is the difference between the two in hours of one unit, such as
+cpu-hours: above 0 the pool received too little, below 0 too much.
 
 COMPARED BY is the key with which the policy of the parent pool orders the pool among its
 siblings: it decides which pool is next. It is empty if the pool has nothing to start. SHARE and
-PAST USE are fractions of the parent pool. PAST USE decays; it counts only under policies that
-use it.
+PAST USE are fractions of the parent pool. Past use decays, and only some policies count it.
 
-On a terminal, a summary line shows the mean SERVED of the top pools and the pool with the least,
-Jain's index of SERVED (1 is fair), which pool borrows the share of a pool without work, and the
-idle slots. --summary prints only that line.
+On a terminal, a line below the table sums up: the mean of SERVED over the top pools, the pool
+with the smallest, Jain's index of SERVED (1 is fair), the pools that use the shares of pools
+without work, and the idle slots. --summary prints only that line.
 
 --compare shows the numbers of two pools beside each other; its JSON is that of shares, with
 these two pools.
