@@ -131,7 +131,11 @@ func (c *Config) refuse(j *queue.Job, path string, n Naming) error {
 				"an administrator may send it there", j.User, c.place(j), path, known)
 		}
 	}
-	known += "; name one of them, or ask an administrator to add this one"
+	next := "name one of them, or ask an administrator to add this one"
+	if n.limited() {
+		next = c.instead(j, n, "add this one")
+	}
+	known += "; " + next
 	if path != j.Pool {
 		return queue.Invalidf("pool", "%q has no place for %s%s%s", j.Pool, j.User, c.staleHint(path, j.User), known)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/share"
 )
@@ -26,18 +27,28 @@ func (c *Config) place(j *queue.Job) string {
 
 // settlePlace sends a job that names no pool to the pool that the placement rules choose, which is created on demand,
 // even in a closed tree. Without rules a closed tree takes only users who have a pool in it, unless it has the pool
-// default.
-func (c *Config) settlePlace(j *queue.Job) error {
+// default; of other jobs settlePlace returns false.
+func (c *Config) settlePlace(j *queue.Job) bool {
 	j.Pool = c.place(j)
 	pool := c.Sched.Root.Find(j.Pool)
 	switch {
 	case pool != nil || !c.Closed || c.PlacementRules != nil:
-		return nil
+		return true
 	case c.Sched.Root.Find(share.DefaultPool) != nil:
 		j.Pool = share.DefaultPool
-		return nil
+		return true
 	}
-	return queue.Invalidf("pool", "jobs of %s belong into %q, which is not in the share tree%s; name one of its pools: %s", j.User, j.Pool, c.staleHint(j.Pool, j.User), c.pools())
+	return false
+}
+
+// refusePlace returns the error for a job that names no pool and has none of its own.
+func (c *Config) refusePlace(j *queue.Job, n Naming) error {
+	next := "name one of its pools: " + c.pools()
+	if n.limited() {
+		next = c.instead(j, n, "add this one")
+	}
+	return queue.Invalidf("pool", "jobs of %s belong into %q, which is not in the share tree%s; %s",
+		j.User, j.Pool, c.staleHint(j.Pool, j.User), next)
 }
 
 // leastLoaded returns the class with the smallest load, or the first by name among equals. Under the policy load it
@@ -54,4 +65,19 @@ func (c *Config) leastLoaded() string {
 
 func originOf(j *queue.Job) share.Origin {
 	return share.Origin{User: j.User, Group: j.Group, Kind: j.Kind, Requestor: j.Requestor}
+}
+
+// OnlyNamed reports whether a user after whom no pool is named can submit nowhere, unless an administrator: there is no
+// placement rule and no pool default, jobs may not name new pools, and access.pools opens no pool. Lists of users and
+// groups who may submit count as open: whoever wrote them decided who is left out.
+func (c *Config) OnlyNamed() bool {
+	if !c.Closed || c.PlacementRules != nil || c.leastLoaded() != "" || c.Sched.Root.Find(share.DefaultPool) != nil {
+		return false
+	}
+	for _, p := range c.Access.Pools {
+		if len(p.Submit) > 0 {
+			return false
+		}
+	}
+	return !slices.Contains(c.Access.Admin, access.Anything)
 }

@@ -1,7 +1,9 @@
 package allocation
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/queue"
@@ -43,7 +45,7 @@ func (c *Config) checkUse(j *queue.Job, n Naming) error {
 		return c.Access.Check(n.By, access.Move, access.Object{Owner: j.User, Pool: j.Pool})
 	}
 	u := c.use(j, n)
-	u.Usable = func() ([]string, int) { return c.usable(j, n) }
+	u.Instead = func() string { return c.instead(j, n, "open it with access.pools") }
 	return c.Access.CheckUse(n.By, u)
 }
 
@@ -64,6 +66,21 @@ const (
 	maxChecked = 100
 )
 
+// instead says into which pools the user who asks may submit the job, beside what an administrator could do about the
+// refused pool. If there is no such pool, instead says how an administrator makes one.
+func (c *Config) instead(j *queue.Job, n Naming, administrator string) string {
+	some, more := c.usable(j, n)
+	if len(some) == 0 {
+		return fmt.Sprintf("no pool takes jobs of %s: ask an administrator to add a placement rule or a pool for %s, or to"+
+			" open a pool with access.pools", j.User, j.User)
+	}
+	text := "submit into " + strings.Join(some, ", ")
+	if more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text + ", or ask an administrator to " + administrator
+}
+
 // usable returns some of the pools into which the user who asks may submit the job, and how many more of them are
 // configured: the pool of placement first, then leaf pools by name.
 func (c *Config) usable(j *queue.Job, n Naming) (some []string, more int) {
@@ -73,7 +90,7 @@ func (c *Config) usable(j *queue.Job, n Naming) (some []string, more int) {
 		return c.Access.CheckUse(n.By, c.use(&other, n)) == nil
 	}
 	placed := *j
-	if c.settlePlace(&placed) == nil && may(placed.Pool) {
+	if c.settlePlace(&placed) && may(placed.Pool) {
 		some = append(some, placed.Pool)
 	}
 	var open []string
@@ -101,7 +118,7 @@ func (c *Config) usable(j *queue.Job, n Naming) (some []string, more int) {
 func (c *Config) whose(j *queue.Job) (own, others bool) {
 	plain := queue.Job{User: j.User, Group: j.Group, Requestor: j.User}
 	placed := plain
-	if c.settlePlace(&placed) == nil && placed.Pool == j.Pool {
+	if c.settlePlace(&placed) && placed.Pool == j.Pool {
 		return true, false
 	}
 	if c.PlacementRules != nil {

@@ -138,3 +138,42 @@ func TestARefusalNamesThePoolsOfTheUser(t *testing.T) {
 		}
 	}
 }
+
+// TestARefusalNamesAPoolThatTakesTheJob: without placement rules, too, a refused user learns of a pool that takes the
+// job, or that there is none and who can change that.
+func TestARefusalNamesAPoolThatTakesTheJob(t *testing.T) {
+	c := Default()
+	c.Closed = true
+	physics := share.Pool{Name: "physics", Weight: 1, Pools: []share.Pool{{Name: "ann", Weight: 1}}}
+	c.Sched.Root.Pools = []share.Pool{physics, {Name: "biology", Weight: 1}}
+	for _, x := range []struct{ user, want string }{
+		{"ann", "submit into physics/ann, or ask an administrator to "},
+		{"bob", "no pool takes jobs of bob: ask an administrator to add a placement rule or a pool for bob, or to open a " +
+			"pool with access.pools"},
+	} {
+		refused := 0
+		for _, pool := range []string{"", "biology", "physics", "physics/bob", "other"} {
+			j := queue.Job{User: x.user, Pool: pool}
+			err := c.Settle(&j, Naming{By: userOf(&j)})
+			if err == nil {
+				continue
+			}
+			if refused++; !strings.Contains(err.Error(), x.want) {
+				t.Errorf("%s names %q: %v; want %q", x.user, pool, err, x.want)
+			}
+		}
+		if refused == 0 {
+			t.Errorf("no job of %s is refused", x.user)
+		}
+	}
+	j := queue.Job{User: "ann", Pool: "physics/ann"}
+	if err := c.Settle(&j, Naming{By: userOf(&j)}); err != nil {
+		t.Error("the pool that the refusal names:", err)
+	}
+	j = queue.Job{User: "bob"}
+	admin := userOf(&j)
+	admin.Admin = true
+	if err := c.Settle(&j, Naming{By: admin}); err == nil || !strings.Contains(err.Error(), "name one of its pools: ") {
+		t.Error("an administrator:", err)
+	}
+}

@@ -29,8 +29,11 @@ func (c *Config) Settle(j *queue.Job, n Naming) error {
 
 // settlePool decides into which pool a job goes.
 func (c *Config) settlePool(j *queue.Job, n Naming) error {
-	if j.Pool == "" {
-		return c.settlePlace(j)
+	if j.Pool != "" {
+		return c.settleNamed(j, n)
 	}
-	return c.settleNamed(j, n)
+	if !c.settlePlace(j) {
+		return c.refusePlace(j, n)
+	}
+	return nil
 }

@@ -9,13 +9,20 @@ import (
 )
 
 // checkNobody warns of configured leaf pools into which only administrators may submit, because no placement rule gives
-// a user the right to them and access.pools does not open them. Without rules, each user's own pool is the pool of the
-// user's name, which may be any. In a file without access and server the pools may be those of a program, which submits
-// into all of them.
+// a user the right to them and access.pools does not open them. In a file without access and server the pools may be
+// those of a program, which submits into all of them.
 func (r *reader) checkNobody(root *node, c *Config) {
 	errors, _ := r.found.count()
 	everybody := slices.Contains(c.Shares.Access.Admin, access.Anything)
-	if errors > 0 || c.Rules == nil || everybody || root.get("access") == nil && root.get("server") == nil {
+	program := root.get("access") == nil && root.get("server") == nil
+	if errors > 0 || everybody {
+		return
+	}
+	if c.Rules == nil {
+		r.checkOnlyNamed(root, c, program)
+		return
+	}
+	if program {
 		return
 	}
 	all, err := share.NewPlacementRules(c.Rules)
@@ -27,6 +34,26 @@ func (r *reader) checkNobody(root *node, c *Config) {
 		return
 	}
 	(&closedPools{r, c, all, rights}).warn(root, "")
+}
+
+// checkOnlyNamed warns if a file without rules sends users nowhere. Each user's own pool is then the pool of the user's
+// name, and the tree is closed to the others. If the pools may be those of a program, it is a hint.
+func (r *reader) checkOnlyNamed(root *node, c *Config, program bool) {
+	if !c.Shares.OnlyNamed() {
+		return
+	}
+	say := r.warnf
+	if program {
+		say = r.hintf
+	}
+	first := "users"
+	for _, e := range pairs(root.get("pools")) {
+		first = e.key.text
+		break
+	}
+	say(root.key("pools"), "only administrators, and users after whom a pool is named, may submit: there are no placement"+
+		" rules and no pool default, and access.pools opens no pool. Add rules, such as placement: [{pool: %s}], or open"+
+		" pools with access: {pools: {%s: {submit: [...]}}}", clip(first+"/{user}"), clip(first))
 }
 
 // claims reports whether a rule sends jobs somewhere by what users choose: by their kind, or by another requestor than

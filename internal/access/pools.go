@@ -1,7 +1,6 @@
 package access
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -97,25 +96,16 @@ type Use struct {
 	Claimed     bool // a placement rule sends it there by its kind or requestor, which the user chooses
 	There       bool // the configuration names the pool, or it has existed before
 	Origin      share.Origin
-	// Usable returns some of the pools that the principal may use, the one to which placement sends the job first, and
-	// how many more there are; nil if that is not known.
-	Usable func() (some []string, more int)
+	// Instead returns what the principal can do without this pool, for a refusal; nil if nobody reads it.
+	Instead func() string
 }
 
 // instead returns what to do if the principal may not use the pool.
 func (u *Use) instead() string {
-	if u.Usable == nil {
-		return "submit without -A"
+	if u.Instead == nil {
+		return ""
 	}
-	some, more := u.Usable()
-	if len(some) == 0 {
-		return "submit without -A"
-	}
-	text := "submit into " + strings.Join(some, ", ")
-	if more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return u.Instead()
 }
 
 // CheckUse returns nil if a principal may put a job of its own into a pool, or a [Refusal].
@@ -126,15 +116,14 @@ func (r *Rules) CheckUse(p *Principal, u Use) error {
 	submit, of, said := nearest(r, u.Pool, func(p Pool) []Subject { return p.Submit })
 	switch {
 	case said && !is(submit, p):
-		return no("the configuration opens "+named(of)+" to "+list(submit), u.instead()+", or ask an administrator")
+		return no("the configuration opens "+named(of)+" to "+list(submit), u.instead())
 	case u.Own:
 		return nil
 	case !said && u.Claimed:
 		return no("a rule of placement sends it there for its kind or requestor, and these give no rights",
 			"ask an administrator to open it with access.pools")
 	case !said:
-		return no("only the pool to which the rules of placement send you is yours",
-			u.instead()+", or ask an administrator to open it with access.pools")
+		return no("no rule of placement sends you there, and access.pools does not open it", u.instead())
 	case u.Others && of != u.Pool:
 		return no("it is that of another user", "submit into "+named(of))
 	case !u.There && !u.Claimed && !r.Creates(u.Origin, u.Pool):

@@ -194,13 +194,19 @@ func judgeBackfill(w explain.Widths) api.HealthCheck {
 // userNear is the part of a limit of users from which doctor names a user.
 const userNear = 0.8
 
-// checkUsers reports users who are near the limits per user.
+// checkUsers reports users who are near the limits per user, and a configuration that leaves users no pool.
 func (s *examiner) checkUsers(ctx context.Context) []api.HealthCheck {
 	near, err := s.loop.Intake.UsersNearLimits(ctx, userNear)
 	if err != nil {
 		return []api.HealthCheck{bad("users", api.ResultFail, err.Error(), "see the server's log")}
 	}
-	return []api.HealthCheck{judgeUsers(near)}
+	checks := []api.HealthCheck{judgeUsers(near)}
+	if s.loop.Client().Shares.Load().OnlyNamed() {
+		checks = append(checks, bad("rights to submit", api.ResultWarn,
+			"only administrators, and users after whom a pool is named, may submit", "add placement rules, or open pools "+
+				"with access.pools; fairlead config check shows both"))
+	}
+	return checks
 }
 
 // judgeUsers names users who may soon be unable to submit jobs.

@@ -8,6 +8,7 @@ import (
 	"github.com/fairlead/fairlead/allocation"
 	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/share"
 )
 
 // TestLimitsOfUsers: users are held to their limits, also by a dry run and when they alter jobs, and
@@ -55,4 +56,24 @@ func TestLimitsOfUsers(t *testing.T) {
 		t.Errorf("the answer is %v %s", w.Header(), w.Body)
 	}
 	expect(t, d.services.doctor.examiner.checkUsers(t.Context()), "users", api.ResultWarn, "ann has 4 of 3 pools (user_limits.pools)")
+}
+
+// TestDoctorNamesClosedPools: where users after whom no pool is named can submit nowhere, doctor says so.
+func TestDoctorNamesClosedPools(t *testing.T) {
+	for _, c := range []struct {
+		pools  []share.Pool
+		result string
+	}{
+		{[]share.Pool{{Name: "physics", Weight: 1}}, api.ResultWarn},
+		{[]share.Pool{{Name: "physics", Weight: 1}, {Name: share.DefaultPool, Weight: 1}}, ""},
+	} {
+		d := newDesk(t)
+		shares := allocation.Default()
+		shares.Closed, shares.Sched.Root.Pools = true, c.pools
+		if err := d.loop.Configure(t.Context(), shares); err != nil {
+			t.Fatal(err)
+		}
+		checks := d.services.doctor.examiner.checkUsers(t.Context())
+		expect(t, checks, "rights to submit", c.result, "")
+	}
 }
