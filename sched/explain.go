@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -176,19 +177,28 @@ func (v View) Turn(leaf PoolID, j Job) (running int, since time.Time, takes bool
 	return 0, j.Submitted, true
 }
 
-// telling returns the request of the first ready sub-queue, or else of the first sub-queue with waiting tasks.
-func (q *queue) telling() ask {
-	first, found := q.first.ask, false
+// telling returns the request and the first job of the first ready sub-queue, or else of the first sub-queue with
+// waiting tasks; the job is 0 if none is known.
+func (w *queues) telling(q *queue) (ask, int64) {
+	tells, found := &q.first, false
 	for i := range q.subs() {
 		sub := q.sub(i)
 		if sub.ready() {
-			return sub.ask
+			return sub.ask, w.firstJob(q, sub)
 		}
 		if sub.tasks > 0 && !found {
-			first, found = sub.ask, true
+			tells, found = sub, true
 		}
 	}
-	return first
+	return tells.ask, w.firstJob(q, tells)
+}
+
+// firstJob returns the first job of a sub-queue, or 0.
+func (w *queues) firstJob(q *queue, sub *subQueue) int64 {
+	if h := w.head(sub, q.strict); h.id != math.MaxInt64 {
+		return h.id
+	}
+	return 0
 }
 
 // Parting returns the comparison in the pool where the paths to two leaf pools part, with just these two children,

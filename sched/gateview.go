@@ -23,18 +23,18 @@ func (v GateView) Gates(j Job) []why.Gate {
 
 // PoolGates lists the gates on the path of the jobs of a leaf pool that may start first: of a sub-queue without a
 // closed gate, if there is one.
-func (v GateView) PoolGates(leaf PoolID) []why.Gate {
-	first, found := v.tellingBelow(int32(leaf))
+func (v GateView) PoolGates(leaf PoolID) (gates []why.Gate, job int64) {
+	first, job, found := v.tellingBelow(int32(leaf))
 	if !found {
-		return v.onTheWay(leaf, noKey)
+		return v.onTheWay(leaf, noKey), 0
 	}
-	return v.SubQueueGates(leaf, first.key)
+	return v.SubQueueGates(leaf, first.key), job
 }
 
 // FirstGates is [GateView.PoolGates] plus the effects of reservations on these jobs, for which it checks all nodes.
 // It also returns the time limit of these jobs.
 func (v GateView) FirstGates(leaf PoolID) (gates []why.Gate, limit time.Duration) {
-	first, found := v.tellingBelow(int32(leaf))
+	first, _, found := v.tellingBelow(int32(leaf))
 	if !found {
 		return v.onTheWay(leaf, noKey), 0
 	}
@@ -42,25 +42,26 @@ func (v GateView) FirstGates(leaf PoolID) (gates []why.Gate, limit time.Duration
 	return append(gates, v.windowGate(&Job{Key: first.key, Limit: first.limit}, v.nodeGate(first.key))), first.limit
 }
 
-// tellingBelow returns the request of the first job that waits in or below a pool, from a ready sub-queue if there is
-// one.
-func (v GateView) tellingBelow(id int32) (first ask, found bool) {
+// tellingBelow returns the request and the number of the first job that waits in or below a pool, from a ready
+// sub-queue if there is one.
+func (v GateView) tellingBelow(id int32) (first ask, job int64, found bool) {
 	if q := v.s.tree.pools[id].queue; q >= 0 {
-		return v.s.queues.all[q].telling(), v.s.tree.pools[id].Waiting > 0
+		first, job = v.s.queues.telling(&v.s.queues.all[q])
+		return first, job, v.s.tree.pools[id].Waiting > 0
 	}
 	for _, kid := range v.s.Read().Children(PoolID(id)) {
 		if v.s.tree.pools[kid].Waiting == 0 {
 			continue
 		}
-		of, some := v.tellingBelow(int32(kid))
+		of, its, some := v.tellingBelow(int32(kid))
 		if some && (!found || v.s.tree.pools[kid].seat.in) {
-			first, found = of, true
+			first, job, found = of, its, true
 		}
 		if v.s.tree.pools[kid].seat.in {
 			break
 		}
 	}
-	return first, found
+	return first, job, found
 }
 
 // SubQueueGates lists the gates on the path of the jobs of a pool with a key.

@@ -131,10 +131,15 @@ func (c *Comparison) decidedBy(growth float64) string {
 		return fmt.Sprintf("Decided by %s: %s against %s. The size of the jobs is not compared.", c.Level.Rule(),
 			c.Level.listed(x), c.Level.listed(y))
 	}
-	a, b := ShortPair(c.Level.KeyNow(x, growth), c.Level.KeyNow(y, growth))
 	than := "<"
 	if c.Level.Order == LargestFirst {
 		than = ">"
 	}
+	p, q := c.Level.KeyNow(x, growth), c.Level.KeyNow(y, growth)
+	if rounded(p, q) {
+		return fmt.Sprintf("A tie but for rounding: the keys are equal in the first 11 digits, and %s goes first by the rest.",
+			x.called())
+	}
+	a, b := ShortPair(p, q)
 	return fmt.Sprintf("Decided by the key: %s %s %s. The age of the jobs and their size are not compared.", a, than, b)
 }

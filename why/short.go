@@ -36,6 +36,12 @@ func ShortPair(x, y float64) (string, string) {
 	return a, b
 }
 
+// rounded reports whether two different numbers are so close that they differ only by the rounding of sums.
+func rounded(x, y float64) bool {
+	const significant = 11
+	return x != y && strconv.FormatFloat(x, 'g', significant, 64) == strconv.FormatFloat(y, 'g', significant, 64)
+}
+
 // digits writes at most n digits after the point.
 func digits(v float64, n int) string {
 	text := strconv.FormatFloat(v, 'f', n, 64)

@@ -1,6 +1,7 @@
 package why_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -16,6 +17,7 @@ func TestVersusInWords(t *testing.T) {
 	own := below
 	own.Lack = &why.Lack{Pool: "a", Resource: "cpu", Min: 2}
 	few, many := why.Child{Name: "a", Key: 1}, why.Child{Name: "b", Key: 3}
+	const sum = 0.1 + 0.2
 	for want, l := range map[string]why.Level{
 		"Decided by a minimum in it: a/deep is below its minimum: 0 of 2 cpu.": level("fair", "smallest first", below, many),
 		"Decided by the minimum: a is below its minimum: 0 of 2 cpu.":          level("fair", "smallest first", own, many),
@@ -25,6 +27,8 @@ func TestVersusInWords(t *testing.T) {
 			"drawn at random, in proportion", few, many),
 		"Both may be drawn, with the same chance.": level("lottery",
 			"drawn at random, in proportion", few, why.Child{Name: "b", Key: 1}),
+		"A tie but for rounding: the keys are equal in the first 11 digits, and a goes first by the rest.": level("fair",
+			"smallest first", why.Child{Name: "a", Key: sum}, why.Child{Name: "b", Key: why.Number(math.Nextafter(sum, 1))}),
 	} {
 		c := &why.Comparison{A: "job 1", B: "job 2"}
 		c.Decide(l)
@@ -35,6 +39,24 @@ func TestVersusInWords(t *testing.T) {
 		if drawn := strings.Contains(got, "is drawn"); drawn != (l.Policy == "lottery") || drawn &&
 			strings.Contains(got, "goes first\n") {
 			t.Errorf("chance under %s:\n%s", l.Policy, got)
+		}
+	}
+}
+
+// TestTies: of two equal keys no digits are compared; the text names what decides instead.
+func TestTies(t *testing.T) {
+	l := why.Level{Policy: "fair", Formula: "weight", Order: "smallest first", Called: "key {key}"}
+	a := why.Child{Name: "a", Key: 0.1 + 0.2}
+	for want, b := range map[string]why.Child{
+		"both have the key 0.3, and a is there for longer":                   {Name: "b", Key: a.Key},
+		"both have the key 0.3, and the larger weight goes first":            {Name: "b", Key: a.Key, Tie: 1},
+		"both have the key 0.3, and a is ahead in digits that are not shown": {Name: "b", Key: a.Key, Fixed: 1},
+		"both have the key 0.3, a tie but for rounding, and the smaller goes first": {
+			Name: "b", Key: why.Number(math.Nextafter(float64(a.Key), 1))},
+		"a has the smaller key 0.3, and b 0.30001": {Name: "b", Key: 0.30001},
+	} {
+		if got := l.Wins("a", a, b, 1); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -64,11 +64,15 @@ func (l *Level) equal(who string, first, you Child, growth float64) string {
 
 // byKey compares the keys of two children.
 func (l *Level) byKey(who string, first, you Child, growth float64) string {
-	x, y := ShortPair(l.KeyNow(first, growth), l.KeyNow(you, growth))
 	than := "smaller"
 	if l.Order == LargestFirst {
 		than = "larger"
 	}
+	a, b := l.KeyNow(first, growth), l.KeyNow(you, growth)
+	if rounded(a, b) {
+		return fmt.Sprintf("both have the %s, a tie but for rounding, and the %s goes first", l.keyIs(Short(a)), than)
+	}
+	x, y := ShortPair(a, b)
 	return fmt.Sprintf("%s has the %s %s, and %s %s", who, than, l.keyIs(x), you.called(), y)
 }
 
@@ -79,7 +83,10 @@ func (l *Level) keyIs(key string) string {
 
 // tiedBy names the rule that decides between two children with equal keys.
 func (l *Level) tiedBy(who string, first, you Child) string {
-	if first.Tie == you.Tie {
+	switch {
+	case first.Tie == you.Tie && first.Fixed != you.Fixed:
+		return who + " is ahead in digits that are not shown"
+	case first.Tie == you.Tie:
 		return who + " is there for longer"
 	}
 	return cmp.Or(l.Tied, "the larger weight goes first")

@@ -206,7 +206,7 @@ func TestMoved(t *testing.T) {
 				reasons = append(reasons, w[0]+" "+w[1])
 			}
 		}
-		if want := []string{"68 capacity.full"}; !slices.Equal(reasons, want) {
+		if want := []string{"68 order.behind"}; !slices.Equal(reasons, want) {
 			t.Errorf("it waited for %q, want %q", reasons, want)
 		}
 	})

@@ -12,9 +12,10 @@ import (
 
 // reasons records why each pool waits. It stores only changes, so that a long wait costs little.
 type reasons struct {
-	mu   sync.Mutex
-	pool map[string][]waited
-	last time.Time
+	mu    sync.Mutex
+	pool  map[leafOf][]waited
+	heads map[leafOf][]head // the first jobs, oldest first
+	last  time.Time
 }
 
 // waited is a reason, from when it was first seen to when it was last seen. After that the pool may have had no waiting
@@ -46,8 +47,8 @@ func pays(j *queue.Job, limit string) bool {
 
 // note adds a reason or extends the last one, and reports whether it is new. If the pool had no waiting jobs when all
 // pools were last sampled, the same reason begins anew.
-func (r *reasons) note(pool string, reason why.Reason, limit string, before, now time.Time) (news bool) {
-	past := r.pool[pool]
+func (r *reasons) note(leaf leafOf, reason why.Reason, limit string, before, now time.Time) (news bool) {
+	past := r.pool[leaf]
 	if n := len(past); n > 0 && !past[n-1].until.Before(before) && past[n-1].Code == string(reason.Code) &&
 		past[n-1].Text == reason.Text && past[n-1].limit == limit {
 		past[n-1].until = now
@@ -56,7 +57,7 @@ func (r *reasons) note(pool string, reason why.Reason, limit string, before, now
 	if len(past) == reasonKept {
 		past = slices.Delete(past, 0, reasonKept/4)
 	}
-	r.pool[pool] = append(past, waited{queue.Event{Task: -1, At: now, Code: string(reason.Code), Text: reason.Text}, now,
+	r.pool[leaf] = append(past, waited{queue.Event{Task: -1, At: now, Code: string(reason.Code), Text: reason.Text}, now,
 		limit})
 	return true
 }
@@ -66,13 +67,14 @@ const waitsCode = "waits"
 
 // since returns the changes of reason in a job's pool from the job's submission to its end. It leaves out times in
 // which the job could not have started: it was held, waited for others or its begin time, or was in a former life. The
-// stored reasons are those of the pool's first job: while that waited for a license or rate that this job does not
-// request, the reason of this job is unknown.
+// stored reasons are those of the first job. While another one was first, this job was behind it; while that waited
+// for a license or rate that this job does not request, the reason of this job is unknown.
 func (r *reasons) since(j *queue.Job, barred []span) []queue.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var out []queue.Event
-	for _, e := range r.pool[j.Pool] {
+	led := r.led(j)
+	for _, e := range r.of(j) {
 		if e.until.Before(j.Submitted) {
 			continue // another job's reason need not apply to this one
 		}
@@ -85,7 +87,13 @@ func (r *reasons) since(j *queue.Job, barred []span) []queue.Event {
 		if e.Job = j.ID; e.limit != "" && !pays(j, e.limit) {
 			e.Code, e.Text = waitsCode, "nothing is kept of why; the first job of its pool waited for the "+e.limit
 		}
-		out = append(out, e.without(barred, j.Started)...)
+		for _, part := range e.ledBy(led) {
+			if again := len(out) > 0 && part.Code == string(why.OrderBehind) && out[len(out)-1].Code == part.Code &&
+				out[len(out)-1].Text == part.Text; again || !j.Started.IsZero() && part.At.After(j.Started) {
+				continue
+			}
+			out = append(out, part.without(barred, j.Started)...)
+		}
 	}
 	return out
 }

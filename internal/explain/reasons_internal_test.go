@@ -15,9 +15,10 @@ import (
 func TestReasonsOfAnEarlierJob(t *testing.T) {
 	begin := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	at := func(s int) time.Time { return begin.Add(time.Duration(s) * time.Second) }
-	r := reasons{pool: map[string][]waited{}}
+	r := recording()
 	rate := why.Reason{Code: why.GateRate, Text: "rate mail 5/s, burst 5"}
 	full := why.Reason{Code: why.CapacityFull, Text: "the pool is next; everything is in use"}
+	r.lead(ann, 7, at(0))
 	last := at(0)
 	for _, s := range []int{2, 4, 20, 22, 24} { // all are looked at every two seconds; from 4 to 20 nobody waits
 		before := last
@@ -28,7 +29,7 @@ func TestReasonsOfAnEarlierJob(t *testing.T) {
 		if s == 24 {
 			reason = full
 		}
-		r.note("ann", reason, "", before, at(s))
+		r.note(ann, reason, "", before, at(s))
 		last = at(s)
 	}
 	for _, c := range []struct {
@@ -60,11 +61,12 @@ func TestReasonsOfAnEarlierJob(t *testing.T) {
 func TestReasonsOfAnotherJob(t *testing.T) {
 	begin := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	at := func(s int) time.Time { return begin.Add(time.Duration(s) * time.Second) }
-	r := reasons{pool: map[string][]waited{}}
-	r.note("ann", why.Reason{Code: why.CapacityFull, Text: "the pool is next; everything is in use"}, "", at(0), at(2))
-	r.note("ann", why.Reason{Code: why.GateRate, Text: "rate mail 5/s, burst 5"}, "rate mail", at(2), at(4))
-	r.note("ann", why.Reason{Code: why.GateLicense, Text: "license abaqus 1/1 used"}, "license abaqus", at(4), at(6))
-	r.note("ann", why.Reason{Code: why.GateLicense, Text: "license abaqus 1/1 used"}, "license abaqus", at(6), at(8))
+	r := recording()
+	r.lead(ann, 7, at(0))
+	r.note(ann, why.Reason{Code: why.CapacityFull, Text: "the pool is next; everything is in use"}, "", at(0), at(2))
+	r.note(ann, why.Reason{Code: why.GateRate, Text: "rate mail 5/s, burst 5"}, "rate mail", at(2), at(4))
+	r.note(ann, why.Reason{Code: why.GateLicense, Text: "license abaqus 1/1 used"}, "license abaqus", at(4), at(6))
+	r.note(ann, why.Reason{Code: why.GateLicense, Text: "license abaqus 1/1 used"}, "license abaqus", at(6), at(8))
 	for name, c := range map[string]struct {
 		job  queue.Job
 		want []string
@@ -76,7 +78,7 @@ func TestReasonsOfAnotherJob(t *testing.T) {
 			queue.Job{Licenses: queue.Amounts{"abaqus": 1}}, []string{"capacity.full", "waits", "gate.license"}},
 		"neither, late": {queue.Job{Submitted: at(7)}, []string{"waits"}},
 	} {
-		c.job.Pool = "ann"
+		c.job.ID, c.job.Pool = 7, "ann"
 		var got []string
 		for _, e := range r.since(&c.job, nil) {
 			got = append(got, e.Code)
@@ -93,17 +95,18 @@ func TestReasonsOfFormerLives(t *testing.T) {
 	begin := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	at := func(s int) time.Time { return begin.Add(time.Duration(s) * time.Second) }
 	event := func(s int, code string) queue.Event { return queue.Event{Task: -1, At: at(s), Code: code} }
-	r := reasons{pool: map[string][]waited{}}
+	r := recording()
+	r.lead(ann, 7, at(0))
 	for s, code := range []why.Code{why.ShareBehind, why.ShareBehind, why.GateMax, why.GateMaxTasks, why.CapacityFull,
 		why.CapacityFull, why.CapacityFull, why.ShareBehind} {
-		r.note("ann", why.Reason{Code: code}, "", at(10*s-10), at(10*s))
+		r.note(ann, why.Reason{Code: code}, "", at(10*s-10), at(10*s))
 	}
 	lives := formerLives([]queue.Event{
 		event(0, "submitted"), event(15, "started"), event(25, "finished"), event(25, queue.EventEnded), event(45, "requeue"),
 		event(62, "started"), event(64, "requeue"), // while it runs: this ends no life
 	})
 	var got []string
-	for _, e := range r.since(&queue.Job{Pool: "ann", Submitted: at(0)}, lives) {
+	for _, e := range r.since(&queue.Job{ID: 7, Pool: "ann", Submitted: at(0)}, lives) {
 		got = append(got, fmt.Sprint(e.Code, " ", e.At.Sub(begin).Seconds()))
 	}
 	if want := []string{"share.behind 0", "capacity.full 45", "share.behind 70"}; !slices.Equal(got, want) {
@@ -130,6 +133,56 @@ func TestLimitOf(t *testing.T) {
 		why.GateMaxTasks: "", why.CapacityFull: ""} {
 		if got := limitOf(gates, code); got != want {
 			t.Errorf("%s: %q, want %q", code, got, want)
+		}
+	}
+}
+
+var ann = leafOf{pool: "ann"}
+
+// recording returns an empty record.
+func recording() *reasons {
+	return &reasons{pool: map[leafOf][]waited{}, heads: map[leafOf][]head{}}
+}
+
+// TestReasonsOfTheFirstJob: the reason of the first job of a pool is not that of the jobs behind it, which get it when
+// they are first; the reason of a pool is that of all its jobs.
+func TestReasonsOfTheFirstJob(t *testing.T) {
+	begin := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
+	at := func(s int) time.Time { return begin.Add(time.Duration(s) * time.Second) }
+	r, leaf := recording(), leafOf{pool: "ann"}
+	for i, s := range []struct {
+		first int64
+		why.Reason
+	}{
+		{1, why.Reason{Code: why.ShareBehind, Text: "other pools go before it"}},
+		{1, why.Reason{Code: why.FitNow, Text: "no node has room for its first job"}},
+		{2, why.Reason{Code: why.FitNow, Text: "no node has room for its first job"}},
+		{2, why.Reason{Code: why.FitNever, Text: "no node is large enough"}},
+		{3, why.Reason{Code: why.CapacityFull, Text: "the pool is next; everything is in use"}},
+	} {
+		r.lead(leaf, s.first, at(10*i))
+		r.note(leaf, s.Reason, "", at(10*i-10), at(10*i))
+	}
+	for id, want := range map[int64][]string{
+		1: {"0 share.behind other pools go before it", "10 fit.now no node has room for it",
+			"20 order.behind behind other jobs of its pool; no node has room for the first of them",
+			"30 waits its own reason is not recorded; that of the first job of its pool: no node is large enough",
+			"40 order.behind behind other jobs of its pool; everything is in use"},
+		2: {"0 share.behind other pools go before it",
+			"10 order.behind behind other jobs of its pool; no node has room for the first of them",
+			"20 fit.now no node has room for it", "30 fit.never no node is large enough",
+			"40 order.behind behind other jobs of its pool; everything is in use"},
+		3: {"0 share.behind other pools go before it",
+			"10 order.behind behind other jobs of its pool; no node has room for the first of them",
+			"30 waits its own reason is not recorded; that of the first job of its pool: no node is large enough",
+			"40 capacity.full it is next; everything is in use"},
+	} {
+		var got []string
+		for _, e := range r.since(&queue.Job{ID: id, Pool: "ann", Submitted: at(0)}, nil) {
+			got = append(got, fmt.Sprint(e.At.Sub(begin).Seconds(), " ", e.Code, " ", e.Text))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("job %d:\n%q, want\n%q", id, got, want)
 		}
 	}
 }

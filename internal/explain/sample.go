@@ -24,7 +24,7 @@ func (ex *Explainer) sampleReasons(s *engine.State, now time.Time) {
 	before := ex.reasons.last
 	ex.reasons.last = now
 	if ex.reasons.pool == nil {
-		ex.reasons.pool = map[string][]waited{}
+		ex.reasons.pool, ex.reasons.heads = map[leafOf][]waited{}, map[leafOf][]head{}
 	}
 	seen := 0
 	for i := range s.Core.Read().Pools() {
@@ -35,9 +35,10 @@ func (ex *Explainer) sampleReasons(s *engine.State, now time.Time) {
 		if seen++; seen > reasonPools {
 			return
 		}
-		gates := s.Core.GateView().PoolGates(id)
-		if reason := reasonFor(s, id, gates); ex.reasons.note(s.Core.Path(id), reason, limitOf(gates, reason.Code), before,
-			now) {
+		leaf := leafOf{s.Core.Path(id), s.Core.PriorityOf(id)}
+		gates, first := s.Core.GateView().PoolGates(id)
+		ex.reasons.lead(leaf, first, now)
+		if reason := reasonFor(s, id, gates); ex.reasons.note(leaf, reason, limitOf(gates, reason.Code), before, now) {
 			ex.loop.Observer.WaitsFor(reason.Code)
 		}
 	}
@@ -58,12 +59,12 @@ func reasonFor(s *engine.State, id sched.PoolID, gates []why.Gate) why.Reason {
 	r := why.Reason{Code: why.CapacityFull, Text: "everything is in use"}
 	switch free := lackOfRoom(s) == why.FitNow; {
 	case free && len(closed) > 0:
-		r = why.Reason{Code: why.FitNow, Text: "no node has room for its first job"}
+		r = why.Reason{Code: why.FitNow, Text: "no node has room for " + firstOfIt}
 	case free && len(s.Core.Read().Kept()) > 0:
 		r = why.Reason{Code: why.FitReserved, Text: "the free room is kept for another job"}
 	}
 	if next {
-		r.Text = "the pool is next; " + r.Text
+		r.Text = poolIsNext + r.Text
 	}
 	return r
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/fairlead/fairlead/internal/plot"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -109,6 +110,7 @@ type level struct {
 	Where    string
 	Children []child
 	Shares   bool // compares shares and usage
+	Tie      string // if the first two are equal: what decides
 }
 
 type child struct {
@@ -135,6 +137,12 @@ func levelOf(l *why.Level, growth float64) level {
 				(l.Policy != "lottery" || c.BelowMin), Formula: l.Put(c, growth), Says: l.Words(c, growth),
 			Bar: plot.Bullet{Name: c.Name, Bar: c.Used, Mark: c.Share, To: most, Width: 150, Percent: true},
 		})
+	}
+	if len(l.Children) > 1 && l.Policy != "lottery" {
+		first, second := l.Children[0], l.Children[1]
+		if first.Key == second.Key && first.BelowMin == second.BelowMin {
+			out.Tie = l.Wins(share.Original(first.Name), first, second, growth)
+		}
 	}
 	return out
 }
