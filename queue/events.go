@@ -3,6 +3,7 @@ package queue
 import (
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // EventEnded is the code of the end of a job. When a requeued job waits again its own record no longer has that end,
@@ -11,12 +12,13 @@ const EventEnded = "ended"
 
 // EndEvent returns the end of an ended job as an event of its history.
 func (j *Job) EndEvent() Event {
-	text := string(j.State)
-	if j.Cause != "" {
-		text += ": " + j.Cause
+	state := j.State
+	if j.Cancelled > 0 && byUser(j.Cause) { // some of its tasks may have failed before
+		state = Cancelled
 	}
+	text := endText(state, j.Cause)
 	if j.Tasks > 1 {
-		text += fmt.Sprintf(" (tasks: %d succeeded, %d failed, %d cancelled)", j.Succeeded, j.Failed, j.Cancelled)
+		text += fmt.Sprintf(" (tasks: %d succeeded, %d failed, %d canceled)", j.Succeeded, j.Failed, j.Cancelled)
 	}
 	return Event{Job: j.ID, Task: -1, At: j.Ended, Code: EventEnded, Text: text}
 }
@@ -31,10 +33,7 @@ func (t *Task) Events() []Event {
 	if t.Ended.IsZero() || t.Outcome.State == "" {
 		return []Event{began}
 	}
-	text := string(t.Outcome.State)
-	if t.Outcome.Cause != "" {
-		text += ": " + t.Outcome.Cause
-	}
+	text := endText(t.Outcome.State, t.Outcome.Cause)
 	return []Event{began, {Job: t.Job, Task: t.Index, At: t.Ended, Code: "finished", Text: text}}
 }
 
@@ -45,4 +44,24 @@ func (t *Task) Began() Event {
 		began.Code, began.Text = "queued", "attempt "+strconv.Itoa(t.Attempt)+", through "+t.Holder
 	}
 	return began
+}
+
+// endText says how a job or a task ended: "succeeded", "failed: exit status 3", "canceled by ann".
+func endText(state State, cause string) string {
+	text := string(state)
+	if state == Cancelled {
+		text = "canceled"
+	}
+	switch {
+	case cause == "":
+		return text
+	case state == Cancelled && strings.HasPrefix(cause, "by "):
+		return text + " " + cause
+	}
+	return text + ": " + cause
+}
+
+// byUser reports whether a cause names the user who asked for the change: "by ann", or "REASON (by ann)".
+func byUser(cause string) bool {
+	return strings.HasPrefix(cause, "by ") || strings.HasSuffix(cause, ")") && strings.Contains(cause, " (by ")
 }

@@ -153,6 +153,7 @@ type Query struct {
 	Pool      string // this pool and those below it
 	Kind      string
 	States    []State
+	Failing   bool      // with States: also jobs that have not ended and have a failed task
 	Waits     bool      // a task of the job waits; another may run
 	Since     time.Time // ended not before; jobs that have not ended match
 	After     int64     // ids above this

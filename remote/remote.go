@@ -194,6 +194,9 @@ func Values(q queue.Query, n int) url.Values {
 	if q.Newest {
 		set("newest", "true")
 	}
+	if q.Failing {
+		set("failing", "true")
+	}
 	if q.Waits {
 		set("waits", "true")
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -156,14 +157,17 @@ config show --version shows it.`,
 }
 
 func printHistory(a *app, l *listing, h *api.ConfigHistory) error {
-	t := table.New(table.Column{Name: "TIME"}, table.Column{Name: "WHO"}, table.Column{Name: "FROM"}, table.Column{Name: "WHAT"},
-		table.Column{Name: "SUBJECT"}, table.Column{Name: "OLD"}, table.Column{Name: "NEW"}, table.Column{Name: "NOTE"})
+	t := table.New(table.Column{Name: "TIME", Whole: true}, table.Column{Name: "WHO"},
+		table.Column{Name: "FROM", Spare: 2}, table.Column{Name: "WHAT", Whole: true},
+		table.Column{Name: "SUBJECT", Whole: true}, table.Column{Name: "OLD", Spare: 1}, table.Column{Name: "NEW", Wraps: true},
+		table.Column{Name: "NOTE", Wraps: true})
+	now := time.Now()
 	for _, e := range h.Entries {
 		what := e.What
 		if e.Refused {
 			what += " refused"
 		}
-		t.Row(e.At.Local().Format("2006-01-02 15:04:05"), e.Who, e.From, what, dash(e.Subject), dash(e.Old), dash(e.New), dash(e.Note))
+		t.Row(clock(e.At, now), e.Who, e.From, what, dash(e.Subject), dash(e.Old), dash(e.New), dash(e.Note))
 	}
 	return a.print(l, t)
 }

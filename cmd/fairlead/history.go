@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -73,6 +74,9 @@ func (h *history) list(ctx context.Context, client *api.Client) error {
 	if len(h.states) == 0 {
 		v["state"] = []string{"succeeded", "failed", "cancelled"}
 	}
+	if slices.Contains(v["state"], "failed") { // tasks of an array that still runs may have failed for good
+		v.Set("failing", "true")
+	}
 	v.Set("since", since.Format(time.RFC3339Nano))
 	v.Set("newest", "true")
 	v.Set("limit", strconv.Itoa(h.limit))
@@ -85,7 +89,7 @@ func (h *history) list(ctx context.Context, client *api.Client) error {
 
 func (h *history) table(list *api.JobList) error {
 	columns := []table.Column{
-		{Name: "JOB", Right: true}, {Name: "USER"}, {Name: "POOL"}, {Name: "NAME", Spare: 1}, {Name: "STATE"},
+		{Name: "JOB", Right: true}, {Name: "USER"}, {Name: "POOL", Least: 14}, {Name: "NAME", Spare: 1}, {Name: "STATE"},
 		{Name: "SUBMITTED", Whole: true, Spare: 4}, {Name: "WAITED", Right: true, Spare: 2}, {Name: "RAN", Right: true},
 		{Name: "LIMIT", Right: true, Spare: 5}, {Name: "ENDED", Whole: true, Spare: 3}, {Name: "CAUSE"},
 	}
@@ -108,7 +112,7 @@ func (h *history) table(list *api.JobList) error {
 				ran = span(j.Ended.Sub(*j.Started))
 			}
 		}
-		row := []any{j.ID, j.User, words.Pool(j.Pool), dash(j.Name), j.State, clock(j.Submitted, list.At), waited, ran,
+		row := []any{j.ID, j.User, words.Pool(j.Pool), dash(j.Name), stateOf(j), clock(j.Submitted, list.At), waited, ran,
 			words.Limit(j.LimitSeconds), clockOr(j.Ended, list.At), dash(plain.Line(firstLine(j.Cause)))}
 		if h.long {
 			row = append(row, clockOr(j.Started, list.At), dash(j.Kind), tasksOf(j),
@@ -118,6 +122,14 @@ func (h *history) table(list *api.JobList) error {
 		t.Row(row...)
 	}
 	return h.print(&h.listing, t)
+}
+
+// stateOf is the state of a job; of an array that has not ended it also counts the failed tasks.
+func stateOf(j *api.Job) string {
+	if words.Done(j.State) || j.Failed == 0 {
+		return j.State
+	}
+	return fmt.Sprintf("%s, %d failed", j.State, j.Failed)
 }
 
 // endColumns writes how a job ended: node, exit, processor time and peak memory of the task that ended last or, if any

@@ -163,6 +163,9 @@ func (q *queueList) show(ctx context.Context, client *api.Client, args []string)
 		v["state"] = []string{"waiting"}
 		v.Set("next", "true") // includes arrays with running tasks
 	}
+	if slices.Contains(v["state"], "failed") { // tasks of an array that still runs may have failed for good
+		v.Set("failing", "true")
+	}
 	v.Set("rank", "true")
 	v.Set("start", "true")
 	v.Set("limit", strconv.Itoa(q.limit))
@@ -231,10 +234,10 @@ func sortStarts(list *api.JobList) {
 func (q *queueList) table(list *api.JobList) *table.Table {
 	unit := strings.ToUpper(list.Summary.Unit)
 	columns := []table.Column{
-		{Name: "JOB", Right: true}, {Name: "USER"}, {Name: "POOL"}, {Name: "NAME", Spare: 2}, {Name: "KIND", Spare: 5},
+		{Name: "JOB", Right: true}, {Name: "USER"}, {Name: "POOL", Least: 10}, {Name: "NAME", Spare: 2}, {Name: "KIND", Spare: 5},
 		{Name: unit, Right: true}, {Name: "LIMIT", Right: true, Spare: 4}, {Name: "ST", Whole: true},
 		{Name: "DONE", Right: true, Spare: 3}, {Name: "AGE", Right: true, Spare: 6}, {Name: "RANK", Right: true, Spare: 1},
-		{Name: "START", Whole: true, Spare: 1}, {Name: "WAITING FOR"},
+		{Name: "START", Whole: true, Spare: 1}, {Name: "WAITING FOR", Wraps: !q.long},
 	}
 	if q.long {
 		columns = append(columns, table.Column{Name: "PRIORITY", Spare: 8},

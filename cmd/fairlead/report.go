@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/csv"
 	"fmt"
 	"slices"
 	"strconv"
@@ -152,21 +151,17 @@ func (r *fairnessReport) whole(doc *api.Shares) views.FairnessWhole {
 
 // printCSV prints the exact numbers.
 func (r *fairnessReport) printCSV(doc *api.Shares) error {
-	w := csv.NewWriter(r.app.out)
-	if !r.noHeader {
-		w.Write([]string{"pool", "share", "served", "jain", "late_seconds", "late_largest_seconds", "tasks",
-			"due_slot_seconds", "received_slot_seconds", "owed_slot_seconds"})
-	}
+	t := csvTable{keys: []string{"pool", "share", "served", "jain", "late_seconds", "late_largest_seconds", "tasks",
+		"due_slot_seconds", "received_slot_seconds", "owed_slot_seconds"}}
 	number := func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 	for i := range doc.Pools {
 		p := &doc.Pools[i]
 		s, f := r.span(p), &p.Fairness
-		w.Write([]string{plain.Cell(rootSlash(p.Path)), number(p.Share), number(s.Served), number(s.Jain),
+		t.rows = append(t.rows, []string{plain.Cell(rootSlash(p.Path)), number(p.Share), number(s.Served), number(s.Jain),
 			number(f.LateSeconds), number(f.LateLargest), strconv.FormatInt(f.LateTasks, 10),
 			number(s.Ideal), number(s.Received), number(s.Lag())})
 	}
-	w.Flush()
-	return w.Error()
+	return t.write(r.app.out, &r.listing)
 }
 
 func rootSlash(path string) string {

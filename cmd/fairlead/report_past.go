@@ -147,7 +147,9 @@ func (r *pastReport) write(w io.Writer, doc *api.PastReport, s *sheet) error {
 	case r.json || r.format == "json":
 		return to.printJSON(s.document(doc))
 	case r.format == "csv":
-		return s.csv(w, !r.noHeader)
+		return s.csv(w, &r.listing)
+	case r.format == "html" && len(r.columns) > 0:
+		return usagef("--columns: a page has all columns; choose some with --format table or csv")
 	case r.format == "html":
 		return s.html(w, doc)
 	}

@@ -54,7 +54,7 @@ func TestPastReports(t *testing.T) {
 	} {
 		s := c.make(doc)
 		var csv, html, table bytes.Buffer
-		for _, err := range []error{s.csv(&csv, true), s.html(&html, doc), s.table().Print(&table)} {
+		for _, err := range []error{s.csv(&csv, &listing{}), s.html(&html, doc), s.table().Print(&table)} {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,7 +94,7 @@ func TestWhoHadNothingCounts(t *testing.T) {
 		t.Errorf("Jain's index is %v", got)
 	}
 	var csv bytes.Buffer
-	if err := fairnessSheet(doc).csv(&csv, true); err != nil || !strings.Contains(csv.String(), "physics,0.25,2700,0,0,-25\n") {
+	if err := fairnessSheet(doc).csv(&csv, &listing{}); err != nil || !strings.Contains(csv.String(), "physics,0.25,2700,0,0,-25\n") {
 		t.Errorf("%v\n%s", err, csv.String())
 	}
 }
@@ -157,5 +157,22 @@ func TestPastReportOfServer(t *testing.T) {
 	stop()
 	if err := <-served; err != nil {
 		t.Error(err)
+	}
+}
+
+// TestCSVColumns: -o chooses the columns of CSV, by the names of tables or of CSV; a file is not taken for a column.
+func TestCSVColumns(t *testing.T) {
+	t.Parallel()
+	doc := quarter()
+	doc.By, doc.Rows = []string{"pool"}, []account.Row{{Pool: "physics", Jobs: 2, Succeeded: 3, CPUSeconds: 4}}
+	s := usageSheet(doc)
+	var out bytes.Buffer
+	err := s.csv(&out, &listing{columns: []string{"SUCCEEDED", "pool", "cpu_seconds"}})
+	if want := "succeeded,pool,cpu_seconds\n3,physics,4\n"; err != nil || out.String() != want {
+		t.Errorf("%q, %v; want %q", out.String(), err, want)
+	}
+	err = s.csv(&out, &listing{columns: []string{"usage.csv"}})
+	if err == nil || !strings.Contains(err.Error(), "to write to a file") {
+		t.Error("a file as a column:", err)
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
@@ -76,16 +75,13 @@ func (s *sheet) table() *table.Table {
 }
 
 // csv writes exact numbers.
-func (s *sheet) csv(out io.Writer, header bool) error {
-	w := csv.NewWriter(out)
-	line := make([]string, len(s.columns))
-	for i, c := range s.columns {
-		line[i] = c.key
-	}
-	if header {
-		w.Write(line)
+func (s *sheet) csv(out io.Writer, l *listing) error {
+	var t csvTable
+	for _, c := range s.columns {
+		t.keys, t.names = append(t.keys, c.key), append(t.names, c.name)
 	}
 	for _, row := range s.rows {
+		line := make([]string, len(row))
 		for i, c := range row {
 			if line[i] = c.text; c.value != nil {
 				line[i] = strconv.FormatFloat(*c.value, 'f', -1, 64)
@@ -93,10 +89,9 @@ func (s *sheet) csv(out io.Writer, header bool) error {
 				line[i] = plain.Cell(cmp.Or(c.exact, c.text))
 			}
 		}
-		w.Write(line)
+		t.rows = append(t.rows, line)
 	}
-	w.Flush()
-	return w.Error()
+	return t.write(out, l)
 }
 
 // html writes a self-contained page, like that of the simulator.

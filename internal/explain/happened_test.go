@@ -104,7 +104,7 @@ func TestStoppedBeforeItEnds(t *testing.T) {
 		alters(t, loop, queue.VerbUncancel, id)
 		tells(t, ex, id, "0 submitted by ann into ann", "0 started attempt 1 on local", "10 hold by ann",
 			"10 cancel by ann", "10 again "+stopped,
-			"10 ended cancelled: by ann", "20 uncancel by ann")
+			"10 ended canceled by ann", "20 uncancel by ann")
 	})
 }
 
@@ -161,8 +161,8 @@ func TestEndsWithoutAStart(t *testing.T) {
 				t.Errorf("the history of the job is\n%s\nwant, at its end,\n%s", strings.Join(all, "\n"), want)
 			}
 		}
-		ends(a, "10 ended cancelled: by ann")
-		ends(b, fmt.Sprintf("10 ended cancelled: it waited for job %d (ok), which ended as cancelled", a))
+		ends(a, "10 ended canceled by ann")
+		ends(b, fmt.Sprintf("10 ended canceled: it waited for job %d (ok), which ended as cancelled", a))
 		// Of one that was requeued while it ran the attempt is told already, and it ended later.
 		c := enginetest.Submit(t, loop, runs)[0]
 		time.Sleep(10 * time.Second)
@@ -170,12 +170,12 @@ func TestEndsWithoutAStart(t *testing.T) {
 		alters(t, loop, queue.VerbRequeue, c)
 		time.Sleep(10 * time.Second)
 		alters(t, loop, queue.VerbCancel, c)
-		ends(c, "20 ended cancelled: by ann")
+		ends(c, "20 ended canceled by ann")
 		array.Array, array.Payload = "0-2", []byte("10s")
 		d := enginetest.Submit(t, loop, array)[0]
 		time.Sleep(15 * time.Second)
 		alters(t, loop, queue.VerbCancel, d)
-		ends(d, "15 ended cancelled: by ann (tasks: 1 succeeded, 0 failed, 2 cancelled)")
+		ends(d, "15 ended canceled by ann (tasks: 1 succeeded, 0 failed, 2 canceled)")
 		e := enginetest.Submit(t, loop, job)[0]
 		time.Sleep(2 * time.Hour)
 		ends(e, "3600 finished succeeded")
@@ -210,4 +210,21 @@ func TestMoved(t *testing.T) {
 			t.Errorf("it waited for %q, want %q", reasons, want)
 		}
 	})
+}
+
+// TestCanceledArrays: an array of which somebody canceled the rest was canceled, also if some tasks had failed before.
+func TestCanceledArrays(t *testing.T) {
+	j := queue.Job{ID: 7, Tasks: 6, State: queue.Failed, Failed: 3, Cancelled: 3, Cause: "by root",
+		Ended: time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)}
+	tasks := "(tasks: 0 succeeded, 3 failed, 3 canceled)"
+	if got, want := explain.EndedReason(&j, nil).Text, "canceled 2026-01-05T08:00:00Z by root "+tasks; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := j.EndEvent().Text, "canceled by root "+tasks; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	j.Cause = "exit status 3" // one task was canceled alone
+	if got, want := j.EndEvent().Text, "failed: exit status 3 "+tasks; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 }

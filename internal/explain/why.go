@@ -231,14 +231,15 @@ func unitsOf(s *engine.State) why.Units {
 }
 
 func EndedReason(j *queue.Job, tasks []queue.Task) why.Reason {
-	r := why.Reason{Code: why.StateEnded, Text: fmt.Sprintf("it %s %s", j.State,
-		instant.Text(j.Ended))}
-	if j.Cause != "" {
-		r.Text += ": " + j.Cause
+	how := j.EndEvent().Text
+	r := why.Reason{Code: why.StateEnded}
+	if rest, canceled := strings.CutPrefix(how, "canceled"); canceled {
+		r.Text = "canceled " + instant.Text(j.Ended) + rest
+	} else {
+		state := string(j.State)
+		r.Text = fmt.Sprintf("it %s %s%s", state, instant.Text(j.Ended), strings.TrimPrefix(how, state))
 	}
-	if j.Tasks > 1 {
-		r.Text += fmt.Sprintf(" (tasks: %d succeeded, %d failed, %d cancelled)", j.Succeeded, j.Failed, j.Cancelled)
-	} else if len(tasks) == 1 && tasks[0].Attempt > 1 {
+	if len(tasks) == 1 && j.Tasks == 1 && tasks[0].Attempt > 1 {
 		r.Text += fmt.Sprintf(" (attempt %d)", tasks[0].Attempt)
 	}
 	r.Next = fmt.Sprintf("fairlead logs %d", j.ID)
@@ -304,7 +305,7 @@ func QueuedReason(j *queue.Job, tasks []queue.Task) why.Reason {
 func CancellingReason(j *queue.Job, tasks []queue.Task) why.Reason {
 	return why.Reason{
 		Code: why.StateStopping,
-		Text: fmt.Sprintf("it was cancelled (%s); %s of it %s being ended on %s", cmp.Or(j.Cause, "no reason given"),
+		Text: fmt.Sprintf("it was canceled (%s); %s of it %s being ended on %s", cmp.Or(j.Cause, "no reason given"),
 			units.Plural(j.Running, "task"), units.OneOf(j.Running, "is", "are"), holdersOf(tasks,
 				func(*queue.Task) bool { return true })),
 		Next: waitForTheEnd,

@@ -40,13 +40,30 @@ func (s *doctorService) doctor(ctx context.Context) (*api.Diagnosis, error) {
 	return d, nil
 }
 
-// Doctor returns the latest findings for a page. If they are old, it returns them while new checks run.
+// Doctor returns the latest findings for a page. If they are old, it returns them while new checks run. What it says
+// about nodes is of now: that costs little, and people look here to see whether a node is back.
 func (s *doctorService) Doctor(ctx context.Context) *api.Diagnosis {
 	if last := s.found.latest(ctx, doctorShown, findingsWait); last != nil {
-		return last
+		return withNodes(last, s.examiner.checkNodes(s.examiner.patients()))
 	}
 	return &api.Diagnosis{Version: api.Version, At: time.Now(), Result: api.ResultOK,
 		Checks: []api.HealthCheck{good("checks", "the first checks are running")}}
+}
+
+// withNodes returns findings with other checks of nodes.
+func withNodes(found *api.Diagnosis, nodes []api.HealthCheck) *api.Diagnosis {
+	now := *found
+	now.Checks = nil
+	for _, c := range found.Checks {
+		switch {
+		case c.Name == allNodes:
+			now.Checks = append(now.Checks, nodes...)
+		case !slices.Contains(nodeChecks, c.Name):
+			now.Checks = append(now.Checks, c)
+		}
+	}
+	now.Result = api.Worst(now.Checks)
+	return &now
 }
 
 // Bounds of the checks. The database may not answer.

@@ -69,8 +69,16 @@ func some(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// drainedNodes is the check of nodes that take no tasks because somebody wanted that.
-const drainedNodes = "drained nodes"
+// The checks of nodes: the first counts all; drainedNodes are nodes that take no tasks because somebody wanted that.
+const (
+	allNodes     = "nodes"
+	lostNodes    = "lost nodes"
+	silentOnes   = "silent nodes"
+	failingNodes = "failing nodes"
+	drainedNodes = "drained nodes"
+)
+
+var nodeChecks = []string{allNodes, lostNodes, silentOnes, failingNodes, drainedNodes}
 
 // checkNodes checks which nodes take tasks, and which are lost or drained.
 func (s *examiner) checkNodes(all []patient) []api.HealthCheck {
@@ -100,7 +108,7 @@ func judgeNodes(all []patient, waiting int64, held explain.HeldUp) []api.HealthC
 			by[n.State] = append(by[n.State], name)
 		}
 	}
-	nodes := counted(good("nodes", fmt.Sprintf("%d of %d take tasks", len(by["up"]), len(all))), len(by["up"]), "nodes")
+	nodes := counted(good(allNodes, fmt.Sprintf("%d of %d take tasks", len(by["up"]), len(all))), len(by["up"]), "nodes")
 	if len(by["up"]) == 0 {
 		nodes.Result, nodes.Next = api.ResultFail, start
 		if waiting > 0 {
@@ -111,15 +119,15 @@ func judgeNodes(all []patient, waiting int64, held explain.HeldUp) []api.HealthC
 	if down := by["down"]; len(down) > 0 {
 		text := some(down) + explain.HeldUpText(held.Jobs(func(node string) bool { return lost[node] }))
 		next := "check whether these machines run, and read the logs of their agents: journalctl -u fairlead-agent"
-		checks = append(checks, counted(bad("lost nodes", api.ResultWarn, text, next), len(down), "nodes"))
+		checks = append(checks, counted(bad(lostNodes, api.ResultWarn, text, next), len(down), "nodes"))
 	}
 	if silent := silentNodes(all, time.Now()); len(silent) > 0 {
 		next := "check whether these machines and their agents run: journalctl -u fairlead-agent. " +
 			"Their tasks wait again when their leases have ended"
-		checks = append(checks, counted(bad("silent nodes", api.ResultWarn, some(silent), next), len(silent), "nodes"))
+		checks = append(checks, counted(bad(silentOnes, api.ResultWarn, some(silent), next), len(silent), "nodes"))
 	}
 	if failing := begunNothing(all); len(failing) > 0 {
-		checks = append(checks, counted(bad("failing nodes", api.ResultWarn, strings.Join(failing, "; "), "find the cause there; the server drains the node when tasks of three users fail in a row. After the repair: fairlead resume NODE"), len(failing), "nodes"))
+		checks = append(checks, counted(bad(failingNodes, api.ResultWarn, strings.Join(failing, "; "), "find the cause there; the server drains the node when tasks of three users fail in a row. After the repair: fairlead resume NODE"), len(failing), "nodes"))
 	}
 	if drained := by["drain"]; len(drained) > 0 {
 		found := bad(drainedNodes, api.ResultWarn, some(drained), "when they are ready: fairlead resume NODE")

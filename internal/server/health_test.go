@@ -135,3 +135,18 @@ func TestFailingNodesAreNamed(t *testing.T) {
 	n.SetAside, n.State, n.Tasks, n.Fault = false, "down", 3, &engine.Fault{}
 	expect(t, judgeNodes([]patient{n}, 0, nil), "lost nodes", "warn", "n1 (3 tasks there)")
 }
+
+// TestPagesShowNodesOfNow: a page that shows all findings has older ones of other checks, and those of nodes of now.
+func TestPagesShowNodesOfNow(t *testing.T) {
+	old := &api.Diagnosis{Result: api.ResultWarn, Checks: []api.HealthCheck{good("disk", "1T free"),
+		good(allNodes, "1 of 2 take tasks"), bad(lostNodes, api.ResultWarn, "n1", "look"), good("users", "fine")}}
+	now := withNodes(old, []api.HealthCheck{good(allNodes, "2 of 2 take tasks")})
+	var names []string
+	for _, c := range now.Checks {
+		names = append(names, c.Name+": "+c.Text)
+	}
+	want := []string{"disk: 1T free", "nodes: 2 of 2 take tasks", "users: fine"}
+	if !slices.Equal(names, want) || now.Result != api.ResultOK || len(old.Checks) != 4 {
+		t.Errorf("%q is %s, want %q", names, now.Result, want)
+	}
+}

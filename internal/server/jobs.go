@@ -30,21 +30,22 @@ type jobService struct {
 }
 
 type listInput struct {
-	IDs    []int64   `query:"ids,explode" doc:"These jobs only"`
-	User   string    `query:"user"`
-	Pool   string    `query:"pool" doc:"This pool and those below it: its path, or a user for the user's pool"`
-	Kind   string    `query:"kind"`
-	States []string  `query:"state,explode" doc:"held, blocked, waiting, queued, running, succeeded, failed, cancelled"`
-	Waits  bool      `query:"waits" doc:"Only jobs with a waiting task; other tasks may run"`
-	Since  time.Time `query:"since" doc:"Leave out what ended before"`
-	After  int64     `query:"after" doc:"Ids above this"`
-	Before int64     `query:"before" doc:"Ids below this"`
-	Newest bool      `query:"newest" doc:"By id, descending"`
-	Limit  int       `query:"limit" minimum:"1" maximum:"10000" default:"1000"`
-	Next   bool      `query:"next" doc:"List running jobs and the jobs that would start next, and not the jobs with the lowest ids; with the state waiting, only the jobs that would start next. After, before and newest do not count"`
-	Rank   bool      `query:"rank" doc:"Add places in the order of starts, and reasons"`
-	Ends   bool      `query:"ends" doc:"Add how they ended: the task that ended last, or the last that failed"`
-	Start  bool      `query:"start" doc:"Add by when the waiting ones will start, as far as that is known within 100 ms"`
+	IDs     []int64   `query:"ids,explode" doc:"These jobs only"`
+	User    string    `query:"user"`
+	Pool    string    `query:"pool" doc:"This pool and those below it: its path, or a user for the user's pool"`
+	Kind    string    `query:"kind"`
+	States  []string  `query:"state,explode" doc:"held, blocked, waiting, queued, running, succeeded, failed, cancelled"`
+	Failing bool      `query:"failing" doc:"With state: also jobs that have not ended and have a failed task"`
+	Waits   bool      `query:"waits" doc:"Only jobs with a waiting task; other tasks may run"`
+	Since   time.Time `query:"since" doc:"Leave out what ended before"`
+	After   int64     `query:"after" doc:"Ids above this"`
+	Before  int64     `query:"before" doc:"Ids below this"`
+	Newest  bool      `query:"newest" doc:"By id, descending"`
+	Limit   int       `query:"limit" minimum:"1" maximum:"10000" default:"1000"`
+	Next    bool      `query:"next" doc:"List running jobs and the jobs that would start next, and not the jobs with the lowest ids; with the state waiting, only the jobs that would start next. After, before and newest do not count"`
+	Rank    bool      `query:"rank" doc:"Add places in the order of starts, and reasons"`
+	Ends    bool      `query:"ends" doc:"Add how they ended: the task that ended last, or the last that failed"`
+	Start   bool      `query:"start" doc:"Add by when the waiting ones will start, as far as that is known within 100 ms"`
 }
 
 // maxBridged is for how many tasks of a job a list says where they are in another queueing system.
@@ -56,7 +57,7 @@ func (s *jobService) list(ctx context.Context, in *listInput) (*api.JobList, err
 		return nil, err
 	}
 	q := queue.Query{
-		IDs: in.IDs, User: in.User, Pool: in.Pool, Kind: in.Kind, Waits: in.Waits, Since: in.Since,
+		IDs: in.IDs, User: in.User, Pool: in.Pool, Kind: in.Kind, Failing: in.Failing, Waits: in.Waits, Since: in.Since,
 		After: in.After, Before: in.Before, Newest: in.Newest, Limit: in.Limit,
 	}
 	for _, st := range in.States {

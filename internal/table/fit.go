@@ -13,7 +13,7 @@ const (
 	shortest      = 6
 	shortestLast  = 10
 	shortestFirst = 12
-	wrapped       = 24 // a column that wraps
+	wrapped       = 22 // a column that wraps
 )
 
 // fit narrows a table that is too wide. First it drops empty columns, unless the user chose the columns. If the rest
@@ -37,16 +37,20 @@ func (t *Table) fit(width int) {
 	shrink(narrow, least, width)
 	least[0] = first
 	shrink(narrow, least, width)
+	wraps := map[int]int{}
 	for i := range widths {
 		switch {
 		case narrow[i] >= widths[i]:
 		case t.columns[i].Wraps:
-			t.wrap(i, narrow[i])
+			wraps[i] = narrow[i]
 		case i == 0:
 			t.cut(i, func(text string) string { return middleCut(text, narrow[i]) })
 		default:
 			t.cut(i, func(text string) string { return ansi.Truncate(text, narrow[i], "…") })
 		}
+	}
+	if len(wraps) > 0 {
+		t.wrap(wraps)
 	}
 }
 
@@ -81,7 +85,7 @@ func (t *Table) least(width int) []int {
 		case i == len(t.columns)-1:
 			most = shortestLast
 		}
-		least[i] = min(least[i], most)
+		least[i] = min(least[i], max(most, c.Least))
 	}
 	return least
 }
@@ -109,18 +113,27 @@ func middleCut(text string, width int) string {
 	return ansi.Truncate(text, width-1-tail, "") + "…" + ansi.TruncateLeft(text, n-tail, "")
 }
 
-// wrap breaks the texts of a column into lines, in rows of their own.
-func (t *Table) wrap(i, width int) {
+// wrap breaks the texts of columns into lines of the given widths, in rows of their own.
+func (t *Table) wrap(widths map[int]int) {
 	var rows [][]string
 	bold := map[int]bool{}
 	for r, row := range t.rows {
-		for k, line := range strings.Split(ansi.Wrap(row[i], width, ""), "\n") {
-			if bold[len(rows)] = t.bold[r]; k > 0 {
-				row = make([]string, len(row))
+		lines, most := map[int][]string{}, 1
+		for i, width := range widths {
+			lines[i] = strings.Split(ansi.Wrap(row[i], width, ""), "\n")
+			most = max(most, len(lines[i]))
+		}
+		for k := range most {
+			next := make([]string, len(row))
+			if bold[len(rows)] = t.bold[r]; k == 0 {
+				copy(next, row)
 			}
-			row = slices.Clone(row)
-			row[i] = line
-			rows = append(rows, row)
+			for i := range widths {
+				if next[i] = ""; k < len(lines[i]) {
+					next[i] = lines[i][k]
+				}
+			}
+			rows = append(rows, next)
 		}
 	}
 	t.rows, t.bold = rows, bold

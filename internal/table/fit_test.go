@@ -92,3 +92,25 @@ func TestFitWraps(t *testing.T) {
 		t.Errorf("%q, marked %v", x.rows, x.bold)
 	}
 }
+
+// TestFitWrapsTwoColumns: the lines of two texts of one row stand side by side.
+func TestFitWrapsTwoColumns(t *testing.T) {
+	x := New(Column{Name: "WHAT"}, Column{Name: "NEW", Wraps: true}, Column{Name: "NOTE", Wraps: true})
+	x.Row("boost", "x2 until 2026-11-27 23:20:56 UTC", "before the deadline of the group")
+	x.fit(60)
+	want := [][]string{{"boost", "x2 until 2026-11-27", "before the deadline of the"}, {"", "23:20:56 UTC", "group"}}
+	if !slices.EqualFunc(x.rows, want, slices.Equal) {
+		t.Errorf("%q", x.rows)
+	}
+}
+
+// TestFitLeastWidth: a column with a least width is not cut below it while another can be left out.
+func TestFitLeastWidth(t *testing.T) {
+	x := New(Column{Name: "JOB", Right: true}, Column{Name: "POOL", Least: 14}, Column{Name: "NAME", Spare: 1},
+		Column{Name: "REASON"})
+	x.Row("1", "physics/daemon", "simulation", "other jobs of its pool")
+	x.fit(32)
+	if got := x.rows[0]; len(got) != 3 || got[1] != "physics/daemon" {
+		t.Errorf("%q", got)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/why"
 	"github.com/fairlead/fairlead/why/room"
 )
@@ -28,7 +29,10 @@ type NodeView struct {
 	Tasks     int      `json:"tasks"`
 	// HoldsUp is set for a lost node: the number of waiting jobs that it could run, and that no node that takes tasks
 	// could.
-	HoldsUp int       `json:"holds_up,omitempty"`
+	HoldsUp int `json:"holds_up,omitempty"`
+	// NoneWaits says that no task of the cluster waits, for this node or another.
+	NoneWaits bool `json:"none_waits,omitempty"`
+
 	Seen    time.Time `json:"last_seen"`
 	Version string    `json:"version,omitempty"`
 	Host    string    `json:"host,omitempty"`
@@ -63,7 +67,7 @@ func Nodes(l *engine.Loop) []NodeView {
 		var out []NodeView
 		c, now := s.Core.Cluster(), time.Now()
 		s.Core.Advance(now) // windows may have begun or ended
-		held := explain.HeldUpIn(s)
+		held, noneWaits := explain.HeldUpIn(s), s.Core.View(sched.Root).Waiting == 0
 		for i, n := range c.Nodes() {
 			v := NodeView{Name: n.Name, State: n.State.String(), Labels: n.Labels.Own(), Tasks: n.Running,
 				Capacity: engine.Shown(c.Amounts(n.Capacity)), Free: queue.Amounts{}}
@@ -85,6 +89,7 @@ func Nodes(l *engine.Loop) []NodeView {
 				v.Why, v.Drained, v.SetAside = why, true, s.InForce.SetAside(n.Name)
 			}
 			v.Fault = s.Faults.Row(n.Name)
+			v.NoneWaits = noneWaits
 			v.HoldsUp = held.Jobs(func(node string) bool { return node == n.Name })
 			addPeer(s, &v, cluster.NodeID(i))
 			addWindows(s, &v, cluster.NodeID(i), now)

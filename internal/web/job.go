@@ -109,7 +109,7 @@ type level struct {
 	*why.Level
 	Where    string
 	Children []child
-	Shares   bool // compares shares and usage
+	Shares   bool   // compares shares and usage
 	Tie      string // if the first two are equal: what decides
 }
 

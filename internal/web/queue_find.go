@@ -56,6 +56,7 @@ func (q *Queue) asked(r *Request) (waits bool) {
 	if q.Filter.Query.Waits = waits; len(q.Filter.Query.States) == 0 {
 		q.Filter.Query.States = states
 	}
+	q.Filter.Query.Failing = slices.Contains(q.Filter.Query.States, queue.Failed)
 	q.askedOrder(r, waits)
 	return waits
 }

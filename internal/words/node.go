@@ -122,6 +122,10 @@ func whyNow(n *views.NodeView, unit string) string {
 		return "its agent is not connected"
 	case n.Free[unit] == 0:
 		return "all " + unit + " in use"
+	case n.NoneWaits && n.Free[unit] == n.Capacity[unit]:
+		return "idle: no task waits"
+	case n.NoneWaits:
+		return fmt.Sprintf("%d %s free: no task waits", n.Free[unit], unit)
 	case n.Endless(unit):
 		return "no limit: waiting tasks run elsewhere, or are held back"
 	case n.Free[unit] < n.Capacity[unit]:

@@ -24,3 +24,21 @@ func TestRoomUntilReserved(t *testing.T) {
 		}
 	}
 }
+
+// TestIdleNodes: a free node says so if no task waits, and otherwise that no waiting task can run on it.
+func TestIdleNodes(t *testing.T) {
+	for _, c := range []struct {
+		free int64
+		none bool
+		want string
+	}{
+		{4, true, "idle: no task waits"}, {4, false, "no waiting task can run here"}, {1, true, "1 cpu free: no task waits"},
+		{1, false, "1 cpu free: waiting tasks need more, or are held back"}, {0, true, "all cpu in use"},
+	} {
+		n := views.NodeView{State: "up", NoneWaits: c.none, Free: map[string]int64{"cpu": c.free},
+			Capacity: map[string]int64{"cpu": 4}}
+		if got := whyNow(&n, "cpu"); got != c.want {
+			t.Errorf("%d free, none waits %v: %q, want %q", c.free, c.none, got, c.want)
+		}
+	}
+}

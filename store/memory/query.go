@@ -54,7 +54,7 @@ func matches(j *queue.Job, q queue.Query) bool {
 	return (q.User == "" || q.User == j.User) &&
 		(q.Kind == "" || q.Kind == j.Kind) &&
 		(q.Pool == "" || share.Inside(j.Pool, q.Pool)) &&
-		(len(q.States) == 0 || slices.Contains(q.States, j.State)) &&
+		(len(q.States) == 0 || slices.Contains(q.States, j.State) || q.Failing && !j.State.Ended() && j.Failed > 0) &&
 		(!q.Waits || j.Waiting > 0) &&
 		(q.Since.IsZero() || !j.State.Ended() || !j.Ended.Before(q.Since)) &&
 		j.ID > q.After && (q.Before == 0 || j.ID < q.Before)

@@ -18,7 +18,7 @@ func (s *Store) Jobs(ctx context.Context, q queue.Query) (out []*queue.Job, err 
 	where, args := conditions(q)
 	open, over := true, true
 	if len(q.States) > 0 {
-		open, over = false, false
+		open, over = q.Failing, false
 		for _, st := range q.States {
 			open, over = open || !st.Ended(), over || st.Ended()
 		}
@@ -84,7 +84,11 @@ func conditions(q queue.Query) (where string, args []any) {
 		for _, st := range q.States {
 			numbers = append(numbers, int16(life.StateNumber(st)))
 		}
-		add("j.state = ANY($%d)", numbers)
+		if q.Failing {
+			add("(j.state = ANY($%d) OR coalesce(j.ended, 0) = 0 AND coalesce(j.failed, 0) > 0)", numbers)
+		} else {
+			add("j.state = ANY($%d)", numbers)
+		}
 	}
 	if q.Waits {
 		add("j.waiting > $%d", 0)

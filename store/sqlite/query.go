@@ -102,8 +102,11 @@ func conditions(q queue.Query) (where string, args []any) {
 			open = open && !st.Ended()
 			marks[i] = fmt.Sprint(stateNumber(st))
 		}
-		add("state IN (" + strings.Join(marks, ", ") + ")")
-		if open {
+		in := "state IN (" + strings.Join(marks, ", ") + ")"
+		if q.Failing {
+			in = "(" + in + " OR open = 1 AND failed > 0)"
+		}
+		if add(in); open {
 			add("open = 1")
 		}
 	}

@@ -52,10 +52,11 @@ func querySelects(s *suite) {
 		job(func(j *queue.Job) { j.User, j.Pool, j.Kind = "bob", "a/b", "y" }),
 		job(func(j *queue.Job) { j.User, j.Pool, j.Kind = "ann", "ab", "y" }),
 		job(func(j *queue.Job) { j.User, j.Pool, j.Held = "cid", "c", true }),
-		job(func(j *queue.Job) { j.User, j.Pool, j.Kind, j.Array = "dan", "d", "z", "0-1" }),
+		job(func(j *queue.Job) { j.User, j.Pool, j.Kind, j.Array = "dan", "d", "z", "0-2" }),
 		job(func(j *queue.Job) { j.User, j.Pool, j.Kind = "dan", "d", "z" }),
 	)
 	s.finish(s.take(ids[2]).Ref, ok)
+	s.finish(s.take(ids[4]).Ref, failed)
 	s.take(ids[4])
 	s.take(ids[5])
 	open := []queue.State{queue.Waiting, queue.Running}
@@ -69,6 +70,7 @@ func querySelects(s *suite) {
 		{"pool", queue.Query{Pool: "a"}, ids[:2]},
 		{"kind", queue.Query{Kind: "y"}, ids[1:3]},
 		{"states", queue.Query{States: []queue.State{queue.Held, queue.Succeeded}}, ids[2:4]},
+		{"failing", queue.Query{Failing: true, States: []queue.State{queue.Succeeded}}, []int64{ids[2], ids[4]}},
 		{"waits", queue.Query{Waits: true, States: open}, []int64{ids[0], ids[1], ids[4]}},
 		{"open", queue.Query{States: open}, []int64{ids[0], ids[1], ids[4], ids[5]}},
 		{"waits, held as well", queue.Query{Waits: true}, []int64{ids[0], ids[1], ids[3], ids[4]}},

@@ -56,7 +56,7 @@ func requeuedIsRemembered(s *suite) {
 			}
 		}
 	}
-	if want := fmt.Sprint(-1, " ", over.Ended.UnixNano(), " ended failed: exit status 3 (tasks: 1 succeeded, 1 failed, 0 cancelled)"); !slices.Contains(got, want) {
+	if want := fmt.Sprint(-1, " ", over.Ended.UnixNano(), " ended failed: exit status 3 (tasks: 1 succeeded, 1 failed, 0 canceled)"); !slices.Contains(got, want) {
 		s.t.Errorf("%q is missing in %q", want, got)
 	}
 
