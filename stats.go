@@ -3,7 +3,7 @@ package fairlead
 // Stats counts the attempts of the handlers of a process since [New].
 type Stats struct {
 	// Succeeded, Failed, Snoozed and Stopped count attempts by how they ended. A failed attempt may be tried again. A
-	// stopped attempt was cancelled, requeued, or lost its lease.
+	// stopped attempt was canceled, requeued, or lost its lease.
 	Succeeded, Failed, Snoozed, Stopped int64
 }
 

@@ -98,7 +98,7 @@ func testKilled(d *desk) {
 	b.interrupt()
 }
 
-// testStopped checks that a worker ends a cancelled job, and a job whose time limit is over.
+// testStopped checks that a worker ends a canceled job, and a job whose time limit is over.
 func testStopped(d *desk) {
 	d.work("a")
 	ids := d.submit(api.Spec{Kind: "wait", Args: []byte(`{"seconds": 600}`)}, api.Spec{Kind: "wait", Args: []byte(`{"seconds": 600}`), LimitSeconds: 0.5})
@@ -106,7 +106,7 @@ func testStopped(d *desk) {
 	if _, err := d.client.Jobs.Alter(d.Context(), api.AlterRequest{Verb: "cancel", Jobs: ids[:1]}); err != nil {
 		d.Fatal(err)
 	}
-	d.await("the end of the cancelled job", func() []int64 { return d.in(fairlead.Cancelled, ids, 1) })
+	d.await("the end of the canceled job", func() []int64 { return d.in(fairlead.Cancelled, ids, 1) })
 	d.await("the end of the job with a limit", func() []int64 { return d.in(fairlead.Failed, ids, 1) })
 	if cause := d.task(ids[1]).Outcome.Cause; cause != "the time limit is over" {
 		d.Errorf("the job with a limit ended by %q", cause)

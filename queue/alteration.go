@@ -32,7 +32,7 @@ const (
 	VerbHold       Verb = "hold"     // waiting tasks stay; running tasks go on
 	VerbRelease    Verb = "release"  // undoes a hold
 	VerbRequeue    Verb = "requeue"  // tasks that ran or run wait again, from the start
-	VerbUncancel   Verb = "uncancel" // undoes a cancel: only tasks that it cancelled wait again
+	VerbUncancel   Verb = "uncancel" // undoes a cancel: only tasks that it canceled wait again
 	VerbPrioritise Verb = "prioritise"
 	VerbMove       Verb = "move" // to another pool, while no task runs
 )

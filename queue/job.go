@@ -72,7 +72,7 @@ type Job struct {
 	Failed    int
 	Cancelled int
 	Pending   int  // number of jobs in After that have not ended
-	Cancel    bool // was cancelled while tasks were running
+	Cancel    bool // was canceled while tasks were running
 	// HeldBy is the user who holds the job, if known, and HeldWhy the reason, in words.
 	HeldBy    string
 	HeldWhy   string
@@ -81,7 +81,7 @@ type Job struct {
 	Avoid   []Avoided
 	Started time.Time // first task
 	Ended   time.Time // last task
-	Cause   string    // why it failed or was cancelled, in words
+	Cause   string    // why it failed or was canceled, in words
 }
 
 // Amounts maps resources (cpu, mem, gpu, slots, ...) to whole amounts. A type of a resource
@@ -115,7 +115,7 @@ type DependsOn string
 // that waits for it.
 const (
 	OnOK     DependsOn = "ok"     // it succeeded
-	OnFailed DependsOn = "failed" // it failed or was cancelled
+	OnFailed DependsOn = "failed" // it failed or was canceled
 	OnAny    DependsOn = "any"    // it ended
 )
 

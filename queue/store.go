@@ -69,15 +69,15 @@ type Store interface {
 	// The store keeps who asked for a hold, and why. Only an administrator releases an administrator's hold on another
 	// user's job; anyone else gets [ErrForbidden]. An administrator may take over the hold of a user.
 	//
-	// [VerbUncancel] undoes a cancellation, and nothing else: waiting tasks that it cancelled wait again, and tasks
+	// [VerbUncancel] undoes a cancellation, and nothing else: waiting tasks that it canceled wait again, and tasks
 	// that it stopped wait for another attempt. Tasks that succeeded or failed stay so. In a gang all tasks wait again,
 	// or none if one failed. Holds and dependencies stay. While tasks are still being stopped, the tasks that had
 	// waited do so again at once, the others as soon as they have stopped; a task that ends by itself first keeps its
-	// result. Jobs that depended on this one and were cancelled with it come back too, unless another dependency has
-	// ended so that they could never start. The change is refused if the job was not cancelled, if all its tasks ended
+	// result. Jobs that depended on this one and were canceled with it come back too, unless another dependency has
+	// ended so that they could never start. The change is refused if the job was not canceled, if all its tasks ended
 	// by themselves, or if it could never start.
 	//
-	// The changes are made in order, except that a job to be uncancelled comes after its dependencies. If one change
+	// The changes are made in order, except that a job to be uncanceled comes after its dependencies. If one change
 	// already did, along the way, what another change asks for, that is not an error.
 	Alter(ctx context.Context, changes []Alteration) ([]error, error)
 
@@ -148,7 +148,7 @@ type Waits struct {
 // Query selects jobs. Empty fields match everything.
 type Query struct {
 	IDs       []int64
-	DependsOn []int64 // jobs that wait for one of these to end, or that were cancelled with it
+	DependsOn []int64 // jobs that wait for one of these to end, or that were canceled with it
 	User      string
 	Pool      string // this pool and those below it
 	Kind      string

@@ -23,7 +23,7 @@ func (w *world) expects(pool string, want float64) {
 
 // TestExpectedOfQueued: tasks in a queue of their node are expected to receive as much as running
 // ones, also when the mean length changes meanwhile; so each is subtracted with the amount that
-// was added for it, and tasks that are cancelled there leave nothing behind.
+// was added for it, and tasks that are canceled there leave nothing behind.
 func TestExpectedOfQueued(t *testing.T) {
 	w := newWorld(t, share.Pool{Policy: "fair"}, 403, 1)
 	w.submit("science", 402)

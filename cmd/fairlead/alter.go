@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,7 +23,7 @@ type alteration struct {
 	*app
 	selection
 	verb     string
-	past     string // the participle, such as "cancelled"
+	past     string // the participle, such as "canceled"
 	undo     string // the command that undoes it, with %s for the jobs
 	state    string // in which it leaves jobs; the undo command selects them by it; empty if there is none
 	states   []string
@@ -31,29 +33,33 @@ type alteration struct {
 	pool     string
 	raise    api.AlterRequest // has the fields of the priority set
 	cause    string
+	since    string // of the end of the jobs, for verbs that bring ended jobs back
+	again    bool   // the verb brings ended jobs back
+	at       time.Time
 	dry      bool // show how the order of starts would change, and change nothing
 	yes      bool
 	json     bool
 }
 
 func cancelCommand(a *app) *cobra.Command {
-	x := &alteration{app: a, verb: "cancel", past: "cancelled", undo: "fairlead uncancel %s", state: "cancelled", states: openStates}
+	x := &alteration{app: a, verb: "cancel", past: "canceled", undo: "fairlead uncancel %s", state: "cancelled", states: openStates}
 	c := x.command("cancel", "Cancel jobs: waiting tasks never start, running ones are stopped")
 	c.Example = "  fairlead cancel 1042\n  fairlead cancel -u ann -t waiting"
 	return c
 }
 
 func uncancelCommand(a *app) *cobra.Command {
-	x := &alteration{app: a, verb: "uncancel", past: "uncancelled", undo: "fairlead cancel %s", states: []string{"cancelled"}}
-	c := x.command("uncancel", "Undo a cancel: the tasks that it cancelled wait again")
+	x := &alteration{app: a, verb: "uncancel", past: "uncanceled", undo: "fairlead cancel %s", states: []string{"cancelled"}, again: true}
+	c := x.command("uncancel", "Undo a cancel: the tasks that it canceled wait again")
 	c.Long = `Undo a cancel. Tasks that had waited wait again, and tasks that were stopped run again
 from the start. Tasks that had succeeded or failed do not run again; to run all tasks of a
 job again, use fairlead requeue.
 
 If the cancel is still stopping tasks, the tasks that had waited wait again at once, and the
 stopped tasks follow when they have ended. The job keeps its hold and its dependencies. Jobs
-that were cancelled because they depend on this job are restored with it.`
-	c.Example = "  fairlead uncancel 1042"
+that were canceled because they depend on this job are restored with it.`
+	c.Example = "  fairlead uncancel 1042\n  fairlead uncancel -u ann --since 1h"
+	x.sinceFlag(c)
 	return c
 }
 
@@ -73,12 +79,13 @@ func releaseCommand(a *app) *cobra.Command {
 }
 
 func requeueCommand(a *app) *cobra.Command {
-	x := &alteration{app: a, verb: "requeue", past: "requeued", undo: "fairlead cancel %s", states: []string{"queued", "running", "failed", "cancelled"}}
+	x := &alteration{app: a, verb: "requeue", past: "requeued", undo: "fairlead cancel %s", states: []string{"queued", "running", "failed", "cancelled"}, again: true}
 	c := x.command("requeue", "Run jobs again; running ones are stopped first")
 	c.Long = `Run jobs again: ended jobs from the start, running jobs after they are stopped. A
 requeued job does not wait again for the jobs that it depended on. Tasks that had succeeded
-run again, too; to restore only cancelled tasks, use fairlead uncancel.`
-	c.Example = "  fairlead requeue 1042\n  fairlead requeue -u ann -t failed"
+run again, too; to restore only canceled tasks, use fairlead uncancel.`
+	c.Example = "  fairlead requeue 1042\n  fairlead requeue -u ann -t failed --since 24h"
+	x.sinceFlag(c)
 	return c
 }
 
@@ -112,6 +119,30 @@ func (x *alteration) command(name, short string) *cobra.Command {
 	return c
 }
 
+// sinceFlag adds the flag without which a selection of ended jobs is refused: it would reach everything that ever
+// failed or was canceled.
+func (x *alteration) sinceFlag(c *cobra.Command) {
+	c.Flags().StringVarP(&x.since, "since", "S", "",
+		"of ended jobs, those that ended since: 24h, 7d, 2026-11-01, 08:00; a selection of ended jobs needs it")
+}
+
+// setSince adds the time span of ended jobs to a selection.
+func (x *alteration) setSince(v url.Values) error {
+	if !x.again || !slices.ContainsFunc(v["state"], words.Done) {
+		return nil
+	}
+	if x.since == "" {
+		return usagef("which of the jobs that ended? Without a time span, all that the server keeps would be %s; "+
+			"say since when they ended, for example --since 24h", x.past)
+	}
+	since, err := units.ParsePast(x.since, time.Now())
+	if err != nil {
+		return usagef("--since: %w", err)
+	}
+	v.Set("since", since.Format(time.RFC3339Nano))
+	return nil
+}
+
 func (x *alteration) run(c *cobra.Command, args []string) error {
 	ids, err := jobIDs(args)
 	if err != nil {
@@ -142,6 +173,9 @@ func (x *alteration) run(c *cobra.Command, args []string) error {
 	}
 	if len(ids) == 0 && x.selection.empty() {
 		return usagef("no jobs are given: name them, or select them with -u, -A, -k or -t")
+	}
+	if len(ids) > 0 && x.since != "" {
+		return usagef("--since goes with a selection by -u, -A, -k or -t, not with job numbers")
 	}
 	if len(ids) > 0 && !x.selection.empty() {
 		return usagef("give either job numbers or a selection with -u, -A, -k or -t, not both")
@@ -183,6 +217,9 @@ func (x *alteration) choose(ctx context.Context, client *api.Client) ([]int64, e
 	}
 	if len(x.selection.states) == 0 {
 		v["state"] = x.states
+	}
+	if err := x.setSince(v); err != nil {
+		return nil, err
 	}
 	v.Set("limit", "10000")
 	var jobs []api.Job
@@ -237,6 +274,7 @@ func (x *alteration) victims(jobs []api.Job) {
 const maxAlter = 50_000
 
 func (x *alteration) apply(ctx context.Context, client *api.Client, ids []int64) error {
+	x.at = time.Now()
 	var good, bad, notes []string
 	var all []*api.Error
 	for rest := ids; len(rest) > 0; {
@@ -319,83 +357,10 @@ func (x *alteration) undoing(good []string) string {
 	if len(good) <= maxUndo || x.selection.empty() || x.state == "" {
 		return "undo: " + fmt.Sprintf(x.undo, strings.Join(good, " "))
 	}
-	return fmt.Sprintf("undo, including jobs that were %s before: "+x.undo, x.state, x.selection.whose()+"-t "+x.state)
-}
-
-// reorder prints how the order of starts would change.
-func (x *alteration) reorder(ctx context.Context, client *api.Client, ids []int64) error {
-	if len(ids) > maxReorder {
-		return usagef("--dry-run: at most %d jobs at once, not %d", maxReorder, len(ids))
+	again, before := x.selection.whose()+"-t "+x.state, "before"
+	if words.Done(x.state) { // then a time span is needed; the clocks of this machine and the server may differ
+		again += " --since " + stamp(x.at.Add(-time.Minute))
+		before = "in the minute before"
 	}
-	r, err := client.Jobs.Reorder(ctx, api.ReorderRequest{
-		Jobs: ids, Priority: x.raise.Priority, QOS: x.raise.QOS, Nice: x.raise.Nice,
-	})
-	if err != nil {
-		return err
-	}
-	if x.json {
-		return x.printJSON(r)
-	}
-	for i, m := range r.Jobs {
-		if i == shown {
-			fmt.Fprintf(x.out, "… and %d more\n", len(r.Jobs)-shown)
-			break
-		}
-		fmt.Fprintf(x.out, "job %d %s (%s, %s): place %s\n", m.Job, m.Name, m.User, words.Pool(m.Pool),
-			places(m.Before, m.After))
-	}
-	if left := len(ids) - len(r.Jobs); left > 0 {
-		fmt.Fprintf(x.out, "%d of these jobs %s; the order does not depend on them\n", left, units.OneOf(left, "does not wait", "do not wait"))
-	}
-	fmt.Fprintf(x.out, "others: %d would start later", r.Later)
-	for i, p := range r.Pools {
-		if i == shown {
-			fmt.Fprintf(x.out, ", … %d pools more", len(r.Pools)-shown)
-			break
-		}
-		fmt.Fprintf(x.out, "%s%d of %s", []string{": ", ", "}[min(i, 1)], p.Jobs, words.Pool(p.Pool))
-	}
-	fmt.Fprintf(x.out, "; %d earlier\n", r.Sooner)
-	if r.Looked > 0 {
-		fmt.Fprintf(x.out, "(of the first %d starts)\n", r.Looked)
-	}
-	fmt.Fprintf(x.out, "nothing was changed; to do it: fairlead alter %s\n", x.flagsAgain(ids))
-	return nil
-}
-
-// flagsAgain returns the arguments that make the change: the jobs as the user chose them, and the new values.
-func (x *alteration) flagsAgain(ids []int64) string {
-	parts := x.selection.again()
-	if x.selection.empty() {
-		for _, id := range ids {
-			parts = append(parts, strconv.FormatInt(id, 10))
-		}
-	}
-	if x.raise.Priority != "" {
-		parts = append(parts, "--priority", words.ShellQuoted(x.raise.Priority))
-	}
-	if x.raise.QOS != nil {
-		parts = append(parts, "--qos", words.ShellQuoted(*x.raise.QOS))
-	}
-	if x.raise.Nice != nil {
-		parts = append(parts, "--nice", strconv.Itoa(*x.raise.Nice))
-	}
-	return strings.Join(parts, " ")
-}
-
-// maxReorder limits the number of jobs in one --dry-run.
-const maxReorder = 10_000
-
-// places writes the place of a job before and after the change.
-func places(before, after int64) string {
-	name := func(place int64) string {
-		if place == 0 {
-			return "none"
-		}
-		return strconv.FormatInt(place, 10)
-	}
-	if before == after {
-		return name(before) + ", as before"
-	}
-	return name(before) + " -> " + name(after)
+	return fmt.Sprintf("undo, including jobs that were %s %s: "+x.undo, x.past, before, again)
 }

@@ -3,21 +3,26 @@ package main
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestUndoNamesAll checks that the undo command names all jobs, or selects them again where that is possible.
 func TestUndoNamesAll(t *testing.T) {
 	many := strings.Fields(strings.Repeat("7 ", maxUndo+1))
 	named := strings.Join(many, " ")
+	at := time.Date(2026, 1, 5, 8, 0, 0, 0, time.Local)
 	mine := selection{user: "ann", pool: "a b", states: []string{"waiting"}}
 	for _, c := range []struct {
 		x    alteration
 		jobs []string
 		want string
 	}{
-		{alteration{undo: "fairlead uncancel %s", state: "cancelled", selection: mine}, many[1:], "undo: fairlead uncancel " + named[2:]},
-		{alteration{undo: "fairlead uncancel %s", state: "cancelled", selection: mine}, many, "undo, including jobs that were cancelled before: fairlead uncancel -u ann -A 'a b' -t cancelled"},
-		{alteration{undo: "fairlead release %s", state: "held", selection: selection{states: []string{"w"}}}, many, "undo, including jobs that were held before: fairlead release -t held"},
+		{alteration{undo: "fairlead uncancel %s", past: "canceled", state: "cancelled", selection: mine, at: at}, many[1:],
+			"undo: fairlead uncancel " + named[2:]},
+		{alteration{undo: "fairlead uncancel %s", past: "canceled", state: "cancelled", selection: mine, at: at}, many,
+			"undo, including jobs that were canceled in the minute before: fairlead uncancel -u ann -A 'a b' -t cancelled --since 2026-01-05T07:59:00"},
+		{alteration{undo: "fairlead release %s", past: "held", state: "held", selection: selection{states: []string{"w"}}}, many,
+			"undo, including jobs that were held before: fairlead release -t held"},
 		{alteration{undo: "fairlead uncancel %s", state: "cancelled"}, many, "undo: fairlead uncancel " + named},
 		{alteration{undo: "fairlead cancel %s", selection: mine}, many, "undo: fairlead cancel " + named},
 	} {

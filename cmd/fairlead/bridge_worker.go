@@ -37,7 +37,7 @@ func bridgeWorkerCommand(a *app) *cobra.Command {
 		Long: `Run jobs that a bridge has put into beanstalkd or RabbitMQ. The worker takes one job for each
 slot from the queue and runs it like an agent, with its user, script, environment and time
 limit. It reports the start and the end to the bridge, and then deletes the job from the queue.
-It ends jobs that are cancelled. It needs no connection to fairlead's server.
+It ends jobs that are canceled. It needs no connection to fairlead's server.
 
 Anyone who can write to the queue can run commands through the worker. A worker of root runs
 the jobs of all users as their users; another worker runs only the jobs of its own user.

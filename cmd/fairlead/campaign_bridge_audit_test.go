@@ -70,7 +70,7 @@ func (c *bridgeRun) audit() {
 		switch what {
 		case "fails once":
 			tries, retried = 2, retried+1
-		case "is cancelled":
+		case "is canceled":
 			cancelled++
 			if want = j.Job.State; want != "succeeded" {
 				want = "cancelled"

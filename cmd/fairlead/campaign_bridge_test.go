@@ -104,7 +104,7 @@ type bridgeRun struct {
 	rng    *rand.Rand
 	began  time.Time
 	bridge *proc
-	jobs   map[int64]string // what each job does: ends, fails once, or is cancelled
+	jobs   map[int64]string // what each job does: ends, fails once, or is canceled
 	kills  map[string]int
 }
 
@@ -180,7 +180,7 @@ func (c *bridgeRun) submitAll(stop <-chan struct{}, rng *rand.Rand) {
 		case 0:
 			what = "fails once"
 		case 1:
-			what = "is cancelled"
+			what = "is canceled"
 		}
 		spec := c.spec(what, rng)
 		spec.Key = fmt.Sprint("chaos-", n)
@@ -199,7 +199,7 @@ func (c *bridgeRun) submitAll(stop <-chan struct{}, rng *rand.Rand) {
 		c.mu.Lock()
 		c.jobs[id] = what
 		c.mu.Unlock()
-		if what == "is cancelled" {
+		if what == "is canceled" {
 			await.Within(mostWait, func() bool {
 				_, err := client.Jobs.Alter(c.t.Context(), api.AlterRequest{Verb: "cancel", Jobs: []int64{id}})
 				return err == nil
@@ -221,7 +221,7 @@ func (c *bridgeRun) spec(what string, rng *rand.Rand) api.Spec {
 		// again.
 		script += fmt.Sprintf("; grep \"^b $FAIRLEAD_JOB \" %s | grep -qv $FAIRLEAD_MARKER", c.trail())
 		spec.Retries, spec.BackoffSeconds = 3, 0.01
-	case "is cancelled":
+	case "is canceled":
 		script = note("b") + "; sleep 3; " + note("e")
 	}
 	spec.Argv = []string{"/bin/sh", "-c", script}

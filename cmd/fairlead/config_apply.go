@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/table"
 	"github.com/fairlead/fairlead/internal/words"
 )
@@ -53,26 +55,58 @@ func checkPlanNamed(plan string, args []string) error {
 
 func configRollbackCommand(a *app) *cobra.Command {
 	var r api.RollbackRequest
-	var asJSON bool
+	var asJSON, yes bool
 	c := &cobra.Command{
 		Use:   "rollback [--to NUMBER]",
 		Short: "Restore an earlier version of the file",
 		Long: `Restore an earlier version of the server's file and apply it: the previous version, or the
 one with this number in config history --versions. If the file was edited and is not in force
 because of an error, the edit is undone, and kept as a version. A second rollback undoes the
-first. Settings made with config set still override the file; undo them with config unset.`,
-		Example: "  fairlead config rollback\n  fairlead config rollback --to 12 --reason 'as it was before the holidays'",
+first. Settings made with config set still override the file; undo them with config unset.
+
+It shows what would change, and asks for confirmation; --yes does not ask.`,
+		Example: "  fairlead config rollback\n  fairlead config rollback --to 12 --yes --reason 'as it was before the holidays'",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.with(func(client *api.Client) error {
+				if err := a.confirmRollback(c.Context(), client, &r, yes); err != nil {
+					return err
+				}
 				return show(a, asJSON, a.planApplied)(client.Config.Rollback(c.Context(), r))
 			})
 		},
 	}
 	c.Flags().IntVar(&r.To, "to", 0, "number of the version (default: the previous one)")
 	c.Flags().StringVar(&r.Reason, "reason", "", "reason for the record of changes")
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask for confirmation")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
+}
+
+// confirmRollback shows what a rollback would change, and asks. The rollback then goes to the version that was shown.
+func (a *app) confirmRollback(ctx context.Context, client *api.Client, r *api.RollbackRequest, yes bool) error {
+	if yes {
+		return nil
+	}
+	dry := *r
+	dry.DryRun = true
+	out, err := client.Config.Rollback(ctx, dry)
+	if err != nil {
+		return err
+	}
+	plain.Lines(out)
+	fmt.Fprintf(a.errs, "rollback to version %d of %s:\n", out.Number, out.File)
+	if printDifferences(a.errs, out.Changes); len(out.Changes) == 0 {
+		fmt.Fprintln(a.errs, "  no setting changes")
+	}
+	if !a.interactive() {
+		return usagef("nothing was changed; to confirm, add --yes")
+	}
+	if !a.confirm("Roll back?") {
+		return exit(api.ExitRefused)
+	}
+	r.To = out.Number
+	return nil
 }
 
 // planApplied prints the changes, and how to undo them.

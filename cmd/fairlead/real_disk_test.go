@@ -41,7 +41,7 @@ func TestRealFullDisk(t *testing.T) {
 	filler := d.fill()
 	d.untilFull("first")
 	if _, err := r.direct.Jobs.Alter(t.Context(), api.AlterRequest{Verb: "cancel", Jobs: []int64{d.acked["cancelled"]}}); err != nil {
-		t.Errorf("on a full disk nothing can be cancelled: %v", err)
+		t.Errorf("on a full disk nothing can be canceled: %v", err)
 	}
 	d.untilFull("second") // the reserved space is not for submissions
 	if err := os.WriteFile(gate, nil, 0o600); err != nil {

@@ -66,7 +66,7 @@ func usageSheet(doc *api.PastReport) *sheet {
 		sheetColumn{"jobs", "jobs", "jobs with a task that began, ran or ended"},
 		sheetColumn{"succeeded", "succeeded", "tasks that succeeded"},
 		sheetColumn{"failed", "failed", "tasks that failed"},
-		sheetColumn{"cancelled", "cancelled", "tasks that were cancelled"},
+		sheetColumn{"cancelled", "cancelled", "tasks that were canceled"},
 		sheetColumn{doc.Unit + "-hours", "unit_seconds", "time of tasks, times their requests"},
 		sheetColumn{"part", "part", ofAll(doc)},
 		sheetColumn{"used cpu-hours", "cpu_seconds", "processor time of the tasks that ended"})

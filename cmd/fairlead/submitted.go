@@ -74,7 +74,7 @@ func (s *submission) print(r *api.Submitted) {
 		line += fmt.Sprintf(": number %d of %d", r.Rank, r.Of)
 	}
 	fmt.Fprintln(s.out, line+s.starts(r.Start, time.Now()))
-	if r.Reason != nil && r.Rank != 1 && !s.hold && !startsSoon(r.Start, time.Now()) {
+	if r.Reason != nil && r.Reason.Text != r.Warning && r.Rank != 1 && !s.hold && !startsSoon(r.Start, time.Now()) {
 		fmt.Fprintf(s.out, "  %s", instant.ByClock(r.Reason.Text, time.Now()))
 		if !s.dryRun {
 			fmt.Fprintf(s.out, "    (fairlead why %d)", r.ID)

@@ -50,7 +50,7 @@ type task struct {
 	stop    *api.Stop        // a stop that came before the process was started
 	halted  chan struct{}    // closed when stop is set
 	until   time.Time        // end of the lease, by the clock of this machine
-	back    bool             // report it as released, not as cancelled: the agent ended it, nobody cancelled the task
+	back    bool             // report it as released, not as cancelled: the agent ended it, nobody canceled the task
 	foreign bool             // the server does not know it: report nothing of it
 }
 

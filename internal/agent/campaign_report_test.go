@@ -76,7 +76,7 @@ func (s *silent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // TestCampaignKillsWhatItCannotRenew checks that an agent whose server stops answering ends a task before the
 // end of its lease, because the server may then give the task to another agent. If the server comes back
-// before anybody has noticed, the task waits again: nobody cancelled it.
+// before anybody has noticed, the task waits again: nobody canceled it.
 func TestCampaignKillsWhatItCannotRenew(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -145,7 +145,7 @@ func (a *Agent) renew(ctx context.Context) {
 		for ref, t := range a.tasks {
 			if !t.until.IsZero() && time.Until(t.until) < margin && t.process != nil {
 				a.log.Error("the lease could not be renewed in time; killing the task", "task", ref)
-				// The server may come back before anybody has noticed; the task was not cancelled, so release
+				// The server may come back before anybody has noticed; the task was not canceled, so release
 				// it.
 				t.back = true
 				t.kill("the lease could not be renewed in time")

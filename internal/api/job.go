@@ -91,7 +91,7 @@ type Job struct {
 	Failed    int        `json:"failed"`
 	Cancelled int        `json:"cancelled"`
 	Pending   int        `json:"pending,omitempty" doc:"Jobs in after that have not ended"`
-	Cancel    bool       `json:"cancel,omitempty" doc:"It was cancelled; while it runs, its tasks are being stopped"`
+	Cancel    bool       `json:"cancel,omitempty" doc:"It was canceled; while it runs, its tasks are being stopped"`
 	HeldBy    string     `json:"held_by,omitempty" doc:"Who holds it, if that is known"`
 	HeldWhy   string     `json:"held_why,omitempty" doc:"Reason of the hold, as text"`
 	Submitted time.Time  `json:"submitted"`

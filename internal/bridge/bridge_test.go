@@ -167,8 +167,8 @@ func TestForgets(t *testing.T) {
 	r.ends(id, "succeeded")
 }
 
-// TestCancel checks that a job that is cancelled at the server leaves the QS, whether it waits or runs there,
-// and that a job that is cancelled in the QS becomes cancelled at the server.
+// TestCancel checks that a job that is canceled at the server leaves the QS, whether it waits or runs there,
+// and that a job that is canceled in the QS becomes cancelled at the server.
 func TestCancel(t *testing.T) {
 	r := newRig(t, time.Minute)
 	r.gate("runs")

@@ -29,7 +29,7 @@ func (r *rig) used(pool string) (store, loop float64) {
 }
 
 // TestWaitIsNotCharged checks that a task that waits in the QS is queued, and reported so. It is charged from
-// its start in the QS to its end, and not at all if it is cancelled before.
+// its start in the QS to its end, and not at all if it is canceled before.
 func TestWaitIsNotCharged(t *testing.T) {
 	r := newRig(t, time.Minute)
 	r.gate("first")

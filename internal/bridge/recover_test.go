@@ -119,7 +119,7 @@ func TestLeaseRanOut(t *testing.T) {
 	r.inQS(2)
 }
 
-// TestCancelledMeanwhile checks that a job that was cancelled while the bridge was away leaves the QS.
+// TestCancelledMeanwhile checks that a job that was canceled while the bridge was away leaves the QS.
 func TestCancelledMeanwhile(t *testing.T) {
 	const ttl = time.Second // a shorter lease runs out on a busy machine, and five lost leases fail the job
 	r := newRig(t, ttl)

@@ -18,7 +18,7 @@ import (
 
 // Handler does the work of one kind of job.
 type Handler interface {
-	// Handle runs one task. The context ends when the job is cancelled, its time limit is over, or the lease is lost;
+	// Handle runs one task. The context ends when the job is canceled, its time limit is over, or the lease is lost;
 	// its cause says which. A nil error is success; a task that returns an error is tried again as often as its job
 	// allows.
 	Handle(ctx context.Context, l *queue.Lease) error
@@ -48,7 +48,7 @@ func wrap(handlers map[string]Handler, all []Middleware) map[string]Handler {
 
 // Causes for which the context of a handler ended; see context.Cause.
 var (
-	ErrStopped   = errors.New("fairlead: the job was cancelled or requeued, or has to make room for others")
+	ErrStopped   = errors.New("fairlead: the job was canceled or requeued, or has to make room for others")
 	ErrTimeLimit = errors.New("fairlead: the time limit is over")
 	ErrLeaseLost = errors.New("fairlead: the lease was lost")
 )

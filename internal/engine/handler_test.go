@@ -17,7 +17,7 @@ import (
 )
 
 // TestHandlersThatOutliveTheGrace: a task that a stopping worker ends runs again, and no
-// attempt counts against it; a task that was cancelled before stays cancelled.
+// attempt counts against it; a task that was canceled before stays cancelled.
 func TestHandlersThatOutliveTheGrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -66,7 +66,7 @@ func TestHandlersThatOutliveTheGrace(t *testing.T) {
 			t.Errorf("the job did not run again: %+v, %v", tasks, err)
 		}
 		if s := enginetest.State(t, loop, ids[1]); s != fairlead.Cancelled {
-			t.Errorf("what was cancelled is %s", s)
+			t.Errorf("what was canceled is %s", s)
 		}
 		cancel()
 		wg.Wait()

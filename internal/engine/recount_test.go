@@ -324,7 +324,7 @@ func TestSumsThatDiffer(t *testing.T) {
 	})
 }
 
-// TestCancelledWhileBridgeIsAway: jobs that wait behind a bridge are cancelled while it is away,
+// TestCancelledWhileBridgeIsAway: jobs that wait behind a bridge are canceled while it is away,
 // and told to be over when it is back; meanwhile the mean length of the tasks of their pool has
 // changed. Then the expected length is that of the task that still runs.
 func TestCancelledWhileBridgeIsAway(t *testing.T) {

@@ -62,7 +62,7 @@ type taskID struct {
 type Worker interface {
 	// Start begins to run the leases.
 	Start(leases []*queue.Lease)
-	// Stop ends attempts early: their job was cancelled or requeued, they make room for others, or they are not the
+	// Stop ends attempts early: their job was canceled or requeued, they make room for others, or they are not the
 	// worker's any more. The worker still finishes the attempts that it holds.
 	Stop(refs []queue.Ref, why string)
 }

@@ -139,7 +139,7 @@ func TestUserLimitsKnowKeys(t *testing.T) {
 	})
 }
 
-// TestUserLimitsFollow: started and cancelled jobs do not count when the store has counted again,
+// TestUserLimitsFollow: started and canceled jobs do not count when the store has counted again,
 // which it does not do for each submission.
 func TestUserLimitsFollow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -171,7 +171,7 @@ func TestUserLimitsFollow(t *testing.T) {
 		time.Sleep(time.Second)
 		for i := range 11 {
 			if _, err := loop.Intake.SubmitWith(ctx, into("ann"), within); (err == nil) != (i < 10) {
-				t.Errorf("after ten were cancelled, number %d: %v", i+1, err)
+				t.Errorf("after ten were canceled, number %d: %v", i+1, err)
 			}
 		}
 		time.Sleep(time.Second)

@@ -130,7 +130,7 @@ func explainWindows(gates []why.Gate, limit time.Duration, now time.Time) {
 		g := &gates[i]
 		switch w := g.Window; {
 		case g.Code == why.ReservationOver && w == nil:
-			g.Text = fmt.Sprintf("the reservation %s, for which it asks, is over or was cancelled", g.Where)
+			g.Text = fmt.Sprintf("the reservation %s, for which it asks, is over or was canceled", g.Where)
 		case w == nil:
 		case g.Open:
 			g.Text = fmt.Sprintf("its reservation %s lasts until %s", w.Name, instant.Text(w.To))

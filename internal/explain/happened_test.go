@@ -59,9 +59,9 @@ func alters(t *testing.T, l *engine.Loop, v queue.Verb, ids ...int64) {
 
 // stopped is the kept text of an attempt that was stopped.
 const stopped = "attempt 1 on local cancelled: " +
-	"fairlead: the job was cancelled or requeued, or has to make room for others"
+	"fairlead: the job was canceled or requeued, or has to make room for others"
 
-// TestStopsAreToldOnce: a task that is stopped waits again, and is cancelled as it does: its attempt ended
+// TestStopsAreToldOnce: a task that is stopped waits again, and is canceled as it does: its attempt ended
 // once, and its history tells that once, in the order of time.
 func TestStopsAreToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -140,7 +140,7 @@ func TestStartsStay(t *testing.T) {
 	})
 }
 
-// TestEndsWithoutAStart: a job that is cancelled while it waits, or as one ended that it waited for, has
+// TestEndsWithoutAStart: a job that is canceled while it waits, or as one ended that it waited for, has
 // ended, and its history tells when and why.
 func TestEndsWithoutAStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -301,7 +301,7 @@ func QueuedReason(j *queue.Job, tasks []queue.Task) why.Reason {
 	}
 }
 
-// CancellingReason explains a cancelled job some of whose tasks have not ended.
+// CancellingReason explains a canceled job some of whose tasks have not ended.
 func CancellingReason(j *queue.Job, tasks []queue.Task) why.Reason {
 	return why.Reason{
 		Code: why.StateStopping,

@@ -62,13 +62,13 @@ func (s *agentService) note(ctx context.Context, x *session, notes []api.Note) e
 }
 
 // heldReason explains a job that a node holds and that does not simply run: it waits in another queueing system, or is
-// being cancelled.
+// being canceled.
 func heldReason(j *queue.Job, in []why.Bridged) *api.Reason {
 	switch {
 	case j.Cancel && j.Running > 0 && len(in) == 0:
-		return &api.Reason{Code: string(why.StateStopping), Text: "is being cancelled"}
+		return &api.Reason{Code: string(why.StateStopping), Text: "is being canceled"}
 	case j.Cancel && j.Running > 0:
-		return &api.Reason{Code: string(why.StateStopping), Text: "is being cancelled: " + in[0].Line()}
+		return &api.Reason{Code: string(why.StateStopping), Text: "is being canceled: " + in[0].Line()}
 	case j.State == queue.Queued && j.Waiting == 0 && len(in) == 0:
 		return &api.Reason{Code: string(why.StateQueued), Text: "was handed to a bridge, and waits behind it"}
 	case j.State == queue.Queued && j.Waiting == 0:

@@ -14,8 +14,8 @@ import (
 // maxDependents bounds how many jobs a cancellation looks at to say which others it cancels too.
 const maxDependents = 10_000
 
-// dependents returns the jobs that wait for jobs that are to be cancelled, directly or through other jobs, by id. It
-// leaves out the jobs that are to be cancelled themselves, and returns none for other changes.
+// dependents returns the jobs that wait for jobs that are to be canceled, directly or through other jobs, by id. It
+// leaves out the jobs that are to be canceled themselves, and returns none for other changes.
 func (s *jobService) dependents(ctx context.Context, changes []queue.Alteration) (jobs []*queue.Job, err error) {
 	seen := map[int64]bool{}
 	var level []int64
@@ -42,7 +42,7 @@ func (s *jobService) dependents(ctx context.Context, changes []queue.Alteration)
 	return jobs, nil
 }
 
-// cancelledToo says which dependents are cancelled with the jobs of the changes that succeeded, because they
+// cancelledToo says which dependents are canceled with the jobs of the changes that succeeded, because they
 // can never start. It returns "" if there are none. The dependents are in the order of their ids: each comes
 // after the jobs that it depends on.
 func cancelledToo(changes []queue.Alteration, errs []error, dependents []*queue.Job) string {
@@ -66,10 +66,10 @@ func cancelledToo(changes []queue.Alteration, errs []error, dependents []*queue.
 	case n == 0:
 		return ""
 	case n == 1:
-		return fmt.Sprintf("%sjob %s is cancelled too, because it depends on a cancelled job", more, ids[0])
+		return fmt.Sprintf("%sjob %s is canceled too, because it depends on a canceled job", more, ids[0])
 	case n > 10:
 		ids = append(ids[:10], "…")
 	}
-	return fmt.Sprintf("%s%d jobs are cancelled too, because they depend on cancelled jobs: %s",
+	return fmt.Sprintf("%s%d jobs are canceled too, because they depend on canceled jobs: %s",
 		more, n, strings.Join(ids, ", "))
 }

@@ -49,7 +49,7 @@ func TestFindings(t *testing.T) {
 	})
 }
 
-// TestCancelledFindings: checks that were cancelled say nothing about the server.
+// TestCancelledFindings: checks that were canceled say nothing about the server.
 func TestCancelledFindings(t *testing.T) {
 	f := findings{look: func(ctx context.Context) []api.HealthCheck {
 		return []api.HealthCheck{bad("database", api.ResultFail, ctx.Err().Error(), "")}

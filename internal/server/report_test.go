@@ -78,7 +78,7 @@ func TestReportIsRecomputed(t *testing.T) {
 	})
 }
 
-// waitInVain submits a job that is cancelled after half an hour in which its pool was paused, and
+// waitInVain submits a job that is canceled after half an hour in which its pool was paused, and
 // one that is held.
 func waitInVain(t *testing.T, loop *engine.Loop, zero time.Time) {
 	t.Helper()

@@ -54,7 +54,7 @@ func TestDashboardActsForTheActor(t *testing.T) {
 			t.Errorf("%s cancels the job of root: %d, %s", who.Name, status, d.state(roots.ID))
 		}
 		if who.UID >= 0 && (!strings.Contains(text, "may not") || !strings.Contains(text, "Cancel: nothing was done")) || strings.Contains(text, "Undo") {
-			t.Errorf("%s is told that the job of root was cancelled", who.Name)
+			t.Errorf("%s is told that the job of root was canceled", who.Name)
 		}
 		if _, text := d.look(who, fmt.Sprint("/jobs/", roots.ID), nil); strings.Contains(text, "data-ask") {
 			t.Errorf("%s is offered to change the job of root", who.Name)

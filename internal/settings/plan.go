@@ -217,11 +217,29 @@ func (k *Keeper) Rollback(ctx context.Context, by Actor, r api.RollbackRequest) 
 			return nil, fmt.Errorf("plan %s is not of version %d: %w", p.id, k.versions[i].Number, queue.ErrInvalid)
 		}
 	}
+	if r.DryRun {
+		return k.rollbackTo(i)
+	}
 	note := fmt.Sprintf("to version %d", k.versions[i].Number)
 	if r.Reason != "" {
 		note += ": " + r.Reason
 	}
 	return k.replace(ctx, by, k.versions[i].Text, "rollback", note)
+}
+
+// rollbackTo reports what a rollback to a version would change.
+func (k *Keeper) rollbackTo(i int) (*api.ApplyResponse, error) {
+	text, err := restored(k.versions[i].Text, k.path.whole())
+	if err != nil {
+		return nil, err
+	}
+	file, next, err := k.read(api.ConfigFile{Name: string(k.path), Text: text})
+	if err != nil {
+		return nil, err
+	}
+	out := &api.ApplyResponse{ConfigDiff: k.diff(file, next), File: string(k.path), Number: k.versions[i].Number}
+	out.Since = k.since
+	return out, nil
 }
 
 // target returns the index of the version to go back to.

@@ -73,7 +73,7 @@ func (a *Act) forbids(j *api.Job, you *You) string {
 
 // stops counts the tasks of a job that the action stops or takes back.
 func (a *Act) stops(j *api.Job) {
-	if a.Harm && !j.Cancel { // cancelled jobs are already being stopped
+	if a.Harm && !j.Cancel { // canceled jobs are already being stopped
 		a.Tasks += j.Running - j.Queued
 		a.Queued += j.Queued
 	}
@@ -156,11 +156,11 @@ func effect(name string, j *api.Job) string {
 	case name == "uncancel" && j.Cancel:
 		return "had ended before it could be stopped: nothing changes"
 	case name == "uncancel":
-		return "was not cancelled: nothing changes"
+		return "was not canceled: nothing changes"
 	case ended:
 		return "has ended already: nothing changes"
 	case j.Cancel && j.Running > 0 && (name == "requeue" || name == "cancel"):
-		return "is being cancelled already: nothing changes"
+		return "is being canceled already: nothing changes"
 	case name == "requeue" && j.Running > j.Queued:
 		return "is stopped, and waits again from the start"
 	case name == "requeue" && j.Running > 0:

@@ -102,7 +102,7 @@ func TestActOnAllThatMatch(t *testing.T) {
 	_, text = l.post("/act", fields(t, text, "Cancel 403 jobs"))
 	shows(t, text, "Cancel: done", "Undo: uncancel")
 	if n := l.in("", queue.Cancelled); n != 402 {
-		t.Errorf("%d jobs are cancelled", n)
+		t.Errorf("%d jobs are canceled", n)
 	}
 	_, _, text = l.get("/act?verb=requeue&all=1&list=all&q=")
 	_, text = l.post("/act", fields(t, text, "Requeue 1,211 jobs"))

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestActSaysWhatCameOfIt checks that a job that has ended cannot be held, and that a cancelled job can be
+// TestActSaysWhatCameOfIt checks that a job that has ended cannot be held, and that a canceled job can be
 // brought back, with the verbs of the command line.
 func TestActSaysWhatCameOfIt(t *testing.T) {
 	l := newLab(t, cluster)
@@ -29,8 +29,8 @@ func TestActSaysWhatCameOfIt(t *testing.T) {
 	_, text = l.post("/act", url.Values{"verb": {"uncancel"}, "job": {id}})
 	shows(t, text, "Uncancel: done", "fairlead cancel "+id)
 	if _, text = l.post("/act", url.Values{"verb": {"uncancel"}, "job": {id}}); !strings.Contains(text,
-		"is not cancelled") {
-		t.Errorf("what was not cancelled is brought back:\n%s", text)
+		"is not canceled") {
+		t.Errorf("what was not canceled is brought back:\n%s", text)
 	}
 	l.post("/act", url.Values{"verb": {"cancel"}, "job": {id}})
 	for _, verb := range []string{"hold", "cancel"} {
@@ -42,7 +42,7 @@ func TestActSaysWhatCameOfIt(t *testing.T) {
 	}
 }
 
-// TestUncancelSaysWhoWaitsForWhom checks the question for a cancelled job that depends on another cancelled
+// TestUncancelSaysWhoWaitsForWhom checks the question for a canceled job that depends on another cancelled
 // job: alone, the job may not come back; together with the other job it waits again.
 func TestUncancelSaysWhoWaitsForWhom(t *testing.T) {
 	l := newLab(t, cluster)
@@ -149,13 +149,13 @@ func (l *lab) priority(id int64) string {
 	return r.Job.Priority
 }
 
-// TestCancelNamesDependents checks that the page names the jobs that are cancelled with others.
+// TestCancelNamesDependents checks that the page names the jobs that are canceled with others.
 func TestCancelNamesDependents(t *testing.T) {
 	l := newLab(t, cluster)
 	first := l.submit("ann", api.Spec{Held: true})
 	next := l.submit("ann", api.Spec{After: []api.After{{Job: first, On: "ok"}}})
 	_, text := l.post("/act", url.Values{"verb": {"cancel"}, "job": {fmt.Sprint(first)}})
-	shows(t, text, "Cancel: done", fmt.Sprintf("job %d is cancelled too, because it depends on a cancelled job", next))
+	shows(t, text, "Cancel: done", fmt.Sprintf("job %d is canceled too, because it depends on a canceled job", next))
 }
 
 // TestCancelIsUnderWay checks that the page does not count tasks that wait behind a bridge as running, and
@@ -185,7 +185,7 @@ func TestCancelIsUnderWay(t *testing.T) {
 	shows(t, text, "Cancel: under way", "3 tasks are being stopped", "is being taken back",
 		"2 tasks must stop first", "done</td>", "Undo: uncancel")
 	_, _, text = l.get("/act?" + form.Encode())
-	shows(t, text, "is being cancelled already")
+	shows(t, text, "is being canceled already")
 	if strings.Contains(text, "</data> running task") {
 		t.Errorf("what is being stopped is to be stopped again:\n%s", text)
 	}

@@ -103,7 +103,7 @@ func TestRealBulkOnAll(t *testing.T) {
 	b.do(press("button.main"))
 	b.until("document.querySelector('h1').textContent.includes('Cancel: done')")
 	if n := l.in("ann", queue.Cancelled); n != 125 {
-		t.Errorf("%d jobs are cancelled, of 125", n)
+		t.Errorf("%d jobs are canceled, of 125", n)
 	}
 	b.snap("bulk-result")
 }

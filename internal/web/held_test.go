@@ -41,7 +41,7 @@ func TestHeldSpans(t *testing.T) {
 			api.Job{Tasks: 1, Started: at(20)}, []api.Event{event(0, "submitted"), event(5, "gate.rate"), event(40, "lost"), event(60, "started")},
 			[]string{"waits 0-5", "gate.rate 5-20", "state.running 20-40", "waits 40-60", "state.running 60-100"},
 		},
-		"was cancelled before it ran": {
+		"was canceled before it ran": {
 			api.Job{Tasks: 1, Ended: at(30)}, []api.Event{event(0, "submitted"), event(3, "gate.max"), event(30, "cancel"), event(30, "finished")},
 			[]string{"waits 0-3", "gate.max 3-30"},
 		},
@@ -53,7 +53,7 @@ func TestHeldSpans(t *testing.T) {
 			api.Job{Tasks: 1}, []api.Event{event(0, "submitted"), event(5, "share.behind"), event(20, "started"), event(30, "finished"), event(30, "ended"), event(60, "requeue"), event(60, "capacity.full")},
 			[]string{"waits 0-5", "share.behind 5-20", "state.running 20-30", "capacity.full 60-100"},
 		},
-		"was cancelled, and is brought back": {
+		"was canceled, and is brought back": {
 			api.Job{Tasks: 1}, []api.Event{event(0, "submitted"), event(5, "share.behind"), event(20, "cancel"), event(20, "ended"), event(60, "uncancel"), event(60, "capacity.full")},
 			[]string{"waits 0-5", "share.behind 5-20", "capacity.full 60-100"},
 		},

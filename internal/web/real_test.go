@@ -226,12 +226,12 @@ func TestRealWhatIf(t *testing.T) {
 	b.open(fmt.Sprint(l.url, "/jobs/", jobs["neutro3"], "?t=3600&c=8"))
 	b.until("document.getElementById('try-answer').textContent.includes('it would start now')")
 
-	// A question about a cancelled job gets its reason in place of the answer, and so does a silent server.
+	// A question about a canceled job gets its reason in place of the answer, and so does a silent server.
 	if _, text := l.post("/act", url.Values{"verb": {"cancel"}, "job": {fmt.Sprint(jobs["neutro3"])}}); !strings.Contains(text, "Cancel: done") {
-		t.Fatal("the job is not cancelled")
+		t.Fatal("the job is not canceled")
 	}
 	eval[bool](b, fmt.Sprintf(slide, "c", "4"))
-	b.until("document.getElementById('try-answer').textContent.includes('is cancelled by now') && !document.getElementById('try-answer').textContent.includes('would start')")
+	b.until("document.getElementById('try-answer').textContent.includes('is canceled by now') && !document.getElementById('try-answer').textContent.includes('would start')")
 	b.clean(l.url)
 	eval[bool](b, "(window.fetch = () => Promise.reject(new TypeError('nobody there')), true)")
 	eval[bool](b, fmt.Sprintf(slide, "c", "8"))

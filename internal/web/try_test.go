@@ -91,11 +91,11 @@ func TestWhatIfByAddress(t *testing.T) {
 	}
 	if _, text := l.post("/act", url.Values{"verb": {"cancel"}, "job": {fmt.Sprint(id)}}); !strings.Contains(text,
 		"done") {
-		t.Fatal("the job is not cancelled")
+		t.Fatal("the job is not canceled")
 	}
 	_, _, text := l.get(fmt.Sprint("/jobs/", id, "?c=4"))
-	shows(t, text, `id="try-answer"`, fmt.Sprintf("Job %d is cancelled by now", id))
+	shows(t, text, `id="try-answer"`, fmt.Sprintf("Job %d is canceled by now", id))
 	if _, _, text := l.get(fmt.Sprint("/jobs/", id)); strings.Contains(text, "try-answer") {
-		t.Error("a job that was cancelled has sliders")
+		t.Error("a job that was canceled has sliders")
 	}
 }

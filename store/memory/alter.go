@@ -68,7 +68,7 @@ func (s *Store) alter(a queue.Alteration, now time.Time) error {
 	return nil
 }
 
-// requeue makes tasks that ran, run or were cancelled wait again.
+// requeue makes tasks that ran, run or were canceled wait again.
 func (s *Store) requeue(j *job, now time.Time) {
 	if j.State.Ended() {
 		life.Reset(&j.Job)

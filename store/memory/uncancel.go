@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// uncancel makes the tasks of the job that were cancelled wait again, and also the jobs that were cancelled with it.
+// uncancel makes the tasks of the job that were canceled wait again, and also the jobs that were canceled with it.
 func (s *Store) uncancel(j *job, a queue.Alteration, now time.Time) error {
 	waitsFor, refused, err := life.Awaits(&j.Job, s.stateOf)
 	if err != nil || refused != nil {
@@ -40,7 +40,7 @@ func (s *Store) uncancel(j *job, a queue.Alteration, now time.Time) error {
 	return nil
 }
 
-// uncancelDependents brings back the jobs that were cancelled because this one was.
+// uncancelDependents brings back the jobs that were canceled because this one was.
 func (s *Store) uncancelDependents(j *job, now time.Time) {
 	for _, id := range slices.Clone(s.dependents[j.ID]) {
 		if d := s.jobs[id]; life.Along(&d.Job) {

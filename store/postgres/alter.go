@@ -86,7 +86,7 @@ func (t *tx) move(r *row, a queue.Alteration) error {
 	return t.waited(r, "moved to "+a.Pool)
 }
 
-// requeue makes tasks that ran, run or were cancelled wait again.
+// requeue makes tasks that ran, run or were canceled wait again.
 func (t *tx) requeue(r *row) error {
 	if r.State.Ended() {
 		return t.reset(r)

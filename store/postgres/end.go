@@ -57,7 +57,7 @@ func (t *tx) ended(j *queue.Job, runs ...queue.Run) error {
 		if err := t.dependencyEnded(t.jobs.all[id], j); err != nil {
 			return err
 		}
-		// A job that was cancelled with this one, or earlier, comes back with it.
+		// A job that was canceled with this one, or earlier, comes back with it.
 		if r := t.jobs.all[id]; r != nil && !r.State.Ended() {
 			done = append(done, id)
 		}

@@ -127,7 +127,7 @@ func TestOwnLeasesDoNotWake(t *testing.T) {
 		{nil, false},
 		{[]queue.Change{{What: queue.Leased, Runs: run}}, false},
 		{[]queue.Change{{What: queue.Ended, Runs: run}, {What: queue.Done, Runs: run}}, false},
-		{[]queue.Change{{What: queue.Done}}, true}, // a job that was held was cancelled
+		{[]queue.Change{{What: queue.Done}}, true}, // a job that was held was canceled
 		{[]queue.Change{{What: queue.Done, Runs: run}, {What: queue.Waited}}, true},
 		{[]queue.Change{{What: queue.Stop, Runs: run}}, true},
 	} {

@@ -73,7 +73,7 @@ func (t *tx) reportLate(ends, waits []int64, states map[int64]queue.State) error
 		if err := t.dependencyEnded(r, &queue.Job{ID: p[0], State: states[p[0]]}); err != nil {
 			return err
 		}
-		if r == nil || r.State.Ended() { // if it was cancelled with the other job, it comes back with it
+		if r == nil || r.State.Ended() { // if it was canceled with the other job, it comes back with it
 			t.trip.queue(`INSERT INTO @.depends (on_job, job) VALUES ($1, $2) ON CONFLICT DO NOTHING`, p[0], p[1])
 		}
 	}

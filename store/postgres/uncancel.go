@@ -5,7 +5,7 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// uncancel makes the tasks of the job that were cancelled wait again, and also the jobs that were cancelled with it.
+// uncancel makes the tasks of the job that were canceled wait again, and also the jobs that were canceled with it.
 func (t *tx) uncancel(r *row, a queue.Alteration) (refused, err error) {
 	states, err := t.firmStates(r)
 	if err != nil {
@@ -67,7 +67,7 @@ func (t *tx) firmStates(r *row) (func(int64) (queue.State, error), error) {
 	}, nil
 }
 
-// uncancelDependents brings back the jobs that were cancelled because this one was.
+// uncancelDependents brings back the jobs that were canceled because this one was.
 func (t *tx) uncancelDependents(id int64) error {
 	t.askDependents([]int64{id})
 	if err := t.trip.do(); err != nil {

@@ -102,7 +102,7 @@ func (m *memory) reprioritise(j *queue.Job) {
 	}
 }
 
-// requeue makes tasks that ran, run or were cancelled wait again.
+// requeue makes tasks that ran, run or were canceled wait again.
 func (t *tx) requeue(r *row) error {
 	if r.State.Ended() {
 		return t.reset(r)

@@ -67,7 +67,7 @@ func (t *tx) ended(job queue.Header, state queue.State, cause string) error {
 			return err
 		}
 		if over {
-			continue // if it was cancelled with this job, it comes back with it
+			continue // if it was canceled with this job, it comes back with it
 		}
 		b := binder{stmt: t.conn.Prep(`DELETE FROM depends WHERE on_job = ? AND job = ?`)}
 		if err := exec(b.int64(id).int64(d).stmt); err != nil {

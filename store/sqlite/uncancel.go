@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// uncancel makes the tasks of the job that were cancelled wait again, and also the jobs that were cancelled with it.
+// uncancel makes the tasks of the job that were canceled wait again, and also the jobs that were canceled with it.
 func (t *tx) uncancel(r *row, a queue.Alteration) (refused, err error) {
 	waitsFor, refused, err := life.Awaits(&r.Job, t.stateOf)
 	if err != nil || refused != nil {
@@ -40,7 +40,7 @@ func (t *tx) uncancel(r *row, a queue.Alteration) (refused, err error) {
 	return nil, err
 }
 
-// uncancelDependents brings back the jobs that were cancelled because this one was.
+// uncancelDependents brings back the jobs that were canceled because this one was.
 func (t *tx) uncancelDependents(id int64) error {
 	waiting, err := dependents(t.conn, id)
 	if err != nil {

@@ -14,7 +14,7 @@ func cancelJobs(s *suite) {
 	waiting := s.submit(job())[0]
 	s.must(s.alter(waiting, queue.VerbCancel))
 	if j := s.state(waiting, queue.Cancelled); j.Cause != "by ann" || j.Ended.IsZero() {
-		s.t.Errorf("cancelled job %+v", j)
+		s.t.Errorf("canceled job %+v", j)
 	}
 	array := s.submit(job(func(j *queue.Job) { j.Array = "0-9" }))[0]
 	a, b := s.take(array), s.take(array)
@@ -23,7 +23,7 @@ func cancelJobs(s *suite) {
 		s.t.Errorf("while its tasks are stopped: %+v", j)
 	}
 	if g := s.lease(array)[0]; g.Lease != nil {
-		s.t.Error("leased a task of a cancelled job")
+		s.t.Error("leased a task of a canceled job")
 	}
 	s.finish(a.Ref, killed)
 	s.finish(b.Ref, ok) // it ended before it could be stopped
@@ -35,7 +35,7 @@ func cancelJobs(s *suite) {
 	s.must(s.alter(retried, queue.VerbCancel))
 	s.finish(l.Ref, failed)
 	if j := s.get(retried); !j.State.Ended() {
-		s.t.Errorf("a cancelled job is tried again: %+v", j)
+		s.t.Errorf("a canceled job is tried again: %+v", j)
 	}
 }
 

@@ -258,7 +258,7 @@ func waitsElsewhereArray(s *suite) {
 	s.state(id, queue.Queued)
 	s.finish(refs[0], killed)
 	if j := s.state(id, queue.Cancelled); j.Queued != 0 || j.Cancelled != 3 {
-		s.t.Errorf("when it was cancelled: %+v", j)
+		s.t.Errorf("when it was canceled: %+v", j)
 	}
 	s.must(s.alter(id, queue.VerbRequeue))
 	s.state(id, queue.Waiting)

@@ -19,7 +19,7 @@ func queryIsKept(s *suite) {
 	}
 }
 
-// queryDependents finds the jobs that wait for others, and the jobs that were cancelled with others.
+// queryDependents finds the jobs that wait for others, and the jobs that were canceled with others.
 func queryDependents(s *suite) {
 	a := s.submit(job(), job(), job())
 	d := s.submit(after(queue.OnOK, a[0]), after(queue.OnAny, a[0]), after(queue.OnOK, a[0], a[1]))

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// requeuedDependent: a job that was cancelled while it waited for others, and then requeued, waits for no others, and
+// requeuedDependent: a job that was canceled while it waited for others, and then requeued, waits for no others, and
 // their ends do not affect it.
 func requeuedDependent(s *suite) {
 	for _, on := range []queue.DependsOn{queue.OnOK, queue.OnFailed} {

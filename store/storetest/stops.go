@@ -63,8 +63,8 @@ func stoppedRuns(s *suite) {
 	}
 }
 
-// stoppedTooLate: an attempt that ends by itself while it is being stopped keeps its result; a job that is cancelled
-// meanwhile is cancelled.
+// stoppedTooLate: an attempt that ends by itself while it is being stopped keeps its result; a job that is canceled
+// meanwhile is canceled.
 func stoppedTooLate(s *suite) {
 	for _, c := range []struct {
 		outcome queue.State

@@ -51,7 +51,7 @@ func alterTogether(s *suite) {
 	}
 	for i, err := range s.each(queue.VerbCancel, a, b, c) {
 		if !errors.Is(err, queue.ErrState) {
-			s.t.Errorf("number %d is cancelled again: %v", i+1, err)
+			s.t.Errorf("number %d is canceled again: %v", i+1, err)
 		}
 	}
 	s.all(queue.VerbUncancel, a, b, c, a)

@@ -20,7 +20,7 @@ func uncancelArray(s *suite) {
 	final.Final = true
 	s.finish(ran[0], ok)
 	s.finish(ran[1], final)
-	s.finish(ran[2], killed) // by someone else: its job was not cancelled
+	s.finish(ran[2], killed) // by someone else: its job was not canceled
 	s.finish(ran[3], failed) // it waits for another attempt
 	s.must(s.alter(id, queue.VerbCancel))
 	s.finish(ran[4], killed)
@@ -190,12 +190,12 @@ func (s *suite) refuses(id int64, words ...string) {
 	}
 }
 
-// uncancelRefuses: only a cancelled job or task comes back.
+// uncancelRefuses: only a canceled job or task comes back.
 func uncancelRefuses(s *suite) {
 	waiting := s.submit(job())[0]
-	s.refuses(waiting, "is not cancelled")
+	s.refuses(waiting, "is not canceled")
 	s.finish(s.take(waiting).Ref, killed)
-	s.refuses(waiting, "nobody cancelled it", "fairlead requeue")
+	s.refuses(waiting, "nobody canceled it", "fairlead requeue")
 	faster := s.submit(job())[0]
 	l := s.take(faster)
 	s.must(s.alter(faster, queue.VerbCancel))
@@ -209,7 +209,7 @@ func uncancelRefuses(s *suite) {
 	s.refuses(alone, "before it could be stopped")
 }
 
-// uncancelDependents: jobs that were cancelled with a job come back with it, and wait for it.
+// uncancelDependents: jobs that were canceled with a job come back with it, and wait for it.
 func uncancelDependents(s *suite) {
 	after := func(ids ...int64) int64 {
 		return s.submit(job(func(j *queue.Job) {

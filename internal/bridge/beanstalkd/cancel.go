@@ -34,7 +34,7 @@ func (q *Queue) Cancel(ctx context.Context, all []bridge.Entry) error {
 	return nil
 }
 
-// cancel reserves a job like a worker, reports that it was cancelled, and deletes it. If a worker has the job
+// cancel reserves a job like a worker, reports that it was canceled, and deletes it. If a worker has the job
 // already, cancel notifies the worker.
 func (q *Queue) cancel(l *link, e bridge.Entry) error {
 	id, err := number(e.ID)

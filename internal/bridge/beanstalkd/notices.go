@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge/mq"
 )
 
-// cancelTube returns the tube in which the worker of a task hears that the task is cancelled.
+// cancelTube returns the tube in which the worker of a task hears that the task is canceled.
 func (o *Options) cancelTube(marker string) string { return o.tube("cancel." + marker) }
 
 // notifyWorker leaves a message for the worker of a task.

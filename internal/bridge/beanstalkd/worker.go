@@ -215,7 +215,7 @@ func (h *held) regain(ctx context.Context, stop context.CancelCauseFunc) error {
 	}
 }
 
-// hear waits for the message that the task is cancelled. It also notices at once when the server goes away.
+// hear waits for the message that the task is canceled. It also notices at once when the server goes away.
 func (h *held) hear(ctx context.Context, stop context.CancelCauseFunc, shaken chan<- struct{}) {
 	for {
 		if l, err := dial(ctx, h.o.Address); err == nil {

@@ -20,7 +20,7 @@ import (
 type Fake struct {
 	// Slots is how many entries run at a time.
 	Slots int
-	// Run runs an entry until the entry ends, or until ctx ends because it is cancelled.
+	// Run runs an entry until the entry ends, or until ctx ends because it is canceled.
 	Run func(ctx context.Context, s bridge.Submission) Ran
 	// Fault, if set, is called before each call of an adapter with the name of its method, and after it with
 	// a + appended. If it returns an error, the call returns this error instead of its answer.

@@ -45,7 +45,7 @@ func absent(s *suite) {
 	s.await([]bridge.Entry{never}, in(bridge.Absent))
 }
 
-// cancelWaiting checks that an entry that is cancelled before it starts never runs.
+// cancelWaiting checks that an entry that is canceled before it starts never runs.
 func cancelWaiting(s *suite) {
 	hold, gate := s.gate(1)
 	e := s.submit(hold, s.shell(1, `echo no >> "$0"`, s.trace("ran")), s.shell(0, `echo yes >> "$0"`, s.trace("ran")))
@@ -80,7 +80,7 @@ func cancelRunning(s *suite) {
 }
 
 // cancelEnded checks that cancelling does not change an ended entry, even twice, and that an entry that was
-// never submitted can be cancelled.
+// never submitted can be canceled.
 func cancelEnded(s *suite) {
 	e := s.submit(s.shell(1, "true"))
 	s.await(e, in(bridge.Succeeded))
@@ -93,7 +93,7 @@ func cancelEnded(s *suite) {
 	s.cancel()
 }
 
-// cancelByMarker checks that an entry whose reply was lost can be cancelled.
+// cancelByMarker checks that an entry whose reply was lost can be canceled.
 func cancelByMarker(s *suite) {
 	hold, gate := s.gate(1)
 	e := s.submit(hold, s.shell(1, `echo no >> "$0"`, s.trace("ran")), s.shell(0, "true"))

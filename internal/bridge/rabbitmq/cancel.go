@@ -39,7 +39,7 @@ func (q *Queue) Cancel(ctx context.Context, all []bridge.Entry) error {
 		return nil
 	}
 	if err := l.takeOut(ctx, waiting); err != nil {
-		return explain(&q.options, fmt.Errorf("take cancelled jobs out of the queue: %w", err))
+		return explain(&q.options, fmt.Errorf("take canceled jobs out of the queue: %w", err))
 	}
 	// Wait until the reports just published are heard.
 	return explain(&q.options, l.barrier(ctx, "reports"))

@@ -14,7 +14,7 @@ import (
 func (l *live) notifyWorker(marker string) {
 	err := l.publish.Publish(l.q.options.name("cancel"), marker, false, false, amqp.Publishing{MessageId: marker})
 	if err != nil {
-		l.q.options.Logger.Warn("a worker could not be told that its task is cancelled", "marker", marker, "error", err)
+		l.q.options.Logger.Warn("a worker could not be told that its task is canceled", "marker", marker, "error", err)
 	}
 }
 
@@ -82,7 +82,7 @@ func (l *live) hearReport(d amqp.Delivery) (keep bool) {
 		return false
 	}
 	if !report.Over() && l.q.isCancelled(report.Marker) {
-		go l.notifyWorker(report.Marker) // a worker was about to get it when it was cancelled
+		go l.notifyWorker(report.Marker) // a worker was about to get it when it was canceled
 	}
 	return true
 }

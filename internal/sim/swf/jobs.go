@@ -49,7 +49,7 @@ func (t *Trace) machine(rules Rules) (int, error) {
 //   - A run time above the estimate is cut to the estimate, as real systems end jobs at
 //     their limits; with Extend, it extends the estimate.
 //   - A run time of 0 is less than a second: the job starts and ends in the same second.
-//   - Jobs omits jobs that were cancelled before they ran, parts of jobs that another
+//   - Jobs omits jobs that were canceled before they ran, parts of jobs that another
 //     line sums up, lines without submission, run time or processors, and jobs that are
 //     larger than the machine.
 //

@@ -26,7 +26,7 @@ func Allowed(j *queue.Job, a queue.Alteration) error {
 			return no("has ended (" + string(j.State) + ")")
 		}
 		if a.Verb != queue.VerbCancel && j.Cancel {
-			return no("is being cancelled")
+			return no("is being canceled")
 		}
 		if a.Verb == queue.VerbHold {
 			return mayHold(j, a)
@@ -46,7 +46,7 @@ func Allowed(j *queue.Job, a queue.Alteration) error {
 			return no("waits already")
 		}
 		if j.Cancel && !ended {
-			return no("is being cancelled")
+			return no("is being canceled")
 		}
 	case queue.VerbUncancel:
 		return mayUncancel(j)

@@ -131,7 +131,7 @@ const (
 	onRequeue = 1 << iota
 	onStop
 	inQueue // the attempt waits, or ended, in another queueing system without having begun
-	alone   // it was cancelled, and its job was not
+	alone   // it was canceled, and its job was not
 )
 
 // AgainBits encodes Requeue, Stopped, Queued and Alone of a task as one number.

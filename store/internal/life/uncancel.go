@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Along reports whether a job was cancelled because one of its dependencies could not be met any more, and not by a
+// Along reports whether a job was canceled because one of its dependencies could not be met any more, and not by a
 // cancel of its own.
 func Along(j *queue.Job) bool {
 	if !j.State.Ended() || !j.Cancel || j.Pending == 0 {
@@ -23,8 +23,8 @@ func Along(j *queue.Job) bool {
 	return false
 }
 
-// Awaits returns the jobs for which a cancelled job waits again when its cancellation is undone. It is refused if one
-// of them has ended in such a way that the job could never start. A job that was not blocked when it was cancelled
+// Awaits returns the jobs for which a canceled job waits again when its cancellation is undone. It is refused if one
+// of them has ended in such a way that the job could never start. A job that was not blocked when it was canceled
 // waits for no others.
 func Awaits(j *queue.Job, state func(id int64) (queue.State, error)) (waitsFor []int64, refused, err error) {
 	if j.Pending == 0 {
@@ -62,7 +62,7 @@ func UncancelWith(job, on int64) queue.Alteration {
 
 // Uncancel undoes the cancellation of a job, so that its cancelled tasks wait again. tasks are all started tasks, by
 // index. Among these it restores the tasks that the cancellation stopped, and the tasks that had waited for another
-// attempt. Tasks that succeeded, failed or were cancelled alone stay as they are, except in a gang, which runs only as
+// attempt. Tasks that succeeded, failed or were canceled alone stay as they are, except in a gang, which runs only as
 // a whole. A task that is still being stopped waits again when it has stopped. The job waits for pending others. It
 // returns the changed tasks.
 func Uncancel(j *queue.Job, tasks []*queue.Task, pending int) (changed []*queue.Task, refused error) {
@@ -115,7 +115,7 @@ func causeOf(tasks []*queue.Task) string {
 }
 
 func nothingCancelled(j *queue.Job) error {
-	return fmt.Errorf("job %d had ended (%s) before it could be stopped: nothing of it was cancelled; to run it again: fairlead requeue %d: %w", j.ID, j.State, j.ID, queue.ErrState)
+	return fmt.Errorf("job %d had ended (%s) before it could be stopped: nothing of it was canceled; to run it again: fairlead requeue %d: %w", j.ID, j.State, j.ID, queue.ErrState)
 }
 
 // mayUncancel returns an error if the cancellation of a job cannot be undone because of the job itself.
@@ -123,9 +123,9 @@ func mayUncancel(j *queue.Job) error {
 	no := func(why string) error { return fmt.Errorf("job %d %s: %w", j.ID, why, queue.ErrState) }
 	switch ended := j.State.Ended(); {
 	case !j.Cancel && ended:
-		return no(fmt.Sprintf("has ended (%s), and nobody cancelled it; to run it again: fairlead requeue %d", j.State, j.ID))
+		return no(fmt.Sprintf("has ended (%s), and nobody canceled it; to run it again: fairlead requeue %d", j.State, j.ID))
 	case !j.Cancel:
-		return no("is not cancelled")
+		return no("is not canceled")
 	case j.Gang > 1 && j.Failed > 0:
 		return no(fmt.Sprintf("is a gang with a failed task: it cannot go on without that task; to run all of it again: fairlead requeue %d", j.ID))
 	case j.Cancelled == 0 && ended:
