@@ -30,6 +30,8 @@ type Answer struct {
 	Start *Estimate `json:"start,omitempty"`
 	// Changes are requests that would start the job sooner. They are computed together with Start.
 	Changes []Change `json:"changes,omitempty"`
+	// Advice says which change helps most, or that none does; empty if none was tried.
+	Advice string `json:"advice,omitempty"`
 	// Kept is the planned start of this job, if backfilling keeps room for it.
 	Kept   *room.Kept `json:"kept,omitempty"`
 	Units  Units      `json:"units"`

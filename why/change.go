@@ -32,6 +32,9 @@ func (a *Answer) changes(b *strings.Builder) {
 	if again {
 		b.WriteString("                  (for what submit says, cancel it and submit it again so)\n")
 	}
+	if a.Advice != "" {
+		fmt.Fprintf(b, "  %-15s %s\n", "Advice", a.Advice)
+	}
 }
 
 // command is the command that makes the change.
@@ -125,13 +128,29 @@ func (w *WhatIf) Text() string {
 func (w *WhatIf) difference() string {
 	switch {
 	case w.Seconds == nil:
-		return ""
+		return w.places()
 	case *w.Seconds >= 1:
 		return "That is " + Duration(time.Duration(*w.Seconds*float64(time.Second))) + " sooner."
 	case *w.Seconds <= -1:
 		return "That is " + Duration(time.Duration(-*w.Seconds*float64(time.Second))) + " later."
 	}
 	return "That makes no difference."
+}
+
+// places concludes from the verdicts and the places, if a start is unknown.
+func (w *WhatIf) places() string {
+	x, y := w.Before.Rank, w.After.Rank
+	switch {
+	case w.After.Verdict == Impossible:
+		return "So it would never start."
+	case w.After.Now && !w.Before.Now:
+		return "So it would start now."
+	case x == nil || y == nil || x.Capped || y.Capped:
+		return ""
+	case x.Position == y.Position:
+		return "Its place stays the same; how much sooner it starts is unknown."
+	}
+	return fmt.Sprintf("Its place would be %d instead of %d; how much sooner it starts is unknown.", y.Position, x.Position)
 }
 
 func (s *Standing) text(b *strings.Builder, label string, now time.Time) {

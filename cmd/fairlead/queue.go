@@ -114,6 +114,7 @@ type queueList struct {
 	listing
 	selection
 	all, long, start bool
+	sort             string
 	limit            int
 }
 
@@ -134,6 +135,7 @@ forecast. It is - if it is unknown, for example without time limits.`,
 		Example: `  fairlead queue -u ann
   fairlead queue -t waiting -l
   fairlead queue --start             waiting jobs, in the order of starts
+  fairlead queue -t waiting --sort width --limit 5
   fairlead queue --watch
   fairlead queue -o job,rank,"waiting for"`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -147,6 +149,7 @@ forecast. It is - if it is unknown, for example without time limits.`,
 	c.Flags().BoolVar(&q.all, "all", false, "include jobs that have ended")
 	c.Flags().BoolVarP(&q.long, "long", "l", false, "more columns; for the terms of priorities, see fairlead prio")
 	c.Flags().BoolVar(&q.start, "start", false, "only waiting jobs, sorted by estimated start")
+	c.Flags().StringVar(&q.sort, "sort", "", "largest first: by width (units at once), memory, limit or age")
 	c.Flags().IntVar(&q.limit, "limit", 1000, "maximum number of jobs")
 	return c
 }
@@ -166,6 +169,10 @@ func (q *queueList) show(ctx context.Context, client *api.Client, args []string)
 	if slices.Contains(v["state"], "failed") { // tasks of an array that still runs may have failed for good
 		v.Set("failing", "true")
 	}
+	order, err := q.sorted(ctx, client, v)
+	if err != nil {
+		return err
+	}
 	v.Set("rank", "true")
 	v.Set("start", "true")
 	v.Set("limit", strconv.Itoa(q.limit))
@@ -176,7 +183,10 @@ func (q *queueList) show(ctx context.Context, client *api.Client, args []string)
 	if q.start {
 		sortStarts(list)
 	}
-	if q.json {
+	if q.long = q.long || len(q.columns) > 0; q.json {
+		if order != nil {
+			order.sort(list.Jobs)
+		}
 		return q.printJSON(list)
 	}
 	plain.Lines(list)
@@ -184,7 +194,10 @@ func (q *queueList) show(ctx context.Context, client *api.Client, args []string)
 		q.headline(list)
 		q.troubles(ctx, client)
 	}
-	if !q.start {
+	switch {
+	case order != nil:
+		order.sort(list.Jobs)
+	case !q.start:
 		words.SortQueue(list.Jobs)
 	}
 	if err := q.print(&q.listing, q.table(list)); err != nil {
@@ -240,7 +253,7 @@ func (q *queueList) table(list *api.JobList) *table.Table {
 		{Name: "START", Whole: true, Spare: 1}, {Name: "WAITING FOR", Wraps: !q.long},
 	}
 	if q.long {
-		columns = append(columns, table.Column{Name: "PRIORITY", Spare: 8},
+		columns = append(columns, table.Column{Name: "LEFT", Right: true, Spare: 6}, table.Column{Name: "PRIORITY", Spare: 8},
 			table.Column{Name: "POINTS", Right: true, Spare: 7}, table.Column{Name: "TASKS", Whole: true, Spare: 6},
 			table.Column{Name: "REQUEST", Spare: 7}, table.Column{Name: "COMMAND", Spare: 9})
 	}
@@ -272,7 +285,7 @@ func (q *queueList) row(j *api.Job, list *api.JobList, me string) []any {
 		words.State(j), finished, span(list.At.Sub(j.Submitted)), words.Rank(j), words.Start(j, list.At), words.WaitingFor(j, list.At),
 	}
 	if q.long {
-		row = append(row, j.Priority, points(j), tasksOf(j), dash(amounts(j.Request, list.Summary.Unit)),
+		row = append(row, dash(words.Left(j, list.At)), j.Priority, points(j), tasksOf(j), dash(amounts(j.Request, list.Summary.Unit)),
 			command(j))
 	}
 	return row

@@ -3,6 +3,8 @@ package explain
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/fairlead/fairlead/queue"
 )
@@ -35,4 +37,23 @@ func TestStoppedTasksAreSaidToBe(t *testing.T) {
 			t.Errorf("%q and %q lack %q and %q", got.Text, got.Next, c.text, c.next)
 		}
 	}
+}
+
+// TestTimeLeft: the answer about a running job says how much of its time limit is left, to its first running task.
+func TestTimeLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		now := time.Now()
+		j := queue.Job{ID: 7, Tasks: 3, State: queue.Running, Limit: time.Hour, Started: now.Add(-50 * time.Minute)}
+		tasks := []queue.Task{
+			{State: queue.Succeeded, Started: now.Add(-50 * time.Minute)},
+			{State: queue.Running, Started: now.Add(-20 * time.Minute), Holder: "n1"},
+			{State: queue.Running, Started: now.Add(-10 * time.Minute), Holder: "n2"},
+		}
+		if text := RunningReason(&j, tasks).Text; !strings.HasSuffix(text, "; 40m of its time limit of 1h left") {
+			t.Error(text)
+		}
+		if j.Limit = 0; strings.Contains(RunningReason(&j, tasks).Text, "left") {
+			t.Error("a job without a time limit:", RunningReason(&j, tasks).Text)
+		}
+	})
 }

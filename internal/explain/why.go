@@ -256,6 +256,9 @@ func RunningReason(j *queue.Job, tasks []queue.Task) why.Reason {
 			holdersOf(tasks, func(t *queue.Task) bool { return !t.Queued })),
 		Next: fmt.Sprintf("fairlead logs -f %d", j.ID),
 	}
+	if left, limited := leftOf(j, tasks, time.Now()); limited {
+		r.Text += fmt.Sprintf("; %s of its time limit of %s left", why.Duration(left), units.FormatDuration(j.Limit))
+	}
 	if n := stopping(tasks); n > 0 {
 		r.Text += fmt.Sprintf("; %s of it %s being stopped, and then %s again", units.Plural(n, "task"),
 			units.OneOf(n, "is", "are"), units.OneOf(n, "waits", "wait"))
@@ -268,6 +271,21 @@ func RunningReason(j *queue.Job, tasks []queue.Task) why.Reason {
 			holdersOf(tasks, func(t *queue.Task) bool { return t.Queued }))
 	}
 	return r
+}
+
+// leftOf returns how long the running task of a job that began first may still run, if the job has a time limit.
+func leftOf(j *queue.Job, tasks []queue.Task, now time.Time) (left time.Duration, limited bool) {
+	if j.Limit <= 0 {
+		return 0, false
+	}
+	for i := range tasks {
+		if t := &tasks[i]; t.State == queue.Running && !t.Queued && !t.Started.IsZero() {
+			if rest := j.Limit - now.Sub(t.Started); !limited || rest < left {
+				left, limited = max(0, rest), true
+			}
+		}
+	}
+	return left, limited
 }
 
 // waitForTheEnd is the advice while tasks are being stopped.

@@ -77,17 +77,39 @@ type probing struct {
 	changes []why.Change
 }
 
-// changes returns the changes that would make the job of an answer start sooner.
-func (e *estimator) changes(a *why.Answer) []why.Change {
+// advise adds to an answer the changes that would make its job start sooner, and which of them helps most.
+func (e *estimator) advise(a *why.Answer) {
 	p := &probing{estimator: e, alternatives: e.others, left: maxChanges}
 	if e.others == nil || a.Start == nil {
-		return nil
+		return
 	}
 	if a.Start.By != nil {
 		if p.by = *a.Start.By; p.by.Sub(e.began) < changesGain {
-			return nil
+			return
 		}
 	}
+	a.Changes = p.all()
+	a.Advice = advice(a.Changes, p.tried())
+}
+
+// tried names the kinds of changes that were tried; none if the bounds of the search ended it.
+func (p *probing) tried() []string {
+	if p.left == 0 || !time.Now().Before(p.until) {
+		return nil
+	}
+	kinds := []string{"a shorter time limit", "a smaller request"}
+	if len(p.pools) > 0 {
+		kinds = append(kinds, "another pool of its user")
+	}
+	if p.raised != "" {
+		kinds = append(kinds, "a higher priority")
+	}
+	return kinds
+}
+
+// all returns the changes that would make the job start sooner.
+func (p *probing) all() []why.Change {
+	e := p.estimator
 	p.gone = e.future.Fork()
 	p.gone.Withdraw(p.own, e.began)
 	p.gone.Rest()

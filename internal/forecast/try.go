@@ -55,7 +55,7 @@ func (fc *Forecaster) Try(ctx context.Context, j queue.Job, o TryOptions) (a *wh
 	a, future := fc.tryNow(j, blockers)
 	if o.Estimate && explain.Startable(a) && j.Pending == 0 && !j.Held {
 		a.Start = future.estimate()
-		a.Changes = future.changes(a)
+		future.advise(a)
 	}
 	return a, j.Tasks, nil
 }

@@ -22,7 +22,7 @@ func (fc *Forecaster) Why(ctx context.Context, id int64, o explain.WhyOptions) (
 		if err != nil || a.Reason.Code != "" {
 			if future != nil {
 				a.Start = future.estimate()
-				a.Changes = future.changes(a)
+				future.advise(a)
 			}
 			return a, err
 		}

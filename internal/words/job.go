@@ -78,6 +78,9 @@ func WaitingFor(j *api.Job, now time.Time) string {
 		return bridgedFor(j)
 	case j.State == "running" && j.RunsSince != nil:
 		text := "runs " + Span(now.Sub(*j.RunsSince))
+		if left := Left(j, now); left != "" {
+			text += ", " + left + " left"
+		}
 		if j.Used != nil {
 			text += "; " + UsedNow(j.Used, j.Request)
 		}
@@ -86,6 +89,15 @@ func WaitingFor(j *api.Job, now time.Time) string {
 		return strings.TrimSpace("ended " + Clock(*j.Ended, now) + " " + j.Cause)
 	}
 	return ""
+}
+
+// Left writes how long a running job may still run by its time limit: the task of an array that began first. It is
+// empty if there is no limit.
+func Left(j *api.Job, now time.Time) string {
+	if j.RunsSince == nil || j.LimitSeconds == 0 {
+		return ""
+	}
+	return Span(max(0, Seconds(j.LimitSeconds)-now.Sub(*j.RunsSince)))
 }
 
 // bridgedFor describes a job in another queueing system, by the first of its tasks that does not run there,
