@@ -24,6 +24,7 @@ type history struct {
 	selection
 	since string
 	job   int64
+	node  string
 	limit int
 	stops bool
 	long  bool
@@ -33,16 +34,20 @@ func historyCommand(a *app) *cobra.Command {
 	h := &history{app: a}
 	c := &cobra.Command{
 		Use:   "history",
-		Short: "List ended jobs, or the history of one job",
+		Short: "List ended jobs, or the history of one job or node",
 		Example: `  fairlead history -u ann -S 24h
   fairlead history -j 1042             everything that happened to job 1042
   fairlead history -S 7d -o job,user,pool,cpu,request,ran
+  fairlead history --node n1 -S 1h     tasks that ran on n1 in the last hour, and how each ended
   fairlead history --stops             preempted tasks, and the work that was lost`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return h.with(func(client *api.Client) error {
 				if h.stops {
 					return h.repeat(c.Context(), &h.listing, func() error { return h.listStops(c.Context(), client) })
+				}
+				if h.node != "" {
+					return h.repeat(c.Context(), &h.listing, func() error { return h.ofNode(c.Context(), client) })
 				}
 				if h.job > 0 {
 					return h.one(c.Context(), client)
@@ -55,6 +60,7 @@ func historyCommand(a *app) *cobra.Command {
 	h.selection.flags(c)
 	c.Flags().StringVarP(&h.since, "since", "S", "24h", "jobs that ended since: 24h, 7d, 2026-11-01, 08:00")
 	c.Flags().Int64VarP(&h.job, "job", "j", 0, "show the history of this job")
+	c.Flags().StringVar(&h.node, "node", "", "show the tasks that ran on this node since --since, and how each ended")
 	c.Flags().BoolVarP(&h.long, "long", "l", false,
 		"more columns: the request, kind, tasks and start, and the node, exit code, processor time and memory")
 	c.Flags().BoolVar(&h.stops, "stops", false, "list preempted tasks with rule, numbers and lost work; select with -j and -S")

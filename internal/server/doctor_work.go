@@ -204,7 +204,7 @@ func (s *examiner) checkUsers(ctx context.Context) []api.HealthCheck {
 	if s.loop.Client().Shares.Load().OnlyNamed() {
 		checks = append(checks, bad("rights to submit", api.ResultWarn,
 			"only administrators, and users after whom a pool is named, may submit", "add placement rules, or open pools "+
-				"with access.pools; fairlead config check shows both"))
+				"with access.pools"))
 	}
 	return checks
 }

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/api"
+	recorder "github.com/fairlead/fairlead/internal/history"
+	"github.com/fairlead/fairlead/internal/plain"
+	"github.com/fairlead/fairlead/internal/table"
+	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/internal/words"
+	"github.com/fairlead/fairlead/queue"
+)
+
+// nodeRun is a task that ran on a node, and how it ended.
+type nodeRun struct {
+	recorder.NodeTask
+	// End is the task; nil if the server no longer has it, or if the task has run again since.
+	End *api.Task `json:"end,omitempty"`
+}
+
+// nodeRuns is the answer of history --node as JSON.
+type nodeRuns struct {
+	Version int       `json:"version"`
+	At      time.Time `json:"at"`
+	Runs    []nodeRun `json:"runs"`
+}
+
+// longestPast is how far back the server lists the tasks of nodes.
+const longestPast = 7 * 24 * time.Hour
+
+// ofNode lists the tasks that ran on a node since --since, the last first, and how each ended.
+func (h *history) ofNode(ctx context.Context, client *api.Client) error {
+	now := time.Now()
+	since, err := units.ParsePast(h.since, now)
+	if err != nil {
+		return usagef("--since: %w", err)
+	}
+	if _, err := nodesNamed(ctx, client, []string{h.node}); err != nil {
+		return err
+	}
+	doc, err := client.Nodes.Tasks(ctx, []string{h.node}, min(now.Sub(since), longestPast))
+	if err != nil {
+		return err
+	}
+	out := nodeRuns{Version: api.Version, At: doc.At, Runs: []nodeRun{}}
+	for i := len(doc.Tasks) - 1; i >= 0; i-- {
+		r := nodeRun{NodeTask: doc.Tasks[i]}
+		if r.End, err = taskThere(ctx, client, &r.NodeTask); err != nil {
+			return err
+		}
+		out.Runs = append(out.Runs, r)
+	}
+	if h.json {
+		return h.printJSON(out)
+	}
+	plain.Lines(&out)
+	return h.nodeTable(&out)
+}
+
+// taskThere returns the task of a run, unless it has run again since.
+func taskThere(ctx context.Context, client *api.Client, k *recorder.NodeTask) (*api.Task, error) {
+	r, err := client.Jobs.Tasks(ctx, k.Job, k.Task-1, 1)
+	switch {
+	case errors.Is(err, queue.ErrNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case len(r.Tasks) == 0 || r.Tasks[0].Task != k.Task || r.Tasks[0].Node != k.Node ||
+		k.Ended != nil && r.Tasks[0].Ended == nil:
+		return nil, nil
+	}
+	return &r.Tasks[0], nil
+}
+
+func (h *history) nodeTable(doc *nodeRuns) error {
+	t := table.New(table.Column{Name: "JOB", Right: true}, table.Column{Name: "TASK", Right: true, Spare: 1},
+		table.Column{Name: "USER"}, table.Column{Name: "POOL", Least: 10, Spare: 2}, table.Column{Name: "STARTED", Whole: true},
+		table.Column{Name: "ENDED", Whole: true}, table.Column{Name: "RAN", Right: true}, table.Column{Name: "STATE"},
+		table.Column{Name: "EXIT", Right: true}, table.Column{Name: "MEMORY", Right: true, Spare: 3},
+		table.Column{Name: "CAUSE", Wraps: true})
+	for i := range doc.Runs {
+		r := &doc.Runs[i]
+		until := doc.At
+		if r.Ended != nil {
+			until = *r.Ended
+		}
+		row := []any{r.Job, r.Task, r.User, words.Pool(r.Pool), clock(r.Started, doc.At), clockOr(r.Ended, doc.At),
+			span(until.Sub(r.Started))}
+		t.Row(append(row, howRunEnded(r)...)...)
+	}
+	if err := h.print(&h.listing, t); err != nil {
+		return err
+	}
+	if h.terminal() && !h.noHeader {
+		fmt.Fprintln(h.out, "the server keeps the last 64 ended tasks of each node since it started")
+	}
+	return nil
+}
+
+// howRunEnded writes state, exit, memory and cause of a run.
+func howRunEnded(r *nodeRun) []any {
+	switch {
+	case r.Ended == nil:
+		return []any{"running", "-", "-", dash(plain.Line(r.Stop))}
+	case r.End == nil:
+		return []any{"ended", "-", "-", "it has run again since, or is no longer kept"}
+	}
+	return []any{r.End.State, dash(words.Exit(r.End)), size(r.End.MaxRSS), dash(plain.Line(firstLine(r.End.Cause)))}
+}
