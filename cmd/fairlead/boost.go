@@ -23,7 +23,7 @@ type boost struct {
 	*app
 	listing
 	lasts, usage, reason string
-	list                 bool
+	list, dry            bool
 	cancel               int64
 }
 
@@ -41,6 +41,7 @@ A boost counts from now on: it does not make up for service that the pool missed
 While it lasts, shares and why show it.`,
 		Example: `  fairlead boost physics x2 --for 6h --reason 'deadline of the workshop'
   fairlead boost ann x3 --for 2d --usage 100h
+  fairlead boost physics x2 --for 6h --dry-run
   fairlead boost batch x0.5 --for 1h
   fairlead boost --list
   fairlead boost --cancel 3`,
@@ -52,6 +53,7 @@ While it lasts, shares and why show it.`,
 	f.StringVar(&s.lasts, "for", "", "duration: 6h, 2d, 90m")
 	f.StringVar(&s.usage, "usage", "", "end it when the pool has received this many slot-hours: 10h")
 	f.StringVar(&s.reason, "reason", "", "reason to show")
+	f.BoolVar(&s.dry, "dry-run", false, "show how the shares of the pool and its siblings would change; change nothing")
 	f.BoolVar(&s.list, "list", false, "list the boosts in force")
 	f.Int64Var(&s.cancel, "cancel", 0, "end the boost with this number now")
 	s.listing.flags(c)
@@ -72,7 +74,7 @@ func (s *boost) run(c *cobra.Command, client *api.Client, args []string) error {
 	case len(args) != 2:
 		return usagef("expected a pool and a factor: fairlead boost physics x2 --for 6h")
 	}
-	r := api.BoostRequest{Pool: args[0], Reason: s.reason}
+	r := api.BoostRequest{Pool: args[0], Reason: s.reason, DryRun: s.dry}
 	var err error
 	if r.Factor, err = config.ParseFactor(args[1]); err != nil {
 		return usageError{err}
@@ -96,6 +98,9 @@ func (s *boost) run(c *cobra.Command, client *api.Client, args []string) error {
 	if r.ForSeconds == 0 && r.UsageSeconds == 0 {
 		return usagef("a boost has to end: give it --for 6h, --usage 10h, or both")
 	}
+	if s.dry {
+		return show(s.app, s.json, s.would)(client.Pools.Boost(ctx, r))
+	}
 	return show(s.app, s.json, s.begun)(client.Pools.Boost(ctx, r))
 }
 
@@ -104,6 +109,23 @@ func (s *boost) begun(out *api.BoostResponse) error {
 	fmt.Fprintf(s.out, "boost %d: %s x%s %s\n", out.Boost.ID, words.Pool(out.Boost.Pool), why.Short(out.Boost.Factor), ends(&out.Boost, time.Now()))
 	s.changed(out)
 	fmt.Fprintf(s.out, "undo: fairlead boost --cancel %d\n", out.Boost.ID)
+	return nil
+}
+
+// would prints what a boost would change.
+func (s *boost) would(out *api.BoostResponse) error {
+	plain.Lines(out)
+	fmt.Fprintf(s.out, "%s x%s %s would change\n", words.Pool(out.Boost.Pool), why.Short(out.Boost.Factor),
+		ends(&out.Boost, time.Now()))
+	s.changed(out)
+	for i, x := range out.Siblings {
+		if i == shown {
+			fmt.Fprintf(s.out, "  … and %d more\n", len(out.Siblings)-shown)
+			break
+		}
+		fmt.Fprintf(s.out, "  %s: share %s -> %s\n", words.Pool(x.Pool), percent(x.Old), percent(x.New))
+	}
+	fmt.Fprintln(s.out, "nothing was changed")
 	return nil
 }
 

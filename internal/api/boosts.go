@@ -14,6 +14,7 @@ type BoostRequest struct {
 	Until        time.Time `json:"until,omitzero" doc:"End, instead of for_seconds"`
 	UsageSeconds float64   `json:"usage_seconds,omitempty" minimum:"0" doc:"The boost ends when the pool has received this number of slot-seconds since its begin"`
 	Reason       string    `json:"reason,omitempty"`
+	DryRun       bool      `json:"dry_run,omitempty" doc:"Report what would change; change nothing"`
 }
 
 // BoostResponse says what a boost changed.
@@ -22,6 +23,14 @@ type BoostResponse struct {
 	Boost   engine.Boost `json:"boost"`
 	Weight  Change       `json:"weight"`
 	Share   Change       `json:"share" doc:"Share of the parent pool"`
+	// Siblings are set by a dry run.
+	Siblings []SiblingShare `json:"siblings,omitempty" doc:"In a dry run: the shares of the sibling pools"`
+}
+
+// SiblingShare is the share of a pool whose sibling is boosted.
+type SiblingShare struct {
+	Pool string `json:"pool"`
+	Change
 }
 
 // Change is a number before and after a change.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -11,6 +12,8 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/views"
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/sched"
 )
 
 // boostService gives pools more weight for a time.
@@ -42,6 +45,9 @@ func (s *boostService) Boost(ctx context.Context, r api.BoostRequest) (*api.Boos
 	if path, err := s.loop.Intake.PoolPath(ctx, b.Pool); err == nil && path != "" {
 		before = s.pool(ctx, path)
 	}
+	if r.DryRun {
+		return s.boostDry(ctx, b, before)
+	}
 	b, err := s.loop.Overrides.Boost(ctx, b, me.Via)
 	if err != nil {
 		return nil, err
@@ -55,6 +61,27 @@ func (s *boostService) pool(ctx context.Context, path string) views.PoolView {
 		return p
 	}
 	return views.IdlePool(s.loop, path)
+}
+
+// boostDry describes what a boost would change: weights divide a pool in proportion.
+func (s *boostService) boostDry(ctx context.Context, b engine.Boost, old views.PoolView) (*api.BoostResponse, error) {
+	if old.Path == "" {
+		_, err := s.loop.Intake.PoolPath(ctx, b.Pool)
+		return nil, cmp.Or(err, error(&queue.Invalid{Field: "pool", Msg: "the root has no weight; name one of its pools"}))
+	}
+	if err := sched.CheckFactor(b.Factor); err != nil {
+		return nil, queue.Invalidf("factor", "%v", err)
+	}
+	out := &api.BoostResponse{Version: api.Version, Boost: b, Weight: api.Change{Old: old.Weight, New: old.Weight * b.Factor}}
+	grown := 1 + old.ShareHere*(b.Factor-1) // the new sum of the weights, of the old one
+	out.Share = api.Change{Old: old.ShareHere, New: old.ShareHere * b.Factor / grown}
+	for _, p := range views.Pools(ctx, s.loop) {
+		if p.Path != "" && p.Path != old.Path && above(p.Path) == above(old.Path) {
+			out.Siblings = append(out.Siblings, api.SiblingShare{Pool: p.Path,
+				Change: api.Change{Old: p.ShareHere, New: p.ShareHere / grown}})
+		}
+	}
+	return out, nil
 }
 
 // boosted describes what a boost, or its end, changed.

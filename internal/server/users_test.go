@@ -1,13 +1,17 @@
 package server
 
 import (
+	"errors"
+	"math"
 	"net/http"
+	"os/user"
 	"strings"
 	"testing"
 
 	"github.com/fairlead/fairlead/allocation"
 	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/share"
 )
 
@@ -75,5 +79,77 @@ func TestDoctorNamesClosedPools(t *testing.T) {
 		}
 		checks := d.services.doctor.examiner.checkUsers(t.Context())
 		expect(t, checks, "rights to submit", c.result, "")
+	}
+}
+
+// TestBoostDryRun: a dry run reports the shares that the boost then gives, and changes nothing.
+func TestBoostDryRun(t *testing.T) {
+	d := newDesk(t)
+	shares := allocation.Default()
+	shares.Closed = true
+	shares.Sched.Root.Pools = []share.Pool{{Name: "physics", Weight: 1}, {Name: "biology", Weight: 2}, {Name: "arts", Weight: 1}}
+	if err := d.loop.Configure(t.Context(), shares); err != nil {
+		t.Fatal(err)
+	}
+	var dry, done api.BoostResponse
+	ask := api.BoostRequest{Pool: "physics", Factor: 3, ForSeconds: 3600, DryRun: true}
+	if status := d.send(root, http.MethodPost, "/v1/boosts", ask, &dry); status != http.StatusOK {
+		t.Fatalf("status %d", status)
+	}
+	if len(d.loop.Overrides.Boosts()) != 0 {
+		t.Error("a dry run boosts")
+	}
+	ask.DryRun = false
+	d.send(root, http.MethodPost, "/v1/boosts", ask, &done)
+	if dry.Weight != done.Weight || math.Abs(dry.Share.New-done.Share.New) > 1e-9 || dry.Share.Old != 0.25 {
+		t.Errorf("a dry run reports %+v, %+v; the boost %+v, %+v", dry.Weight, dry.Share, done.Weight, done.Share)
+	}
+	for _, s := range dry.Siblings {
+		if now := d.services.boosts.pool(t.Context(), s.Pool).ShareHere; math.Abs(s.New-now) > 1e-9 {
+			t.Errorf("%s: %v, then %v", s.Pool, s.New, now)
+		}
+	}
+	if len(dry.Siblings) != 2 {
+		t.Errorf("siblings: %+v", dry.Siblings)
+	}
+	if status := d.send(root, http.MethodPost, "/v1/boosts", api.BoostRequest{Pool: "nope", Factor: 3, ForSeconds: 1,
+		DryRun: true}, nil); status != http.StatusNotFound {
+		t.Errorf("an unknown pool: status %d", status)
+	}
+}
+
+// TestWhyNewcomer: a user of the machine without a pool learns where a job would go, or who can change that it goes
+// nowhere; a name that nobody has is unknown.
+func TestWhyNewcomer(t *testing.T) {
+	d := newDesk(t)
+	known := newNames()
+	known.uid = func(name string) (int, error) {
+		if name != "zoe" {
+			return 0, user.UnknownUserError(name)
+		}
+		return 4711, nil
+	}
+	known.look = func(int) (string, []string, error) { return "zoe", []string{"users"}, nil }
+	d.services.why.names = known
+	explained := func(name string) string {
+		_, err := d.services.why.whyPool(t.Context(), &poolInput{Pool: name})
+		if !errors.Is(err, queue.ErrNotFound) {
+			t.Errorf("%s: %v", name, err)
+		}
+		return err.Error()
+	}
+	if text := explained("zoe"); text != "zoe has no jobs yet: nothing waits; a job of zoe would go into zoe" {
+		t.Error(text)
+	}
+	if text := explained("nobodys"); !strings.HasPrefix(text, `no pool or user is called "nobodys"`) {
+		t.Error(text)
+	}
+	shares := allocation.Default()
+	shares.Closed, shares.Sched.Root.Pools = true, []share.Pool{{Name: "physics", Weight: 1}}
+	if err := d.loop.Configure(t.Context(), shares); err != nil {
+		t.Fatal(err)
+	}
+	if text := explained("zoe"); !strings.Contains(text, "no pool takes jobs of zoe: ask an administrator to add") {
+		t.Error(text)
 	}
 }

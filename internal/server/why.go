@@ -26,6 +26,7 @@ type whyService struct {
 	explainer  *explain.Explainer
 	forecaster *forecast.Forecaster
 	bridged    *bridged
+	names      *names
 }
 
 func (s *whyService) routes(a huma.API) {
@@ -141,5 +142,9 @@ type poolInput struct {
 }
 
 func (s *whyService) whyPool(ctx context.Context, in *poolInput) (*why.Answer, error) {
-	return s.explainer.WhyPool(ctx, in.Pool, in.Siblings)
+	a, err := s.explainer.WhyPool(ctx, in.Pool, in.Siblings)
+	if err != nil {
+		return nil, s.newcomer(in.Pool, err)
+	}
+	return a, nil
 }
