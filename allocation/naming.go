@@ -29,13 +29,10 @@ func (n *Naming) tree(path string) (there, divides bool) {
 }
 
 // settleNamed decides into which pool a job goes that names a pool, and whether that pool may be created. No other code
-// decides this.
-func (c *Config) settleNamed(j *queue.Job, n Naming) error {
-	if err := share.CheckPath(j.Pool); err != nil {
-		return queue.Invalidf("pool", "%v", err)
-	}
+// decides this. It returns the pool to which the job may not go, or "".
+func (c *Config) settleNamed(j *queue.Job, n Naming) (refused string) {
 	if j.Pool == n.In {
-		return nil
+		return ""
 	}
 	own := c.placedBelow(j, j.Pool)
 	if own == "" {
@@ -43,13 +40,13 @@ func (c *Config) settleNamed(j *queue.Job, n Naming) error {
 	}
 	switch configured := c.Sched.Root.Find(j.Pool); {
 	case own == j.Pool:
-		return nil
+		return ""
 	case c.divides(j.Pool, n):
 		return c.settleBelow(j, own, n)
 	case configured != nil || c.mayMake(j, j.Pool, n):
-		return nil
+		return ""
 	}
-	return c.refuse(j, j.Pool, n)
+	return j.Pool
 }
 
 // placedBelow returns the pool at or below path to which the configuration sends a job; "" is none.
@@ -89,18 +86,18 @@ func (c *Config) divides(path string, n Naming) bool {
 }
 
 // settleBelow sends a job that names a pool with children to its user's child there, or to the pool below that a rule
-// chooses.
-func (c *Config) settleBelow(j *queue.Job, own string, n Naming) error {
+// chooses. It returns the pool to which the job may not go, or "".
+func (c *Config) settleBelow(j *queue.Job, own string, n Naming) (refused string) {
 	path := share.Join(j.Pool, share.UserPool(j.User))
 	switch {
 	case c.Sched.Root.Find(path) != nil:
 	case own != "":
 		path = own
 	case !c.mayMake(j, path, n):
-		return c.refuse(j, path, n)
+		return path
 	}
 	j.Pool = path
-	return nil
+	return ""
 }
 
 // mayMake reports whether the job may name a pool that the configuration does not name and that no rule makes for this
@@ -120,24 +117,4 @@ func (c *Config) CanMake(path string) bool {
 	}
 	makes, _ := c.PlacementRules.Reach(path)
 	return makes || path == share.DefaultPool
-}
-
-// refuse returns the error for a job that may not go to path: the pool that it named, or its user's pool below.
-func (c *Config) refuse(j *queue.Job, path string, n Naming) error {
-	known := "; known pools: " + c.pools()
-	if c.PlacementRules != nil {
-		if there, _ := n.tree(path); there || c.CanMake(path) {
-			return queue.Invalidf("pool", "the placement rules send this job of %s to %q, and not to %q%s; "+
-				"an administrator may send it there", j.User, c.place(j), path, known)
-		}
-	}
-	next := "name one of them, or ask an administrator to add this one"
-	if n.limited() {
-		next = c.instead(j, n, "add this one")
-	}
-	known += "; " + next
-	if path != j.Pool {
-		return queue.Invalidf("pool", "%q has no place for %s%s%s", j.Pool, j.User, c.staleHint(path, j.User), known)
-	}
-	return queue.Invalidf("pool", "%q is not in the share tree%s", path, known)
 }

@@ -41,16 +41,6 @@ func (c *Config) settlePlace(j *queue.Job) bool {
 	return false
 }
 
-// refusePlace returns the error for a job that names no pool and has none of its own.
-func (c *Config) refusePlace(j *queue.Job, n Naming) error {
-	next := "name one of its pools: " + c.pools()
-	if n.limited() {
-		next = c.instead(j, n, "add this one")
-	}
-	return queue.Invalidf("pool", "jobs of %s belong into %q, which is not in the share tree%s; %s",
-		j.User, j.Pool, c.staleHint(j.Pool, j.User), next)
-}
-
 // leastLoaded returns the class with the smallest load, or the first by name among equals. Under the policy load it
 // takes the jobs that belong to no other class. Under other policies leastLoaded returns "".
 func (c *Config) leastLoaded() string {

@@ -45,7 +45,7 @@ func (c *Config) checkUse(j *queue.Job, n Naming) error {
 		return c.Access.Check(n.By, access.Move, access.Object{Owner: j.User, Pool: j.Pool})
 	}
 	u := c.use(j, n)
-	u.Instead = func() string { return c.instead(j, n, "open it with access.pools") }
+	u.Instead = func() string { return instead(c, j, n, "open it with access.pools") }
 	return c.Access.CheckUse(n.By, u)
 }
 
@@ -68,11 +68,11 @@ const (
 
 // instead says into which pools the user who asks may submit the job, beside what an administrator could do about the
 // refused pool. If there is no such pool, instead says how an administrator makes one.
-func (c *Config) instead(j *queue.Job, n Naming, administrator string) string {
+func instead(c *Config, j *queue.Job, n Naming, administrator string) string {
 	some, more := c.usable(j, n)
 	if len(some) == 0 {
-		return fmt.Sprintf("no pool takes jobs of %s: ask an administrator to add a placement rule or a pool for %s, or to"+
-			" open a pool with access.pools", j.User, j.User)
+		return fmt.Sprintf("no pool takes jobs of %s: ask an administrator to add a placement rule or a pool for %[1]s, "+
+			"or to open a pool with access.pools", j.User)
 	}
 	text := "submit into " + strings.Join(some, ", ")
 	if more > 0 {

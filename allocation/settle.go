@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/share"
 )
 
 // Settle fills in the fields that a submitted job leaves open, and returns an error if the configuration does not allow
@@ -29,11 +30,47 @@ func (c *Config) Settle(j *queue.Job, n Naming) error {
 
 // settlePool decides into which pool a job goes.
 func (c *Config) settlePool(j *queue.Job, n Naming) error {
-	if j.Pool != "" {
-		return c.settleNamed(j, n)
+	if j.Pool == "" {
+		if !c.settlePlace(j) {
+			return refusePlace(c, j, n)
+		}
+		return nil
 	}
-	if !c.settlePlace(j) {
-		return c.refusePlace(j, n)
+	if err := share.CheckPath(j.Pool); err != nil {
+		return queue.Invalidf("pool", "%v", err)
+	}
+	if path := c.settleNamed(j, n); path != "" {
+		return refuse(c, j, path, n)
 	}
 	return nil
+}
+
+// refusePlace returns the error for a job that names no pool and has none of its own.
+func refusePlace(c *Config, j *queue.Job, n Naming) error {
+	next := "name one of its pools: " + c.pools()
+	if n.limited() {
+		next = instead(c, j, n, "add this one")
+	}
+	return queue.Invalidf("pool", "jobs of %s belong into %q, which is not in the share tree%s; %s",
+		j.User, j.Pool, c.staleHint(j.Pool, j.User), next)
+}
+
+// refuse returns the error for a job that may not go to path: the pool that it named, or its user's pool below.
+func refuse(c *Config, j *queue.Job, path string, n Naming) error {
+	known := "; known pools: " + c.pools()
+	if c.PlacementRules != nil {
+		if there, _ := n.tree(path); there || c.CanMake(path) {
+			return queue.Invalidf("pool", "the placement rules send this job of %s to %q, and not to %q%s; "+
+				"an administrator may send it there", j.User, c.place(j), path, known)
+		}
+	}
+	next := "name one of them, or ask an administrator to add this one"
+	if n.limited() {
+		next = instead(c, j, n, "add this one")
+	}
+	known += "; " + next
+	if path != j.Pool {
+		return queue.Invalidf("pool", "%q has no place for %s%s%s", j.Pool, j.User, c.staleHint(path, j.User), known)
+	}
+	return queue.Invalidf("pool", "%q is not in the share tree%s", path, known)
 }

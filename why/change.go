@@ -150,7 +150,8 @@ func (w *WhatIf) places() string {
 	case x.Position == y.Position:
 		return "Its place stays the same; how much sooner it starts is unknown."
 	}
-	return fmt.Sprintf("Its place would be %d instead of %d; how much sooner it starts is unknown.", y.Position, x.Position)
+	return fmt.Sprintf("Its place would be %d instead of %d; how much sooner it starts is unknown.", y.Position,
+		x.Position)
 }
 
 func (s *Standing) text(b *strings.Builder, label string, now time.Time) {

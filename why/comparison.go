@@ -137,8 +137,8 @@ func (c *Comparison) decidedBy(growth float64) string {
 	}
 	p, q := c.Level.KeyNow(x, growth), c.Level.KeyNow(y, growth)
 	if rounded(p, q) {
-		return fmt.Sprintf("A tie but for rounding: the keys are equal in the first 11 digits, and %s goes first by the rest.",
-			x.called())
+		return "A tie but for rounding: the keys are equal in the first 11 digits, and " + x.called() +
+			" goes first by the rest."
 	}
 	a, b := ShortPair(p, q)
 	return fmt.Sprintf("Decided by the key: %s %s %s. The age of the jobs and their size are not compared.", a, than, b)

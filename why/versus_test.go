@@ -27,8 +27,9 @@ func TestVersusInWords(t *testing.T) {
 			"drawn at random, in proportion", few, many),
 		"Both may be drawn, with the same chance.": level("lottery",
 			"drawn at random, in proportion", few, why.Child{Name: "b", Key: 1}),
-		"A tie but for rounding: the keys are equal in the first 11 digits, and a goes first by the rest.": level("fair",
-			"smallest first", why.Child{Name: "a", Key: sum}, why.Child{Name: "b", Key: why.Number(math.Nextafter(sum, 1))}),
+		"A tie but for rounding: the keys are equal in the first 11 digits, and a goes first by": level("fair",
+			"smallest first", why.Child{Name: "a", Key: sum},
+			why.Child{Name: "b", Key: why.Number(math.Nextafter(sum, 1))}),
 	} {
 		c := &why.Comparison{A: "job 1", B: "job 2"}
 		c.Decide(l)

@@ -41,75 +41,6 @@ type alteration struct {
 	json     bool
 }
 
-func cancelCommand(a *app) *cobra.Command {
-	x := &alteration{app: a, verb: "cancel", past: "canceled", undo: "fairlead uncancel %s", state: "cancelled", states: openStates}
-	c := x.command("cancel", "Cancel jobs: waiting tasks never start, running ones are stopped")
-	c.Example = "  fairlead cancel 1042\n  fairlead cancel -u ann -t waiting"
-	return c
-}
-
-func uncancelCommand(a *app) *cobra.Command {
-	x := &alteration{app: a, verb: "uncancel", past: "uncanceled", undo: "fairlead cancel %s", states: []string{"cancelled"}, again: true}
-	c := x.command("uncancel", "Undo a cancel: the tasks that it canceled wait again")
-	c.Long = `Undo a cancel. Tasks that had waited wait again, and tasks that were stopped run again
-from the start. Tasks that had succeeded or failed do not run again; to run all tasks of a
-job again, use fairlead requeue.
-
-If the cancel is still stopping tasks, the tasks that had waited wait again at once, and the
-stopped tasks follow when they have ended. The job keeps its hold and its dependencies. Jobs
-that were canceled because they depend on this job are restored with it.`
-	c.Example = "  fairlead uncancel 1042\n  fairlead uncancel -u ann --since 1h"
-	x.sinceFlag(c)
-	return c
-}
-
-func holdCommand(a *app) *cobra.Command {
-	x := &alteration{app: a, verb: "hold", past: "held", undo: "fairlead release %s", state: "held", states: []string{"blocked", "waiting", "queued", "running"}}
-	c := x.command("hold", "Hold jobs: waiting tasks do not start, running ones continue")
-	c.Long = `Hold jobs: their waiting tasks do not start until the jobs are released; running tasks continue.
-why and queue show who holds a job, and the reason if one is given. If an administrator holds a job of
-another user, only an administrator can release it.`
-	c.Example = "  fairlead hold 1042 --reason 'the file server is full'"
-	return c
-}
-
-func releaseCommand(a *app) *cobra.Command {
-	x := &alteration{app: a, verb: "release", past: "released", undo: "fairlead hold %s", states: []string{"held"}}
-	return x.command("release", "Release held jobs")
-}
-
-func requeueCommand(a *app) *cobra.Command {
-	x := &alteration{app: a, verb: "requeue", past: "requeued", undo: "fairlead cancel %s", states: []string{"queued", "running", "failed", "cancelled"}, again: true}
-	c := x.command("requeue", "Run jobs again; running ones are stopped first")
-	c.Long = `Run jobs again: ended jobs from the start, running jobs after they are stopped. A
-requeued job does not wait again for the jobs that it depended on. Tasks that had succeeded
-run again, too; to restore only canceled tasks, use fairlead uncancel.`
-	c.Example = "  fairlead requeue 1042\n  fairlead requeue -u ann -t failed --since 24h"
-	x.sinceFlag(c)
-	return c
-}
-
-func alterCommand(a *app) *cobra.Command {
-	x := &alteration{app: a, verb: "prioritise", past: "changed", states: openStates}
-	c := x.command("alter", "Change the priority or the pool of jobs")
-	c.Long = `Change the priority of jobs within their pool. Under the policy multifactor, change the
-quality of service and the nice value, which count for the priority among all jobs.
-
---dry-run shows which jobs would start earlier and which later, and changes nothing.
-
---move-to moves jobs to another pool, if none of their tasks runs. The jobs are treated as if
-they were submitted there: their user has to be allowed to use the pool, and a job without a
-time limit gets that of the pool. Jobs keep their place by age. Their past usage stays charged
-to the old pool.`
-	c.Example = "  fairlead alter 1042 --priority high\n  fairlead alter 1042 --qos high --nice 100\n  fairlead alter 1042 1043 --priority high --dry-run\n  fairlead alter -u ann -t waiting --move-to physics"
-	c.Flags().StringVar(&x.priority, "priority", "", "new priority: very_high, high, normal, low or very_low")
-	c.Flags().StringVar(&x.qos, "qos", "", "quality of service (multifactor only); \"\" follows the priority")
-	c.Flags().IntVar(&x.nice, "nice", 0, "lower the job's priority by this number (multifactor only); below 0 for administrators only")
-	c.Flags().BoolVar(&x.dry, "dry-run", false, "show how the order of starts would change; change nothing")
-	c.Flags().StringVar(&x.pool, "move-to", "", "pool to move the jobs to; none of their tasks may run")
-	return c
-}
-
 func (x *alteration) command(name, short string) *cobra.Command {
 	c := &cobra.Command{Use: name + " (JOB... | -u USER | -A POOL) [flags]", Short: short, RunE: x.run}
 	x.selection.flags(c)
@@ -123,7 +54,7 @@ func (x *alteration) command(name, short string) *cobra.Command {
 // failed or was canceled.
 func (x *alteration) sinceFlag(c *cobra.Command) {
 	c.Flags().StringVarP(&x.since, "since", "S", "",
-		"of ended jobs, those that ended since: 24h, 7d, 2026-11-01, 08:00; a selection of ended jobs needs it")
+		"leave out jobs that ended before: 24h, 7d, 2026-11-01, 08:00; a selection of ended jobs needs it")
 }
 
 // setSince adds the time span of ended jobs to a selection.
@@ -363,4 +294,82 @@ func (x *alteration) undoing(good []string) string {
 		before = "in the minute before"
 	}
 	return fmt.Sprintf("undo, including jobs that were %s %s: "+x.undo, x.past, before, again)
+}
+
+// reorder prints how the order of starts would change.
+func (x *alteration) reorder(ctx context.Context, client *api.Client, ids []int64) error {
+	if len(ids) > maxReorder {
+		return usagef("--dry-run: at most %d jobs at once, not %d", maxReorder, len(ids))
+	}
+	r, err := client.Jobs.Reorder(ctx, api.ReorderRequest{
+		Jobs: ids, Priority: x.raise.Priority, QOS: x.raise.QOS, Nice: x.raise.Nice,
+	})
+	if err != nil {
+		return err
+	}
+	if x.json {
+		return x.printJSON(r)
+	}
+	for i, m := range r.Jobs {
+		if i == shown {
+			fmt.Fprintf(x.out, "… and %d more\n", len(r.Jobs)-shown)
+			break
+		}
+		fmt.Fprintf(x.out, "job %d %s (%s, %s): place %s\n", m.Job, m.Name, m.User, words.Pool(m.Pool),
+			places(m.Before, m.After))
+	}
+	if left := len(ids) - len(r.Jobs); left > 0 {
+		fmt.Fprintf(x.out, "%d of these jobs %s; the order does not depend on them\n", left, units.OneOf(left, "does not wait", "do not wait"))
+	}
+	fmt.Fprintf(x.out, "others: %d would start later", r.Later)
+	for i, p := range r.Pools {
+		if i == shown {
+			fmt.Fprintf(x.out, ", … %d pools more", len(r.Pools)-shown)
+			break
+		}
+		fmt.Fprintf(x.out, "%s%d of %s", []string{": ", ", "}[min(i, 1)], p.Jobs, words.Pool(p.Pool))
+	}
+	fmt.Fprintf(x.out, "; %d earlier\n", r.Sooner)
+	if r.Looked > 0 {
+		fmt.Fprintf(x.out, "(of the first %d starts)\n", r.Looked)
+	}
+	fmt.Fprintf(x.out, "nothing was changed; to do it: fairlead alter %s\n", x.flagsAgain(ids))
+	return nil
+}
+
+// flagsAgain returns the arguments that make the change: the jobs as the user chose them, and the new values.
+func (x *alteration) flagsAgain(ids []int64) string {
+	parts := x.selection.again()
+	if x.selection.empty() {
+		for _, id := range ids {
+			parts = append(parts, strconv.FormatInt(id, 10))
+		}
+	}
+	if x.raise.Priority != "" {
+		parts = append(parts, "--priority", words.ShellQuoted(x.raise.Priority))
+	}
+	if x.raise.QOS != nil {
+		parts = append(parts, "--qos", words.ShellQuoted(*x.raise.QOS))
+	}
+	if x.raise.Nice != nil {
+		parts = append(parts, "--nice", strconv.Itoa(*x.raise.Nice))
+	}
+	return strings.Join(parts, " ")
+}
+
+// maxReorder limits the number of jobs in one --dry-run.
+const maxReorder = 10_000
+
+// places writes the place of a job before and after the change.
+func places(before, after int64) string {
+	name := func(place int64) string {
+		if place == 0 {
+			return "none"
+		}
+		return strconv.FormatInt(place, 10)
+	}
+	if before == after {
+		return name(before) + ", as before"
+	}
+	return name(before) + " -> " + name(after)
 }

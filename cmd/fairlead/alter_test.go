@@ -12,16 +12,20 @@ func TestUndoNamesAll(t *testing.T) {
 	named := strings.Join(many, " ")
 	at := time.Date(2026, 1, 5, 8, 0, 0, 0, time.Local)
 	mine := selection{user: "ann", pool: "a b", states: []string{"waiting"}}
+	cancel := alteration{undo: "fairlead uncancel %s", past: "canceled", state: "cancelled", selection: mine, at: at}
+	hold := alteration{undo: "fairlead release %s", past: "held", state: "held"}
+	hold.selection.states = []string{"w"}
 	for _, c := range []struct {
 		x    alteration
 		jobs []string
 		want string
 	}{
-		{alteration{undo: "fairlead uncancel %s", past: "canceled", state: "cancelled", selection: mine, at: at}, many[1:],
+		{cancel, many[1:],
 			"undo: fairlead uncancel " + named[2:]},
-		{alteration{undo: "fairlead uncancel %s", past: "canceled", state: "cancelled", selection: mine, at: at}, many,
-			"undo, including jobs that were canceled in the minute before: fairlead uncancel -u ann -A 'a b' -t cancelled --since 2026-01-05T07:59:00"},
-		{alteration{undo: "fairlead release %s", past: "held", state: "held", selection: selection{states: []string{"w"}}}, many,
+		{cancel, many,
+			"undo, including jobs that were canceled in the minute before: " +
+				"fairlead uncancel -u ann -A 'a b' -t cancelled --since 2026-01-05T07:59:00"},
+		{hold, many,
 			"undo, including jobs that were held before: fairlead release -t held"},
 		{alteration{undo: "fairlead uncancel %s", state: "cancelled"}, many, "undo: fairlead uncancel " + named},
 		{alteration{undo: "fairlead cancel %s", selection: mine}, many, "undo: fairlead cancel " + named},

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -118,12 +120,13 @@ func (s *boost) would(out *api.BoostResponse) error {
 	fmt.Fprintf(s.out, "%s x%s %s would change\n", words.Pool(out.Boost.Pool), why.Short(out.Boost.Factor),
 		ends(&out.Boost, time.Now()))
 	s.changed(out)
-	for i, x := range out.Siblings {
+	for i, pool := range slices.Sorted(maps.Keys(out.Siblings)) {
 		if i == shown {
 			fmt.Fprintf(s.out, "  … and %d more\n", len(out.Siblings)-shown)
 			break
 		}
-		fmt.Fprintf(s.out, "  %s: share %s -> %s\n", words.Pool(x.Pool), percent(x.Old), percent(x.New))
+		x := out.Siblings[pool]
+		fmt.Fprintf(s.out, "  %s: share %s -> %s\n", words.Pool(pool), percent(x.Old), percent(x.New))
 	}
 	fmt.Fprintln(s.out, "nothing was changed")
 	return nil

@@ -159,7 +159,8 @@ config show --version shows it.`,
 func printHistory(a *app, l *listing, h *api.ConfigHistory) error {
 	t := table.New(table.Column{Name: "TIME", Whole: true}, table.Column{Name: "WHO"},
 		table.Column{Name: "FROM", Spare: 2}, table.Column{Name: "WHAT", Whole: true},
-		table.Column{Name: "SUBJECT", Whole: true}, table.Column{Name: "OLD", Spare: 1}, table.Column{Name: "NEW", Wraps: true},
+		table.Column{Name: "SUBJECT", Whole: true}, table.Column{Name: "OLD", Spare: 1},
+		table.Column{Name: "NEW", Wraps: true},
 		table.Column{Name: "NOTE", Wraps: true})
 	now := time.Now()
 	for _, e := range h.Entries {

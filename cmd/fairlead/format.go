@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/words"
@@ -43,4 +44,16 @@ func count(n int, one, many string) string {
 // tasksOf writes how many tasks of a job wait, run, succeeded and failed.
 func tasksOf(j *api.Job) string {
 	return fmt.Sprintf("%dW %dR %dS %dF", j.Waiting, j.Running, j.Succeeded, j.Failed)
+}
+
+func clockOr(at *time.Time, now time.Time) string {
+	if at == nil {
+		return "-"
+	}
+	return clock(*at, now)
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
 }

@@ -47,7 +47,9 @@ func historyCommand(a *app) *cobra.Command {
 					return h.repeat(c.Context(), &h.listing, func() error { return h.listStops(c.Context(), client) })
 				}
 				if h.node != "" {
-					return h.repeat(c.Context(), &h.listing, func() error { return h.ofNode(c.Context(), client) })
+					return h.repeat(c.Context(), &h.listing, func() error {
+						return (&nodeHistory{a, &h.listing, h.node, h.since}).list(c.Context(), client)
+					})
 				}
 				if h.job > 0 {
 					return h.one(c.Context(), client)
@@ -149,18 +151,6 @@ func endColumns(t *api.Task) []any {
 		exit = strconv.Itoa(t.ExitCode)
 	}
 	return []any{dash(t.Node), dash(exit), span(time.Duration(t.CPUSeconds * float64(time.Second))), size(t.MaxRSS)}
-}
-
-func clockOr(at *time.Time, now time.Time) string {
-	if at == nil {
-		return "-"
-	}
-	return clock(*at, now)
-}
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
 }
 
 // one prints the events and the tasks of one job.

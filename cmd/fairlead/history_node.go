@@ -29,11 +29,18 @@ type nodeRuns struct {
 	Runs    []nodeRun `json:"runs"`
 }
 
+// nodeHistory lists the tasks that ran on a node.
+type nodeHistory struct {
+	*app
+	listing     *listing
+	node, since string
+}
+
 // longestPast is how far back the server lists the tasks of nodes.
 const longestPast = 7 * 24 * time.Hour
 
-// ofNode lists the tasks that ran on a node since --since, the last first, and how each ended.
-func (h *history) ofNode(ctx context.Context, client *api.Client) error {
+// list lists the tasks that ran on a node since --since, the last first, and how each ended.
+func (h *nodeHistory) list(ctx context.Context, client *api.Client) error {
 	now := time.Now()
 	since, err := units.ParsePast(h.since, now)
 	if err != nil {
@@ -54,11 +61,11 @@ func (h *history) ofNode(ctx context.Context, client *api.Client) error {
 		}
 		out.Runs = append(out.Runs, r)
 	}
-	if h.json {
+	if h.listing.json {
 		return h.printJSON(out)
 	}
 	plain.Lines(&out)
-	return h.nodeTable(&out)
+	return h.table(&out)
 }
 
 // taskThere returns the task of a run, unless it has run again since.
@@ -76,10 +83,10 @@ func taskThere(ctx context.Context, client *api.Client, k *recorder.NodeTask) (*
 	return &r.Tasks[0], nil
 }
 
-func (h *history) nodeTable(doc *nodeRuns) error {
+func (h *nodeHistory) table(doc *nodeRuns) error {
 	t := table.New(table.Column{Name: "JOB", Right: true}, table.Column{Name: "TASK", Right: true, Spare: 1},
-		table.Column{Name: "USER"}, table.Column{Name: "POOL", Least: 10, Spare: 2}, table.Column{Name: "STARTED", Whole: true},
-		table.Column{Name: "ENDED", Whole: true}, table.Column{Name: "RAN", Right: true}, table.Column{Name: "STATE"},
+		table.Column{Name: "USER"}, table.Column{Name: "POOL", Least: 10, Spare: 2},
+		table.Column{Name: "STARTED", Whole: true}, table.Column{Name: "ENDED", Whole: true}, table.Column{Name: "RAN", Right: true}, table.Column{Name: "STATE"},
 		table.Column{Name: "EXIT", Right: true}, table.Column{Name: "MEMORY", Right: true, Spare: 3},
 		table.Column{Name: "CAUSE", Wraps: true})
 	for i := range doc.Runs {
@@ -92,10 +99,10 @@ func (h *history) nodeTable(doc *nodeRuns) error {
 			span(until.Sub(r.Started))}
 		t.Row(append(row, howRunEnded(r)...)...)
 	}
-	if err := h.print(&h.listing, t); err != nil {
+	if err := h.print(h.listing, t); err != nil {
 		return err
 	}
-	if h.terminal() && !h.noHeader {
+	if h.terminal() && !h.listing.noHeader {
 		fmt.Fprintln(h.out, "the server keeps the last 64 ended tasks of each node since it started")
 	}
 	return nil

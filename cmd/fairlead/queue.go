@@ -169,9 +169,14 @@ func (q *queueList) show(ctx context.Context, client *api.Client, args []string)
 	if slices.Contains(v["state"], "failed") { // tasks of an array that still runs may have failed for good
 		v.Set("failing", "true")
 	}
-	order, err := q.sorted(ctx, client, v)
-	if err != nil {
-		return err
+	var order *jobOrder
+	switch {
+	case q.sort != "" && q.start:
+		return usagef("--start lists jobs by their starts; leave out --sort")
+	case q.sort != "":
+		if order, err = sorted(ctx, client, v, q.sort, q.limit); err != nil {
+			return err
+		}
 	}
 	v.Set("rank", "true")
 	v.Set("start", "true")
@@ -253,7 +258,8 @@ func (q *queueList) table(list *api.JobList) *table.Table {
 		{Name: "START", Whole: true, Spare: 1}, {Name: "WAITING FOR", Wraps: !q.long},
 	}
 	if q.long {
-		columns = append(columns, table.Column{Name: "LEFT", Right: true, Spare: 6}, table.Column{Name: "PRIORITY", Spare: 8},
+		columns = append(columns, table.Column{Name: "LEFT", Right: true, Spare: 6},
+			table.Column{Name: "PRIORITY", Spare: 8},
 			table.Column{Name: "POINTS", Right: true, Spare: 7}, table.Column{Name: "TASKS", Whole: true, Spare: 6},
 			table.Column{Name: "REQUEST", Spare: 7}, table.Column{Name: "COMMAND", Spare: 9})
 	}

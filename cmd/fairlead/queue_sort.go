@@ -17,7 +17,7 @@ type jobOrder struct {
 	of func(j *api.Job) float64
 }
 
-// queueOrders are the numbers by which queue --sort sorts; unit is that of shares.
+// queueOrders are the numbers that queue --sort compares; unit is that of shares.
 func queueOrders(unit string) map[string]func(j *api.Job) float64 {
 	atOnce := func(j *api.Job) float64 { return float64(max(1, j.Gang)) }
 	return map[string]func(j *api.Job) float64{
@@ -34,18 +34,12 @@ func (o *jobOrder) sort(jobs []api.Job) {
 	})
 }
 
-// sorted returns the order of --sort, nil without it. It reads all jobs that match v, and limits v to the first of them:
-// the place and the start of a job are asked only for the jobs that are listed.
-func (q *queueList) sorted(ctx context.Context, client *api.Client, v url.Values) (*jobOrder, error) {
-	if q.sort == "" {
-		return nil, nil
-	}
-	if q.start {
-		return nil, usagef("--start lists jobs by their starts; leave out --sort")
-	}
-	if _, known := queueOrders("")[q.sort]; !known {
+// sorted returns the order of --sort. It reads all jobs that match v, and limits v to the first of them: the place and
+// the start of a job are asked only for the jobs that are listed.
+func sorted(ctx context.Context, client *api.Client, v url.Values, by string, limit int) (*jobOrder, error) {
+	if _, known := queueOrders("")[by]; !known {
 		names := strings.Join(slices.Sorted(maps.Keys(queueOrders(""))), ", ")
-		return nil, usagef("--sort: %q is not known; known: %s", q.sort, names)
+		return nil, usagef("--sort: %q is not known; known: %s", by, names)
 	}
 	all := maps.Clone(v)
 	all.Set("limit", "10000")
@@ -56,7 +50,7 @@ func (q *queueList) sorted(ctx context.Context, client *api.Client, v url.Values
 		if err != nil {
 			return nil, err
 		}
-		order = &jobOrder{queueOrders(list.Summary.Unit)[q.sort]}
+		order = &jobOrder{queueOrders(list.Summary.Unit)[by]}
 		jobs = append(jobs, list.Jobs...)
 		if !list.More {
 			break
@@ -65,7 +59,7 @@ func (q *queueList) sorted(ctx context.Context, client *api.Client, v url.Values
 	}
 	order.sort(jobs)
 	delete(v, "ids")
-	for i := range jobs[:min(len(jobs), q.limit)] {
+	for i := range jobs[:min(len(jobs), limit)] {
 		v.Add("ids", strconv.FormatInt(jobs[i].ID, 10))
 	}
 	if len(jobs) == 0 {

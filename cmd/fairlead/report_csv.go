@@ -45,7 +45,7 @@ func (t *csvTable) write(out io.Writer, l *listing) error {
 	return w.Error()
 }
 
-// pick returns the columns with these names. It says what is meant for a file, because -o is one in other programs.
+// pick returns the columns with these names. A name of a file gets a hint, because -o is one in other programs.
 func (t *csvTable) pick(columns []string) (at []int, err error) {
 	for _, name := range columns {
 		is := func(known string) bool { return strings.EqualFold(known, name) }

@@ -24,13 +24,7 @@ type BoostResponse struct {
 	Weight  Change       `json:"weight"`
 	Share   Change       `json:"share" doc:"Share of the parent pool"`
 	// Siblings are set by a dry run.
-	Siblings []SiblingShare `json:"siblings,omitempty" doc:"In a dry run: the shares of the sibling pools"`
-}
-
-// SiblingShare is the share of a pool whose sibling is boosted.
-type SiblingShare struct {
-	Pool string `json:"pool"`
-	Change
+	Siblings map[string]Change `json:"siblings,omitempty" doc:"In a dry run: the shares of the sibling pools"`
 }
 
 // Change is a number before and after a change.

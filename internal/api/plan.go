@@ -115,7 +115,7 @@ type RollbackRequest struct {
 	To     int    `json:"to,omitempty" minimum:"0" doc:"Number of a version; default: the previous one"`
 	Plan   string `json:"plan,omitempty" doc:"Plan that was made of that version; the rollback is refused if anything has changed since the plan"`
 	Reason string `json:"reason,omitempty"`
-	DryRun bool   `json:"dry_run,omitempty" doc:"Report what the rollback would change, and the number of the version; change nothing"`
+	DryRun bool   `json:"dry_run,omitempty" doc:"Report what would change, and the version's number; change nothing"`
 }
 
 // ApplyResponse describes the configuration that is now in force.

@@ -212,7 +212,7 @@ func TestMoved(t *testing.T) {
 	})
 }
 
-// TestCanceledArrays: an array of which somebody canceled the rest was canceled, also if some tasks had failed before.
+// TestCanceledArrays: if somebody canceled the rest of an array, it was canceled, also if tasks had failed before.
 func TestCanceledArrays(t *testing.T) {
 	j := queue.Job{ID: 7, Tasks: 6, State: queue.Failed, Failed: 3, Cancelled: 3, Cause: "by root",
 		Ended: time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)}

@@ -67,18 +67,18 @@ func (s *boostService) pool(ctx context.Context, path string) views.PoolView {
 func (s *boostService) boostDry(ctx context.Context, b engine.Boost, old views.PoolView) (*api.BoostResponse, error) {
 	if old.Path == "" {
 		_, err := s.loop.Intake.PoolPath(ctx, b.Pool)
-		return nil, cmp.Or(err, error(&queue.Invalid{Field: "pool", Msg: "the root has no weight; name one of its pools"}))
+		return nil, cmp.Or(err, queue.Invalidf("pool", "the root has no weight; name one of its pools"))
 	}
 	if err := sched.CheckFactor(b.Factor); err != nil {
 		return nil, queue.Invalidf("factor", "%v", err)
 	}
-	out := &api.BoostResponse{Version: api.Version, Boost: b, Weight: api.Change{Old: old.Weight, New: old.Weight * b.Factor}}
+	out := &api.BoostResponse{Version: api.Version, Boost: b, Siblings: map[string]api.Change{}}
+	out.Weight = api.Change{Old: old.Weight, New: old.Weight * b.Factor}
 	grown := 1 + old.ShareHere*(b.Factor-1) // the new sum of the weights, of the old one
 	out.Share = api.Change{Old: old.ShareHere, New: old.ShareHere * b.Factor / grown}
 	for _, p := range views.Pools(ctx, s.loop) {
 		if p.Path != "" && p.Path != old.Path && above(p.Path) == above(old.Path) {
-			out.Siblings = append(out.Siblings, api.SiblingShare{Pool: p.Path,
-				Change: api.Change{Old: p.ShareHere, New: p.ShareHere / grown}})
+			out.Siblings[p.Path] = api.Change{Old: p.ShareHere, New: p.ShareHere / grown}
 		}
 	}
 	return out, nil

@@ -202,9 +202,9 @@ func (s *examiner) checkUsers(ctx context.Context) []api.HealthCheck {
 	}
 	checks := []api.HealthCheck{judgeUsers(near)}
 	if s.loop.Client().Shares.Load().OnlyNamed() {
-		checks = append(checks, bad("rights to submit", api.ResultWarn,
-			"only administrators, and users after whom a pool is named, may submit", "add placement rules, or open pools "+
-				"with access.pools"))
+		text := "only administrators, and users after whom a pool is named, may submit"
+		checks = append(checks, bad("rights to submit", api.ResultWarn, text,
+			"add placement rules, or open pools with access.pools"))
 	}
 	return checks
 }

@@ -62,7 +62,9 @@ func newServices(o Options, at *addresses, known *identity, m *metrics, limits c
 		submit: &submitService{
 			loop: loop, explainer: explainer, forecaster: o.Forecast, metrics: m, tracer: o.Tracer, names: known.names,
 		},
-		why:    &whyService{loop: loop, explainer: explainer, forecaster: o.Forecast, bridged: bridged, names: known.names},
+		why: &whyService{
+			loop: loop, explainer: explainer, forecaster: o.Forecast, bridged: bridged, names: known.names,
+		},
 		logs:   newLogService(loop, agents, bridged),
 		pools:  &poolService{loop: loop, config: o.Config},
 		boosts: &boostService{loop: loop},

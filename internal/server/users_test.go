@@ -87,7 +87,8 @@ func TestBoostDryRun(t *testing.T) {
 	d := newDesk(t)
 	shares := allocation.Default()
 	shares.Closed = true
-	shares.Sched.Root.Pools = []share.Pool{{Name: "physics", Weight: 1}, {Name: "biology", Weight: 2}, {Name: "arts", Weight: 1}}
+	shares.Sched.Root.Pools = []share.Pool{{Name: "physics", Weight: 1}, {Name: "biology", Weight: 2},
+		{Name: "arts", Weight: 1}}
 	if err := d.loop.Configure(t.Context(), shares); err != nil {
 		t.Fatal(err)
 	}
@@ -104,9 +105,9 @@ func TestBoostDryRun(t *testing.T) {
 	if dry.Weight != done.Weight || math.Abs(dry.Share.New-done.Share.New) > 1e-9 || dry.Share.Old != 0.25 {
 		t.Errorf("a dry run reports %+v, %+v; the boost %+v, %+v", dry.Weight, dry.Share, done.Weight, done.Share)
 	}
-	for _, s := range dry.Siblings {
-		if now := d.services.boosts.pool(t.Context(), s.Pool).ShareHere; math.Abs(s.New-now) > 1e-9 {
-			t.Errorf("%s: %v, then %v", s.Pool, s.New, now)
+	for pool, s := range dry.Siblings {
+		if now := d.services.boosts.pool(t.Context(), pool).ShareHere; math.Abs(s.New-now) > 1e-9 {
+			t.Errorf("%s: %v, then %v", pool, s.New, now)
 		}
 	}
 	if len(dry.Siblings) != 2 {

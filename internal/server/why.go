@@ -144,7 +144,7 @@ type poolInput struct {
 func (s *whyService) whyPool(ctx context.Context, in *poolInput) (*why.Answer, error) {
 	a, err := s.explainer.WhyPool(ctx, in.Pool, in.Siblings)
 	if err != nil {
-		return nil, s.newcomer(in.Pool, err)
+		return nil, newcomer(s.loop.Client().Shares.Load(), s.names, in.Pool, err)
 	}
 	return a, nil
 }

@@ -32,7 +32,8 @@ func TestIdleNodes(t *testing.T) {
 		none bool
 		want string
 	}{
-		{4, true, "idle: no task waits"}, {4, false, "no waiting task can run here"}, {1, true, "1 cpu free: no task waits"},
+		{4, true, "idle: no task waits"}, {4, false, "no waiting task can run here"},
+		{1, true, "1 cpu free: no task waits"},
 		{1, false, "1 cpu free: waiting tasks need more, or are held back"}, {0, true, "all cpu in use"},
 	} {
 		n := views.NodeView{State: "up", NoneWaits: c.none, Free: map[string]int64{"cpu": c.free},

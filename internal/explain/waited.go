@@ -9,63 +9,16 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// leafOf names the sampled jobs: those of a pool, or of one of its priorities if it has jobs of several.
-type leafOf struct{ pool, priority string }
-
-// head is a job that a sample found first in its leaf, and when.
-type head struct {
-	job int64
-	at  time.Time
+// waited is a reason, from when it was first seen to when it was last seen. After that the pool may have had no waiting
+// jobs.
+type waited struct {
+	queue.Event
+	until time.Time
+	limit string // "license NAME" or "rate NAME", if the pool waits for one
 }
 
-// headsKept is how many first jobs of each leaf are kept: enough for the jobs that wait now and those that began
-// lately.
-const headsKept = 256
-
-// lead records which job is first in a leaf. A job that is unknown (0) ends the time of the one before.
-func (r *reasons) lead(leaf leafOf, job int64, now time.Time) {
-	past := r.heads[leaf]
-	if n := len(past); n > 0 && past[n-1].job == job {
-		return
-	}
-	if len(past) == headsKept {
-		past = slices.Delete(past, 0, headsKept/4)
-	}
-	r.heads[leaf] = append(past, head{job, now})
-}
-
-// leaves returns the leaves that a job may have been in: the pool, while its jobs had one priority, and the priority.
-func leaves(j *queue.Job) []leafOf {
-	return slices.Compact([]leafOf{{pool: j.Pool}, {j.Pool, j.Priority}})
-}
-
-// of returns the reasons of the leaves of a job, in the order of time.
-func (r *reasons) of(j *queue.Job) (all []waited) {
-	for _, leaf := range leaves(j) {
-		all = append(all, r.pool[leaf]...)
-	}
-	slices.SortStableFunc(all, func(a, b waited) int { return a.At.Compare(b.At) })
-	return all
-}
-
-// led returns the times in which a job was the first of its leaf, in their order; the last may be without an end.
-func (r *reasons) led(j *queue.Job) (all []span) {
-	for _, leaf := range leaves(j) {
-		past := r.heads[leaf]
-		for i, h := range past {
-			if h.job != j.ID {
-				continue
-			}
-			s := span{from: h.at}
-			if i+1 < len(past) {
-				s.to = past[i+1].at
-			}
-			all = append(all, s)
-		}
-	}
-	slices.SortFunc(all, func(a, b span) int { return a.from.Compare(b.from) })
-	return all
-}
+// waitsCode is the code of an unknown reason.
+const waitsCode = "waits"
 
 // ofFirst reports whether a reason is that of the first job alone; the reasons of pools and the lack of nodes hold back
 // all jobs of a pool. Licenses and rates are compared job by job.
@@ -138,3 +91,23 @@ func (w waited) ledBy(led []span) (out []waited) {
 	}
 	return out
 }
+
+// without returns the beginnings of a reason: its own, unless the job could not have started then, and the end of each
+// such time at which the reason still held and the job had not started.
+func (w waited) without(barred []span, started time.Time) (out []queue.Event) {
+	in := func(l span) bool { return !w.At.Before(l.from) && w.At.Before(l.to) }
+	if !slices.ContainsFunc(barred, in) {
+		out = append(out, w.Event)
+	}
+	for _, l := range barred {
+		if w.At.Before(l.to) && w.until.After(l.to) && (started.IsZero() || l.to.Before(started)) {
+			e := w.Event
+			e.At = l.to
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// span is a time interval.
+type span struct{ from, to time.Time }
