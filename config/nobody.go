@@ -51,9 +51,9 @@ func (r *reader) checkOnlyNamed(root *node, c *Config, program bool) {
 		first = e.key.text
 		break
 	}
-	say(root.key("pools"), "only administrators, and users after whom a pool is named, may submit: there are no placement"+
-		" rules and no pool default, and access.pools opens no pool. Add rules, such as placement: [{pool: %s}], or open"+
-		" pools with access: {pools: {%s: {submit: [...]}}}", clip(first+"/{user}"), clip(first))
+	say(root.key("pools"), "only administrators, and users after whom a pool is named, may submit: nothing sends others"+
+		" anywhere. Add placement: [{pool: %s}], or open pools, all of them with access: {pools: {/: {submit: [\"*\"]}}}",
+		clip(first+"/{user}"))
 }
 
 // claims reports whether a rule sends jobs somewhere by what users choose: by their kind, or by another requestor than
