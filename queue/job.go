@@ -185,6 +185,9 @@ type Outcome struct {
 	Final    bool          // a failed task is not tried again, whatever its job allows
 	// Refused is set if the machine could not begin the task.
 	Refused Refusal `json:",omitempty"`
+	// NotFound, with [RefusedJob]: a name in the job does not exist, though the machine has the directories above it.
+	// So it is probably missing on all machines. Stores do not keep NotFound.
+	NotFound bool `json:",omitempty"`
 	// Next is the pause before the next attempt, if the holder chooses it, from 0 to [MaxLimit]; if nil, the job's
 	// Backoff decides. A failed attempt still counts toward Job.Retries. A cancelled one does not: the task was only
 	// postponed. Stores do not keep Next.

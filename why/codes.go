@@ -38,6 +38,8 @@ const (
 	StateEnded    Code = "state.ended"
 	PoolIdle      Code = "pool.idle"
 
+	startRefused Code = "start.refused"
+
 	stopReclaimMin   Code = "stop.reclaim.min"
 	stopReclaimShare Code = "stop.reclaim.share"
 	stopRebalance    Code = "stop.rebalance"
@@ -98,6 +100,9 @@ func Codes() []Explanation {
 		{GateReservation, "The reservation that the job asks for has not begun.",
 			"Wait, or submit it without --reservation."},
 		{ReservationOver, "The reservation that the job asks for is over, was canceled, or ends before the job would by its time limit.", "Cancel it and submit it without --reservation or with a shorter time limit (-t)."},
+		{startRefused, "A node could not begin the job, for the reason in the text, and the job waits for another node.",
+			"If the job has a mistake, such as in its command or directory, cancel it and submit it again; " +
+				"otherwise repair the node, and let it take the job again with: fairlead resume NODE"},
 		{StateStarting, "The job was chosen and is on its way to an agent.", ""},
 		{StateQueued, "The job was handed to another queueing system, and waits there.",
 			"Wait; what that says of it stands with BRIDGE"},

@@ -25,6 +25,7 @@ func unstarted(err error) queue.Outcome {
 		user    *userError
 		machine *process.MachineError
 		spec    *process.SpecError
+		name    *process.NameError
 	)
 	switch {
 	case errors.As(err, &user):
@@ -33,6 +34,11 @@ func unstarted(err error) queue.Outcome {
 		o.Refused = queue.RefusedMachine
 	case errors.As(err, &spec):
 		o.Final = true
+	case errors.As(err, &name):
+		o.NotFound = name.NotFound
+		if name.Exit > 0 {
+			o.ExitCode, o.Cause = name.Exit, err.Error()
+		}
 	}
 	return o
 }

@@ -115,6 +115,7 @@ type Finished struct {
 	Signal     string  `json:"signal,omitempty"`
 	Cause      string  `json:"cause,omitempty" doc:"Reason, as text"`
 	Refused    string  `json:"refused,omitempty" enum:"machine,user,job" doc:"The attempt could not begin on this machine: machine (no task can begin there), user (no task of this user) or job (something that the job names is missing there). This does not count as an attempt, and the task goes to other machines"`
+	NotFound   bool    `json:"not_found,omitempty" doc:"A name in the job is missing, the directories above it are there"`
 	CPUSeconds float64 `json:"cpu_seconds,omitempty"`
 	MaxRSS     int64   `json:"max_rss_bytes,omitempty"`
 	// EndedAgo is a duration and not a time, so that the reporter's clock may be wrong. It counts back at most to the
@@ -159,6 +160,7 @@ func (f *Finished) ToResult(now time.Time) queue.Result {
 	return queue.Result{Ref: f.Ref, Outcome: queue.Outcome{
 		State: queue.State(f.State), ExitCode: f.ExitCode, Signal: f.Signal, Cause: f.Cause,
 		CPU: duration(f.CPUSeconds), MaxRSS: f.MaxRSS, Final: f.Final, Refused: queue.Refusal(f.Refused),
+		NotFound: f.NotFound,
 	}, Began: value(f.Began), Ended: ended}
 }
 
@@ -167,6 +169,7 @@ func FromResult(ref queue.Ref, o queue.Outcome) Finished {
 	return Finished{
 		Ref: ref, State: string(o.State), ExitCode: o.ExitCode, Signal: o.Signal, Cause: o.Cause,
 		CPUSeconds: o.CPU.Seconds(), MaxRSS: o.MaxRSS, Final: o.Final, Refused: string(o.Refused),
+		NotFound: o.NotFound,
 	}
 }
 

@@ -39,7 +39,7 @@ func (o *Overrides) SetDrained(ctx context.Context, node string, drained bool, w
 			return err
 		}
 		o.Update(func(s *State) {
-			delete(s.Faults, node)
+			delete(s.Faults.nodes, node)
 			s.Ends.Forget(node)
 		})
 		return o.setDrained(ctx, node, "")

@@ -15,10 +15,11 @@ import (
 //
 //   - when it refused tasks of three users in a row for reasons of its own. If the job names something that is
 //     missing, such as a directory, it may be missing everywhere: that counts once another node has begun the job;
+//   - when three users in a row named three different things that are missing there;
 //   - when the leases of three tasks in a row ended without a sign that the node had begun them, although it
 //     reported all the time.
 //
-// Any task that it begins ends the row.
+// Any task that it begins ends the row. A failure of the job itself does not count; see [faults.itsOwn].
 const (
 	faultUsers    = 3
 	faultSilences = 3
@@ -39,32 +40,48 @@ type Fault struct {
 type fault struct {
 	Fault
 	blamed   map[string]bool // users of tasks that count
+	open     doubts          // tasks for which the node or their job may be the reason
 	silences int             // leases that ended without a sign that the task began
 	gone     bool            // the node is drained for it, or about to be
+	began    time.Time       // when the last task started that the node began
+	refused  jobSet          // jobs that it did not begin since
 }
 
-// faults are the faults of all nodes, by name.
-type faults map[string]*fault
+// faults are the faults of all nodes.
+type faults struct {
+	nodes map[string]*fault
+	known commands // with which tasks began
+}
+
+func noFaults() faults { return faults{map[string]*fault{}, commands{}} }
 
 func (f faults) of(node string, now time.Time) *fault {
-	x := f[node]
+	x := f.nodes[node]
 	if x == nil {
-		x = &fault{Fault: Fault{Since: now}, blamed: map[string]bool{}}
-		f[node] = x
+		x = &fault{}
+		f.nodes[node] = x
+	}
+	if x.refused.job == 0 {
+		x.Since, x.blamed = now, map[string]bool{}
 	}
 	return x
 }
 
-// refused counts a task that its node could not begin.
-func (f faults) refused(r *liveRun, o queue.Outcome, now time.Time) {
+// notBegun counts a task that its node could not begin.
+func (f faults) notBegun(r *liveRun, of queue.Refusal, cause string, now time.Time) {
 	x := f.of(r.Holder, now)
 	x.Tasks++
-	x.Last = o.Cause
+	x.Last = cause
+	x.refused.add(r.Ref.JobID)
 	// A refusal by a queueing system is final, so it counts without a second node that begins the job.
-	if bridged := r.member != nil && r.member.Info.Queue; o.Refused != queue.RefusedJob || bridged {
+	if of != queue.RefusedJob || r.bridged() {
 		x.blame(r.Header.User)
+		return
 	}
+	x.open.add(r.Ref.JobID, r.Header.User, cause)
 }
+
+func (r *liveRun) bridged() bool { return r.member != nil && r.member.Info.Queue }
 
 func (x *fault) blame(user string) {
 	x.blamed[user] = true
@@ -77,28 +94,51 @@ func (f faults) silent(r *liveRun, now time.Time) {
 	x.Tasks++
 	x.silences++
 	x.Last = "its lease ended, and it was not said to have begun"
+	x.refused.add(r.Ref.JobID)
 	x.blame(r.Header.User)
 }
 
-// begun records that a node has begun a task. It blames the nodes that could not begin a task of the same job because
-// of something the job names: the fault was theirs, not the job's.
-func (f faults) begun(r *liveRun) {
-	if x := f[r.Holder]; x != nil && !x.gone && !r.Started.Before(x.Since) {
-		delete(f, r.Holder)
+// hear records that a node reports that it runs a task. It blames the nodes that could not begin a task of the same job
+// because of something the job names: the fault was theirs, not the job's.
+func (f faults) hear(r *liveRun) {
+	if r.heard {
+		return
+	}
+	r.heard = true
+	f.known.begun(r.command, r.Started)
+	x := f.nodes[r.Holder]
+	if x == nil {
+		x = &fault{}
+		f.nodes[r.Holder] = x
+	}
+	switch {
+	case x.gone:
+	case x.refused.job != 0 && r.Started.Before(x.Since): // it may have broken since
+	default:
+		*x = fault{began: later(x.began, r.Started)}
 	}
 	for _, a := range r.Header.Avoid {
-		if x := f[a.Node]; x != nil && !a.At.Before(x.Since) {
+		if x := f.nodes[a.Node]; x != nil && x.Tasks > 0 && !a.At.Before(x.Since) {
+			delete(x.open, r.Ref.JobID)
 			x.blame(r.Header.User)
 		}
 	}
 }
 
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
 // broken returns the nodes to drain, with the reasons.
 func (f faults) broken() map[string]string {
 	var out map[string]string
-	for _, node := range slices.Sorted(maps.Keys(f)) {
-		x := f[node]
-		if x.gone || x.Users < faultUsers && x.silences < faultSilences {
+	for _, node := range slices.Sorted(maps.Keys(f.nodes)) {
+		x := f.nodes[node]
+		users := max(x.Users, x.open.users())
+		if x.gone || users < faultUsers && x.silences < faultSilences {
 			continue
 		}
 		x.gone = true
@@ -111,20 +151,27 @@ func (f faults) broken() map[string]string {
 }
 
 func (x *fault) text() string {
-	of := fmt.Sprintf("%d users", x.Users)
-	if x.Users == 1 {
+	row := x.row()
+	of := fmt.Sprintf("%d users", row.Users)
+	if row.Users == 1 {
 		of = "one user"
 	}
 	return fmt.Sprintf("it has begun none of the last %d tasks, of %s; the last: %s", x.Tasks, of, x.Last)
 }
 
-// Row returns a copy of a node's fault, or nil if it has none.
+func (x *fault) row() Fault {
+	out := x.Fault
+	out.Users = max(x.Users, x.open.users())
+	return out
+}
+
+// Row returns a copy of a node's fault, or nil if it has none. A mistake in the jobs of one user is none.
 func (f faults) Row(node string) *Fault {
-	x := f[node]
-	if x == nil {
+	x := f.nodes[node]
+	if x == nil || x.Users == 0 && x.open.users() < 2 {
 		return nil
 	}
-	out := x.Fault
+	out := x.row()
 	return &out
 }
 
@@ -138,15 +185,6 @@ func (f faults) ranOut(r *liveRun, now time.Time) {
 	f.silent(r, now)
 }
 
-// hear records that a node reports that it runs a task.
-func (f faults) hear(r *liveRun) {
-	if r.heard {
-		return
-	}
-	r.heard = true
-	f.begun(r)
-}
-
 // mended holds when an administrator last resumed each node. Jobs that the node could not begin before that may go
 // there again.
 type mended map[string]time.Time
@@ -154,30 +192,27 @@ type mended map[string]time.Time
 // avoided returns the nodes that may not have tasks of a job, because they could not begin one and nobody has resumed
 // them since.
 func (m mended) avoided(h queue.Header) (nodes []string) {
-	for _, a := range h.Avoid {
-		if m.keptFrom(a) {
-			nodes = append(nodes, a.Node)
-		}
+	for _, a := range m.kept(h.Avoid) {
+		nodes = append(nodes, a.Node)
 	}
 	return nodes
+}
+
+// kept returns the nodes of a job that nobody has resumed since they could not begin it.
+func (m mended) kept(avoid []queue.Avoided) (kept []queue.Avoided) {
+	for _, a := range avoid {
+		if m.keptFrom(a) {
+			kept = append(kept, a)
+		}
+	}
+	return kept
 }
 
 // keptFrom reports whether the job still avoids the node: nobody has resumed the node since it failed to begin the job.
 func (m mended) keptFrom(a queue.Avoided) bool { return !m[a.Node].After(a.At) }
 
-// RefusedText says which nodes could not begin a job, and why; "" for none.
-func (m mended) RefusedText(h queue.Header) string {
-	var parts []string
-	for _, a := range h.Avoid {
-		if m.keptFrom(a) {
-			parts = append(parts, fmt.Sprintf("%s could not begin it (%s) and does not get it again until it is resumed", a.Node, a.Cause))
-		}
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return "; " + strings.Join(parts, "; ")
-}
+// Refused returns the nodes that could not begin a job and do not get it again until they are resumed.
+func (m mended) Refused(h queue.Header) []queue.Avoided { return m.kept(h.Avoid) }
 
 // mendedSetting is the prefix of the setting that holds when a node that jobs avoid was resumed.
 const mendedSetting = "mended/"

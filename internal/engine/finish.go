@@ -33,36 +33,46 @@ type finisher struct {
 // refuses reports whether a result is about a task that its node could not begin.
 func refuses(r queue.Result) bool { return r.Outcome.Refused != "" }
 
-// weigh decides about tasks that a node could not begin: if another known node could take the task, up or not, the task
-// waits for that node. If there is none, the job ends if this node will never begin it; else the node gets it again.
-// The caller holds refusing until the results are in the store, because each result affects the next.
+// weigh decides about tasks that a node could not begin: if the job itself is the reason, it ends. Else, if another
+// known node could take the task, up or not, the task waits for that node. If there is none, the job ends if this node
+// will never begin it; else the node gets it again. Of the results that end a job, NotFound marks those for which no
+// node is to blame. The caller holds refusing until the results are in the store, because each result affects the next.
 func (f *finisher) weigh(ctx context.Context, results []queue.Result) ([]queue.Result, error) {
-	avoid, err := f.avoid(ctx, results)
+	jobs, err := f.refusedJobs(ctx, results)
 	if err != nil {
 		return nil, err
 	}
 	return read2(f.base, func(s *State) ([]queue.Result, error) {
-		out := slices.Clone(results)
+		out, now := slices.Clone(results), time.Now()
 		for i, res := range results {
-			r := s.Runs[taskID{res.JobID, res.Task}]
-			if !refuses(res) || r == nil || r.Ref != res.Ref {
+			r, j := s.Runs[taskID{res.JobID, res.Task}], jobs[res.JobID]
+			if !refuses(res) || r == nil || r.Ref != res.Ref || j == nil {
 				continue
 			}
-			h, o := r.Header, &out[i].Outcome
-			h.Avoid = avoid[res.JobID]
-			switch before := len(s.Mended.avoided(h)); {
-			case o.Final, s.othersFor(h, r.Holder):
-			case f.restarted && time.Since(f.Made) < f.Options.LeaseTTL:
-				o.Refused = queue.RefusedNow // other nodes may still join
-			default:
-				endRefused(o, r.Holder, before)
-			}
-			if o.Refused != queue.RefusedNow && !o.Final {
-				avoid[res.JobID] = append(slices.Clip(h.Avoid), queue.Avoided{Node: r.Holder, At: time.Now()})
+			f.decide(s, notBegun{r, &out[i].Outcome, s.Mended.kept(j.Avoid), commandOf(j)}, now)
+			if o := out[i].Outcome; o.Refused != queue.RefusedNow && !o.Final {
+				j.Avoid = append(slices.Clip(j.Avoid), queue.Avoided{Node: r.Holder, At: now, Cause: o.Cause})
 			}
 		}
 		return out, nil
 	})
+}
+
+// decide sets what follows for a task that a node could not begin.
+func (f *finisher) decide(s *State, x notBegun, now time.Time) {
+	h := x.run.Header
+	h.Avoid = x.avoid
+	switch before := len(x.avoid); {
+	case x.outcome.Final:
+	case s.Faults.itsOwn(x, now):
+		x.end()
+	case s.othersFor(h, x.run.Holder):
+	case f.restarted && now.Sub(f.Made) < f.Options.LeaseTTL:
+		x.outcome.Refused = queue.RefusedNow // other nodes may still join
+	default:
+		x.outcome.NotFound = x.outcome.NotFound || s.Faults.anyProven(x, now)
+		endRefused(x.outcome, x.run.Holder, before)
+	}
 }
 
 // endRefused sets the outcome of a task that the last possible node could not begin, as the nodes before it.
@@ -76,8 +86,8 @@ func endRefused(o *queue.Outcome, node string, before int) {
 	}
 }
 
-// avoid reads which nodes the refused jobs already avoid.
-func (f *finisher) avoid(ctx context.Context, results []queue.Result) (map[int64][]queue.Avoided, error) {
+// refusedJobs reads the jobs of tasks that a node could not begin.
+func (f *finisher) refusedJobs(ctx context.Context, results []queue.Result) (map[int64]*queue.Job, error) {
 	var ids []int64
 	for _, r := range results {
 		if refuses(r) {
@@ -89,11 +99,11 @@ func (f *finisher) avoid(ctx context.Context, results []queue.Result) (map[int64
 	if err != nil {
 		return nil, fmt.Errorf("read the jobs that could not be begun: %w", err)
 	}
-	avoid := map[int64][]queue.Avoided{}
+	byID := map[int64]*queue.Job{}
 	for _, j := range jobs {
-		avoid[j.ID] = j.Avoid
+		byID[j.ID] = j
 	}
-	return avoid, nil
+	return byID, nil
 }
 
 // othersFor reports whether tasks of a job could go to a node other than this one.
@@ -104,13 +114,8 @@ func (s *State) othersFor(h queue.Header, node string) bool {
 }
 
 // refused removes an attempt that did not begin. Its run is nil if it was unknown.
-func (f *finisher) refused(s *State, r *liveRun, res *queue.Result, v queue.Verdict, now time.Time) {
-	if r != nil {
-		s.Faults.refused(r, res.Outcome, now)
-	}
-	noteEnd(&s.Ends, r, ends.Refused, now)
+func (f *finisher) refused(s *State, res *queue.Result, v queue.Verdict, now time.Time) {
 	s.abort(res.Ref, now)
-	s.stats.Refused++
 	f.watchers.publish(queue.Event{Job: res.JobID, Task: res.Task, At: now, Code: "refused", Text: res.Outcome.Cause, State: v.State})
 }
 
@@ -135,6 +140,7 @@ func readable(results []queue.Result) []queue.Result {
 // finish reports to the store how attempts ended. If ctx ends before the store has answered, the result is unknown.
 func (f *finisher) finish(ctx context.Context, results []queue.Result) ([]queue.Verdict, error) {
 	results = readable(results)
+	reported := results
 	defer f.overrides.setAside(ctx)
 	f.ending.RLock()
 	defer f.ending.RUnlock()
@@ -166,7 +172,8 @@ func (f *finisher) finish(ctx context.Context, results []queue.Result) ([]queue.
 			}
 			o := results[i].Outcome
 			if o.Refused != "" {
-				f.refused(s, runs[i], &results[i], v, now)
+				countRefused(s, runs[i], o, reported[i].Outcome.Cause, now)
+				f.refused(s, &results[i], v, now)
 				continue
 			}
 			if r := runs[i]; r != nil && o.State != queue.Cancelled {

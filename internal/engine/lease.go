@@ -250,6 +250,7 @@ func (l *leaser) began(st *State, s chosenStart, lease *queue.Lease) {
 	st.forgetRun(lease.Ref, lease.Started)
 	st.Runs[taskID{lease.JobID, lease.Task}] = &liveRun{
 		Ref: lease.Ref, run: s.Run, member: s.member, Holder: s.holder, Pool: s.Pool, Header: h, Started: lease.Started, came: cameAt(lease),
+		command: commandOf(lease.Job),
 	}
 	queued := s.member != nil && s.member.Info.Queue
 	st.Decided.add(st.Core, lease, s.levels)

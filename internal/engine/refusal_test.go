@@ -48,6 +48,12 @@ func (p *picky) run(l *fairlead.Lease) {
 		p.begun = append(p.begun, l.Ref)
 	} else {
 		o = fairlead.Outcome{State: fairlead.Failed, ExitCode: -1, Cause: p.name + " cannot begin jobs of " + l.Job.User, Refused: why}
+		if missing, is := strings.CutPrefix(l.Job.Name, "missing "); is {
+			o.Cause, o.ExitCode, o.NotFound = "command not found: "+missing, 127, true
+		}
+		if missing, is := strings.CutPrefix(l.Job.Name, "lost "); is {
+			o.Cause = "no such directory: " + missing
+		}
 	}
 	p.mu.Unlock()
 	time.Sleep(time.Second)
@@ -267,8 +273,14 @@ func TestResumedNodesGetTheirJobs(t *testing.T) {
 		time.Sleep(time.Hour)
 		s.ends(id, fairlead.Waiting)
 		w, err := forecast.New(s.Loop).Why(s.ctx, id, explain.WhyOptions{})
-		if err != nil || !strings.Contains(fmt.Sprintf("%+v", w), "could not begin it") {
+		if err != nil || w.Reason.Code != "start.refused" ||
+			w.Reason.Text != "n1 could not begin it (n1 cannot begin jobs of ann); it waits for another node" {
 			t.Errorf("why %+v, %v", w, err)
+		}
+		j, _ := s.Client().Job(s.ctx, id)
+		short := s.explainer.ShortReasons(s.ctx, []*queue.Job{j})[id]
+		if short.Text != "another node: n1 could not begin it (n1 cannot begin jobs of ann)" {
+			t.Errorf("in tables %+v", short)
 		}
 		if err := s.Overrides.SetDrained(s.ctx, "n1", false, ""); err != nil {
 			t.Fatal(err)
@@ -388,7 +400,7 @@ func TestRefusalsCountThoughTheTaskRunsElsewhere(t *testing.T) {
 func TestMissingFilesDrainNoNode(t *testing.T) {
 	inSite(t, func(s *refusers) {
 		nowhere := func(l *fairlead.Lease) queue.Refusal {
-			if l.Job.Name == "typo" {
+			if l.Job.Name == "lost typo" {
 				return queue.RefusedJob
 			}
 			return ""
@@ -396,7 +408,7 @@ func TestMissingFilesDrainNoNode(t *testing.T) {
 		s.join("n1", 1, always(queue.RefusedJob))
 		s.join("n2", 1, nowhere)
 		for _, user := range []string{"ann", "bob", "cem", "dan"} {
-			s.submit(user, func(j *fairlead.Job) { j.Name = "typo" })
+			s.submit(user, func(j *fairlead.Job) { j.Name = "lost typo" })
 		}
 		if why := s.drained("n1") + s.drained("n2"); why != "" {
 			t.Errorf("drained for what jobs name: %s", why)

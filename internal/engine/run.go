@@ -48,6 +48,7 @@ type liveRun struct {
 	Queued  bool      // waits in another queueing system since started
 	begun   bool      // waited there, and began
 	heard   bool      // its holder has reported that it runs
+	command string    // of its job; "" for none, and for tasks that this engine did not start
 	renewed time.Time // when its holder last reported that
 }
 

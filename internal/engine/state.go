@@ -61,7 +61,7 @@ type signals struct {
 func newState(store queue.Store, shares allocation.Config) State {
 	return State{
 		Shares: shares, Runs: runs{}, Joined: map[string]*joinedNode{},
-		InForce: newInForce(), Mended: mended{}, Faults: faults{},
+		InForce: newInForce(), Mended: mended{}, Faults: noFaults(),
 		Others: newOthers(store), changed: map[string]bool{},
 	}
 }

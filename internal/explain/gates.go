@@ -186,7 +186,7 @@ func keepsFree(c why.Code) bool {
 // explain a waiting job.
 var severity = []why.Code{
 	why.FitNever, why.LicenseNever, why.GateNever, why.ReservationOver, why.ShareNone, why.GateHeld, why.GatePaused,
-	why.NoNodes, why.GateAfter,
+	why.NoNodes, startRefused, why.GateAfter,
 	why.GateBegin, why.GateReservation, why.GateJobTasks, why.GateMaxTasks, why.GateMax,
 	why.GateLicense, why.GateRate, why.StarveWidth, why.StarveShare, why.StarveOrder,
 	why.PolicyMaint, why.PolicyReservation,

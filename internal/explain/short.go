@@ -161,6 +161,7 @@ func (ex *Explainer) ReasonsIn(order *Order, jobs []*queue.Job) map[int64]ShortR
 			case windowReason(s, j, &r, now):
 			case !up:
 				r.Code, r.Text = why.NoNodes, "a node: none takes tasks"
+			case refusedReason(s, j, &r):
 			case subs.hopeless(j, &r):
 			case quotaReason(s, j, &r):
 			case slices.Contains(forRoom, subs.reason(j).Code) && keptReason(s, j, kept, &r, now):

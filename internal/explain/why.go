@@ -118,9 +118,7 @@ func WhyWaiting(st *engine.State, a *why.Answer, j *queue.Job, tasks []queue.Tas
 			}
 			a.Gates[i].Text += heldUpWith(st, s.Key)
 		}
-		if g := &a.Gates[i]; g.Where == "nodes" && !g.Open {
-			g.Text += st.Mended.RefusedText(engine.HeaderOf(j))
-		}
+		refusedBeside(st, &a.Gates[i], j)
 	}
 	addHolders(st, a.Gates, a.At)
 	explainPlanned(a.Gates, s.Limit, a.At)
@@ -165,6 +163,7 @@ func WhyWaiting(st *engine.State, a *why.Answer, j *queue.Job, tasks []queue.Tas
 	announceStarvation(st, a, s, j)
 	a.Verdict = verdictOf(a.Reason)
 	a.Others = append(a.Others, starvingReason(st, j.Pool, a.At)...)
+	leadRefused(st, a, j, own)
 }
 
 // addPlans adds the evidence of planned starts.

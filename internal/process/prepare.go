@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -17,7 +18,7 @@ import (
 const defaultPath = "/usr/local/bin:/usr/bin:/bin"
 
 // maxPathShown is how many bytes of PATH the error about a command shows.
-const maxPathShown = 300
+const maxPathShown = 100
 
 // prepared is a Spec whose names have been resolved.
 type prepared struct {
@@ -42,7 +43,7 @@ func (s *Spec) prepare(null *os.File) (*prepared, error) {
 	}
 	err := s.As.do(func() (err error) {
 		if err = enterable(s.directory()); err != nil {
-			return fmt.Errorf("directory %s: %w", s.directory(), err)
+			return missing(fmt.Errorf("directory %s: %w", s.directory(), err), s.directory())
 		}
 		if p.command, err = s.lookup(); err != nil {
 			return err
@@ -74,32 +75,68 @@ func (s *Spec) lookup() (string, error) {
 	name := s.Argv[0]
 	if strings.Contains(name, "/") {
 		if err := executable(s.inDir(name)); err != nil {
-			return "", fmt.Errorf("%s: %w", name, err)
+			return "", s.pathError(name, err)
 		}
 		return name, nil
 	}
-	path, ok := s.variable("PATH")
-	if !ok {
-		path = defaultPath
-	}
-	result := errCommandNotFound
-	for dir := range strings.SplitSeq(path, ":") {
-		if dir == "" {
-			dir = "." // an empty entry means this to the shell
-		}
+	var result error
+	for _, dir := range s.searchPath() {
 		file := dir + "/" + name
 		err := executable(s.inDir(file))
 		if err == nil {
 			return file, nil
 		}
-		if errors.Is(err, fs.ErrPermission) {
+		if errors.Is(err, fs.ErrPermission) || ofMachine(err) {
 			result = err
 		}
 	}
+	if result != nil {
+		return "", &NameError{Err: fmt.Errorf("%.300s: %w", name, result), Exit: exitNotExecutable}
+	}
+	return "", s.searchError(name)
+}
+
+// pathError returns the error of a command that is a path.
+func (s *Spec) pathError(name string, err error) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return &NameError{Err: fmt.Errorf("%s: %w", name, err), Exit: exitNotExecutable}
+	}
+	text := fmt.Errorf("%w: %s", errCommandNotFound, name)
+	if !filepath.IsAbs(name) {
+		text = fmt.Errorf("%w in directory %s", text, s.directory())
+	}
+	return &NameError{Err: text, Exit: exitNotFound, NotFound: !lostAbove(s.inDir(name))}
+}
+
+// searchError returns the error of a command that is in no directory of PATH.
+func (s *Spec) searchError(name string) error {
+	var lost bool
+	for _, dir := range s.searchPath() {
+		lost = lost || hollowAbove(s.inDir(dir))
+	}
+	path := strings.Join(s.searchPath(), ":")
 	if len(path) > maxPathShown { // PATH may have 128 KiB, for each task of a large array
 		path = strings.ToValidUTF8(path[:maxPathShown], "") + "..."
 	}
-	return "", fmt.Errorf("%.300s: %w in PATH %s", name, result, path)
+	return &NameError{
+		Err:  fmt.Errorf("%w: %.300s (PATH is %s)", errCommandNotFound, name, path),
+		Exit: exitNotFound, NotFound: !lost,
+	}
+}
+
+// searchPath returns the directories of PATH.
+func (s *Spec) searchPath() []string {
+	path, ok := s.variable("PATH")
+	if !ok {
+		path = defaultPath
+	}
+	dirs := strings.Split(path, ":")
+	for i, dir := range dirs {
+		if dir == "" {
+			dirs[i] = "." // an empty entry means this to the shell
+		}
+	}
+	return dirs
 }
 
 // executable reports why the calling thread could not execute the file.
@@ -120,7 +157,7 @@ func (s *Spec) open(p *prepared) error {
 	if s.Stdout != "" {
 		f, err := s.create(s.Stdout)
 		if err != nil {
-			return fmt.Errorf("output %s: %w", s.Stdout, err)
+			return missing(fmt.Errorf("output %s: %w", s.Stdout, err), s.inDir(s.Stdout))
 		}
 		p.stdout, p.opened = f, append(p.opened, f)
 	}
@@ -128,7 +165,7 @@ func (s *Spec) open(p *prepared) error {
 	if s.Stderr != "" && s.Stderr != s.Stdout {
 		f, err := s.create(s.Stderr)
 		if err != nil {
-			return fmt.Errorf("error output %s: %w", s.Stderr, err)
+			return missing(fmt.Errorf("error output %s: %w", s.Stderr, err), s.inDir(s.Stderr))
 		}
 		p.stderr, p.opened = f, append(p.opened, f)
 	}
@@ -167,9 +204,11 @@ func (s *Spec) explain(err error) error {
 	name := s.Argv[0]
 	switch {
 	case errors.Is(err, syscall.ENOENT):
-		return fmt.Errorf("%s: the interpreter that it names was not found: %w", name, err)
+		err = fmt.Errorf("%s: the interpreter that it names was not found: %w", name, err)
+		return &NameError{Err: err, Exit: exitNotFound}
 	case errors.Is(err, syscall.ENOEXEC):
-		return fmt.Errorf("%s: neither a program of this machine nor a script that begins with #!: %w", name, err)
+		err = fmt.Errorf("%s: neither a program of this machine nor a script that begins with #!: %w", name, err)
+		return &NameError{Err: err, Exit: exitNotExecutable}
 	case errors.Is(err, syscall.EPERM) && s.As != nil:
 		return &MachineError{fmt.Errorf("%s: run as user %d: %w", name, s.As.UID, err)}
 	}

@@ -36,17 +36,42 @@ type MachineError struct{ Err error }
 func (e *MachineError) Error() string { return e.Err.Error() }
 func (e *MachineError) Unwrap() error { return e.Err }
 
-// machineErrors are the errors of the system that become a MachineError.
-var machineErrors = []error{errClosed, syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE}
+// machineErrors are the errors of the system that become a MachineError. The second row are the errors of a file system
+// that has lost its server or its disk.
+var machineErrors = []error{
+	errClosed, syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE,
+	syscall.EIO, syscall.ESTALE, syscall.ENOTCONN, syscall.ETIMEDOUT, syscall.EHOSTDOWN, syscall.EHOSTUNREACH,
+}
+
+// Exit codes with which shells say that a command could not be run.
+const (
+	exitNotExecutable = 126
+	exitNotFound      = 127
+)
+
+// NameError is an error of Start about a name in the Spec: of the command, a directory or a file.
+type NameError struct {
+	Err error
+	// Exit is the code with which a shell would exit, if the name is the command; else 0.
+	Exit int
+	// NotFound: the name does not exist, though this machine has the directories above it. So it is probably missing
+	// everywhere. Otherwise this machine may have lost a file system.
+	NotFound bool
+}
+
+func (e *NameError) Error() string { return e.Err.Error() }
+func (e *NameError) Unwrap() error { return e.Err }
 
 // blame turns an error in machineErrors into a MachineError.
 func blame(err error) error {
-	for _, of := range machineErrors {
-		if errors.Is(err, of) {
-			return &MachineError{err}
-		}
+	if ofMachine(err) {
+		return &MachineError{err}
 	}
 	return err
+}
+
+func ofMachine(err error) bool {
+	return slices.ContainsFunc(machineErrors, func(of error) bool { return errors.Is(err, of) })
 }
 
 // Spec describes a process to run.

@@ -30,15 +30,15 @@ func TestStartErrors(t *testing.T) {
 	}{
 		{func(s *Spec) { s.Argv = nil }, "there is no command", nil},
 		{func(s *Spec) { s.Argv = []string{"a\x00b"} }, "a\x00b: a zero byte", nil},
-		{func(s *Spec) { s.Argv = []string{"nix"} }, "nix: command not found in PATH /usr/bin:/bin", errCommandNotFound},
+		{func(s *Spec) { s.Argv = []string{"nix"} }, "command not found: nix (PATH is /usr/bin:/bin)", errCommandNotFound},
 		{func(s *Spec) {
 			s.Argv, s.Env = []string{"nix"}, []string{"PATH=/" + strings.Repeat("x", 100_000)}
-		}, "nix: command not found in PATH /" + strings.Repeat("x", maxPathShown-1) + "...", errCommandNotFound},
+		}, "command not found: nix (PATH is /" + strings.Repeat("x", maxPathShown-1) + "...)", errCommandNotFound},
 		{
 			func(s *Spec) { s.Env = []string{"PATH=" + dir}; s.Argv = []string{"plain"} }, "plain: permission denied",
 			fs.ErrPermission,
 		},
-		{func(s *Spec) { s.Argv = []string{"./nix"} }, "./nix: no such file", fs.ErrNotExist},
+		{func(s *Spec) { s.Argv = []string{"./nix"} }, "command not found: ./nix in directory /", errCommandNotFound},
 		{func(s *Spec) { s.Argv = []string{"./plain"} }, "./plain: permission denied", fs.ErrPermission},
 		{func(s *Spec) { s.Argv = []string{dir} }, dir + ": permission denied", fs.ErrPermission},
 		{func(s *Spec) { s.Argv = []string{"./garbage"} }, "./garbage: neither a program", unix.ENOEXEC},
@@ -67,6 +67,59 @@ func write(t *testing.T, dir, name, text string, mode fs.FileMode) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), mode); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestNotFound checks which missing names are probably missing everywhere: those whose directories are there.
+func TestNotFound(t *testing.T) {
+	dir := t.TempDir()
+	for _, sub := range []string{"lost", "home/ann"} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	base := Spec{Argv: []string{"true"}, Env: []string{"PATH=/usr/bin:/bin"}, Dir: dir}
+	command := func(name string) func(*Spec) { return func(s *Spec) { s.Argv = []string{name} } }
+	for name, test := range map[string]struct {
+		change   func(*Spec)
+		exit     int
+		notFound bool
+	}{
+		"a command":                     {command("pyhton"), 127, true},
+		"a command in the directory":    {command("./trian.sh"), 127, true},
+		"a command below it":            {command("bni/train.sh"), 127, true},
+		"a path":                        {command(dir + "/nix"), 127, true},
+		"a path in a lost file system":  {command(dir + "/lost/bin/tool"), 127, false},
+		"a path that begins elsewhere":  {command("/no-such-top/bin/tool"), 127, false},
+		"no program":                    {command(dir), 126, false},
+		"a directory":                   {func(s *Spec) { s.Dir = dir + "/home/annn/x" }, 0, true},
+		"a lost directory":              {func(s *Spec) { s.Dir = dir + "/lost/ann" }, 0, false},
+		"an output":                     {func(s *Spec) { s.Stdout = "home/annn/out" }, 0, true},
+		"an output in a lost directory": {func(s *Spec) { s.Stderr = "lost/ann/out" }, 0, false},
+		"a search in a lost directory": {func(s *Spec) {
+			s.Argv, s.Env = []string{"nix"}, []string{"PATH=/usr/bin:" + dir + "/lost/bin"}
+		}, 127, false},
+		"a search in a directory that this machine lacks": {func(s *Spec) {
+			s.Argv, s.Env = []string{"nix"}, []string{"PATH=/no-such-top/bin:/usr/bin:" + dir + "/home/bin"}
+		}, 127, true},
+	} {
+		s := base
+		test.change(&s)
+		_, err := runner(t).Start(s)
+		var of *NameError
+		if !errors.As(err, &of) || of.Exit != test.exit || of.NotFound != test.notFound {
+			t.Errorf("%s: %v, %+v", name, err, of)
+		}
+	}
+}
+
+// TestLostServer checks that errors of a lost file system are faults of the machine.
+func TestLostServer(t *testing.T) {
+	var machine *MachineError
+	for _, e := range []error{unix.ESTALE, unix.EIO, unix.ENOTCONN, unix.ETIMEDOUT, unix.EHOSTDOWN} {
+		if err := blame(&NameError{Err: e, Exit: exitNotExecutable}); !errors.As(err, &machine) {
+			t.Errorf("%v is no fault of the machine", e)
+		}
 	}
 }
 

@@ -108,7 +108,7 @@ func stop(j *queue.Job, t *queue.Task, o queue.Outcome, now time.Time) {
 	if t.Queued {
 		j.Queued--
 	}
-	o.Next = nil
+	o.Next, o.NotFound = nil, false
 	t.State, t.Outcome, t.Ended, t.Until = o.State, o, now, time.Time{}
 	t.Requeue, t.Stopped = false, false
 }

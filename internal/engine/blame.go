@@ -1,0 +1,216 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/ends"
+	"github.com/fairlead/fairlead/queue"
+)
+
+// When a node cannot begin a task because a name in the job is missing there, the job or the node may be the reason: a
+// mistyped command is missing everywhere, and a node that has lost a file system lacks what others have. A job that is
+// the reason fails at once, as in a shell. A node that is the reason must not fail the jobs of others, so every doubt
+// sends the job to another node.
+
+// provenFor is how long a task that a node began shows that the node is in order.
+const provenFor = time.Hour
+
+// notBegun is a task that a node could not begin.
+type notBegun struct {
+	run     *liveRun
+	outcome *queue.Outcome
+	avoid   []queue.Avoided // nodes that could not begin tasks of the job before
+	command string          // of the job
+}
+
+// itsOwn reports whether the job is the reason. It is,
+//
+//   - if the name is missing though the directories above it are there, on a node that has begun other tasks lately;
+//     but not if another job has lately begun with the same command, which is then just missing on this node;
+//   - or if another node failed in the same way before, and one of the two has begun other tasks lately, or the
+//     directories above the name are on both.
+func (f faults) itsOwn(x notBegun, now time.Time) bool {
+	o, job := x.outcome, x.run.Ref.JobID
+	if o.Refused != queue.RefusedJob || x.run.bridged() {
+		return false
+	}
+	typo := o.NotFound && !(o.ExitCode == exitNotFound && f.known.recent(x.command, now))
+	proven := f.proven(x.run.Holder, job, now)
+	if typo && proven {
+		return true
+	}
+	before := x.sameWay()
+	return before != "" && (typo || proven || f.proven(before, job, now))
+}
+
+// sameWay returns another node that failed to begin the job in the same way before, or "".
+func (x notBegun) sameWay() string {
+	for _, a := range x.avoid {
+		start, cut := strings.CutSuffix(a.Cause, "...")
+		same := a.Cause == x.outcome.Cause || cut && strings.HasPrefix(x.outcome.Cause, start)
+		if same && a.Node != x.run.Holder {
+			return a.Node
+		}
+	}
+	return ""
+}
+
+// end fails the task, and names the nodes that could not begin it.
+func (x notBegun) end() {
+	if before := x.sameWay(); before != "" {
+		x.outcome.Cause += fmt.Sprintf(", on %s and %s", before, x.run.Holder)
+	}
+	x.outcome.Final, x.outcome.NotFound = true, true
+}
+
+// exitNotFound is the code with which shells say that they did not find a command.
+const exitNotFound = 127
+
+// proven reports whether a node is in order as far as known: it has begun tasks lately, and since then none but this
+// job has failed to begin there.
+func (f faults) proven(node string, job int64, now time.Time) bool {
+	x := f.nodes[node]
+	return x != nil && now.Sub(x.began) < provenFor && x.refused.only(job)
+}
+
+// anyProven reports whether a node that could not begin the job is in order.
+func (f faults) anyProven(x notBegun, now time.Time) bool {
+	job := x.run.Ref.JobID
+	return f.proven(x.run.Holder, job, now) || slices.ContainsFunc(x.avoid, func(a queue.Avoided) bool {
+		return f.proven(a.Node, job, now)
+	})
+}
+
+// acquit takes back what the tasks of a job count against nodes.
+func (f faults) acquit(job int64) {
+	for _, x := range f.nodes {
+		d := x.open[job]
+		if d == nil {
+			continue
+		}
+		delete(x.open, job)
+		x.Tasks -= d.tasks
+		if x.Last == d.cause {
+			x.Last = x.open.last()
+		}
+	}
+}
+
+// A doubt are tasks of a job that a node could not begin, while it is open whether the job is the reason.
+type doubt struct {
+	user, cause string
+	tasks       int
+}
+
+// doubts are the doubts about a node, by job.
+type doubts map[int64]*doubt
+
+// maxDoubts bounds the jobs that are remembered for a node.
+const maxDoubts = 1000
+
+func (d *doubts) add(job int64, user, cause string) {
+	if *d == nil {
+		*d = doubts{}
+	}
+	x := (*d)[job]
+	if x == nil {
+		if len(*d) >= maxDoubts {
+			return
+		}
+		x = &doubt{user: user}
+		(*d)[job] = x
+	}
+	x.cause = cause
+	x.tasks++
+}
+
+// users returns the number of users who named different things that are missing: many jobs with the same mistake are
+// no sign of a broken node.
+func (d doubts) users() int {
+	users, causes := map[string]bool{}, map[string]bool{}
+	for _, x := range d {
+		users[x.user], causes[x.cause] = true, true
+	}
+	return min(len(users), len(causes))
+}
+
+// last returns the cause of the job that was submitted last.
+func (d doubts) last() (cause string) {
+	var latest int64
+	for job, x := range d {
+		if job > latest {
+			latest, cause = job, x.cause
+		}
+	}
+	return cause
+}
+
+// jobSet holds no job, one, or several.
+type jobSet struct {
+	job  int64
+	more bool
+}
+
+func (s *jobSet) add(job int64) {
+	s.more = s.more || s.job != 0 && s.job != job
+	s.job = job
+}
+
+// only reports whether no other job is in the set.
+func (s jobSet) only(job int64) bool { return !s.more && (s.job == 0 || s.job == job) }
+
+// commands holds when a task was last begun with a command.
+type commands map[string]time.Time
+
+// maxCommands bounds the commands that are remembered.
+const maxCommands = 10_000
+
+// recent reports whether a task has begun with a command lately.
+func (c commands) recent(command string, now time.Time) bool {
+	at, known := c[command]
+	return known && now.Sub(at) < provenFor
+}
+
+func (c commands) begun(command string, at time.Time) {
+	if command == "" {
+		return
+	}
+	if _, known := c[command]; !known && len(c) >= maxCommands {
+		for old := range c { // any: there are enough
+			delete(c, old)
+			break
+		}
+	}
+	c[command] = at
+}
+
+// commandOf returns the command of a job as its nodes look it up; "" for scripts and handlers.
+func commandOf(j *queue.Job) string {
+	switch {
+	case j.Script || len(j.Argv) == 0:
+		return ""
+	case strings.Contains(j.Argv[0], "/") && !strings.HasPrefix(j.Argv[0], "/"):
+		return j.Dir + "/" + j.Argv[0]
+	}
+	return j.Argv[0]
+}
+
+// countRefused counts an attempt that did not begin: against its node, unless its job is the reason. The cause is the
+// one that the node reported. The run is nil if it was unknown.
+func countRefused(s *State, r *liveRun, o queue.Outcome, cause string, now time.Time) {
+	switch {
+	case o.Refused == queue.RefusedJob && o.Final && o.NotFound:
+		noteEnd(&s.Ends, r, ends.Exit, now)
+		if r != nil {
+			s.Faults.acquit(r.Ref.JobID)
+		}
+		return
+	case r != nil:
+		s.Faults.notBegun(r, o.Refused, cause, now)
+	}
+	noteEnd(&s.Ends, r, ends.Refused, now)
+	s.stats.Refused++
+}

@@ -1,0 +1,171 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/views"
+	"github.com/fairlead/fairlead/queue"
+)
+
+// lacks is a node on which everything begins except jobs that name something missing.
+func lacks(l *fairlead.Lease) queue.Refusal {
+	if strings.HasPrefix(l.Job.Name, "missing ") || strings.HasPrefix(l.Job.Name, "lost ") {
+		return queue.RefusedJob
+	}
+	return ""
+}
+
+// typo is a job whose command is missing everywhere.
+func typo(command string) func(*fairlead.Job) {
+	return func(j *fairlead.Job) { j.Name, j.Argv = "missing "+command, []string{command} }
+}
+
+// noFaults checks that the server drained no node and shows none as failing.
+func (s *refusers) noFaults() {
+	s.t.Helper()
+	for _, n := range views.Nodes(s.Loop) {
+		if n.SetAside || n.Fault != nil {
+			s.t.Errorf("%s: drained %v (%s), fault %+v", n.Name, n.Drained, n.Why, n.Fault)
+		}
+	}
+}
+
+// TestMistypedCommandsFailAtOnce: a command that a proven node does not find fails there, though the other nodes are
+// busy and could be tried later. It counts against no node, whoever mistypes.
+func TestMistypedCommandsFailAtOnce(t *testing.T) {
+	inSite(t, func(s *refusers) {
+		node := s.join("n1", 1, lacks)
+		s.submit("eve")
+		time.Sleep(time.Minute)
+		s.join("n2", 1, lacks)
+		if err := s.Overrides.SetDrained(s.ctx, "n2", true, "busy"); err != nil {
+			t.Fatal(err)
+		}
+		before, _ := node.counts()
+		for _, user := range []string{"ann", "bob", "cem", "dan"} {
+			id := s.submit(user, typo("pyhton-"+user))
+			time.Sleep(2 * time.Second)
+			j := s.ends(id, fairlead.Failed)
+			if want := "command not found: pyhton-" + user; j.Cause != want {
+				t.Errorf("cause %q, want %q", j.Cause, want)
+			}
+			tasks, err := s.Client().Tasks(s.ctx, id)
+			if err != nil || len(tasks) != 1 || tasks[0].Outcome.ExitCode != 127 || tasks[0].Outcome.NotFound {
+				t.Errorf("tasks %+v, %v", tasks, err)
+			}
+		}
+		if given, _ := node.counts(); given != before+4 {
+			t.Errorf("the node was given %d tasks for 4 jobs", given-before)
+		}
+		s.noFaults()
+	})
+}
+
+// TestMistypedCommandsOnNewNodes: where nothing has begun yet, a second node decides.
+func TestMistypedCommandsOnNewNodes(t *testing.T) {
+	inSite(t, func(s *refusers) {
+		for n := range 4 {
+			s.join(fmt.Sprint("n", n), 1, lacks)
+		}
+		for _, user := range []string{"ann", "bob", "cem", "dan"} {
+			id := s.submit(user, typo("pyhton-"+user))
+			time.Sleep(5 * time.Second)
+			if j := s.ends(id, fairlead.Failed); !strings.HasPrefix(j.Cause, "command not found: pyhton-"+user+", on n") {
+				t.Errorf("cause %q", j.Cause)
+			}
+		}
+		s.noFaults()
+	})
+}
+
+// TestCommandsThatOneNodeLacks: a command that other nodes have is no mistake of the job, which runs there.
+func TestCommandsThatOneNodeLacks(t *testing.T) {
+	inSite(t, func(s *refusers) {
+		hasTool := s.join("n2", 1, always(""))
+		s.submit("ann", typo("tool"))
+		time.Sleep(time.Minute)
+		bare := s.join("n1", 1, lacks)
+		for range 2 {
+			s.submit("eve", func(j *fairlead.Job) { j.Array = "0-3" })
+		}
+		time.Sleep(time.Minute)
+		if _, begun := bare.counts(); begun == 0 {
+			t.Fatal("n1 has begun nothing")
+		}
+		id := s.submit("ann", typo("tool"), func(j *fairlead.Job) { j.Array = "0-3" })
+		time.Sleep(time.Minute)
+		s.ends(id, fairlead.Succeeded)
+		if _, begun := hasTool.counts(); begun < 5 {
+			t.Errorf("n2 began %d tasks", begun)
+		}
+	})
+}
+
+// TestLostFileSystem: a node that loses the file system of all jobs fails none of them, also if it was in order just
+// before, and is drained. So are two of them.
+func TestLostFileSystem(t *testing.T) {
+	for broken := 1; broken <= 2; broken++ {
+		inSite(t, func(s *refusers) {
+			var lost atomic.Bool
+			for n := range broken {
+				s.join(fmt.Sprint("bad", n), 2, func(l *fairlead.Lease) queue.Refusal {
+					if lost.Load() {
+						return queue.RefusedJob
+					}
+					return ""
+				})
+			}
+			s.join("good", 2, always(""))
+			var ids []int64
+			submit := func(n int) {
+				user := []string{"ann", "bob", "cem", "dan", "eve"}[n%5]
+				ids = append(ids, s.submit(user, func(j *fairlead.Job) { j.Name = fmt.Sprintf("lost /shared/%s/%d", user, n) }))
+			}
+			for n := range 40 {
+				submit(n)
+			}
+			time.Sleep(2 * time.Second)
+			lost.Store(true)
+			for n := range 40 {
+				submit(40 + n)
+			}
+			time.Sleep(10 * time.Minute)
+			failed := 0
+			for _, id := range ids {
+				if j, err := s.Client().Job(s.ctx, id); err != nil || j.State != fairlead.Succeeded {
+					failed++
+				}
+			}
+			if failed >= broken {
+				t.Errorf("%d of 80 jobs failed because of %d broken nodes", failed, broken)
+			}
+			for n := range broken {
+				if why := s.drained(fmt.Sprint("bad", n)); !strings.Contains(why, "of 3 users; the last: no such directory: /shared") {
+					t.Errorf("bad%d is drained: %q", n, why)
+				}
+			}
+		})
+	}
+}
+
+// TestOnlyNodeLosesItsFileSystem: the only node fails the jobs of three users, and then the others wait for its repair.
+func TestOnlyNodeLosesItsFileSystem(t *testing.T) {
+	inSite(t, func(s *refusers) {
+		s.join("n1", 1, always(queue.RefusedJob))
+		for n := range 40 {
+			user := fmt.Sprint("user", n)
+			s.submit(user, func(j *fairlead.Job) { j.Name = fmt.Sprintf("lost /shared/%s", user) })
+		}
+		if why := s.drained("n1"); !strings.Contains(why, "of 3 users; the last: no such directory: /shared") {
+			t.Errorf("the node is drained: %q", why)
+		}
+		if _, waiting := s.Running(); waiting != 37 {
+			t.Errorf("%d of 40 jobs wait", waiting)
+		}
+	})
+}

@@ -1,0 +1,56 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/why"
+)
+
+// startRefused is the code of a job that a node could not begin, and that waits for another node.
+const startRefused why.Code = "start.refused"
+
+// leadRefused makes it the first reason that nodes could not begin a job, if no node has: its user will want to know
+// that before anything else, except what the job waits for by its own properties.
+func leadRefused(st *engine.State, a *why.Answer, j *queue.Job, own bool) {
+	text := refusedText(st, j)
+	if text == "" || own || beganOnce(j) {
+		return
+	}
+	e, _ := why.Explain(startRefused)
+	a.Others = append([]why.Reason{a.Reason}, a.Others...)
+	a.Reason = why.Reason{Code: startRefused, Text: text + "; it waits for another node", Next: e.Next}
+}
+
+// refusedReason fills in that nodes could not begin a job, if no node has.
+func refusedReason(st *engine.State, j *queue.Job, r *ShortReason) bool {
+	text := refusedText(st, j)
+	if text == "" || beganOnce(j) {
+		return false
+	}
+	r.Rank, r.Code, r.Text = 0, startRefused, "another node: "+text
+	return true
+}
+
+// refusedBeside adds to the gate of the nodes which of them do not get a job that has begun elsewhere.
+func refusedBeside(st *engine.State, g *why.Gate, j *queue.Job) {
+	if g.Where != "nodes" || g.Open || !beganOnce(j) {
+		return
+	}
+	if text := refusedText(st, j); text != "" {
+		g.Text += "; " + text + " and not again until resumed"
+	}
+}
+
+func beganOnce(j *queue.Job) bool { return j.Running+j.Succeeded+j.Failed > 0 }
+
+// refusedText says which nodes could not begin a job, and why; "" for none.
+func refusedText(st *engine.State, j *queue.Job) string {
+	var parts []string
+	for _, a := range st.Mended.Refused(engine.HeaderOf(j)) {
+		parts = append(parts, fmt.Sprintf("%s could not begin it (%s)", a.Node, a.Cause))
+	}
+	return strings.Join(parts, ", ")
+}
