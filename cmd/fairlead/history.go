@@ -35,6 +35,10 @@ func historyCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "history",
 		Short: "List ended jobs, or the history of one job or node",
+		Long: `List ended jobs, or the history of one job or node.
+
+MEMORY is the peak of a task. "6G (asked for 4G)" is a task that used more than its --mem, which
+chooses a node and is no limit.`,
 		Example: `  fairlead history -u ann -S 24h
   fairlead history -j 1042             everything that happened to job 1042
   fairlead history -S 7d -o job,user,pool,cpu,request,ran
@@ -125,7 +129,7 @@ func (h *history) table(list *api.JobList) error {
 		if h.long {
 			row = append(row, clockOr(j.Started, list.At), dash(j.Kind), tasksOf(j),
 				words.Units(j, list.Summary.Unit), dash(amounts(j.Request, list.Summary.Unit)), j.Priority)
-			row = append(append(row, endColumns(j.LastEnd)...), command(j))
+			row = append(append(row, endColumns(j)...), command(j))
 		}
 		t.Row(row...)
 	}
@@ -142,7 +146,8 @@ func stateOf(j *api.Job) string {
 
 // endColumns writes how a job ended: node, exit, processor time and peak memory of the task that ended last or, if any
 // failed, of the last that failed.
-func endColumns(t *api.Task) []any {
+func endColumns(j *api.Job) []any {
+	t := j.LastEnd
 	if t == nil {
 		return []any{"-", "-", "-", "-"}
 	}
@@ -150,7 +155,8 @@ func endColumns(t *api.Task) []any {
 	if exit == "" && t.Ended != nil && !t.Queued {
 		exit = strconv.Itoa(t.ExitCode)
 	}
-	return []any{dash(t.Node), dash(exit), span(time.Duration(t.CPUSeconds * float64(time.Second))), size(t.MaxRSS)}
+	return []any{dash(t.Node), dash(exit), span(time.Duration(t.CPUSeconds * float64(time.Second))),
+		words.PeakMemory(t.MaxRSS, j.Request)}
 }
 
 // one prints the events and the tasks of one job.
@@ -176,7 +182,7 @@ func (h *history) one(ctx context.Context, client *api.Client) error {
 		table.Column{Name: "NODE"}, table.Column{Name: "RAN", Right: true}, table.Column{Name: "EXIT", Right: true},
 		table.Column{Name: "CPU", Right: true}, table.Column{Name: "MEMORY", Right: true}, table.Column{Name: "CAUSE"})
 	for i := range r.Tasks {
-		t.Row(taskRow(&r.Tasks[i])...)
+		t.Row(taskRow(&r.Tasks[i], r.Job.Request)...)
 	}
 	return t.Print(h.out)
 }
@@ -206,7 +212,7 @@ func (h *history) stopped(list *api.StopList) error {
 	return nil
 }
 
-func taskRow(k *api.Task) []any {
+func taskRow(k *api.Task, request map[string]int64) []any {
 	ran := "-"
 	if k.Ended != nil && !k.Queued {
 		ran = span(k.Ended.Sub(k.Started))
@@ -219,5 +225,6 @@ func taskRow(k *api.Task) []any {
 	if k.Queued && state == "running" {
 		state = "queued"
 	}
-	return []any{k.Number, state, k.Attempt, k.Node, ran, status, span(time.Duration(k.CPUSeconds * float64(time.Second))), size(k.MaxRSS), dash(plain.Line(firstLine(k.Cause)))}
+	return []any{k.Number, state, k.Attempt, k.Node, ran, status, span(time.Duration(k.CPUSeconds * float64(time.Second))),
+		words.PeakMemory(k.MaxRSS, request), dash(plain.Line(firstLine(k.Cause)))}
 }

@@ -27,6 +27,9 @@ func (s *submission) command() *cobra.Command {
 lists the lines that have no effect. Flags on the command line override those in the script. The
 long options of sbatch are read as in a script, e.g. --cpus-per-task=4 --account=physics.
 
+--mem and --mem-per-cpu choose a node with so much memory that no other job has asked for. They are
+no limit: a task may use more, and then takes memory from others. history -l shows the peak.
+
 The job gets PATH and the locale of your environment; pass more with --export.`,
 		Example: `  fairlead submit -- ./simulate run.cfg
   fairlead submit -c 4 --mem 8G -t 2h -J neutrons job.sh
@@ -42,7 +45,7 @@ The job gets PATH and the locale of your environment; pass more with --export.`,
 	f.SortFlags = false
 	f.StringVarP(&s.name, "name", "J", "", "name of the job")
 	f.IntVarP(&s.cpus, "cpus", "c", 0, "processors per task (default 1)")
-	f.StringVar(&s.mem, "mem", "", "memory per task, e.g. 4G")
+	f.StringVar(&s.mem, "mem", "", "memory per task, e.g. 4G; it chooses a node, and is no limit of what the task may use")
 	f.StringVar(&s.memPerCPU, "mem-per-cpu", "", "memory per processor")
 	f.StringSliceVarP(&s.gpus, "gpus", "G", nil, "GPUs per task: a number, or with a type, e.g. a100:2")
 	f.IntVarP(&s.nodes, "nodes", "N", 0, "number of nodes; starts one task per node, all at once")

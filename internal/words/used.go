@@ -11,7 +11,11 @@ import (
 // UsedNow writes what running tasks use, and which part of their requests that is: 1.2G of 4G memory, 78.0% of 4 cpu.
 // The requests are of each task.
 func UsedNow(u *views.Used, request map[string]int64) string {
-	parts := []string{Memory(u, request) + " memory"}
+	memory := Memory(u, request) + " memory"
+	if asked := request["mem"]; asked > 0 && u.Memory > asked*int64(u.Tasks) {
+		memory += " (more than it asked for)"
+	}
+	parts := []string{memory}
 	if cpu := Processors(u, request); cpu != "" {
 		parts = append(parts, fmt.Sprintf("%s of %s", cpu, units.Amount("cpu", max(1, request["cpu"])*int64(u.Tasks))))
 	}
@@ -23,6 +27,16 @@ func Memory(u *views.Used, request map[string]int64) string {
 	text := Size(u.Memory)
 	if asked := request["mem"]; asked > 0 {
 		return text + " of " + Size(asked*int64(u.Tasks))
+	}
+	return text
+}
+
+// PeakMemory writes the peak memory of a task that has ended, and what it asked for if that is less: a request chooses a
+// node and is no limit.
+func PeakMemory(peak int64, request map[string]int64) string {
+	text := Size(peak)
+	if asked := request["mem"]; asked > 0 && peak > asked {
+		return text + " (asked for " + Size(asked) + ")"
 	}
 	return text
 }
