@@ -10,7 +10,7 @@ type Alteration struct {
 	QOS      *string // for Prioritise; nil leaves it as it is
 	Nice     *int    // for Prioritise; nil leaves it as it is
 	Pool     string  // for Move
-	// Limit is the time limit in the other pool, for Move; a client fills it in.
+	// Limit is the new time limit, for Limit: [NoLimit] for none, 0 for that of the pool. For Move a client fills it in.
 	Limit time.Duration
 	Cause string // why, in words
 	// By is the user who asks for the change, and Admin reports whether that user is an administrator: only an
@@ -34,5 +34,6 @@ const (
 	VerbRequeue    Verb = "requeue"  // tasks that ran or run wait again, from the start
 	VerbUncancel   Verb = "uncancel" // undoes a cancel: only tasks that it canceled wait again
 	VerbPrioritise Verb = "prioritise"
-	VerbMove       Verb = "move" // to another pool, while no task runs
+	VerbMove       Verb = "move"  // to another pool, while no task runs
+	VerbLimit      Verb = "limit" // sets the time limit, while no task runs
 )

@@ -23,7 +23,7 @@ const (
 	maxPath    = 4096      // bytes, of Dir, Output, Error
 	maxAfter   = 1000      // dependencies
 	MaxRetries = 1000
-	MaxGang    = 4096 // tasks that start all at once
+	maxGang    = 4096 // tasks that start all at once
 	MaxAmount  = 1 << 50
 )
 
@@ -152,8 +152,8 @@ func (j *Job) checkNumbers() error {
 // checkGang sets the number of tasks from Gang. A gang of one task is not a gang.
 func (j *Job) checkGang() error {
 	switch {
-	case j.Gang < 0 || j.Gang > MaxGang:
-		return Invalidf("gang", "the tasks that start all at once must be from 1 to %d, got %d", MaxGang, j.Gang)
+	case j.Gang < 0 || j.Gang > maxGang:
+		return Invalidf("gang", "the tasks that start all at once must be from 1 to %d, got %d", maxGang, j.Gang)
 	case j.Gang <= 1:
 		j.Gang, j.Spread = 0, false
 		return nil

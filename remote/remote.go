@@ -208,7 +208,10 @@ func (c *Client) Alter(ctx context.Context, changes ...queue.Alteration) ([]erro
 	out := make([]error, 0, len(changes))
 	for rest := changes; len(rest) > 0; {
 		a, jobs := rest[0], alike(rest)
-		r, err := c.api.Jobs.Alter(ctx, api.AlterRequest{Verb: string(a.Verb), Jobs: jobs, Priority: a.Priority, QOS: a.QOS, Nice: a.Nice, Pool: a.Pool, Cause: a.Cause})
+		r, err := c.api.Jobs.Alter(ctx, api.AlterRequest{
+			Verb: string(a.Verb), Jobs: jobs, Priority: a.Priority, QOS: a.QOS, Nice: a.Nice, Pool: a.Pool,
+			Limit: a.Limit.Seconds(), Cause: a.Cause,
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -107,12 +107,13 @@ type JobResponse struct {
 
 // AlterRequest changes jobs.
 type AlterRequest struct {
-	Verb     string  `json:"verb" enum:"cancel,uncancel,hold,release,requeue,prioritise,move"`
+	Verb     string  `json:"verb" enum:"cancel,uncancel,hold,release,requeue,prioritise,move,limit"`
 	Jobs     []int64 `json:"jobs" minItems:"1" maxItems:"100000"`
 	Priority string  `json:"priority,omitempty"`
 	QOS      *string `json:"qos,omitempty" doc:"Quality of service from now on"`
 	Nice     *int    `json:"nice,omitempty" doc:"Number to subtract from the priority from now on"`
 	Pool     string  `json:"pool,omitempty" doc:"Target pool, for the verb move"`
+	Limit    float64 `json:"limit_seconds,omitempty" doc:"Time limit, for the verb limit; 0: that of the pool, -1: none"`
 	Cause    string  `json:"cause,omitempty"`
 }
 

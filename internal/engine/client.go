@@ -241,7 +241,7 @@ func (c *Client) alterBy(ctx context.Context, by *access.Principal, changes []qu
 		}
 	}
 	asks := func(a queue.Alteration) bool {
-		return a.Verb == queue.VerbMove || by != nil && a.Verb == queue.VerbPrioritise
+		return a.Verb == queue.VerbMove || a.Verb == queue.VerbLimit || by != nil && a.Verb == queue.VerbPrioritise
 	}
 	if slices.ContainsFunc(changes, asks) {
 		return c.alterKnown(ctx, by, changes)
@@ -263,7 +263,7 @@ func (c *Client) PromisesByLimits() bool {
 	return c.Shares.Load().Sched.Backfill == sched.Conservative
 }
 
-// alterKnown makes changes for which the job must be known: moves, and changes of priority by users.
+// alterKnown makes changes for which the job must be known: moves, time limits, and changes of priority by users.
 func (c *Client) alterKnown(
 	ctx context.Context, by *access.Principal, changes []queue.Alteration,
 ) ([]error, error) {
@@ -291,7 +291,7 @@ func (c *Client) alterKnown(
 
 // settleChange fills in the fields that a change leaves open, and returns an error if the user may not make it.
 func (c *Client) settleChange(ctx context.Context, by *access.Principal, a *queue.Alteration) error {
-	if a.Verb != queue.VerbMove && a.Verb != queue.VerbPrioritise {
+	if a.Verb != queue.VerbMove && a.Verb != queue.VerbPrioritise && a.Verb != queue.VerbLimit {
 		return nil
 	}
 	j, err := c.Job(ctx, a.Job)
@@ -305,9 +305,25 @@ func (c *Client) settleChange(ctx context.Context, by *access.Principal, a *queu
 		}
 		return nil
 	}
+	if a.Verb == queue.VerbLimit {
+		return c.settleLimit(j, a)
+	}
 	if err := c.settleMove(by, j, a); err != nil {
 		return fmt.Errorf("job %d does not go to %q: %w", a.Job, asked, err)
 	}
+	return nil
+}
+
+// settleLimit decides about the new time limit of a job, as if the job were submitted with it.
+func (c *Client) settleLimit(j *queue.Job, a *queue.Alteration) error {
+	if a.Limit != queue.NoLimit && (a.Limit < 0 || a.Limit > queue.MaxLimit) {
+		return queue.Invalidf("limit", "must be from 0 to ten years, got %v", a.Limit)
+	}
+	limit, err := c.Shares.Load().LimitIn(j.Pool, a.Limit)
+	if err != nil {
+		return fmt.Errorf("job %d: %w", a.Job, err)
+	}
+	a.Limit = limit
 	return nil
 }
 

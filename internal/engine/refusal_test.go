@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -30,6 +31,7 @@ type picky struct {
 	given   []queue.Ref
 	begun   []queue.Ref
 	all     *sync.WaitGroup // tasks
+	lasts   time.Duration   // of each task; default: a second
 }
 
 func (p *picky) Start(leases []*fairlead.Lease) {
@@ -56,7 +58,7 @@ func (p *picky) run(l *fairlead.Lease) {
 		}
 	}
 	p.mu.Unlock()
-	time.Sleep(time.Second)
+	time.Sleep(cmp.Or(p.lasts, time.Second))
 	if _, err := p.member.Finish(p.t.Context(), []queue.Result{{Ref: l.Ref, Outcome: o}}); err != nil && p.t.Context().Err() == nil {
 		p.t.Error(err)
 	}

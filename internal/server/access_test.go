@@ -145,6 +145,7 @@ func special() map[string][]trial {
 			{name: "priority low", body: alteration("prioritise", func(r *api.AlterRequest) { r.Priority = "low" })},
 			{name: "less nice", body: alteration("prioritise", func(r *api.AlterRequest) { r.Nice = &nice })},
 			{name: "priority high", body: alteration("prioritise", func(r *api.AlterRequest) { r.Priority = "high" })},
+			{name: "time limit", body: alteration("limit", func(r *api.AlterRequest) { r.Limit = 60 })},
 			{name: "move to biology", body: alteration("move", func(r *api.AlterRequest) { r.Pool = "biology" })},
 			{name: "move to guests", body: alteration("move", func(r *api.AlterRequest) { r.Pool = "guests" })},
 			{name: "cancel, in guests", body: alteration("cancel", func(r *api.AlterRequest) { r.Jobs = []int64{2} })},

@@ -58,6 +58,10 @@ func (s *Store) alter(a queue.Alteration, now time.Time) error {
 		s.withdrawn(j, "priority changed", now)
 		life.Raise(&j.Job, a)
 		s.waited(j, "priority changed", now)
+	case queue.VerbLimit:
+		s.withdrawn(j, "time limit changed", now)
+		life.Raise(&j.Job, a)
+		s.waited(j, "time limit changed", now)
 	case queue.VerbMove:
 		s.withdrawn(j, "moved to "+a.Pool, now)
 		s.ledger.account(j.Pool).Waiting -= int64(j.Waiting)

@@ -62,6 +62,11 @@ func (t *tx) alter(a queue.Alteration) (refused, err error) {
 		life.Raise(&r.Job, a)
 		r.respec = r.respec || a.QOS != nil || a.Nice != nil
 		return nil, t.waited(r, "priority changed")
+	case queue.VerbLimit:
+		t.withdrawn(r, "time limit changed")
+		life.Raise(&r.Job, a)
+		r.respec = true
+		return nil, t.waited(r, "time limit changed")
 	case queue.VerbMove:
 		return nil, t.move(r, a)
 	}

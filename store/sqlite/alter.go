@@ -74,6 +74,10 @@ func (t *tx) alter(a queue.Alteration) (refused, err error) {
 		if a.QOS != nil || a.Nice != nil {
 			err = errors.Join(err, t.saveSpec(r))
 		}
+	case queue.VerbLimit:
+		t.withdrawn(r, "time limit changed")
+		life.Raise(&r.Job, a)
+		err = errors.Join(t.waited(r, "time limit changed"), t.saveSpec(r))
 	case queue.VerbMove:
 		err = t.move(r, a)
 	}

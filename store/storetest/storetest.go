@@ -93,6 +93,7 @@ var contract = []struct {
 	{"QueryIsKept", queryIsKept},
 	{"PriorityChange", priorityChange},
 	{"Move", moved},
+	{"Limit", timeLimited},
 	{"AlterRefuses", alterRefuses},
 	{"Dependencies", dependencies},
 	{"RequeuedDependent", requeuedDependent},

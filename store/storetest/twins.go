@@ -253,7 +253,8 @@ func (w *twins) finish() {
 func (w *twins) alter() {
 	c := []queue.Alteration{{
 		Job: w.anyJob(), Cause: "x", Priority: "high", Pool: pick(w, "a", "c", "d"), Limit: time.Hour,
-		Verb: pick(w, queue.VerbCancel, queue.VerbHold, queue.VerbRelease, queue.VerbRequeue, queue.VerbUncancel, queue.VerbPrioritise, queue.VerbMove),
+		Verb: pick(w, queue.VerbCancel, queue.VerbHold, queue.VerbRelease, queue.VerbRequeue, queue.VerbUncancel, queue.VerbPrioritise,
+			queue.VerbMove, queue.VerbLimit),
 	}}
 	x, e1 := w.a.Alter(w.t.Context(), c)
 	y, e2 := w.b.Alter(w.t.Context(), c)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/share"
 )
@@ -39,6 +40,8 @@ func Allowed(j *queue.Job, a queue.Alteration) error {
 			return no(fmt.Sprintf("runs and does not go to %s: only a job without a running task does; to stop it first: "+
 				"fairlead hold %[2]d; fairlead requeue %[2]d", to, j.ID))
 		}
+	case queue.VerbLimit:
+		return mayLimit(j)
 	case queue.VerbRelease:
 		return mayRelease(j, a)
 	case queue.VerbRequeue:
@@ -52,6 +55,21 @@ func Allowed(j *queue.Job, a queue.Alteration) error {
 		return mayUncancel(j)
 	default:
 		return &queue.Invalid{Field: "verb", Msg: fmt.Sprintf("%q is not known", a.Verb)}
+	}
+	return nil
+}
+
+// mayLimit returns an error if the time limit of a job cannot change: it has ended, or tasks run that began with the
+// present one.
+func mayLimit(j *queue.Job) error {
+	switch {
+	case j.State.Ended():
+		return fmt.Errorf("job %d has ended (%s): %w", j.ID, j.State, queue.ErrState)
+	case j.Cancel:
+		return fmt.Errorf("job %d is being cancelled: %w", j.ID, queue.ErrState)
+	case j.Running > 0:
+		return fmt.Errorf("job %d runs with its time limit, which can only change while it waits; to stop it first: "+
+			"fairlead hold %[1]d; fairlead requeue %[1]d: %w", j.ID, queue.ErrState)
 	}
 	return nil
 }
@@ -85,10 +103,20 @@ func AlterEvent(a queue.Alteration, now time.Time) queue.Event {
 	if a.Verb == queue.VerbMove {
 		text += " to " + a.Pool
 	}
+	if a.Verb == queue.VerbLimit {
+		text += " " + limitText(a.Limit)
+	}
 	if words := Words(a); words != "" {
 		text += ": " + words
 	}
 	return queue.Event{Job: a.Job, Task: -1, At: now, Code: string(a.Verb), Text: text}
+}
+
+func limitText(limit time.Duration) string {
+	if limit <= 0 {
+		return "none"
+	}
+	return units.FormatDuration(limit)
 }
 
 // AlterAll makes the changes of one call, and returns why each was refused. job loads the job with an id, nil if there

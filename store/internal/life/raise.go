@@ -4,6 +4,10 @@ import "github.com/fairlead/fairlead/queue"
 
 // Raise applies an alteration of a job's priority.
 func Raise(j *queue.Job, a queue.Alteration) {
+	if a.Verb == queue.VerbLimit {
+		j.Limit = max(0, a.Limit)
+		return
+	}
 	if a.Priority != "" {
 		j.Priority = a.Priority
 	}
