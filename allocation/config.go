@@ -44,6 +44,8 @@ type UserLimits struct {
 	Jobs  int // jobs with tasks that have not started
 	Tasks int // unstarted tasks of these jobs
 	Pools int // pools that the user's jobs made and the configuration does not name
+	// Running are the user's tasks that run at once; further ones wait.
+	Running int
 }
 
 // Default returns the configuration that is current if there is no file: every user has an equal share under the policy
@@ -72,6 +74,7 @@ func (c Config) Complete() Config {
 	if len(c.Sched.Priorities) == 0 {
 		c.Sched.Priorities = d.Sched.Priorities
 	}
+	c.Sched.UserRunning = c.Users.Running
 	c.Sched.Root.Policy = cmp.Or(c.Sched.Root.Policy, d.Sched.Root.Policy)
 	return c
 }

@@ -29,7 +29,9 @@ func init() {
 	shortlistTable = &table{name: "shortlist", doc: "How many jobs a step of the policy lottery draws.",
 		fields: shortlistFields()}
 	userLimitsTable = &table{name: "user_limits",
-		doc: "The maximum that one user may have at a time. A submission that would exceed it is refused as a whole. Administrators are not limited.", fields: userLimitFields()}
+		doc: "The maximum that one user may have at a time. A submission that would exceed it is refused as a whole; " +
+			"administrators are not limited. The limit `running` refuses nothing: further tasks wait, also those of " +
+			"administrators.", fields: userLimitFields()}
 	accessTable = &table{name: "access",
 		doc: "The rights of users. Root, and the user under whom the server runs, may do everything. " +
 			"[Who may do what](../how-to/who-may-do-what.md) says more.", fields: accessFields()}
@@ -182,6 +184,8 @@ func userLimitFields() []field {
 			whole(0, maxUserLimit), func(l *allocation.UserLimits) *int { return &l.Tasks }),
 		of("pools", "1000", "Pools that the user's jobs have made and that the configuration does not name. Such pools are kept forever, with their usage. 0: no limit.",
 			whole(0, maxUserLimit), func(l *allocation.UserLimits) *int { return &l.Pools }),
+		of("running", "0", "Tasks that run at once, in all pools together. Further tasks wait. 0: no limit.",
+			whole(0, maxUserLimit), func(l *allocation.UserLimits) *int { return &l.Running }),
 	}
 }
 

@@ -191,7 +191,7 @@ func (c *Config) finishMultifactor() error {
 
 // limits copies licenses and rates into the shares.
 func (c *Config) limits() {
-	c.Shares.Sched.Licenses = c.Licenses
+	c.Shares.Sched.Licenses, c.Shares.Sched.UserRunning = c.Licenses, c.Shares.Users.Running
 	if len(c.Rates) == 0 {
 		return
 	}

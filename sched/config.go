@@ -35,7 +35,9 @@ type Config struct {
 	Charge      Charge // of tasks that start from now on
 	Reclaim     Reclaim
 	// Licenses are the numbers of licenses that tasks may hold beside a node; Rates are limits on starts.
-	Licenses    map[string]int64
+	Licenses map[string]int64
+	// UserRunning is the number of tasks of one user that run at once, of requests that name their user; 0: no limit.
+	UserRunning int
 	Rates       map[string]Rate
 	Multifactor Multifactor
 }

@@ -191,7 +191,7 @@ func New(cfg Config, at time.Time, seed uint64) (*Scheduler, error) {
 	s.site.at, s.site.began = at, at
 	s.site.clock = usage.NewClock(at, cfg.HalfLife)
 	s.quotas.licenseOf = map[string]int32{}
-	s.quotas.rateOf = map[string]int32{}
+	s.quotas.rateOf, s.quotas.userOf = map[string]int32{}, map[string]int32{}
 	s.orders.places = make(places, inMainOrder)
 	s.site.now = s.site.clock.At(at)
 	s.site.setClock()

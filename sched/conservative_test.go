@@ -30,12 +30,14 @@ func comesBack(t *testing.T, policyName string) {
 		"pool":    {share.Pool{Max: map[string]int64{"cpu": 1}}, sched.Request{}, []int{0, 10, 20}},
 		"job":     {share.Pool{JobRunning: 1}, sched.Request{}, []int{0, 10, 20}},
 		"license": {share.Pool{}, sched.Request{Licenses: map[string]int64{"matlab": 1}}, []int{0, 10, 20}},
+		"user":    {share.Pool{}, sched.Request{User: "ann"}, []int{0, 10, 20}},
 		"rate":    {share.Pool{}, sched.Request{Rates: []string{"web"}}, []int{0, 60, 120}},
 	} {
 		c.pool.Name, c.pool.Weight = "a", 1
 		s, err := sched.New(sched.Config{
 			Root: share.Pool{Policy: policyName, Pools: []share.Pool{c.pool}}, NewPolicy: policy.New(policy.Options{}), Backfill: sched.Conservative,
-			Licenses: map[string]int64{"matlab": 1}, Rates: map[string]sched.Rate{"web": {Count: 1, Per: time.Minute, Burst: 1}},
+			UserRunning: 1,
+			Licenses:    map[string]int64{"matlab": 1}, Rates: map[string]sched.Rate{"web": {Count: 1, Per: time.Minute, Burst: 1}},
 		}, at(0), 1)
 		if err != nil {
 			t.Fatal(err)

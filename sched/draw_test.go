@@ -87,10 +87,11 @@ func drawOptions(t *rapid.T) (o share.Options) {
 // roomOf returns the resources of a node with this number of cpus.
 func roomOf(cpus int64) cluster.Amounts { return cluster.Amounts{"cpu": cpus, "mem": 3 * cpus} }
 
-// drawQuotas configures licenses and rates. A license that is configured no more has the
+// drawQuotas configures licenses, rates and the running tasks of users. A license that is configured no more has the
 // amount 0, and a rate no limit.
 func drawQuotas(t *rapid.T, cfg *sched.Config) {
 	cfg.Licenses, cfg.Rates = map[string]int64{}, map[string]sched.Rate{}
+	cfg.UserRunning = rapid.IntRange(0, 3).Draw(t, "user running")
 	for _, name := range []string{"ansys", "matlab"} {
 		if n := rapid.Int64Range(0, 3).Draw(t, name); n > 0 {
 			cfg.Licenses[name] = n
@@ -119,6 +120,8 @@ func drawRequest(t *rapid.T) sched.Request {
 		r.Rates = []string{rapid.SampledFrom([]string{"mail", "web"}).Draw(t, "rate")}
 	case 2:
 		r.Licenses, r.Rates = map[string]int64{"ansys": 1, "matlab": 1}, []string{"mail", "web"}
+	case 3, 4:
+		r.User = rapid.SampledFrom([]string{"ann", "bob"}).Draw(t, "user")
 	}
 	return r
 }

@@ -123,6 +123,10 @@ func (v Explainer) evidenceOfQuotas(key cluster.Key, e *why.Evidence) (licenses 
 		licenses = put(licenses, l.name, need.n)
 		e.Licenses = put(e.Licenses, l.name, l.total-l.used)
 	}
+	if u, most := v.s.quotas.userOfKey(key), int64(v.s.site.cfg.UserRunning); u != nil && most > 0 {
+		licenses = put(licenses, u.of, 1) // a task that may run is like a license that it holds
+		e.Licenses = put(e.Licenses, u.of, most-u.used)
+	}
 	for _, n := range t.rates {
 		if r := &v.s.quotas.rates[n]; r.Limit.Count > 0 {
 			rates = append(rates, r.name)

@@ -109,6 +109,10 @@ func (s *Scheduler) forkPools() *Scheduler {
 func (c *quotas) forkQuotas() {
 	c.needs, c.licenses, c.rates = slices.Clone(c.needs), slices.Clone(c.licenses), slices.Clone(c.rates)
 	c.licenseOf, c.rateOf = maps.Clone(c.licenseOf), maps.Clone(c.rateOf)
+	c.users, c.userOf = slices.Clone(c.users), maps.Clone(c.userOf)
+	for i := range c.users {
+		c.users[i].parked = slices.Clone(c.users[i].parked)
+	}
 	for i := range c.licenses {
 		c.licenses[i].parked = slices.Clone(c.licenses[i].parked)
 	}

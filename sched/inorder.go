@@ -155,15 +155,14 @@ func (m *site) tasksIn(all []reserved) (tasks int64) {
 	return tasks
 }
 
-// parkUnpaid parks the sub-queues without a free license or token, so that they try again when there is one.
+// parkUnpaid parks the sub-queues without a free license or token, and those of users who may run no more, so that they try again when there is one.
 func (h *gates) parkUnpaid() {
 	for i := range h.queues.all {
 		q := &h.queues.all[i]
 		for k := range q.subs() {
 			if sub := q.sub(k); sub.ready() {
-				if at := (subRef{int32(i), int32(k)}); !h.holds(byLicense, q.pool, at) {
-					h.holds(byRate, q.pool, at)
-				}
+				at := subRef{int32(i), int32(k)}
+				_ = h.holds(byLicense, q.pool, at) || h.holds(byRate, q.pool, at) || h.holds(byUser, q.pool, at)
 			}
 		}
 	}

@@ -11,5 +11,6 @@ func newKinds(h *gates) []gateKind {
 		byLicense - firstKind: &licenseGate{h: h},
 		byRate - firstKind:    &rateGate{h: h},
 		byPause - firstKind:   &pauseGate{h: h},
+		byUser - firstKind:    &userGate{h: h},
 	}
 }

@@ -61,6 +61,7 @@ const (
 	byLicense      // too few of a license are free
 	byRate         // the starts of a rate are used up
 	byPause        // a pool above is paused
+	byUser         // the user has as many running tasks as one user may
 )
 
 // hopes reports whether jobs behind the gate may start as soon as other tasks end, so that they count as demand.

@@ -170,6 +170,9 @@ func (m *model) took(t *rapid.T) {
 				t.Fatalf("job %d started with %d of the license %s, of which %d of %d are held", st.Job, n, name, m.held(name), m.cfg.Licenses[name])
 			}
 		}
+		if most := int64(m.cfg.UserRunning); most > 0 && j.request.User != "" && m.runningOf(j.request.User) >= most {
+			t.Fatalf("job %d started, and %s runs %d tasks", st.Job, j.request.User, m.runningOf(j.request.User))
+		}
 		j.running++
 		m.running = append(m.running, modelRun{st.Run, st.Job, m.Cluster().Nodes()[st.Node].Name})
 	}
@@ -268,6 +271,10 @@ func (m *model) paid(j *modelJob) bool {
 			return false
 		}
 	}
+	user, most := j.request.User, int64(m.cfg.UserRunning)
+	if user != "" && most > 0 && m.runningOf(user)+int64(j.gang()) > most {
+		return false
+	}
 	_, rates := m.Read().Quotas()
 	for _, r := range rates {
 		if slices.Contains(j.request.Rates, r.Name) && r.Limit.Count > 0 && r.Left < min(int64(j.gang()), r.Burst) {
@@ -275,6 +282,16 @@ func (m *model) paid(j *modelJob) bool {
 		}
 	}
 	return true
+}
+
+// runningOf is the number of running tasks of a user whose requests name the user.
+func (m *model) runningOf(user string) (n int64) {
+	for _, r := range m.running {
+		if m.jobs[r.job].request.User == user {
+			n++
+		}
+	}
+	return n
 }
 
 // held is how many of a licence the running tasks hold.

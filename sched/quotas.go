@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// quotas are the licenses that tasks hold, and the rates that limit their starts.
+// quotas are the licenses that tasks hold, the rates that limit their starts, and the running tasks of users.
 type quotas struct {
 	site   *site
 	queues *queues
@@ -20,6 +20,9 @@ type quotas struct {
 	rates     []rate
 	licenseOf map[string]int32
 	rateOf    map[string]int32
+
+	users  []userTasks
+	userOf map[string]int32
 }
 
 // Request is the request of a task.
@@ -35,12 +38,15 @@ type Request struct {
 	Spread bool // each task of the gang on a separate node
 	// Reservation is the name of the window that the tasks run in; see [cluster.Window].
 	Reservation string
+	// User is the user whose running tasks [Config.UserRunning] limits; "" for tasks that it does not limit.
+	User string
 }
 
 // quotaNeeds are the licenses and rates of the tasks with a key.
 type quotaNeeds struct {
 	licenses []need
 	rates    []int32
+	user     int32 // from 1; 0: none
 }
 
 type need struct {
@@ -73,8 +79,8 @@ type rate struct {
 	parked []subRef
 }
 
-// number returns the key of a request. Tasks with different licenses or rates have different keys, so that they
-// wait in different sub-queues and do not delay each other.
+// number returns the key of a request. Tasks with different licenses, rates or limited users have different keys, so
+// that they wait in different sub-queues and do not delay each other.
 func (c *quotas) number(r Request) cluster.Key {
 	var t quotaNeeds
 	var marks []string
@@ -87,6 +93,10 @@ func (c *quotas) number(r Request) cluster.Key {
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(r.Rates))) {
 		t.rates = append(t.rates, c.rateNumber(name))
 		marks = append(marks, name)
+	}
+	if r.User != "" {
+		t.user = c.userNumber(r.User)
+		marks = append(marks, "user:"+r.User)
 	}
 	c.site.windowed = c.site.windowed || r.Reservation != ""
 	key := c.site.cluster.KeyOf(cluster.Ask{
@@ -104,7 +114,7 @@ func (c *quotas) number(r Request) cluster.Key {
 	return key
 }
 
-// needsOf returns the licenses and rates of tasks with a key, nil if there are none.
+// needsOf returns the licenses, rates and limited user of tasks with a key, nil if there are none.
 func (c *quotas) needsOf(key cluster.Key) *quotaNeeds {
 	if int(key) < len(c.needs) {
 		return c.needs[key]
@@ -178,8 +188,11 @@ func (c *quotas) countStart(t *quotaNeeds) {
 	}
 }
 
-// hold takes the licenses of a task, or gives them back if sign is -1.
+// hold counts a task, and takes its licenses, or gives them back if sign is -1.
 func (c *quotas) hold(t *quotaNeeds, sign int64) {
+	if t.user > 0 {
+		c.users[t.user-1].used += sign
+	}
 	for _, need := range t.licenses {
 		c.licenses[need.license].used += sign * need.n
 	}

@@ -75,7 +75,8 @@ func (v View) waitingForQuotas() (licenses, rates []int64) {
 	return licenses, rates
 }
 
-// QuotaGates lists the gates of the licenses and rates of a key.
+// QuotaGates lists the gates of the licenses, rates and limited users of a key.
 func (v GateView) QuotaGates(key cluster.Key) []why.Gate {
-	return append(v.s.gates.kinds[byLicense-byMax].ofKey(key), v.s.gates.kinds[byRate-byMax].ofKey(key)...)
+	kinds := v.s.gates.kinds
+	return slices.Concat(kinds[byLicense-byMax].ofKey(key), kinds[byRate-byMax].ofKey(key), kinds[byUser-byMax].ofKey(key))
 }

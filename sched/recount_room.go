@@ -6,13 +6,14 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// compareLicenses compares the number of held licenses, and the number of sub-queues that wait for rates.
+// compareLicenses compares the number of held licenses, the running tasks of limited users, and the number of sub-queues that wait for rates.
 func (a *recounter) compareLicenses() {
 	s := a.s
-	used := make([]int64, len(s.quotas.licenses))
+	used, runs := make([]int64, len(s.quotas.licenses)), make([]int64, len(s.quotas.users)+1)
 	for i := range s.running.runs {
 		if r := &s.running.runs[i]; r.used {
 			if t := s.quotas.needsOf(r.key); t != nil {
+				runs[t.user]++
 				for _, need := range t.licenses {
 					used[need.license] += need.n
 				}
@@ -21,6 +22,9 @@ func (a *recounter) compareLicenses() {
 	}
 	for i := range s.quotas.licenses {
 		a.equal(int32(Root), "held of the license "+s.quotas.licenses[i].name, s.quotas.licenses[i].used, used[i])
+	}
+	for i := range s.quotas.users {
+		a.equal(int32(Root), s.quotas.users[i].of, s.quotas.users[i].used, runs[i+1])
 	}
 	rates, parked := s.gates.kinds[byRate-byMax].(*rateGate), int64(0)
 	for range rates.noted() {

@@ -224,6 +224,9 @@ func (v View) HeldBy(id RunID) (out []Held) {
 			out = append(out, Held{l.of, need.n, l.total, l.used})
 		}
 	}
+	if u, most := v.s.quotas.userOfKey(r.key), int64(v.s.site.cfg.UserRunning); u != nil && most > 0 {
+		out = append(out, Held{u.of, 1, most, u.used})
+	}
 	request := v.s.site.cluster.Request(r.key)
 	for at := r.pool; at >= 0; at = v.s.tree.pools[at].parent {
 		if l := v.s.tree.limits(at); l != nil {

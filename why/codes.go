@@ -39,6 +39,7 @@ const (
 	PoolIdle      Code = "pool.idle"
 
 	startRefused Code = "start.refused"
+	gateUser     Code = "gate.user_running"
 
 	stopReclaimMin   Code = "stop.reclaim.min"
 	stopReclaimShare Code = "stop.reclaim.share"
@@ -93,6 +94,8 @@ func Codes() []Explanation {
 			"Wait: the job starts when a holder's task ends; see who holds it with: fairlead limits"},
 		{GateRate, "As many tasks started under a rate of the job as may in that time.",
 			"Wait: the next start is at the time given; see all rates with: fairlead limits"},
+		{gateUser, "The user has as many running tasks as one user may have, in all pools together.",
+			"Wait for your running tasks, or ask the administrator to raise user_limits.running."},
 		{LicenseNever, "The job asks for more of a license than there are.",
 			"Cancel it and ask for less, or ask the administrator; see what there is with: fairlead limits"},
 		{PolicyMaint, "By its time limit it would still run when a maintenance of the nodes begins on which it could run, or the maintenance lasts.", "Submit it with a time limit (-t) that ends before it, or wait; see all with: fairlead reserve"},

@@ -305,6 +305,8 @@ func (g Gate) Words() string {
 		return "nodes: " + g.Text
 	case g.Where == "licenses":
 		return fmt.Sprintf("%s %s/%s used%s", g.Name, g.Used, g.Limit, heldBy(g.Holders))
+	case g.Where == "users":
+		return fmt.Sprintf("%s %s/%s", g.Name, g.Used, g.Limit)
 	case g.Where == "rates":
 		return fmt.Sprintf("%s %s, %s", g.Name, g.Limit, g.Used)
 	case g.Limit != "":

@@ -33,6 +33,7 @@ func (l *Loop) Configure(ctx context.Context, s allocation.Config) error {
 		if st.Core.Read().Ranks() && (!ranked || !reflect.DeepEqual(st.Shares.SiteRules, s.SiteRules) || !reflect.DeepEqual(st.Shares.Sched.Multifactor, s.Sched.Multifactor)) {
 			st.dirty = true
 		}
+		st.dirty = st.dirty || (st.Shares.Users.Running > 0) != (s.Users.Running > 0) // requests name their user, or not
 		half := st.Shares.Sched.HalfLife
 		st.Shares = s
 		st.know(accounts, now)

@@ -33,7 +33,14 @@ func (s *State) RequestOf(h queue.Header) (cluster.Amounts, cluster.Constraint) 
 // AskOf returns the request of a job's tasks with licenses and rates.
 func (s *State) AskOf(h queue.Header) sched.Request {
 	a, must := s.RequestOf(h)
-	return sched.Request{Amounts: a, Constraint: must, Licenses: h.Licenses, Rates: h.Rates, Gang: h.Gang, Spread: h.Spread, Reservation: h.Reservation}
+	r := sched.Request{
+		Amounts: a, Constraint: must, Licenses: h.Licenses, Rates: h.Rates, Gang: h.Gang, Spread: h.Spread,
+		Reservation: h.Reservation,
+	}
+	if s.Shares.Users.Running > 0 {
+		r.User = h.User
+	}
+	return r
 }
 
 // constraintOf parses the constraint of a job. It was valid when the job was submitted. If stricter rules reject it

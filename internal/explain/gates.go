@@ -188,12 +188,15 @@ var severity = []why.Code{
 	why.FitNever, why.LicenseNever, why.GateNever, why.ReservationOver, why.ShareNone, why.GateHeld, why.GatePaused,
 	why.NoNodes, startRefused, why.GateAfter,
 	why.GateBegin, why.GateReservation, why.GateJobTasks, why.GateMaxTasks, why.GateMax,
-	why.GateLicense, why.GateRate, why.StarveWidth, why.StarveShare, why.StarveOrder,
+	why.GateLicense, why.GateRate, gateUser, why.StarveWidth, why.StarveShare, why.StarveOrder,
 	why.PolicyMaint, why.PolicyReservation,
 	why.FitReserved, why.FitNow,
 	why.CapacityFull, why.ShareBehind, why.OrderBehind, why.ReclaimNothing, why.PoolIdle,
 	why.StateStarting, why.StateQueued, why.StateRunning, why.StateStopping, why.StateEnded,
 }
+
+// gateUser is the code of a job whose user has as many running tasks as one user may.
+const gateUser why.Code = "gate.user_running"
 
 // reasonsOf returns the reasons of closed gates, the most severe first.
 func reasonsOf(closed []why.Gate) []why.Reason {
@@ -259,7 +262,7 @@ func verdictOf(r why.Reason) why.Verdict {
 			return why.NeedsAdmin
 		}
 		return why.Limited // it ends by itself
-	case why.GateMax, why.GateMaxTasks, why.GateJobTasks, why.GateLicense, why.GateRate:
+	case why.GateMax, why.GateMaxTasks, why.GateJobTasks, why.GateLicense, why.GateRate, gateUser:
 		return why.Limited
 	}
 	return why.AsDesigned

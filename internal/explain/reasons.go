@@ -18,21 +18,24 @@ type reasons struct {
 	last  time.Time
 }
 
-// limitOf returns the license or rate of a reason; empty for others.
+// limitOf returns the license, rate or limited user of a reason; empty for others.
 func limitOf(gates []why.Gate, code why.Code) string {
 	for _, g := range gates {
-		if !g.Open && g.Code == code && (g.Where == "licenses" || g.Where == "rates") {
+		if !g.Open && g.Code == code && slices.Contains([]string{"licenses", "rates", "users"}, g.Where) {
 			return g.Name
 		}
 	}
 	return ""
 }
 
-// pays reports whether a job requests a license or rate.
+// pays reports whether a job requests a license or rate, or is of a limited user.
 func pays(j *queue.Job, limit string) bool {
 	kind, name, _ := strings.Cut(limit, " ")
-	if kind == "rate" {
+	switch kind {
+	case "rate":
 		return slices.Contains(j.Rates, name)
+	case "running":
+		return j.User == strings.TrimPrefix(name, "of ")
 	}
 	return j.Licenses[name] > 0
 }

@@ -186,7 +186,7 @@ var lacksRoom = []why.Code{why.CapacityFull, why.FitNow, why.FitReserved}
 // quotaReason fills in the license or rate that holds a job back, if one does: first a license that could never be
 // enough.
 func quotaReason(s *engine.State, j *queue.Job, r *ShortReason) bool {
-	if len(j.Licenses)+len(j.Rates) == 0 {
+	if len(j.Licenses)+len(j.Rates)+s.Shares.Users.Running == 0 {
 		return false
 	}
 	for _, reason := range reasonsOf(closedGates(s.Core.GateView().QuotaGates(s.JobOf(engine.HeaderOf(j)).Key))) {

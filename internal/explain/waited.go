@@ -14,7 +14,7 @@ import (
 type waited struct {
 	queue.Event
 	until time.Time
-	limit string // "license NAME" or "rate NAME", if the pool waits for one
+	limit string // "license NAME", "rate NAME" or "running of USER", if the pool waits for one
 }
 
 // waitsCode is the code of an unknown reason.

@@ -190,6 +190,8 @@ func limitReason(gates []why.Gate) why.Reason {
 			code = why.GateMaxTasks
 		case g.Where == "licenses":
 			code = why.GateLicense
+		case g.Where == "users":
+			code = gateUser
 		case g.Where == "rates":
 			code = why.GateRate
 		}
@@ -199,8 +201,11 @@ func limitReason(gates []why.Gate) why.Reason {
 			return why.Reason{Code: code, Text: text, Next: e.Next}
 		}
 		what := g.Name + " of " + share.Original(g.Where)
-		if g.Where == "licenses" {
+		switch g.Where {
+		case "licenses":
 			what = "license " + strings.TrimPrefix(g.Name, "license ")
+		case "users":
+			what = "user_limits.running of " + strings.TrimPrefix(g.Name, "running of ")
 		}
 		text := fmt.Sprintf("jobs that go before it will use up %s: %s of %s in use now", what, g.Used, g.Limit)
 		return why.Reason{Code: code, Text: text, Next: e.Next}

@@ -27,15 +27,16 @@ func (e *engine) join(unit string) error {
 	return nil
 }
 
-// keyFor returns the scheduling key of a job that asks for a number of processors.
-func (e *engine) keyFor(unit string, procs int64) cluster.Key {
+// keyFor returns the scheduling key of a job that asks for a number of processors. The user is "" without a limit on
+// the running tasks of users.
+func (e *engine) keyFor(unit string, procs int64, user string) cluster.Key {
 	size := int64(e.w.Procs / max(1, e.w.Nodes))
 	nodes := (procs + size - 1) / size
 	if nodes <= 1 {
-		return e.core.Key(cluster.Amounts{unit: procs})
+		return e.core.KeyOf(sched.Request{Amounts: cluster.Amounts{unit: procs}, User: user})
 	}
 	return e.core.KeyOf(sched.Request{Amounts: cluster.Amounts{unit: (procs + nodes - 1) / nodes}, Gang: int(nodes),
-		Spread: true})
+		Spread: true, User: user})
 }
 
 // tasks returns the number of tasks of a job.

@@ -48,20 +48,30 @@ func newEngine(w *Workload, o Options) (*engine, error) {
 	}
 	e.closeWindows()
 	e.pools = make([]sched.PoolID, len(w.Pools))
-	widths := map[int32]cluster.Key{}
-	for i := range w.Jobs {
-		procs := w.Jobs[i].Procs
-		key, known := widths[procs]
-		if !known {
-			key = e.keyFor(unit, int64(procs))
-			widths[procs] = key
-		}
-		e.keys[i], e.schedule.Start[i] = key, Never
-	}
+	e.setKeys(unit)
 	if !o.Bare {
 		e.account, err = newAccount(w, o.Config, e.origin)
 	}
 	return e, err
+}
+
+// setKeys sets the scheduling keys of all jobs. A limit on the running tasks of users makes them part of the keys.
+func (e *engine) setKeys(unit string) {
+	type request struct{ procs, user int32 }
+	known := map[request]cluster.Key{}
+	for i := range e.w.Jobs {
+		j, user := &e.w.Jobs[i], ""
+		r := request{procs: j.Procs}
+		if e.o.Config.UserRunning > 0 {
+			r.user, user = j.User, e.w.Users[j.User]
+		}
+		key, found := known[r]
+		if !found {
+			key = e.keyFor(unit, int64(j.Procs), user)
+			known[r] = key
+		}
+		e.keys[i], e.schedule.Start[i] = key, Never
+	}
 }
 
 // closeWindows gives the core the time spans in which the machine is in maintenance.
