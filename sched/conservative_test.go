@@ -36,8 +36,8 @@ func comesBack(t *testing.T, policyName string) {
 		c.pool.Name, c.pool.Weight = "a", 1
 		s, err := sched.New(sched.Config{
 			Root: share.Pool{Policy: policyName, Pools: []share.Pool{c.pool}}, NewPolicy: policy.New(policy.Options{}), Backfill: sched.Conservative,
-			UserRunning: 1,
-			Licenses:    map[string]int64{"matlab": 1}, Rates: map[string]sched.Rate{"web": {Count: 1, Per: time.Minute, Burst: 1}},
+			UserRunning: 1, Licenses: map[string]int64{"matlab": 1},
+			Rates: map[string]sched.Rate{"web": {Count: 1, Per: time.Minute, Burst: 1}},
 		}, at(0), 1)
 		if err != nil {
 			t.Fatal(err)

@@ -155,7 +155,8 @@ func (m *site) tasksIn(all []reserved) (tasks int64) {
 	return tasks
 }
 
-// parkUnpaid parks the sub-queues without a free license or token, and those of users who may run no more, so that they try again when there is one.
+// parkUnpaid parks the sub-queues without a free license or token, and the ones of users who may run no more tasks, so
+// that they try again when that changes.
 func (h *gates) parkUnpaid() {
 	for i := range h.queues.all {
 		q := &h.queues.all[i]

@@ -6,7 +6,8 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// compareLicenses compares the number of held licenses, the running tasks of limited users, and the number of sub-queues that wait for rates.
+// compareLicenses compares the number of held licenses, the running tasks of limited users, and the number of
+// sub-queues that wait for rates.
 func (a *recounter) compareLicenses() {
 	s := a.s
 	used, runs := make([]int64, len(s.quotas.licenses)), make([]int64, len(s.quotas.users)+1)

@@ -31,16 +31,16 @@ func (g *userGate) fork(h *gates) gateKind { return &userGate{h: h} }
 func (g *userGate) holds(_ int32, at subRef) (pool int32, held bool) {
 	key := g.h.queues.sub(at).key
 	u := g.h.quotas.userOfKey(key)
-	if u == nil || u.used+g.h.site.atOnce(key) <= g.most() {
+	if u == nil || u.used+g.h.site.atOnce(key) <= g.maximum() {
 		return -1, false
 	}
 	u.parked = append(u.parked, at)
 	return -1, true
 }
 
-func (g *userGate) most() int64 { return int64(g.h.site.cfg.UserRunning) }
+func (g *userGate) maximum() int64 { return int64(g.h.site.cfg.UserRunning) }
 
-func (g *userGate) sleeps() bool { return g.most() == 0 || len(g.h.quotas.users) == 0 }
+func (g *userGate) sleeps() bool { return g.maximum() == 0 || len(g.h.quotas.users) == 0 }
 
 func (g *userGate) noted() iter.Seq[subRef] {
 	return func(yield func(subRef) bool) {
@@ -61,17 +61,17 @@ func (g *userGate) restart() {
 }
 
 func (g *userGate) ended(_ int32, key cluster.Key) {
-	if u := g.h.quotas.userOfKey(key); u != nil && u.used < g.most() {
+	if u := g.h.quotas.userOfKey(key); u != nil && u.used < g.maximum() {
 		g.h.returning(&u.parked, byUser)
 	}
 }
 
 func (g *userGate) ofKey(key cluster.Key) []why.Gate {
 	u := g.h.quotas.userOfKey(key)
-	if u == nil || g.most() == 0 {
+	if u == nil || g.maximum() == 0 {
 		return nil
 	}
-	n, most := g.h.site.atOnce(key), g.most()
+	n, most := g.h.site.atOnce(key), g.maximum()
 	out := why.Gate{
 		Name: u.of, Where: "users", Open: u.used+n <= most, Used: fmt.Sprint(u.used), Limit: fmt.Sprint(most),
 	}

@@ -100,8 +100,7 @@ func Codes() []Explanation {
 			"Cancel it and ask for less, or ask the administrator; see what there is with: fairlead limits"},
 		{PolicyMaint, "By its time limit it would still run when a maintenance of the nodes begins on which it could run, or the maintenance lasts.", "Submit it with a time limit (-t) that ends before it, or wait; see all with: fairlead reserve"},
 		{PolicyReservation, "By its time limit it would still run when the nodes on which it could run are reserved for others, or they are.", "Submit it with a time limit (-t) that ends before it, or wait; see all with: fairlead reserve"},
-		{GateReservation, "The reservation that the job asks for has not begun.",
-			"Wait, or submit it without --reservation."},
+		{GateReservation, "The reservation of the job has not begun.", "Wait, or submit it without --reservation."},
 		{ReservationOver, "The reservation that the job asks for is over, was canceled, or ends before the job would by its time limit.", "Cancel it and submit it without --reservation or with a shorter time limit (-t)."},
 		{startRefused, "A node could not begin the job, for the reason in the text, and the job waits for another node.",
 			"If the job has a mistake, such as in its command or directory, cancel it and submit it again; " +

@@ -16,7 +16,6 @@ import (
 	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/internal/words"
-	"github.com/fairlead/fairlead/queue"
 )
 
 // alteration is a command that changes jobs.
@@ -111,53 +110,6 @@ func (x *alteration) run(c *cobra.Command, args []string) error {
 		}
 		return x.apply(c.Context(), client, ids)
 	})
-}
-
-// read reads which change is asked for.
-func (x *alteration) read(c *cobra.Command) error {
-	x.raise.Priority = x.priority
-	if c.Flags().Changed("qos") {
-		x.raise.QOS = &x.qos
-	}
-	if c.Flags().Changed("nice") {
-		x.raise.Nice = &x.nice
-	}
-	raise := x.priority != "" || x.raise.QOS != nil || x.raise.Nice != nil
-	switch {
-	case x.pool != "" && (raise || x.limit != ""), x.limit != "" && raise:
-		return usagef("--move-to, --time, and --priority, --qos or --nice cannot be combined; use one command for each")
-	case x.pool != "" && x.dry:
-		return usagef("--dry-run works with --priority, --qos and --nice; for another pool, use: fairlead why " +
-			"JOB --what-if pool=POOL")
-	case x.limit != "" && x.dry:
-		return usagef("--dry-run works with --priority, --qos and --nice; for another time limit, use: fairlead why " +
-			"JOB --what-if t=LIMIT")
-	case x.pool != "":
-		x.verb, x.past, x.raise.Pool = "move", "moved", x.pool
-	case x.limit != "":
-		x.verb = "limit"
-		return x.readLimit()
-	case !raise:
-		return usagef("nothing to change: give --priority (very_high, high, normal, low or very_low), --qos, --nice, " +
-			"--time or --move-to; to change resources, cancel the job and submit it again")
-	}
-	return nil
-}
-
-// readLimit reads the new time limit. "pool" stands for the default of the pool, as if -t were left out.
-func (x *alteration) readLimit() error {
-	if x.limit == "pool" {
-		return nil
-	}
-	d, err := units.ParseTimeLimit(x.limit)
-	if err != nil {
-		return usagef("--time: %w", err)
-	}
-	if d == 0 {
-		d = queue.NoLimit
-	}
-	x.raise.Limit = d.Seconds()
-	return nil
 }
 
 // eachOnce returns the jobs in their order, without duplicates.

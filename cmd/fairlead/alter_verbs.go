@@ -52,29 +52,3 @@ run again, too; to restore only canceled tasks, use fairlead uncancel.`
 	x.sinceFlag(c)
 	return c
 }
-
-func alterCommand(a *app) *cobra.Command {
-	x := &alteration{app: a, verb: "prioritise", past: "changed", states: openStates}
-	c := x.command("alter", "Change the priority, the pool or the time limit of jobs")
-	c.Long = `Change the priority of jobs within their pool. Under the policy multifactor, change the
-quality of service and the nice value, which count for the priority among all jobs.
-
---dry-run shows which jobs would start earlier and which later, and changes nothing.
-
---move-to moves jobs to another pool, if none of their tasks runs. The jobs are treated as if
-they were submitted there: their user has to be allowed to use the pool, and a job without a
-time limit gets that of the pool. Jobs keep their place by age. Their past usage stays charged
-to the old pool.
-
---time changes the time limit of jobs, if none of their tasks runs, as if they were submitted with it.
-The jobs keep their place; planned starts are computed again.`
-	c.Example = "  fairlead alter 1042 --priority high\n  fairlead alter 1042 --qos high --nice 100\n  fairlead alter 1042 1043 --priority high --dry-run\n  fairlead alter -u ann -t waiting --move-to physics\n  fairlead alter 1042 --time 2h"
-	c.Flags().StringVar(&x.priority, "priority", "", "new priority: very_high, high, normal, low or very_low")
-	c.Flags().StringVar(&x.qos, "qos", "", "quality of service (multifactor only); \"\" follows the priority")
-	c.Flags().IntVar(&x.nice, "nice", 0, "lower the job's priority by this number (multifactor only); below 0 for administrators only")
-	c.Flags().BoolVar(&x.dry, "dry-run", false, "show how the order of starts would change; change nothing")
-	c.Flags().StringVar(&x.limit, "time", "", "new time limit: 90 (minutes), 1:30:00, 60h, unlimited, or pool for the "+
-		"pool's default; none of the tasks may run")
-	c.Flags().StringVar(&x.pool, "move-to", "", "pool to move the jobs to; none of their tasks may run")
-	return c
-}

@@ -92,7 +92,8 @@ func (s *jobService) permitted(
 		at[id] = len(changes)
 		changes = append(changes, queue.Alteration{
 			Job: id, Verb: queue.Verb(r.Verb), Priority: r.Priority, QOS: r.QOS, Nice: r.Nice, Pool: pool,
-			Limit: time.Duration(r.Limit * float64(time.Second)), Cause: r.Cause, By: me.Name, Admin: me.Admin, Within: operated(&me, s.loop),
+			Limit: time.Duration(r.Limit * float64(time.Second)),
+			Cause: r.Cause, By: me.Name, Admin: me.Admin, Within: operated(&me, s.loop),
 		})
 	}
 	return changes, at

@@ -123,7 +123,7 @@ func (s *configService) routes(a huma.API) {
 func (s *jobService) routes(a huma.API) {
 	handle(a, http.MethodGet, "/v1/jobs", "list-jobs", "List jobs", 0, s.list)
 	handle(a, http.MethodGet, "/v1/jobs/{id}", "get-job", "One job with its tasks", 0, s.jobPage)
-	handle(a, http.MethodPost, "/v1/jobs/alter", "alter-jobs", "Cancel, bring back, hold, release, requeue, prioritise or move jobs, or change their time limit", 0, body(s.Alter))
+	handle(a, http.MethodPost, "/v1/jobs/alter", "alter-jobs", "Cancel, bring back, hold, release, requeue, prioritise, move or limit jobs", 0, body(s.Alter))
 	handle(a, http.MethodPost, "/v1/jobs/reorder", "reorder-jobs", "How the order of starts would change if jobs had another priority", 0, body(s.Reorder))
 	handle(a, http.MethodGet, "/v1/jobs/{id}/history", "job-history", "What happened to a job", 0, s.historyPage)
 	handle(a, http.MethodGet, "/v1/stops", "list-stops", "List the tasks that were stopped so that others got their room", 0, s.stops)
