@@ -67,7 +67,11 @@ func tryOf(ctx context.Context, src Source, job *api.Job, unit string, r *Reques
 		if !asks(r) {
 			return nil
 		}
-		return &try{Over: fmt.Sprintf("Job %d is %s by now. A what-if needs a waiting job.", job.ID, job.State)}
+		state := job.State
+		if state == string(queue.Cancelled) {
+			state = "canceled"
+		}
+		return &try{Over: fmt.Sprintf("Job %d is %s by now. A what-if needs a waiting job.", job.ID, state)}
 	}
 	t := &try{Unit: unit, Pool: r.Word("pool"), Priority: r.Word("priority")}
 	seconds, badLimit := readLimit(r.Word("t"), job.LimitSeconds)
