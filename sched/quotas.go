@@ -71,6 +71,14 @@ func (l *license) free() int64 {
 	return l.total - l.used
 }
 
+// userTasks are the running tasks of a user.
+type userTasks struct {
+	name   string
+	of     string // see [Held]
+	used   int64
+	parked []subRef
+}
+
 // rate is a limit on starts per time. A rate that is not configured limits nothing.
 type rate struct {
 	name string
@@ -138,6 +146,25 @@ func (c *quotas) rateNumber(name string) int32 {
 		n = int32(len(c.rates))
 		c.rates = append(c.rates, rate{name: name})
 		c.rateOf[name] = n
+	}
+	return n
+}
+
+// userOfKey returns the user of tasks with a key, nil if their requests name none.
+func (c *quotas) userOfKey(key cluster.Key) *userTasks {
+	if t := c.needsOf(key); t != nil && t.user > 0 {
+		return &c.users[t.user-1]
+	}
+	return nil
+}
+
+// userNumber returns the number of a user, from 1.
+func (c *quotas) userNumber(name string) int32 {
+	n, ok := c.userOf[name]
+	if !ok {
+		c.users = append(c.users, userTasks{name: name, of: "running of " + name})
+		n = int32(len(c.users))
+		c.userOf[name] = n
 	}
 	return n
 }

@@ -15,14 +15,6 @@ type userGate struct {
 	h *gates
 }
 
-// userTasks are the running tasks of a user.
-type userTasks struct {
-	name   string
-	of     string // see [Held]
-	used   int64
-	parked []subRef
-}
-
 // gateUser is the code of a job whose user has as many running tasks as one user may.
 const gateUser why.Code = "gate.user_running"
 
@@ -84,23 +76,4 @@ func (g *userGate) ofKey(key cluster.Key) []why.Gate {
 		out.Text = fmt.Sprintf("%s runs %d of at most %d tasks (user_limits.running)", u.name, u.used, most)
 	}
 	return []why.Gate{out}
-}
-
-// userOfKey returns the user of tasks with a key, nil if their requests name none.
-func (c *quotas) userOfKey(key cluster.Key) *userTasks {
-	if t := c.needsOf(key); t != nil && t.user > 0 {
-		return &c.users[t.user-1]
-	}
-	return nil
-}
-
-// userNumber returns the number of a user, from 1.
-func (c *quotas) userNumber(name string) int32 {
-	n, ok := c.userOf[name]
-	if !ok {
-		c.users = append(c.users, userTasks{name: name, of: "running of " + name})
-		n = int32(len(c.users))
-		c.userOf[name] = n
-	}
-	return n
 }

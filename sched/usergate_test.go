@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// TestUserRunning: a user runs at most so many tasks in all pools together, while others go on. A gang above the limit
-// never starts, and says so.
+// TestUserRunning: the limit of a user's running tasks holds for all pools together, while other users go on. A gang
+// above the limit never starts, and says so.
 func TestUserRunning(t *testing.T) {
 	for _, backfill := range []sched.Backfill{sched.FirstFit, sched.EASY, sched.Conservative} {
 		cfg := sched.Config{

@@ -40,6 +40,7 @@ type alteration struct {
 	dry      bool // show how the order of starts would change, and change nothing
 	yes      bool
 	json     bool
+	read     func(*cobra.Command) error // reads the flags that only this command has; nil: none
 }
 
 func (x *alteration) command(name, short string) *cobra.Command {
@@ -81,7 +82,7 @@ func (x *alteration) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	ids = eachOnce(ids)
-	if x.verb == "prioritise" {
+	if x.read != nil {
 		if err := x.read(c); err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 
 func alterCommand(a *app) *cobra.Command {
 	x := &alteration{app: a, verb: "prioritise", past: "changed", states: openStates}
+	x.read = x.readFields
 	c := x.command("alter", "Change the priority, the pool or the time limit of jobs")
 	c.Long = `Change the priority of jobs within their pool. Under the policy multifactor, change the
 quality of service and the nice value, which count for the priority among all jobs.
@@ -33,8 +34,8 @@ The jobs keep their place; planned starts are computed again.`
 	return c
 }
 
-// read reads which change is asked for.
-func (x *alteration) read(c *cobra.Command) error {
+// readFields reads which change is asked for.
+func (x *alteration) readFields(c *cobra.Command) error {
 	x.raise.Priority = x.priority
 	if c.Flags().Changed("qos") {
 		x.raise.QOS = &x.qos

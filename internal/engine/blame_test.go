@@ -135,6 +135,10 @@ func TestLostFileSystem(t *testing.T) {
 				submit(40 + n)
 			}
 			time.Sleep(10 * time.Minute)
+			for n := range 10 { // one after the other
+				submit(80 + n)
+				time.Sleep(10 * time.Second)
+			}
 			failed := 0
 			for _, id := range ids {
 				if j, err := s.Client().Job(s.ctx, id); err != nil || j.State != fairlead.Succeeded {
@@ -142,7 +146,7 @@ func TestLostFileSystem(t *testing.T) {
 				}
 			}
 			if failed >= broken {
-				t.Errorf("%d of 80 jobs failed because of %d broken nodes", failed, broken)
+				t.Errorf("%d of 90 jobs failed because of %d broken nodes", failed, broken)
 			}
 			for n := range broken {
 				if why := s.drained(fmt.Sprint("bad", n)); !strings.Contains(why, "of 3 users; the last: no such directory: /shared") {
@@ -166,6 +170,38 @@ func TestOnlyNodeLosesItsFileSystem(t *testing.T) {
 		}
 		if _, waiting := s.Running(); waiting != 37 {
 			t.Errorf("%d of 40 jobs wait", waiting)
+		}
+	})
+}
+
+// TestTwoLostNodesFailOneJob: two nodes in order lose their file system. They fail at most the first job, which looks
+// like a mistake, and not the ones that follow.
+func TestTwoLostNodesFailOneJob(t *testing.T) {
+	inSite(t, func(s *refusers) {
+		var lost atomic.Bool
+		for n := range 2 {
+			s.join(fmt.Sprint("bad", n), 1, func(l *fairlead.Lease) queue.Refusal {
+				if lost.Load() && l.Job.Name != "" {
+					return queue.RefusedJob
+				}
+				return ""
+			})
+		}
+		s.submit("ann", func(j *fairlead.Job) { j.Array = "0-9" })
+		time.Sleep(time.Minute)
+		lost.Store(true)
+		s.join("good", 1, always(""))
+		if err := s.Overrides.SetDrained(s.ctx, "good", true, "later"); err != nil {
+			t.Fatal(err)
+		}
+		var ids []int64
+		for _, user := range []string{"ann", "ann", "bob", "bob"} {
+			ids = append(ids, s.submit(user, func(j *fairlead.Job) { j.Name = "lost /shared/" + fmt.Sprint(len(ids)) }))
+			time.Sleep(10 * time.Second)
+		}
+		s.ends(ids[0], fairlead.Failed)
+		for _, id := range ids[1:] {
+			s.ends(id, fairlead.Waiting)
 		}
 	})
 }

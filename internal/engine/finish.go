@@ -172,7 +172,7 @@ func (f *finisher) finish(ctx context.Context, results []queue.Result) ([]queue.
 			}
 			o := results[i].Outcome
 			if o.Refused != "" {
-				countRefused(s, runs[i], o, reported[i].Outcome.Cause, now)
+				countRefused(s, runs[i], o, reported[i].Outcome, now)
 				f.refused(s, &results[i], v, now)
 				continue
 			}

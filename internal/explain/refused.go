@@ -24,16 +24,6 @@ func leadRefused(st *engine.State, a *why.Answer, j *queue.Job, own bool) {
 	a.Reason = why.Reason{Code: startRefused, Text: text + "; it waits for another node", Next: e.Next}
 }
 
-// refusedReason fills in that nodes could not begin a job, if no node has.
-func refusedReason(st *engine.State, j *queue.Job, r *ShortReason) bool {
-	text := refusedText(st, j)
-	if text == "" || beganOnce(j) {
-		return false
-	}
-	r.Rank, r.Code, r.Text = 0, startRefused, "another node: "+text
-	return true
-}
-
 // refusedBeside adds to the gate of the nodes which of them do not get a job that has begun elsewhere.
 func refusedBeside(st *engine.State, g *why.Gate, j *queue.Job) {
 	if g.Where != "nodes" || g.Open || !beganOnce(j) {

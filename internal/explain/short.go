@@ -113,6 +113,16 @@ func (l *subReasons) hopeless(j *queue.Job, r *ShortReason) bool {
 	return true
 }
 
+// refusedReason fills in that nodes could not begin a job, if no node has.
+func refusedReason(st *engine.State, j *queue.Job, r *ShortReason) bool {
+	text := refusedText(st, j)
+	if text == "" || beganOnce(j) {
+		return false
+	}
+	r.Rank, r.Code, r.Text = 0, startRefused, "another node: "+text
+	return true
+}
+
 // turnReason fills in why a job that has no room, or not the first turn, waits. Of the jobs that wait for room only the
 // order knows which goes first.
 func (l *subReasons) turnReason(j *queue.Job, order *Order, r *ShortReason) {
