@@ -34,6 +34,8 @@ func (g *userGate) maximum() int64 { return int64(g.h.site.cfg.UserRunning) }
 
 func (g *userGate) sleeps() bool { return g.maximum() == 0 || len(g.h.quotas.users) == 0 }
 
+func (g *userGate) counted() {}
+
 func (g *userGate) noted() iter.Seq[subRef] {
 	return func(yield func(subRef) bool) {
 		for i := range g.h.quotas.users {
