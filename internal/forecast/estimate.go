@@ -154,10 +154,10 @@ func (e *estimator) random() *rand.Rand {
 }
 
 // sample draws a run time for a task: that of a past task of its pool that ran longer than this one already has, or
-// else 1.5 times its present run time, but at least the mean, and at most its limit.
+// else one to ten times its present run time (see outlasting), but at least the mean, and at most its limit.
 func (e *estimator) sample(rng *rand.Rand, t sched.Task) time.Duration {
 	ran := max(0, e.began.Sub(t.Started))
-	long := max(e.mean, ran+ran/2)
+	long := max(e.mean, outlasting(rng, ran))
 	if known := e.lengths.Known(t.Pool, ran); len(known) > 0 {
 		long = known[rng.IntN(len(known))]
 	} else if len(e.lengths.Known(t.Pool, 0)) > 0 {
@@ -167,6 +167,14 @@ func (e *estimator) sample(rng *rand.Rand, t sched.Task) time.Duration {
 		long = min(long, t.Limit)
 	}
 	return long
+}
+
+// outlasting draws the run time of a task that has run for longer than all that are known. If nothing else is known of
+// it, a task that has run for r takes longer than x with the probability r/x (Gott, "Implications of the Copernican
+// principle for our future prospects", Nature 363, 1993). So a start that depends on the task gets a wide range instead
+// of an instant that moves on with the clock. The longest tenth counts as ten times r.
+func outlasting(rng *rand.Rand, ran time.Duration) time.Duration {
+	return time.Duration(float64(ran) / max(0.1, 1-rng.Float64()))
 }
 
 // alternatives holds the data to try other requests for a job.
