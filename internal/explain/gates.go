@@ -119,8 +119,12 @@ func explainPlanned(gates []why.Gate, limit time.Duration, now time.Time) {
 		if limit > 0 {
 			long = "it may run until " + instant.Text(now.Add(limit))
 		}
-		g.Text = fmt.Sprintf("it would fit on %s now, but %s, and room is kept there for job %d from %s",
-			strings.Join(g.Kept.Nodes, ", "), long, g.Kept.Job, g.Kept.BeginsAt(instant.Text(g.Kept.From)))
+		where, kept := "on "+strings.Join(g.Kept.Nodes, ", "), "room is kept there"
+		if len(g.Kept.Nodes) == 0 {
+			where, kept = "on a node", "licenses are held"
+		}
+		g.Text = fmt.Sprintf("it would fit %s now, but %s, and %s for job %d from %s",
+			where, long, kept, g.Kept.Job, g.Kept.BeginsAt(instant.Text(g.Kept.From)))
 	}
 }
 

@@ -26,6 +26,8 @@ const (
 	changesTime = 50 * time.Millisecond
 	changesGain = time.Minute
 	changesPart = 20
+	// shortestLimit is the shortest time limit that is tried.
+	shortestLimit = 10 * time.Second
 )
 
 // alternativesOf takes the alternatives of a job out of the state.
@@ -198,11 +200,11 @@ func (p *probing) try(without *sched.Scheduler, s sched.Job, c why.Change) {
 
 // shorter tries the longest time limit with which the job would find room now.
 func (p *probing) shorter() {
-	if p.gone.Read().Window(p.own.Key, p.own.Limit) < changesGain {
+	if p.gone.Read().Window(p.own.Key, p.own.Limit) < shortestLimit {
 		return
 	}
 	long := p.room().Read().Window(p.own.Key, p.own.Limit)
-	if long < changesGain {
+	if long < shortestLimit {
 		return
 	}
 	s := p.own
@@ -212,7 +214,11 @@ func (p *probing) shorter() {
 
 // shorterChange returns the change to a shorter time limit that finds room now.
 func shorterChange(core *sched.Scheduler, j sched.Job, long time.Duration) why.Change {
-	c := why.Change{Flags: "-t " + units.FormatDuration(long.Truncate(time.Minute)) + " or less",
+	unit := time.Minute
+	if long < 2*unit {
+		unit = time.Second
+	}
+	c := why.Change{Flags: "-t " + units.FormatDuration(long.Truncate(unit)) + " or less",
 		LimitSeconds: long.Seconds()}
 	j.ID = trialID
 	if kept := core.GateView().InTheWay(j); kept != nil {
