@@ -26,6 +26,10 @@ func (v Explainer) Comparisons(leaf PoolID, most int) []why.Level {
 	return levels
 }
 
+// comparesPools reports whether a policy compares pools by their accounts, and not by jobs: a pool whose jobs all lack
+// room has no first job.
+func comparesPools(in *inner) bool { return in.as.keyed != nil && !in.first && !in.ranks }
+
 // roomless are the pools with jobs that only lack room, and the pools above them.
 func (v Explainer) roomless() map[int32]bool {
 	pools := map[int32]bool{}
@@ -55,7 +59,7 @@ func (v Explainer) compare(parent, you int32, most int, roomless map[int32]bool)
 	all := []candidate{v.candidate(in, you)}
 	weights, received := in.counted.value(), v.s.tree.pools[parent].Service(v.s.site.now)
 	for _, kid := range in.kids {
-		if kid == you || !v.s.tree.pools[kid].seat.in && !roomless[kid] {
+		if kid == you || !v.s.tree.pools[kid].seat.in && !(roomless[kid] && comparesPools(in)) {
 			continue
 		}
 		all = append(all, v.candidate(in, kid))

@@ -62,3 +62,32 @@ func TestStandingsAreWhatIsCompared(t *testing.T) {
 		}
 	}
 }
+
+// TestPoolsWithoutRoomAreCompared: the jobs of two pools lack room. Each pool is compared with the other, under policies
+// that compare accounts. Under fifo a pool without a job that may start has no key.
+func TestPoolsWithoutRoomAreCompared(t *testing.T) {
+	for name, want := range map[string]int{"fair": 2, "drf": 2, "fifo": 1} {
+		root := two()
+		root.Policy = name
+		w := newWorld(t, root, 4, 1)
+		w.submit("a", 3)
+		w.step(0)
+		for i, pool := range []string{"a", "b"} {
+			w.Add(sched.Job{ID: int64(100 + i), Pool: w.Pool(pool), Key: w.Key(cluster.Amounts{"cpu": 2}),
+				Priority: normal, Tasks: 1}, w.now)
+		}
+		w.last = 200
+		w.submit("a", 1) // it fits, so that the others are asked
+		w.step(0)
+		a, _ := w.Lookup("a")
+		level := w.Explain().Comparisons(a, 0)[0]
+		if len(level.Children) != want {
+			t.Errorf("%s: %d pools are compared, want %d: %+v", name, len(level.Children), want, level.Children)
+		}
+		for _, c := range level.Children {
+			if c.Open || !c.NoRoom {
+				t.Errorf("%s: %s may start something: %+v", name, c.Name, c)
+			}
+		}
+	}
+}
