@@ -66,6 +66,23 @@ func TestMistypedCommandsFailAtOnce(t *testing.T) {
 	})
 }
 
+// TestLongTasksProveTheirNode: a node is in order if one of its tasks has just succeeded, though the task began long ago.
+func TestLongTasksProveTheirNode(t *testing.T) {
+	inSite(t, func(s *refusers) {
+		node := s.join("n1", 1, lacks)
+		node.lasts = 3 * time.Hour
+		s.submit("eve")
+		time.Sleep(time.Minute)
+		s.join("n2", 1, lacks)
+		if err := s.Overrides.SetDrained(s.ctx, "n2", true, "busy"); err != nil {
+			t.Fatal(err)
+		}
+		id := s.submit("ann", typo("pyhton"))
+		time.Sleep(7 * time.Hour)
+		s.ends(id, fairlead.Failed)
+	})
+}
+
 // TestMistypedCommandsOnNewNodes: where nothing has begun yet, a second node decides.
 func TestMistypedCommandsOnNewNodes(t *testing.T) {
 	inSite(t, func(s *refusers) {

@@ -43,8 +43,8 @@ type fault struct {
 	open     doubts          // tasks for which the node or their job may be the reason
 	silences int             // leases that ended without a sign that the task began
 	gone     bool            // the node is drained for it, or about to be
-	began    time.Time       // when the last task started that the node began
-	refused  jobSet          // jobs that it did not begin since
+	proved   time.Time       // when the last task started that the node began, or one of its tasks succeeded
+	refused  jobSet          // jobs that it has not begun since the start of the row
 }
 
 // faults are the faults of all nodes.
@@ -115,13 +115,21 @@ func (f faults) hear(r *liveRun) {
 	case x.gone:
 	case x.refused.job != 0 && r.Started.Before(x.Since): // it may have broken since
 	default:
-		*x = fault{began: later(x.began, r.Started)}
+		*x = fault{proved: later(x.proved, r.Started)}
 	}
 	for _, a := range r.Header.Avoid {
 		if x := f.nodes[a.Node]; x != nil && x.Tasks > 0 && !a.At.Before(x.Since) {
 			delete(x.open, r.Ref.JobID)
 			x.blame(r.Header.User)
 		}
+	}
+}
+
+// succeeded records that a task of a node has succeeded. That does not end the row: a node that loses a file system may
+// still end what it has begun.
+func (f faults) succeeded(r *liveRun, now time.Time) {
+	if x := f.nodes[r.Holder]; x != nil {
+		x.proved = now
 	}
 }
 

@@ -178,6 +178,9 @@ func (f *finisher) finish(ctx context.Context, results []queue.Result) ([]queue.
 			}
 			if r := runs[i]; r != nil && o.State != queue.Cancelled {
 				s.Faults.hear(r)
+				if o.State == queue.Succeeded {
+					s.Faults.succeeded(r, now)
+				}
 			}
 			noteEnd(&s.Ends, runs[i], ends.Of(o), now)
 			f.finished(s, &results[i], now)

@@ -31,7 +31,7 @@ type picky struct {
 	given   []queue.Ref
 	begun   []queue.Ref
 	all     *sync.WaitGroup // tasks
-	lasts   time.Duration   // of each task; default: a second
+	lasts   time.Duration   // of each task that begins; default: a second
 }
 
 func (p *picky) Start(leases []*fairlead.Lease) {
@@ -58,7 +58,11 @@ func (p *picky) run(l *fairlead.Lease) {
 		}
 	}
 	p.mu.Unlock()
-	time.Sleep(cmp.Or(p.lasts, time.Second))
+	if why == "" {
+		time.Sleep(cmp.Or(p.lasts, time.Second))
+	} else {
+		time.Sleep(time.Second)
+	}
 	if _, err := p.member.Finish(p.t.Context(), []queue.Result{{Ref: l.Ref, Outcome: o}}); err != nil && p.t.Context().Err() == nil {
 		p.t.Error(err)
 	}
