@@ -66,7 +66,7 @@ func TestMistypedCommandsFailAtOnce(t *testing.T) {
 	})
 }
 
-// TestLongTasksProveTheirNode: a node is in order if one of its tasks has just succeeded, though the task began long ago.
+// TestLongTasksProveTheirNode: a node is in order if one of its tasks has just succeeded, however long ago it began.
 func TestLongTasksProveTheirNode(t *testing.T) {
 	inSite(t, func(s *refusers) {
 		node := s.join("n1", 1, lacks)
