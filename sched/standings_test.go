@@ -63,8 +63,8 @@ func TestStandingsAreWhatIsCompared(t *testing.T) {
 	}
 }
 
-// TestPoolsWithoutRoomAreCompared: the jobs of two pools lack room. Each pool is compared with the other, under policies
-// that compare accounts. Under fifo a pool without a job that may start has no key.
+// TestPoolsWithoutRoomAreCompared: the jobs of two pools lack room. Each pool is compared with the other under a policy
+// that compares accounts. Under fifo a pool has no key while none of its jobs may start.
 func TestPoolsWithoutRoomAreCompared(t *testing.T) {
 	for name, want := range map[string]int{"fair": 2, "drf": 2, "fifo": 1} {
 		root := two()
