@@ -144,9 +144,11 @@ func (h *gates) firstAgain() bool {
 	return true
 }
 
-// unreserve gives the kept room back: the next step may keep it for another job.
-func (f *reserve) unreserve() {
+// unreserve gives the kept room back: the next step may keep it for another job. It returns the turn of a job that has
+// to start now in the room that was kept for it, see [arrears.came].
+func (f *reserve) unreserve() (came turn) {
 	b := &f.backfill
+	came = arrears{f}.came()
 	if b.last = (reserved{}); len(b.firsts) == 1 && b.patience.held.job == 0 {
 		b.last = b.firsts[0]
 	}
@@ -158,4 +160,5 @@ func (f *reserve) unreserve() {
 	if !b.stable {
 		f.unplan()
 	}
+	return came
 }

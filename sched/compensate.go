@@ -22,7 +22,7 @@ func (f arrears) takeOver(t turn, at subRef) {
 	if sub.tasks == 0 || !f.tree.forgets(leaf) {
 		return
 	}
-	t.job, t.at, t.share = f.queues.head(sub, true).id, at, f.tree.part(f.tree.learner(leaf))/f.dominance(sub.key)
+	t.job, t.at, t.share = f.queues.head(sub, true).id, at, f.shareFor(at)
 	if _, known := p.find(t.job); known || f.owed(&t) <= 0 {
 		return
 	}
@@ -51,6 +51,35 @@ func (f arrears) holdOwed() {
 			f.holdFor(p.of[i], 0)
 		}
 	}
+}
+
+// came returns the turn of a first job whose kept room has come; its job is 0 if there is none. The job has to start now,
+// or others would go first again.
+func (f arrears) came() turn {
+	for i := range f.backfill.firsts {
+		if t, has := f.hasCome(&f.backfill.firsts[i]); has {
+			return t
+		}
+	}
+	return turn{}
+}
+
+// hasCome returns the turn of a first job, and reports whether its kept room has come while its pool is owed.
+func (f arrears) hasCome(r *reserved) (t turn, has bool) {
+	p := &f.backfill.patience
+	i, known := p.find(r.job)
+	if !known || r.held || !f.queues.there(r.at) || !f.tree.forgets(f.queues.all[r.at.queue].pool) {
+		return t, false
+	}
+	t = p.of[i]
+	t.at, t.share = r.at, f.shareFor(r.at)
+	_, fits := f.findPaid(r.key, f.queues.sub(r.at).limit)
+	return t, fits && f.owed(&t) > 0
+}
+
+// shareFor is the part of the cluster by which the pool of a sub-queue is compensated.
+func (f arrears) shareFor(at subRef) float64 {
+	return f.tree.part(f.tree.learner(f.queues.all[at.queue].pool)) / f.dominance(f.queues.sub(at).key)
 }
 
 // holdFor holds nodes for the job of a turn, if it has no room before an instant.

@@ -28,9 +28,9 @@ func (conservative) begin(e *departures) {
 	b := &e.reserve.backfill
 	b.events, b.behind = e.site.events, 0
 	e.reserve.overrun(e.site.instantOf())
-	e.reserve.unreserve()
+	came := e.reserve.unreserve()
 	if !b.stable {
-		e.reserve.holdAgain()
+		e.reserve.holdAgain(came)
 	}
 }
 

@@ -29,8 +29,7 @@ func (easy) begin(e *departures) {
 func (e *departures) planAnew() {
 	b := &e.reserve.backfill
 	b.looks = lookups{events: e.site.events, at: e.site.instantOf(), freed: b.looks.freed[:0]}
-	e.reserve.unreserve()
-	e.reserve.holdAgain()
+	e.reserve.holdAgain(e.reserve.unreserve())
 }
 
 func (easy) start(s *Scheduler, limit int, d *Decision) { s.placement.drawAll(limit, d) }

@@ -182,9 +182,9 @@ func planShown(s *Scheduler) []reserved {
 // planAll plans all tasks anew, and starts none.
 func planAll(s *Scheduler) []reserved {
 	b := &s.reserve.backfill
-	s.reserve.unreserve()
+	came := s.reserve.unreserve()
 	s.reserve.overrun(s.site.instantOf())
-	s.reserve.holdAgain()
+	s.reserve.holdAgain(came)
 	listAnew(s)
 	for i := range b.keep.all {
 		if r := &b.keep.all[i]; r.job != b.patience.held.job {

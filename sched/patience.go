@@ -198,9 +198,13 @@ func (f *reserve) letGo() {
 	cluster.KeptOf(f.site.cluster).Release()
 }
 
-// holdAgain renews the hold of the last step or, if there is none, holds nodes for a job that took over a turn.
-func (f *reserve) holdAgain() {
+// holdAgain renews the hold of the last step. If there is none, it holds the room of a job that has to start in it now,
+// or else nodes for a job that took over a turn.
+func (f *reserve) holdAgain(came turn) {
 	f.renewHold()
+	if came.job != 0 && f.backfill.patience.held.job == 0 {
+		arrears{f}.holdFor(came, 0)
+	}
 	arrears{f}.holdOwed()
 }
 
