@@ -189,7 +189,7 @@ func (v View) whyKept(r *reserved) *room.Kept {
 	from := max(r.from, now) // a task over its limit may still be there
 	k := &room.Kept{Job: r.job, Nodes: v.s.site.nodeNames(r.nodes),
 		From: time.Unix(0, from), To: time.Unix(0, from+r.to-r.from)}
-	k.Unlimited, k.Held, k.MayMove = r.endless, r.held, v.s.site.plans == plansAll && !b.arrival
+	k.Unlimited, k.Held, k.MayMove = r.endless, r.held, !b.arrival
 	first := slices.ContainsFunc(b.firsts, func(x reserved) bool { return x.job == r.job })
 	k.Predicted = !r.sure || beforePromise(&v.s.reserve, r) || !first && v.replans() ||
 		v.s.site.cluster.Windows().Any() && v.s.running.endlessAmong(r.nodes)

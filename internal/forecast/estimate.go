@@ -45,7 +45,7 @@ type estimator struct {
 	guesses bool // sample found a task that has run for longer than all recent ones of its pool
 	mean    time.Duration
 	kept    *room.Kept // the room that is kept for the job; nil: none
-	planned bool       // room is kept for every job, in order
+	planned bool       // room is kept for every job
 	others  *alternatives
 	tables  tables // used if many tasks wait; else nil
 	hurried bool   // many tasks wait
@@ -63,10 +63,10 @@ func (e *estimator) timeout(usual time.Duration) time.Duration {
 func (e *estimator) estimate() *why.Estimate {
 	out, done := &why.Estimate{}, true
 	switch {
-	case e.planned && e.kept != nil && e.kept.Predicted:
+	case e.planned && e.kept != nil && e.kept.Predicted && e.tables != nil:
 		out.Text = e.unlimited()
-	case e.planned && e.kept != nil:
-		out.By, out.Kept, out.MayMove, out.Node = &e.kept.From, true, e.kept.MayMove, strings.Join(e.kept.Nodes, ", ")
+	case e.planned && e.kept != nil && (!e.kept.MayMove || e.tables != nil):
+		e.asPlanned(out)
 	case e.tables == nil || !e.tables.fresh(out, e.job, e.began):
 		if done = e.bound(out); !done && e.tables != nil && !e.tables.any(out, e.job, e.began) {
 			out.Text += " (more goes before it than could be looked at in time; ask again in a few seconds)"
@@ -100,8 +100,11 @@ func (e *estimator) bound(out *why.Estimate) bool {
 	case bound.Found && (!unlimited || !bound.At.After(e.began) ||
 		bound.InTurn && bound.At.Before(e.began.Add(sched.NoLimit/2))):
 		out.By, out.Node = &bound.At, strings.Join(bound.Nodes, ", ")
+		if e.planned && e.kept != nil && e.kept.From.Equal(bound.At) {
+			e.asPlanned(out)
+		}
 	case e.kept != nil && !e.kept.Predicted:
-		out.By, out.Node = &e.kept.From, strings.Join(e.kept.Nodes, ", ")
+		e.asPlanned(out)
 	case unlimited:
 		out.Text = e.unlimited()
 	case bound.At.After(e.began) || !done:
@@ -110,6 +113,12 @@ func (e *estimator) bound(out *why.Estimate) bool {
 		out.Text = "not with what there is now, although nothing new went ahead"
 	}
 	return done
+}
+
+// asPlanned adds the planned start as the latest one.
+func (e *estimator) asPlanned(out *why.Estimate) {
+	out.By, out.Node = &e.kept.From, strings.Join(e.kept.Nodes, ", ")
+	out.Kept, out.MayMove = e.planned, e.planned && e.kept.MayMove
 }
 
 // unlimited says that there is no latest start, and when the job may start.

@@ -41,24 +41,37 @@ func (fc *Forecaster) Starts(ctx context.Context, jobs []*queue.Job) map[int64]C
 		if !waits(j) {
 			continue
 		}
-		if k, yes := kept[j.ID]; yes && k.Overdue {
-			continue // nobody knows when the room is free
-		} else if yes {
-			out[j.ID] = Coming{k.From, true, k.Predicted}
-		} else if by, known := t.By(j.ID); known && !by.Before(now) {
-			out[j.ID] = Coming{By: by}
+		if c, known := t.coming(kept, j.ID, now); known {
+			out[j.ID] = c
 		}
 	}
 	return out
 }
 
-// beginTimetable takes the data for a timetable out of the state. If room is kept for every job, the planned starts are
-// the timetable.
+// coming is the start of a job as [why.Estimate] has it: the planned one if the order of the jobs cannot change, else
+// the latest one in the replay of the timetable or, without a latest one, the planned one.
+func (t *timetable) coming(kept map[int64]room.Kept, job int64, now time.Time) (Coming, bool) {
+	k, planned := kept[job]
+	by, known := t.By(job)
+	switch {
+	case planned && k.Overdue:
+		return Coming{}, false // nobody knows when the room is free
+	case known && !by.Before(now) && (!planned || k.MayMove):
+		return Coming{By: by, Kept: planned}, true
+	}
+	return Coming{k.From, true, k.Predicted}, planned
+}
+
+// beginTimetable takes the data for a timetable out of the state. If room is kept for every job, and the order of the
+// jobs cannot change, the planned starts are the timetable. They are it too if many jobs wait: then a replay, which
+// plans all of them again and again, would not come to its end.
 func (fc *Forecaster) beginTimetable(s *engine.State, now time.Time) func() *timetable {
 	t := &timetable{at: now, row: map[int64]int32{}}
 	if s.Shares.Sched.Backfill == sched.Conservative {
 		kept := s.Core.Read().Kept()
-		return func() *timetable { t.take(kept); return t }
+		if s.Core.View(sched.Root).Waiting >= explain.ManyWaiting || !mayMove(kept) {
+			return func() *timetable { t.take(kept); return t }
+		}
 	}
 	e := fc.estimatorOf(s, 0, now)
 	return func() *timetable {
@@ -74,6 +87,14 @@ func (fc *Forecaster) beginTimetable(s *engine.State, now time.Time) func() *tim
 		}
 		return t
 	}
+}
+
+// mayMove reports whether the order of the jobs can change, so that planned starts move.
+func mayMove(kept map[int64]room.Kept) bool {
+	for _, k := range kept {
+		return k.MayMove // that is the same for all
+	}
+	return false
 }
 
 // beginRanges is beginTimetable for replays with recent run times.
@@ -109,7 +130,7 @@ func (fc *Forecaster) between(out *why.Estimate, job int64, began time.Time) {
 // Coming is the latest or, if Predicted is set, the likely start of a waiting job.
 type Coming struct {
 	By   time.Time
-	Kept bool // room is kept for the job from then on
+	Kept bool // room is kept for the job
 	// Predicted means that By rests on predicted run times: it is the likely start, not the latest.
 	Predicted bool
 }

@@ -32,7 +32,7 @@ type Kept struct {
 	// tasks there have ended. HeldFrom is when nodes will be held for it, if that is known.
 	Held     bool       `json:"held,omitempty"`
 	HeldFrom *time.Time `json:"held_from,omitempty"`
-	// MayMove means that conservative backfilling planned the start in the present order: jobs that get ahead
+	// MayMove means that the start was planned in the present order, which changes as time passes: jobs that get ahead
 	// of this one delay it.
 	MayMove bool `json:"may_move,omitempty"`
 	// Units is how many units of the share resource the job takes on the node that lists it.
@@ -106,8 +106,8 @@ func (k *Kept) Text(now time.Time) string {
 	switch {
 	case k.Since == nil:
 	case k.Owed:
-		text += fmt.Sprintf("; a job of its pool became the first without room at %s, and the pool has received less "+
-			"than its share since", instant.Clock(*k.Since, now))
+		text += fmt.Sprintf("; a job of its pool became the first without room at %s, and the room is held until the "+
+			"pool has received its share since", instant.Clock(*k.Since, now))
 	default:
 		text += fmt.Sprintf("; it has been the first without room since %s", instant.Clock(*k.Since, now))
 	}

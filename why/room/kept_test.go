@@ -23,7 +23,7 @@ func TestTexts(t *testing.T) {
 			"is kept for it on n1, n2 from 21:10; it has been the first without room since 21:01:00", "21:10", "about 21:20"},
 		{room.Kept{Nodes: nodes, From: at(10), To: at(20), Held: true, Since: &since, Owed: true},
 			"is held for it on n1, n2: it starts when the tasks there have ended, by 21:10; a job of its pool became the " +
-				"first without room at 21:01:00, and the pool has received less than its share since", "21:10",
+				"first without room at 21:01:00, and the room is held until the pool has received its share since", "21:10",
 			"21:20 at the latest"},
 		{room.Kept{Nodes: nodes, From: at(10), To: at(20), Predicted: true, HeldFrom: &held, Endless: []int64{7}},
 			"is kept for it on n1, n2 from about 21:10; that is predicted from tasks like the running ones, and no latest " +
