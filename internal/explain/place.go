@@ -193,7 +193,7 @@ func rank(st *engine.State, j sched.Job, most int64) *place {
 // rankReason describes the rank in words.
 func rankReason(s *engine.State, a *why.Answer, j *queue.Job) why.Reason {
 	if a.Rank.Position == 1 {
-		return nextReason(s, a)
+		return nextReason(s, a, j)
 	}
 	var level *why.Level // the level that decides
 	for i := range a.Levels {
@@ -290,31 +290,6 @@ func inPool(path string) string {
 func aheadText(lv *why.Level, first, you why.Child, growth float64) string {
 	return fmt.Sprintf("%s goes before %s%s: %s", share.Original(first.Name), share.Original(lv.You), inPool(lv.Pool),
 		lv.Wins("it", first, you, growth))
-}
-
-// nextReason explains a job that would start next.
-func nextReason(s *engine.State, a *why.Answer) why.Reason {
-	running := s.Core.View(sched.Root).Tasks
-	capacity, free, _ := s.Core.Read().Capacity()
-	if g := a.Gates[len(a.Gates)-1]; g.Open {
-		return why.Reason{Code: why.StateStarting, Text: "it is next, and there is room: it starts at the next step"}
-	}
-	if g := a.Gates[len(a.Gates)-1]; keepsFree(g.Code) {
-		return gateReason(g)
-	}
-	text := fmt.Sprintf("it is next; all %d %s are in use by %s; it starts when enough of them are free", capacity[0],
-		s.Core.Cluster().Unit(), units.Plural(int(running), "task"))
-	code := lackOfRoom(s)
-	if code == why.FitNow {
-		unit := s.Core.Cluster().Unit()
-		text = fmt.Sprintf("it is next; it asks for %s on one node, and no node has that free (%d %s are free in all)",
-			a.Subject.Request, free[0], unit)
-		if a.Subject.Gang > 1 {
-			text = fmt.Sprintf("it is next; it asks for %s %s, and there is no room for that (%d %s are free in all)",
-				a.Subject.Request, a.Subject.AtOnce(), free[0], unit)
-		}
-	}
-	return why.Reason{Code: code, Text: text, Next: "wait"}
 }
 
 // jobReason says that another job of the same pool has a higher priority.

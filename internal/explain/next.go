@@ -1,0 +1,75 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/why"
+)
+
+// nextReason explains a job that would start next.
+func nextReason(s *engine.State, a *why.Answer, j *queue.Job) why.Reason {
+	if g := a.Gates[len(a.Gates)-1]; g.Open {
+		return why.Reason{Code: why.StateStarting, Text: "it is next, and there is room: it starts at the next step"}
+	} else if keepsFree(g.Code) {
+		return gateReason(g)
+	}
+	r, unit := why.Reason{Code: lackOfRoom(s), Next: "wait"}, s.Core.Cluster().Unit()
+	capacity, free, _ := s.Core.Read().Capacity()
+	switch lack := lacking(s, j); {
+	case lack != "":
+		r.Text = fmt.Sprintf("it is next; it asks for %s%s, and %s", a.Subject.Request, where(a), lack)
+	case r.Code == why.FitNow && a.Subject.Gang > 1:
+		r.Text = fmt.Sprintf("it is next; it asks for %s %s, and there is no room for that (%d %s are free in all)",
+			a.Subject.Request, a.Subject.AtOnce(), free[0], unit)
+	case r.Code == why.FitNow:
+		r.Text = fmt.Sprintf("it is next; it asks for %s on one node, and no node has that free (%d %s are free in all)",
+			a.Subject.Request, free[0], unit)
+	default:
+		r.Text = fmt.Sprintf("it is next; all %d %s are in use%s; it starts when enough of them are free", capacity[0], unit,
+			byTasks(s))
+	}
+	return r
+}
+
+// where is " on one node" or, for a gang, how many tasks start at once.
+func where(a *why.Answer) string {
+	if a.Subject.Gang > 1 {
+		return " " + a.Subject.AtOnce()
+	}
+	return " on one node"
+}
+
+// byTasks is by how many tasks the units are in use. It is empty if nodes take no tasks: tasks on them use none of these
+// units.
+func byTasks(s *engine.State) string {
+	counts := func(n cluster.Node) bool { return n.State.Counts() }
+	if nodes := s.Core.Cluster().Nodes(); slices.ContainsFunc(nodes, func(n cluster.Node) bool { return !counts(n) }) {
+		return ""
+	}
+	return " by " + units.Plural(int(s.Core.View(sched.Root).Tasks), "task")
+}
+
+// lacking says which resource other than the unit is in use, so that a job has no room however many units are free.
+// It is empty if there is none.
+func lacking(s *engine.State, j *queue.Job) string {
+	c := s.Core.Cluster()
+	need := c.Vector(j.Request)
+	capacity, free := c.Capacity()
+	for i := 1; i < min(len(need), len(free)); i++ {
+		name, has := c.Resource(i), units.Amount(c.Resource(i), capacity[i])
+		switch {
+		case need[i]*int64(max(1, j.Gang)) <= free[i]:
+		case free[i] == 0:
+			return fmt.Sprintf("all %s are in use; it starts when enough of them are free", has)
+		default:
+			return fmt.Sprintf("only %s of %s are free; it starts when enough of them are", units.Quantity(name, free[i]), has)
+		}
+	}
+	return ""
+}
