@@ -119,12 +119,15 @@ func explainPlanned(gates []why.Gate, limit time.Duration, now time.Time) {
 		if limit > 0 {
 			long = "it may run until " + instant.Text(now.Add(limit))
 		}
-		where, kept := "on "+strings.Join(g.Kept.Nodes, ", "), "room is kept there"
+		kept := "room is kept on " + strings.Join(g.Kept.Nodes, ", ")
 		if len(g.Kept.Nodes) == 0 {
-			where, kept = "on a node", "licenses are held"
+			kept = "licenses are held"
 		}
-		g.Text = fmt.Sprintf("it would fit %s now, but %s, and %s for job %d from %s",
-			where, long, kept, g.Kept.Job, g.Kept.BeginsAt(instant.Text(g.Kept.From)))
+		g.Text = fmt.Sprintf("it would fit now, but %s, and %s for job %d from %s",
+			long, kept, g.Kept.Job, g.Kept.BeginsAt(instant.Text(g.Kept.From)))
+		if !g.Kept.Overdue && !g.Kept.Held {
+			g.Text += askForLess(g.Kept.From.Sub(now))
+		}
 	}
 }
 
@@ -156,7 +159,7 @@ func overlapText(w *why.Window, limit time.Duration, now time.Time) string {
 	if w.Maintenance {
 		what = "maintenance " + w.Name
 	}
-	if !w.From.After(now) {
+	if w.From.Sub(now) < time.Second {
 		return fmt.Sprintf("the nodes on which it could run are kept by the %s until %s", what, instant.Text(w.To))
 	}
 	mine := "your limit of " + units.FormatDuration(limit) + " overlaps"
@@ -167,11 +170,13 @@ func overlapText(w *why.Window, limit time.Duration, now time.Time) string {
 		mine, what, why.Until(w.From, now), instant.Text(w.From), instant.Text(w.To), askFor(w))
 }
 
-// askFor suggests a time limit that fits, rounded down to a usual value.
-func askFor(w *why.Window) string {
-	most := time.Duration(w.Max * float64(time.Second))
-	for _, step := range []time.Duration{time.Hour, 5 * time.Minute, time.Minute} {
-		if most >= 5*step || step == time.Minute && most >= step {
+// askFor suggests a time limit that ends before a window, rounded down to a usual value.
+func askFor(w *why.Window) string { return askForLess(time.Duration(w.Max * float64(time.Second))) }
+
+// askForLess suggests a time limit below most, rounded down to a usual value.
+func askForLess(most time.Duration) string {
+	for _, step := range []time.Duration{time.Hour, 5 * time.Minute, time.Minute, 10 * time.Second} {
+		if most >= 5*step || step <= time.Minute && most >= 2*step {
 			// Leave some time until the job is submitted again.
 			return fmt.Sprintf("; ask for %s or less", units.FormatDuration((most - time.Second).Truncate(step)))
 		}

@@ -100,7 +100,7 @@ func keptOn(n *views.NodeView, unit string, now time.Time) string {
 		upTo(w.From)
 	}
 	if len(n.Kept) > 0 {
-		parts = append(parts, fmt.Sprintf("reserved from %s for job %d", n.Kept[0].Begins(now), n.Kept[0].Job))
+		parts = append(parts, fmt.Sprintf("kept from %s for job %d", n.Kept[0].Begins(now), n.Kept[0].Job))
 		upTo(n.Kept[0].From)
 	}
 	if !closed && next.Sub(now) >= time.Second && n.Free[unit] > 0 {

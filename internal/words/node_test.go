@@ -13,9 +13,9 @@ import (
 func TestRoomUntilReserved(t *testing.T) {
 	now := time.Date(2026, 11, 22, 21, 32, 0, 0, time.Local)
 	for left, want := range map[time.Duration]string{
-		5 * time.Minute:        "reserved from 21:37:00 for job 7; 5m window open",
-		time.Second:            "reserved from 21:32:01 for job 7; 1.0s window open",
-		400 * time.Millisecond: "reserved from 21:32:00 for job 7",
+		5 * time.Minute:        "kept from 21:37:00 for job 7; 5m window open",
+		time.Second:            "kept from 21:32:01 for job 7; 1.0s window open",
+		400 * time.Millisecond: "kept from 21:32:00 for job 7",
 	} {
 		n := views.NodeView{State: "up", Free: map[string]int64{"cpu": 2}, Capacity: map[string]int64{"cpu": 2},
 			Kept: []room.Kept{{Job: 7, From: now.Add(left)}}}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fairlead/fairlead/internal/units"
 )
 
 // Check recomputes the planned start: at From and until To the nodes have what the job needs, beside all tasks and
@@ -19,15 +21,13 @@ func (k *Kept) Check() (string, error) {
 	case k.Overdue:
 		return "not recomputed: tasks run for longer than predicted, and nobody knows when they end", nil
 	}
-	length, uses := k.To.Sub(k.From), 0
+	length := k.To.Sub(k.From)
 	for i := range p.Nodes {
-		uses += len(p.Nodes[i].Uses)
 		if lacks := p.Nodes[i].lacks(k.From, p.Need, k.From, k.To); lacks != "" {
 			return "", fmt.Errorf("%s on %s", lacks, p.Nodes[i].Name)
 		}
 	}
-	text := fmt.Sprintf("of %d tasks and planned starts on %s enough end for the room from then on", uses,
-		strings.Join(k.Nodes, ", "))
+	text := fmt.Sprintf("of %s on %s enough end for the room from then on", p.uses(), strings.Join(k.Nodes, ", "))
 	if p.Behind != nil {
 		held, err := k.holdsBack()
 		return text + held, err
@@ -43,6 +43,25 @@ func (k *Kept) Check() (string, error) {
 		return "", fmt.Errorf("there is room from %s already", at.Format("15:04:05.000"))
 	}
 	return text + ", and not before", nil
+}
+
+// uses says how many tasks run on the nodes of the plan, and how many are planned to start there.
+func (p *Plan) uses() string {
+	running, planned := 0, 0
+	for i := range p.Nodes {
+		for k := range p.Nodes[i].Uses {
+			if p.Nodes[i].Uses[k].From == nil {
+				running++
+			} else {
+				planned++
+			}
+		}
+	}
+	text := units.Plural(running, "running task")
+	if planned > 0 {
+		text += " and " + units.Plural(planned, "planned start")
+	}
+	return text
 }
 
 // holdsBack checks that the job behind fits now on a node where it would take some of the room.
