@@ -144,8 +144,8 @@ func (h *gates) firstAgain() bool {
 	return true
 }
 
-// unreserve gives the kept room back: the next step may keep it for another job. It returns the turn of a job that has
-// to start now in the room that was kept for it, see [arrears.came].
+// unreserve gives the kept room back: the next step may keep it for another job. It returns the turn of a job that
+// has to start now in the room that was kept for it, see [arrears.came].
 func (f *reserve) unreserve() (came turn) {
 	b := &f.backfill
 	came = arrears{f}.came()

@@ -11,7 +11,8 @@ import (
 // waited. When that job ends, both pools have nothing, others come first again, and each wide job waits until the
 // nodes are free once more. So under these policies a pool keeps its turn: if it has received less than its share since
 // its job became the first without room, then its next job with the same request takes over the turn, and nodes are
-// held for it at once. The other policies need no such rule, because their order compensates the pool.
+// held for it at once. For the same reason, a first job starts when the room that was kept for it has come, although
+// its pool ties with others then. The other policies need no such rules, because their order compensates the pool.
 
 // arrears is the compensation of pools.
 type arrears struct{ *reserve }
@@ -53,8 +54,8 @@ func (f arrears) holdOwed() {
 	}
 }
 
-// came returns the turn of a first job whose kept room has come; its job is 0 if there is none. The job has to start now,
-// or others would go first again.
+// came returns the turn of a first job whose kept room has come; its job is 0 if there is none. The job has to start
+// now, or others would go first again.
 func (f arrears) came() turn {
 	for i := range f.backfill.firsts {
 		if t, has := f.hasCome(&f.backfill.firsts[i]); has {

@@ -198,8 +198,8 @@ func (f *reserve) letGo() {
 	cluster.KeptOf(f.site.cluster).Release()
 }
 
-// holdAgain renews the hold of the last step. If there is none, it holds the room of a job that has to start in it now,
-// or else nodes for a job that took over a turn.
+// holdAgain renews the hold of the last step. If there is none, it holds the room of a job that has to start in it
+// now, or else nodes for a job that took over a turn.
 func (f *reserve) holdAgain(came turn) {
 	f.renewHold()
 	if came.job != 0 && f.backfill.patience.held.job == 0 {

@@ -31,8 +31,8 @@ func nextReason(s *engine.State, a *why.Answer, j *queue.Job) why.Reason {
 		r.Text = fmt.Sprintf("it is next; it asks for %s on one node, and no node has that free (%d %s are free in all)",
 			a.Subject.Request, free[0], unit)
 	default:
-		r.Text = fmt.Sprintf("it is next; all %d %s are in use%s; it starts when enough of them are free", capacity[0], unit,
-			byTasks(s))
+		r.Text = fmt.Sprintf("it is next; all %d %s are in use%s; it starts when enough of them are free", capacity[0],
+			unit, byTasks(s))
 	}
 	return r
 }
@@ -45,8 +45,8 @@ func where(a *why.Answer) string {
 	return " on one node"
 }
 
-// byTasks is by how many tasks the units are in use. It is empty if nodes take no tasks: tasks on them use none of these
-// units.
+// byTasks is by how many tasks the units are in use. It is empty if nodes take no tasks: tasks on them use none of
+// these units.
 func byTasks(s *engine.State) string {
 	counts := func(n cluster.Node) bool { return n.State.Counts() }
 	if nodes := s.Core.Cluster().Nodes(); slices.ContainsFunc(nodes, func(n cluster.Node) bool { return !counts(n) }) {
@@ -68,7 +68,8 @@ func lacking(s *engine.State, j *queue.Job) string {
 		case free[i] == 0:
 			return fmt.Sprintf("all %s are in use; it starts when enough of them are free", has)
 		default:
-			return fmt.Sprintf("only %s of %s are free; it starts when enough of them are", units.Quantity(name, free[i]), has)
+			left := units.Quantity(name, free[i])
+			return fmt.Sprintf("only %s of %s are free; it starts when enough of them are", left, has)
 		}
 	}
 	return ""

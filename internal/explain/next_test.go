@@ -18,9 +18,9 @@ func TestNextSaysWhichResourceLacks(t *testing.T) {
 		cpu, gpu int64 // of the task that runs
 		want     string
 	}{
-		{1, 1, "it is next; it asks for 1 cpu, 2 gpu on one node, and only 1 of 2 gpu are free; it starts when enough of them are"},
-		{4, 2, "it is next; it asks for 1 cpu, 2 gpu on one node, and all 2 gpu are in use; it starts when enough of them are free"},
-		{4, 0, "it is next; all 4 cpu are in use by 1 task; it starts when enough of them are free"},
+		{1, 1, "it asks for 1 cpu, 2 gpu on one node, and only 1 of 2 gpu are free; it starts when enough of them are"},
+		{4, 2, "it asks for 1 cpu, 2 gpu on one node, and all 2 gpu are in use; it starts when enough of them are free"},
+		{4, 0, "all 4 cpu are in use by 1 task; it starts when enough of them are free"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			loop, stop := enginetest.Start(t, engine.LoopOptions{Shares: fairlead.DefaultShares()}, 0, nil)
@@ -35,7 +35,7 @@ func TestNextSaysWhichResourceLacks(t *testing.T) {
 				return id
 			}
 			next(x.cpu, x.gpu)
-			if a := ask(t, loop, next(1, 2)); a.Reason.Text != x.want {
+			if a := ask(t, loop, next(1, 2)); a.Reason.Text != "it is next; "+x.want {
 				t.Errorf("beside a task with %d cpu and %d gpu why says\n%s\nwant\n%s", x.cpu, x.gpu, a.Reason.Text, x.want)
 			}
 		})

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/fairlead/fairlead/internal/units"
 )
 
 // Check recomputes the planned start: at From and until To the nodes have what the job needs, beside all tasks and
@@ -57,11 +55,10 @@ func (p *Plan) uses() string {
 			}
 		}
 	}
-	text := units.Plural(running, "running task")
-	if planned > 0 {
-		text += " and " + units.Plural(planned, "planned start")
+	if planned == 0 {
+		return fmt.Sprintf("%d running tasks", running)
 	}
-	return text
+	return fmt.Sprintf("%d running and %d planned tasks", running, planned)
 }
 
 // holdsBack checks that the job behind fits now on a node where it would take some of the room.
