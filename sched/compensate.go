@@ -78,7 +78,7 @@ func (f arrears) hasCome(r *reserved) (t turn, has bool) {
 	return t, fits && f.owed(&t) > 0
 }
 
-// shareFor is the part of the cluster by which the pool of a sub-queue is compensated.
+// shareFor is the part of the cluster that compensates the pool of a sub-queue.
 func (f arrears) shareFor(at subRef) float64 {
 	return f.tree.part(f.tree.learner(f.queues.all[at.queue].pool)) / f.dominance(f.queues.sub(at).key)
 }
