@@ -261,8 +261,8 @@ type Estimate struct {
 	Middle  *time.Time `json:"middle,omitempty"`
 	Late    *time.Time `json:"late,omitempty"`
 	Replays int        `json:"replays,omitempty"`
-	// Guess means that a running task has run for longer than all recent tasks of its pool: the replays assume up to
-	// ten times as long.
+	// Guess means that a task has run for longer than all recent tasks of its pool, or that there are none: the replays
+	// assume up to ten times as long.
 	Guess bool `json:"guess,omitempty"`
 	// AsOf is the time of the state that By was computed from, if that state is older than the answer.
 	AsOf *time.Time `json:"as_of,omitempty"`

@@ -42,7 +42,7 @@ type estimator struct {
 	job     int64
 	began   time.Time // of the answer
 	lengths engine.Lengths
-	guesses bool // sample found a task that has run for longer than all recent ones of its pool
+	guesses bool // sample found a task that runs for longer than all recent ones of its pool, or there were none
 	mean    time.Duration
 	kept    *room.Kept // the room that is kept for the job; nil: none
 	planned bool       // room is kept for every job
@@ -169,7 +169,7 @@ func (e *estimator) sample(rng *rand.Rand, t sched.Task) time.Duration {
 	long := max(e.mean, outlasting(rng, ran))
 	if known := e.lengths.Known(t.Pool, ran); len(known) > 0 {
 		long = known[rng.IntN(len(known))]
-	} else if len(e.lengths.Known(t.Pool, 0)) > 0 {
+	} else {
 		e.guesses = true
 	}
 	if t.Limit > 0 {
