@@ -39,7 +39,7 @@ func (e *Estimate) InReplays(now time.Time) string {
 	}
 	text := fmt.Sprintf("%s in %s with run times as they were lately", span(*e.Early, *e.Late, now), of)
 	if e.Guess {
-		text += "; a guess, as tasks of some pool run for longer than all that ended there lately, or none did"
+		text += "; a guess, as nobody knows yet how long some of the tasks run"
 	}
 	return text
 }

@@ -109,7 +109,7 @@ func (k *Kept) Text(now time.Time) string {
 		text += fmt.Sprintf("; a job of its pool became the first without room at %s, and the room is held until the "+
 			"pool has received its share since", instant.Clock(*k.Since, now))
 	default:
-		text += fmt.Sprintf("; room has been kept for it since %s", instant.Clock(*k.Since, now))
+		text += fmt.Sprintf("; it has been kept since %s", instant.Clock(*k.Since, now))
 	}
 	text += k.certainty()
 	if held != "" && k.Predicted && (k.Overdue || k.HeldFrom.After(k.From)) {

@@ -20,7 +20,7 @@ func TestTexts(t *testing.T) {
 		{room.Kept{Nodes: nodes, From: at(10), To: at(20)},
 			"is kept for it on n1, n2 from 21:10", "21:10", "21:20 at the latest"},
 		{room.Kept{Nodes: nodes, From: at(10), To: at(20), Unlimited: true, Since: &since},
-			"is kept for it on n1, n2 from 21:10; room has been kept for it since 21:01:00", "21:10", "about 21:20"},
+			"is kept for it on n1, n2 from 21:10; it has been kept since 21:01:00", "21:10", "about 21:20"},
 		{room.Kept{Nodes: nodes, From: at(10), To: at(20), Held: true, Since: &since, Owed: true},
 			"is held for it on n1, n2: it starts when the tasks there have ended, by 21:10; a job of its pool became the " +
 				"first without room at 21:01:00, and the room is held until the pool has received its share since", "21:10",
