@@ -30,7 +30,10 @@ their order.`,
 			for _, k := range bridgeKinds {
 				names = append(names, k.name)
 			}
-			return usagef("a queueing system is missing: fairlead bridge %s", strings.Join(names, ", or fairlead bridge "))
+			if len(args) > 0 {
+				return usagef("unknown queueing system %q; known: %s", args[0], strings.Join(names, ", "))
+			}
+			return usagef("the queueing system is missing; add one of: %s", strings.Join(names, ", "))
 		},
 	}
 	for _, kind := range bridgeKinds {
@@ -43,7 +46,8 @@ their order.`,
 func bridgeTo(a *app, kind bridgeKind) *cobra.Command {
 	b := &bridgeCmd{app: a, kind: kind, values: map[string]string{}}
 	c := &cobra.Command{
-		Use: kind.name + " [flags]", Short: "Put fair share in front of " + kind.system,
+		Use:   kind.name + " [flags]",
+		Short: "Put fair share in front of " + strings.Replace(kind.system, "the other", "another", 1),
 		Long: kind.long + `
 
 The bridge writes each submission into a ledger in its directory before it sends it. After
@@ -60,7 +64,9 @@ had. Ctrl-C ends it after the time of --drain and leaves the jobs where they are
 	once(f, "group")
 	f.StringSliceVar(&b.above, "above", nil, "priority groups, the highest first")
 	f.StringVar(&b.halfLife, "half-life", "7d", "time after which the usage of a group counts half")
-	f.Int64Var(&b.slots, "slots", 0, "maximum that the bridge holds at a time, in the server's unit (default: 1 with just-in-time, else 1,000,000)")
+	f.Int64Var(&b.slots, "slots", 0,
+		"maximum amount of work that the bridge holds at a time, in the server's unit (default: 1 with just-in-time, else "+
+			"1,000,000)")
 	for _, o := range kind.options {
 		b.option(f, o)
 	}

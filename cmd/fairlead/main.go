@@ -11,7 +11,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"regexp"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -80,8 +79,6 @@ func report(ctx context.Context, cmd *cobra.Command, err error, errs io.Writer) 
 	return api.Exit(err)
 }
 
-var parsing = regexp.MustCompile(`strconv\.\w+: parsing ".*": `)
-
 func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "fairlead",
@@ -98,10 +95,7 @@ func newRoot(a *app) *cobra.Command {
 	root.Args = knownCommand
 	root.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	root.SetVersionTemplate("fairlead {{.Version}}\n")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		// Users do not care which function of Go rejected a number.
-		return usageError{errors.New(parsing.ReplaceAllString(err.Error(), ""))}
-	})
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	root.PersistentFlags().StringVar(&a.server, "server", os.Getenv("FAIRLEAD_SERVER"), "path of the server's socket")
 	root.PersistentFlags().StringVar(&a.serverUser, "server-user", os.Getenv("FAIRLEAD_SERVER_USER"), "user of the server, if that is neither root nor you")
 	root.AddGroup(&cobra.Group{ID: "start", Title: "Begin:"}, &cobra.Group{ID: "jobs", Title: "Jobs:"},
@@ -124,6 +118,7 @@ func newRoot(a *app) *cobra.Command {
 		benchCommand, doctorCommand, clusterCommand, licensesCommand)
 	root.SetHelpCommand(helpCommand(root))
 	add("", versionCommand, manCommand)
+	nameFlagTypes(root)
 	return root
 }
 
@@ -183,8 +178,21 @@ func knownCommand(root *cobra.Command, args []string) error {
 	return usagef("unknown command %q", args[0])
 }
 
-// wrapArgs turns a wrong number of arguments into a usage error.
+// wrapArgs turns a wrong number of arguments, and an unknown subcommand, into a usage error.
 func wrapArgs(c *cobra.Command) {
+	if c.HasSubCommands() && c.Use == c.Name() { // a group of commands
+		c.Args = nil
+		run := c.RunE
+		if run == nil {
+			run = func(c *cobra.Command, _ []string) error { return c.Help() }
+		}
+		c.RunE = func(c *cobra.Command, args []string) error {
+			if err := knownCommand(c, args); err != nil {
+				return err
+			}
+			return run(c, args)
+		}
+	}
 	if check := c.Args; check != nil {
 		c.Args = func(cmd *cobra.Command, args []string) error {
 			if check(cmd, args) != nil {
