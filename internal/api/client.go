@@ -3,6 +3,7 @@ package api
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -199,8 +200,15 @@ func problem(resp *http.Response) error {
 	if json.Unmarshal(text, &doc) != nil || doc.Detail == "" {
 		return fmt.Errorf("the server says: %s: %s", resp.Status, strings.TrimSpace(string(text)))
 	}
+	var faults []string
 	for _, e := range doc.Errors {
-		doc.Detail += fmt.Sprintf("; %s: %s", strings.TrimPrefix(e.Location, "body."), e.Message)
+		_, field, _ := strings.Cut(e.Location, ".") // without the part of the request: body, query or path
+		faults = append(faults, cmp.Or(field, e.Location)+": "+e.Message)
+	}
+	if all := strings.Join(faults, "; "); doc.Detail == "validation failed" && all != "" {
+		doc.Detail = all // the framework's text says no more than that
+	} else if all != "" {
+		doc.Detail += "; " + all
 	}
 	if doc.Code == "" && resp.StatusCode == http.StatusUnprocessableEntity {
 		doc.Code = "invalid"

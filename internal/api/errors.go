@@ -57,9 +57,11 @@ func FromError(err error) *Error {
 		return nil
 	}
 	code, _ := classify(err)
-	// The code identifies the error, so the text need not. The suffix "not possible in this state" adds nothing to the
-	// reason.
-	text := strings.TrimSuffix(err.Error(), ": "+queue.ErrState.Error())
+	// The code identifies the error, so the text need not. These suffixes add nothing to the reason before them.
+	text := err.Error()
+	for _, said := range []error{queue.ErrState, queue.ErrInvalid, queue.ErrForbidden} {
+		text = strings.TrimSuffix(text, ": "+said.Error())
+	}
 	return &Error{Code: code, Detail: strings.ReplaceAll(text, ": fairlead: ", ": ")}
 }
 

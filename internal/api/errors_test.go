@@ -20,6 +20,8 @@ func TestErrorsSayOnce(t *testing.T) {
 		{queue.ErrState, "job 7 has ended: %w", "job 7 has ended"},
 		{queue.ErrState, "%w", "fairlead: not possible in this state"},
 		{queue.ErrNotFound, "job 7: %w", "job 7: not found"},
+		{queue.ErrInvalid, "nothing was changed: %w", "nothing was changed"},
+		{queue.ErrForbidden, "ask an administrator: %w", "ask an administrator"},
 		{queue.ErrState, "store: job 7 runs: %w", "store: job 7 runs"},
 	} {
 		told := api.FromError(fmt.Errorf(x.from, x.is))
