@@ -253,7 +253,7 @@ func (c *Client) Why(ctx context.Context, id int64, o fairlead.WhyOptions) (*why
 	return c.api.Jobs.Why(ctx, id, o)
 }
 
-// Pools returns the pools of the share tree.
+// Pools returns the tree of pools.
 func (c *Client) Pools(ctx context.Context) ([]fairlead.PoolView, error) {
 	s, err := c.api.Pools.Shares(ctx, "")
 	if err != nil {

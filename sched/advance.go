@@ -49,7 +49,7 @@ func (s *Scheduler) nextChange() time.Time {
 }
 
 // timed reports whether anything may end or begin at an instant: a boost, a pause, a hold-down, the time in which a
-// job is new, or a window. Mostly nothing may, and comparing the instants would cost more than choosing a pool.
+// job is new, or a window. Usually it returns false, and comparing the instants would cost more than choosing a pool.
 func (s *Scheduler) timed() bool {
 	return len(s.overrides.boosts.ends) > 0 || !s.overrides.pauses.next.IsZero() || len(s.departures.heldDown) > 0 ||
 		len(s.intake.newJobs) > 0 || s.site.cluster.Windows().Any()

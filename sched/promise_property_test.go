@@ -30,9 +30,9 @@ func TestPromisesAreKept(t *testing.T) {
 
 // TestPromisesHoldBesideTasksOfBothKinds: jobs of all widths, with and without time limits, come under fifo. A task
 // with a limit does not take room until after a promised start because a task without one is predicted to end before,
-// and a start that moved to an earlier time by a prediction is no promise. Such a move gives up the promised room, so
-// one promise of a thousand may be broken. Under conservative a new task without a limit ends the promises to all but
-// the first job.
+// and a start that moved to an earlier time by a prediction is not a promise. Such a move gives up the promised room,
+// so one promise of a thousand may be broken. Under conservative a new task without a limit ends the promises to all
+// but the first job.
 func TestPromisesHoldBesideTasksOfBothKinds(t *testing.T) {
 	for _, backfill := range backfills {
 		promised, broken := promisesOf(t, backfill)

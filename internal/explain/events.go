@@ -62,8 +62,8 @@ func (ex *Explainer) HistoryOf(ctx context.Context, j *queue.Job, tasks []queue.
 	return inTime(append(append(events, own...), ex.reasons.since(j, joined(spans))...)), nil
 }
 
-// endIsReported reports whether the last event, which is not sorted yet, is the end of a job's only task and so the end
-// of the job.
+// endIsReported reports whether the last event is the end of a job's only task, and so the end of the job. The events
+// are not sorted yet.
 func endIsReported(j *queue.Job, events []queue.Event) bool {
 	last := events[len(events)-1]
 	return j.Tasks == 1 && last.Code == "finished" && last.At.Equal(j.Ended)
@@ -164,7 +164,7 @@ func (t *reported) once(journal []queue.Event) []queue.Event {
 	})
 }
 
-// again reports whether an attempt is in a set, and adds it.
+// again adds an attempt to a set, and reports whether it was there already.
 func again(of map[attempt]bool, a attempt) bool {
 	was := of[a]
 	of[a] = true

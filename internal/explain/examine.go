@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// Stuck is a group of jobs that wait for something that time alone will not bring, or that others can pass forever.
+// Stuck is a group of jobs that will not start unless somebody changes something, or that others can pass forever.
 type Stuck struct {
 	Code  why.Code
 	Text  string // why the first of them waits

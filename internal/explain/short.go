@@ -88,7 +88,7 @@ func (l *subReasons) reason(j *queue.Job) why.Reason {
 	return r
 }
 
-// hopeless fills in a problem of the nodes that time alone will not fix, if there is one: no node that takes tasks is
+// hopeless fills in a problem of the nodes that only a person can fix, if there is one: no node that takes tasks is
 // large enough.
 func (l *subReasons) hopeless(j *queue.Job, r *ShortReason) bool {
 	reason := l.reason(j)

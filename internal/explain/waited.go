@@ -43,8 +43,8 @@ func itsOwn(e queue.Event) queue.Event {
 	return e
 }
 
-// behindFirst rewords a reason of a pool's first job for a job behind that. The job need not have the same reason: of
-// a request that can never start, others do not wait for the end.
+// behindFirst rewords a reason of a pool's first job for a later job of the pool. The later job need not have the same
+// reason: other jobs do not wait for a request that can never start.
 func behindFirst(e queue.Event) queue.Event {
 	text := strings.Replace(strings.TrimPrefix(e.Text, poolIsNext), firstOfIt, "the first of them", 1)
 	switch why.Code(e.Code) {
@@ -92,8 +92,9 @@ func (w waited) ledBy(led []span) (out []waited) {
 	return out
 }
 
-// without returns the beginnings of a reason: its own, unless the job could not have started then, and the end of each
-// such time at which the reason still held and the job had not started.
+// without splits a reason at the times in which the job could not have started. It returns the instants at which the
+// reason began or began again: its own beginning, if the job could have started then, and the end of each such time, if
+// the reason still held and the job had not started.
 func (w waited) without(barred []span, started time.Time) (out []queue.Event) {
 	in := func(l span) bool { return !w.At.Before(l.from) && w.At.Before(l.to) }
 	if !slices.ContainsFunc(barred, in) {

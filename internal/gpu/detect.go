@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Finder finds the GPUs of a machine. A machine without GPUs is no error; an error says why they cannot be
+// Finder finds the GPUs of a machine. A machine without GPUs is not an error; an error says why they cannot be
 // found.
 type Finder interface {
 	Find(ctx context.Context) ([]Device, error)

@@ -14,7 +14,7 @@ type Kept struct {
 	Nodes []string  `json:"nodes"` // none while only licenses are held
 	From  time.Time `json:"from"`
 	To    time.Time `json:"to"` // if the job runs up to its time limit or, if it has none, for as long as predicted
-	// Predicted means that From rests on predicted run times of tasks without a time limit: it is no promise.
+	// Predicted means that From rests on predicted run times of tasks without a time limit: it is not a promise.
 	Predicted bool `json:"predicted,omitempty"`
 	// Overdue means that those tasks have outlived their prediction: the room is free once they end.
 	Overdue bool `json:"overdue,omitempty"`

@@ -122,8 +122,8 @@ func limitText(limit time.Duration) string {
 // AlterAll makes the changes of one call, and returns why each was refused. job loads the job with an id, nil if there
 // is none, and alter makes one change.
 //
-// It is no error if another change of the call has already made a change: cancelling a job cancels the jobs that depend
-// on it, and bringing one back brings them back.
+// It is not an error if another change of the call has already made a change: canceling a job cancels the jobs that
+// depend on it, and bringing one back brings them back.
 func AlterAll(changes []queue.Alteration, job func(int64) (*queue.Job, error), alter func(queue.Alteration) (refused, err error)) ([]error, error) {
 	out := make([]error, len(changes))
 	could, err := applicable(changes, job)

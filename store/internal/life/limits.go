@@ -9,10 +9,10 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// Limits decides which wants of a call may start by the limits of their rates and of what they hold. It does so in
-// order, before any task is looked for: the amounts admitted for one want are not available to another, even if the
-// first is lost. A returned lease still counts as a start: its token may have been replaced long ago, and would exist
-// twice.
+// Limits decides which wants of a call may start by the limits of their rates and licenses. It decides in order, before
+// the store searches for tasks: the amounts admitted for one want are not available to another, even if the store finds
+// no task for the first. A returned lease still counts as a start: the rate may have replaced its token long ago, so
+// that returning the token would add a second one.
 type Limits struct {
 	now   time.Time
 	rates map[string]*rate
