@@ -35,11 +35,11 @@ func (e *Estimate) text(b *strings.Builder, now time.Time) {
 func (e *Estimate) InReplays(now time.Time) string {
 	of := fmt.Sprintf("most of %d replays", e.Replays)
 	if e.Replays == 1 {
-		of = "the one replay that there was time for,"
+		of = "the only replay that finished in time,"
 	}
-	text := fmt.Sprintf("%s in %s with run times as they were lately", span(*e.Early, *e.Late, now), of)
+	text := fmt.Sprintf("%s in %s with recent run times", span(*e.Early, *e.Late, now), of)
 	if e.Guess {
-		text += "; a guess, as nobody knows yet how long some of the tasks run"
+		text += "; a guess, because nobody knows yet how long some of the tasks run"
 	}
 	return text
 }

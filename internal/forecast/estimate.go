@@ -69,7 +69,7 @@ func (e *estimator) estimate() *why.Estimate {
 		e.asPlanned(out)
 	case e.tables == nil || !e.tables.fresh(out, e.job, e.began):
 		if done = e.bound(out); !done && e.tables != nil && !e.tables.any(out, e.job, e.began) {
-			out.Text += " (more goes before it than could be looked at in time; ask again in a few seconds)"
+			out.Text += " (the forecast ran out of time; ask again in a few seconds)"
 		}
 	}
 	switch {
@@ -110,7 +110,7 @@ func (e *estimator) bound(out *why.Estimate) bool {
 	case bound.At.After(e.began) || !done:
 		out.Text = "not before " + instant.Text(bound.At)
 	default:
-		out.Text = "not with what there is now, although nothing new went ahead"
+		out.Text = "never with the present nodes and limits, even if no new job goes ahead"
 	}
 	return done
 }
@@ -123,7 +123,7 @@ func (e *estimator) asPlanned(out *why.Estimate) {
 
 // unlimited says that there is no latest start, and when the job may start.
 func (e *estimator) unlimited() string {
-	return e.room() + "without a latest time: tasks that go before it, or run, have no time limit (submit -t)"
+	return e.room() + "at no guaranteed time: running tasks, or tasks ahead of it, have no time limit (submit -t)"
 }
 
 // room says when the room that predictions keep for the job becomes free.
@@ -132,9 +132,9 @@ func (e *estimator) room() string {
 	case e.kept == nil || !e.kept.Predicted:
 		return ""
 	case e.kept.Overdue:
-		return "when the room is free that is kept for it; "
+		return "when its planned room is free; "
 	}
-	return "about " + instant.Text(e.kept.From) + ", when the room is free that is kept for it; "
+	return "about " + instant.Text(e.kept.From) + ", when its planned room is free; "
 }
 
 // replay adds the range of starts with past run times.

@@ -22,7 +22,7 @@ func TestGuessesAreMarked(t *testing.T) {
 		}
 		guess := func(id int64) bool {
 			a := ask(t, loop, id)
-			if marked := strings.Contains(a.Text(), "; a guess, as "); a.Start.Replays == 0 || marked != a.Start.Guess {
+			if marked := strings.Contains(a.Text(), "; a guess, because "); a.Start.Replays == 0 || marked != a.Start.Guess {
 				t.Fatalf("the estimate is %+v\n%s", a.Start, a.Text())
 			}
 			return a.Start.Guess

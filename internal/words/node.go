@@ -104,7 +104,7 @@ func keptOn(n *views.NodeView, unit string, now time.Time) string {
 		upTo(n.Kept[0].From)
 	}
 	if !closed && next.Sub(now) >= time.Second && n.Free[unit] > 0 {
-		parts = append(parts, why.Until(next, now)+" window open")
+		parts = append(parts, "free for tasks of up to "+why.Until(next, now))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -13,8 +13,8 @@ import (
 func TestRoomUntilReserved(t *testing.T) {
 	now := time.Date(2026, 11, 22, 21, 32, 0, 0, time.Local)
 	for left, want := range map[time.Duration]string{
-		5 * time.Minute:        "kept from 21:37:00 for job 7; 5m window open",
-		time.Second:            "kept from 21:32:01 for job 7; 1.0s window open",
+		5 * time.Minute:        "kept from 21:37:00 for job 7; free for tasks of up to 5m",
+		time.Second:            "kept from 21:32:01 for job 7; free for tasks of up to 1.0s",
 		400 * time.Millisecond: "kept from 21:32:00 for job 7",
 	} {
 		n := views.NodeView{State: "up", Free: map[string]int64{"cpu": 2}, Capacity: map[string]int64{"cpu": 2},

@@ -108,9 +108,9 @@ func verifyOrder(l *why.Level, where string) why.Check {
 		order.Text = fmt.Sprintf("%d children stand before %s, but it says %d", you+l.Left, l.You, l.Before)
 		return order
 	}
-	order.Text = fmt.Sprintf("as the keys say; %d before %s", l.Before, l.You)
+	order.Text = fmt.Sprintf("sorted by key; %d before %s", l.Before, l.You)
 	if l.Before == 0 {
-		order.Text = fmt.Sprintf("as the keys say; %s goes first", l.You)
+		order.Text = fmt.Sprintf("sorted by key; %s goes first", l.You)
 	}
 	return order
 }
@@ -165,7 +165,12 @@ func verifyRank(a *why.Answer, rules func(policy string) Rule) why.Check {
 			if c.OK = n == a.Rank.Position; !c.OK && r.close {
 				return why.Check{What: c.What, OK: true, Text: "not recomputed: pools are owed the same but for rounding"}
 			}
-			c.Text = fmt.Sprintf("%s replayed from the numbers: it is number %d; stated is %d", starts(n), n, a.Rank.Position)
+			give := "give"
+			if n == 1 {
+				give = "gives"
+			}
+			c.Text = fmt.Sprintf(
+				"%s replayed from the numbers %s rank %d; the answer says %d", starts(n), give, n, a.Rank.Position)
 			return c
 		case 0:
 			return why.Check{What: c.What,
