@@ -32,7 +32,8 @@ func (c *Config) checkQOS(name string) error {
 	case name == "" || slices.Contains(c.Levels, name):
 		return nil
 	case len(c.Levels) == 0:
-		return queue.Invalidf("qos", "%q is not known: the configuration names no quality of service (multifactor: qos)", name)
+		return queue.Invalidf("qos",
+			"there is no quality of service %q: the configuration defines none (multifactor.qos)", name)
 	}
 	return queue.Invalidf("qos", "%q is not a quality of service; known: %s", name, strings.Join(c.Levels, ", "))
 }
@@ -40,7 +41,7 @@ func (c *Config) checkQOS(name string) error {
 // CheckRaise refuses a change of priority that changes nothing, or that names an unknown one.
 func (c *Config) CheckRaise(a queue.Alteration) error {
 	if a.Priority == "" && a.QOS == nil && a.Nice == nil {
-		return queue.Invalidf("priority", "is missing: a priority, a quality of service or how nice the job is")
+		return queue.Invalidf("priority", "is missing: give a priority, a quality of service or a nice value")
 	}
 	if _, ok := c.Priority(a.Priority); a.Priority != "" && !ok {
 		return queue.Invalidf("priority", "%q is not a priority; known: %s", a.Priority, strings.Join(c.Priorities(), ", "))

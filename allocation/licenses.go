@@ -17,9 +17,12 @@ func (c *Config) settleLicenses(j *queue.Job) error {
 		case !known:
 			return queue.Invalidf("licenses", "there is no license %q; %s", name, knownNames("licenses", c.Sched.Licenses, "licenses: {matlab: 5}"))
 		case n <= total && n*int64(max(1, j.Gang)) > total:
-			return queue.Invalidf("licenses", "its %d tasks ask for %d of %s at once, and there are %d: they could never start; ask for less", j.Gang, n*int64(j.Gang), name, total)
+			return queue.Invalidf("licenses",
+				"its %d tasks ask for %d of %s at once, but the cluster has only %d: they could never start; ask for less",
+				j.Gang, n*int64(j.Gang), name, total)
 		case n > total:
-			return queue.Invalidf("licenses", "a task asks for %d of %s, and there are %d: it could never start; ask for less", n, name, total)
+			return queue.Invalidf("licenses",
+				"a task asks for %d of %s, but the cluster has only %d: it could never start; ask for less", n, name, total)
 		}
 	}
 	for _, name := range j.Rates {

@@ -120,7 +120,7 @@ func TestRefusalsNameThePlace(t *testing.T) {
 	for pool, want := range map[string]string{
 		"physics":     `the placement rules send this job of dan to "guests/dan", and not to "physics/dan"; known pools: `,
 		"physics/ann": `the placement rules send this job of dan to "guests/dan", and not to "physics/ann"`,
-		"chemistry":   `"chemistry" is not in the share tree; known pools: physics, biology, biology/bea, guests`,
+		"chemistry":   `there is no pool "chemistry"; known pools: physics, biology, biology/bea, guests`,
 	} {
 		j := queue.Job{User: "dan", Group: "users", Pool: pool}
 		if err := lab(t, true).Settle(&j, Naming{By: userOf(&j)}); err == nil || !strings.Contains(err.Error(), want) {

@@ -18,7 +18,7 @@ func TestPoolFor(t *testing.T) {
 	}
 	s.Closed, s.Sched.Root.Pools = true, []share.Pool{{Name: "physics", Weight: 1}}
 	if _, err := s.PoolFor(share.Origin{User: "u12"}); err == nil ||
-		!strings.Contains(err.Error(), `not in the share tree; name one of its pools: physics`) {
+		!strings.Contains(err.Error(), `which does not exist; name one of these pools: physics`) {
 		t.Error(err)
 	}
 	rules, err := share.NewPlacementRules([]share.Rule{{Match: map[string]string{"kind": "e5"}, Pool: "physics"}})

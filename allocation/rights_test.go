@@ -173,7 +173,7 @@ func TestARefusalNamesAPoolThatTakesTheJob(t *testing.T) {
 	j = queue.Job{User: "bob"}
 	admin := userOf(&j)
 	admin.Admin = true
-	if err := c.Settle(&j, Naming{By: admin}); err == nil || !strings.Contains(err.Error(), "name one of its pools: ") {
+	if err := c.Settle(&j, Naming{By: admin}); err == nil || !strings.Contains(err.Error(), "name one of these pools: ") {
 		t.Error("an administrator:", err)
 	}
 }

@@ -47,11 +47,11 @@ func (c *Config) settlePool(j *queue.Job, n Naming) error {
 
 // refusePlace returns the error for a job that names no pool and has none of its own.
 func refusePlace(c *Config, j *queue.Job, n Naming) error {
-	next := "name one of its pools: " + c.pools()
+	next := "name one of these pools: " + c.pools()
 	if n.limited() {
 		next = instead(c, j, n, "add this one")
 	}
-	return queue.Invalidf("pool", "jobs of %s belong into %q, which is not in the share tree%s; %s",
+	return queue.Invalidf("pool", "jobs of user %s go to pool %q, which does not exist%s; %s",
 		j.User, j.Pool, c.staleHint(j.Pool, j.User), next)
 }
 
@@ -70,7 +70,7 @@ func refuse(c *Config, j *queue.Job, path string, n Naming) error {
 	}
 	known += "; " + next
 	if path != j.Pool {
-		return queue.Invalidf("pool", "%q has no place for %s%s%s", j.Pool, j.User, c.staleHint(path, j.User), known)
+		return queue.Invalidf("pool", "%q has no pool for user %s%s%s", j.Pool, j.User, c.staleHint(path, j.User), known)
 	}
-	return queue.Invalidf("pool", "%q is not in the share tree%s", path, known)
+	return queue.Invalidf("pool", "there is no pool %q%s", path, known)
 }

@@ -193,9 +193,9 @@ func (v GateView) gangGate(key cluster.Key) why.Gate {
 		g.Text = fmt.Sprintf("%s; there is room for %d", what, now)
 	case could < n && away != "" && could+more >= n:
 		g.Code, g.Text = why.NoNodes, fmt.Sprintf(
-			"%s, and there is room for %d at most while nodes are %s", what, could, away)
+			"%s, but there is room for only %d while nodes are %s", what, could, away)
 	case could < n && !v.s.site.cluster.Empty().Could(key):
-		g.Code, g.Text = why.FitNever, fmt.Sprintf("%s, and there is room for %d, even if nothing else ran", what, could)
+		g.Code, g.Text = why.FitNever, fmt.Sprintf("%s, but there is room for only %d, even if nothing else ran", what, could)
 	default:
 		g.Code, g.Text = why.FitNow, fmt.Sprintf("%s; there is room for %d now", what, now)
 	}

@@ -88,7 +88,7 @@ func (g *licenseGate) of(need need) why.Gate {
 	switch {
 	case need.n > l.total:
 		out.Code = why.LicenseNever
-		out.Text = fmt.Sprintf("it asks for %d of the license %s, and there are %d", need.n, l.name, l.total)
+		out.Text = fmt.Sprintf("it asks for %d of the license %s, but the cluster has only %d", need.n, l.name, l.total)
 		if _, configured := g.h.site.cfg.Licenses[l.name]; !configured {
 			out.Text = fmt.Sprintf("the license %s is not configured any more", l.name)
 		}

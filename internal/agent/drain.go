@@ -43,7 +43,7 @@ func (a *Agent) drain(ctx context.Context) {
 	bye := api.ReportRequest{Session: a.session, Leave: true}
 	a.mu.Unlock()
 	if _, err := a.options.Client.Report(leave, a.options.Name, bye); err != nil {
-		a.log.Warn("the server was not told that we leave", "error", err)
+		a.log.Warn("leaving could not be reported to the server", "error", err)
 	}
 }
 

@@ -32,7 +32,9 @@ func (t Token) String() string {
 func ParseToken(text string) (Token, error) {
 	parts := strings.Split(strings.TrimSpace(text), ".")
 	if len(parts) != 4 || parts[0] != tokenPrefix || parts[1] == "" || !hash(parts[2]) || !hash(parts[3]) {
-		return Token{}, errors.New("this is no join token: it begins with fl-join. and has four parts")
+		return Token{}, errors.New(
+			"not a join token: a join token begins with fl-join. and has four parts; an administrator makes one with: " +
+				"fairlead nodes permit NODE")
 	}
 	return Token{ID: parts[1], Secret: parts[2], Root: parts[3]}, nil
 }

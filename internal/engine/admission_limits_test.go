@@ -159,8 +159,10 @@ func TestLicensesAndRatesAreChecked(t *testing.T) {
 		want string
 	}{
 		{fairlead.Job{Licenses: fairlead.Amounts{"mathlab": 1}}, `there is no license "mathlab"; known licenses: matlab`},
-		{fairlead.Job{Licenses: fairlead.Amounts{"matlab": 3}}, "asks for 3 of matlab, and there are 2: it could never start"},
-		{fairlead.Job{Licenses: fairlead.Amounts{"matlab": 1}, Gang: 3}, "its 3 tasks ask for 3 of matlab at once, and there are 2: they could never start"},
+		{fairlead.Job{Licenses: fairlead.Amounts{"matlab": 3}},
+			"asks for 3 of matlab, but the cluster has only 2: it could never start"},
+		{fairlead.Job{Licenses: fairlead.Amounts{"matlab": 1}, Gang: 3},
+			"its 3 tasks ask for 3 of matlab at once, but the cluster has only 2: they could never start"},
 		{fairlead.Job{Licenses: fairlead.Amounts{"matlab": -1}}, "must be from 1"},
 		{fairlead.Job{Licenses: fairlead.Amounts{"a/b": 1}}, "not the name of a license"},
 		{fairlead.Job{Rates: []string{"github"}}, `there is no rate "github"; known rates: linkedin`},

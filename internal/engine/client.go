@@ -309,7 +309,7 @@ func (c *Client) settleChange(ctx context.Context, by *access.Principal, a *queu
 		return c.settleLimit(j, a)
 	}
 	if err := c.settleMove(by, j, a); err != nil {
-		return fmt.Errorf("job %d does not go to %q: %w", a.Job, asked, err)
+		return fmt.Errorf("job %d cannot move to %q: %w", a.Job, asked, err)
 	}
 	return nil
 }

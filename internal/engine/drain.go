@@ -52,7 +52,7 @@ func (o *Overrides) setDrained(ctx context.Context, node, why string) error {
 	return drains.change(ctx, o.changer, func(s *State) (*change[string], error) {
 		_, known := s.Core.Cluster().Lookup(node)
 		if was := s.InForce.drained[node]; !known && (why != "" || was == "") { // unknown drained node: since a restart
-			return nil, fmt.Errorf("node %q: %w", node, queue.ErrNotFound)
+			return nil, queue.Missingf("there is no node %q; see fairlead nodes", node)
 		}
 		return &change[string]{key: node, x: why, ends: why == "", at: moment{now: time.Now()}}, nil
 	})

@@ -303,9 +303,9 @@ func TestGangThatCannotBe(t *testing.T) {
 			cpu    int64
 			want   string
 		}{
-			{3, true, 4, "it asks for 3 nodes with 4 cpu, and there are 2: use -N 2, or ask for 2 cpu on each"},
-			{4, true, 1, "it asks for 4 nodes with 1 cpu, and there are 3: use -N 3 ("},
-			{5, false, 3, "it asks for 5 tasks with 3 cpu at once, and there is room for 2: use -n 2"},
+			{3, true, 4, "it asks for 3 nodes with 4 cpu, but the cluster has only 2: use -N 2, or ask for 2 cpu on each"},
+			{4, true, 1, "it asks for 4 nodes with 1 cpu, but the cluster has only 3: use -N 3 ("},
+			{5, false, 3, "it asks for 5 tasks with 3 cpu at once, but there is room for only 2: use -n 2"},
 			{5, false, 2, ""},
 		} {
 			subs, err := l.Intake.Submit(t.Context(), []fairlead.Job{{User: "ann", Kind: "work", Gang: c.gang, Spread: c.spread, Request: fairlead.Amounts{"cpu": c.cpu}}})

@@ -106,7 +106,8 @@ func (a *workers) Work(ctx context.Context, o WorkOptions) error {
 	leave, cancel := context.WithTimeout(reporting, lastWords)
 	defer cancel()
 	if err := m.Leave(leave); err != nil {
-		return fmt.Errorf("the store could not be told that %s leaves; what ran there waits for the end of its leases: %w", o.Name, err)
+		return fmt.Errorf(
+			"the server could not record that %s leaves; the tasks that ran there wait until their leases end: %w", o.Name, err)
 	}
 	return nil
 }
@@ -324,10 +325,10 @@ func (w *handlerWorker) insist(work context.Context, l *queue.Lease, tell func(c
 		case err == nil:
 			return
 		case ctx.Err() != nil, errors.Is(err, queue.ErrClosed):
-			log.Error("the store could not be told how a task ended; it may run again", "error", err)
+			log.Error("the end of a task could not be recorded; the task may run again", "error", err)
 			return
 		}
-		log.Warn("the store could not be told how a task ended; trying again", "error", err, "in", again)
+		log.Warn("the end of a task could not be recorded; trying again", "error", err, "in", again)
 		wait.For(ctx, again)
 	}
 }

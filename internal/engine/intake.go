@@ -251,7 +251,7 @@ func (in *Intake) Unsatisfiable(j *queue.Job) error {
 	h := HeaderOf(j)
 	return read(in.base, func(s *State) error {
 		if text := s.aboveMax(h); text != "" {
-			return queue.Invalidf("max", "the job could never start: %s (submit it nevertheless with --allow-unsatisfiable)",
+			return queue.Invalidf("max", "the job could never start: %s (to submit it anyway: --allow-unsatisfiable)",
 				text)
 		}
 		c := s.Core.Cluster()
@@ -261,12 +261,12 @@ func (in *Intake) Unsatisfiable(j *queue.Job) error {
 		}
 		if c.Empty().Ever(a, must) {
 			if text := GangNever(c, h, a, must); text != "" {
-				return queue.Invalidf("gang", "the nodes can never run this: %s (submit it nevertheless with --allow-unsatisfiable)", text)
+				return queue.Invalidf("gang", "the nodes can never run this: %s (to submit it anyway: --allow-unsatisfiable)", text)
 			}
 			return nil
 		}
 		steps := c.Empty().Requirements(a, must)
-		return queue.Invalidf("request", "no node can ever run this: %s (submit it nevertheless with --allow-unsatisfiable)",
+		return queue.Invalidf("request", "no node can ever run this: %s (to submit it anyway: --allow-unsatisfiable)",
 			NeverSentence(steps, len(c.Nodes())))
 	})
 }
@@ -292,7 +292,7 @@ func (b *base) poolPath(name string) (string, error) {
 			if path, can := poolpath.Makes(&s.Shares, name); can {
 				return path, nil
 			}
-			return "", queue.Missingf("no pool is called %.256q; see fairlead shares", name)
+			return "", queue.Missingf("there is no pool %.256q; see fairlead shares", name)
 		}
 		if err != nil {
 			return "", err
@@ -320,7 +320,7 @@ func (f *inForce) checkWindow(j *queue.Job) error {
 	long := r.Until.Sub(r.From)
 	switch {
 	case !there || !r.Until.After(time.Now()):
-		return queue.Invalidf("reservation", "there is no reservation %q; see those there are with: fairlead reserve",
+		return queue.Invalidf("reservation", "there is no reservation %q; list reservations with: fairlead reserve",
 			j.Reservation)
 	case r.Maintenance:
 		return queue.Invalidf("reservation", "%s is a maintenance, in which no job runs", r.Name)

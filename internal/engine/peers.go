@@ -67,7 +67,7 @@ func (p *peers) announcing(ctx context.Context) {
 			bye, cancel := context.WithTimeout(context.WithoutCancel(ctx), announceEvery)
 			defer cancel()
 			if err := p.store.Retire(bye, p.name); err != nil && !errors.Is(err, queue.ErrClosed) {
-				p.Log.Warn("the others could not be told that this server has ended; they will notice", "error", err)
+				p.Log.Warn("the end of this server could not be reported to the other servers; they will notice", "error", err)
 			}
 			return
 		}

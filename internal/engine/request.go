@@ -203,13 +203,16 @@ func GangNever(c *cluster.Cluster, h queue.Header, a cluster.Amounts, must clust
 	each := allocation.RequestText(h.Request, c.Unit())
 	switch {
 	case h.Spread && nodes < h.Gang:
-		text := fmt.Sprintf("it asks for %d nodes with %s, and there are %d%s: use -N %d", h.Gang, each, nodes, atOne(c), nodes)
+		text := fmt.Sprintf(
+			"it asks for %d nodes with %s, but the cluster has only %d%s: use -N %d", h.Gang, each, nodes, atOne(c), nodes)
 		if smaller := forSo(c, h, a, must); smaller != "" && atOne(c) == "" {
 			text += ", or ask for " + smaller + " on each"
 		}
 		return text
 	case !h.Spread && tasks < int64(h.Gang):
-		return fmt.Sprintf("it asks for %d tasks with %s at once, and there is room for %d%s: use -n %d", h.Gang, each, tasks, atOne(c), tasks)
+		return fmt.Sprintf(
+			"it asks for %d tasks with %s at once, but there is room for only %d%s: use -n %d",
+			h.Gang, each, tasks, atOne(c), tasks)
 	}
 	return ""
 }

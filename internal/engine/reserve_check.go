@@ -18,7 +18,7 @@ import (
 func (r *Reservation) check(s *State, o ReserveOptions, now time.Time) ([]Overrun, error) {
 	switch {
 	case r.From.IsZero():
-		return nil, queue.Invalidf("start", "is missing: when it begins")
+		return nil, queue.Invalidf("start", "is missing: give the time when the reservation begins, such as 2d or 16:00")
 	case r.Until.IsZero():
 		return nil, queue.Invalidf("duration", "is missing: how long it lasts")
 	case !r.Until.After(r.From):
@@ -29,7 +29,7 @@ func (r *Reservation) check(s *State, o ReserveOptions, now time.Time) ([]Overru
 		return nil, queue.Invalidf("maintenance",
 			"nobody may use nodes in maintenance: leave that out, or the pools and users")
 	case !r.Maintenance && len(r.Pools)+len(r.Users) == 0:
-		return nil, queue.Invalidf("pool", "say which pools or users may use it, or that it is for maintenance")
+		return nil, queue.Invalidf("pool", "name the pools or users that may use it, or reserve for maintenance")
 	}
 	if err := r.chooseNodes(s, o); err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (r *Reservation) chooseNodes(s *State, o ReserveOptions) error {
 		}
 		for _, name := range r.Nodes {
 			if _, known := c.Lookup(name); !known {
-				return queue.Invalidf("nodes", "no node is called %q", name)
+				return queue.Invalidf("nodes", "there is no node %q", name)
 			}
 		}
 		slices.Sort(r.Nodes)
@@ -82,7 +82,8 @@ func (r *Reservation) chooseNodes(s *State, o ReserveOptions) error {
 		}
 	}
 	if len(free) < o.Count {
-		return queue.Invalidf("nodes", "%d nodes are requested, and %d nodes are up, satisfy the request and are not reserved at that time", o.Count, len(free))
+		return queue.Invalidf("nodes",
+			"you asked for %d, but only %d of the nodes that match the request are up and not reserved then", o.Count, len(free))
 	}
 	slices.SortStableFunc(free, func(a, b choice) int { return cmp.Compare(a.busy, b.busy) })
 	r.Nodes = nil
@@ -179,7 +180,7 @@ type OverrunError struct {
 }
 
 func (e *OverrunError) Error() string {
-	return fmt.Sprintf("%s; they would go on: begin later, choose other nodes, or reserve nevertheless with --force",
+	return fmt.Sprintf("%s; they would continue: begin later, choose other nodes, or reserve anyway with --force",
 		OverrunText(e.Tasks))
 }
 

@@ -223,12 +223,12 @@ func gateReason(g why.Gate) why.Reason {
 	e, _ := why.Explain(g.Code)
 	r := why.Reason{Code: g.Code, Text: g.Text, Next: e.Next}
 	if g.Code == why.GateJobTasks {
-		r.Text = g.Used + " of its tasks run, as many as may at once"
+		r.Text = g.Used + " of its tasks run, its maximum at once"
 	}
 	if g.Code == why.GatePaused {
 		r.Next = strings.Replace(r.Next, "POOL", g.Where, 1)
 		if r.Until = g.Next; r.Until != nil {
-			r.Next = strings.Replace(r.Next, "go on", "go on before", 1)
+			r.Next = strings.Replace(r.Next, "resume it", "resume it earlier", 1)
 		}
 	}
 	if g.Code == why.GateNever && r.Text == "" {

@@ -39,9 +39,9 @@ func TestQueueTellsOfKeptRoom(t *testing.T) {
 			from, kept, room string
 		}{
 			{time.Second, "about 00:01:00", "is kept for it on local from about 00:01:00",
-				" about 00:01:00, when the room is free that is kept for it; without a latest time"},
+				" about 00:01:00, when its planned room is free; at no guaranteed time"},
 			{5 * time.Minute, "the end of the tasks that run there", "it starts when the tasks that run there have ended;",
-				" when the room is free that is kept for it; without a latest time"},
+				" when its planned room is free; at no guaranteed time"},
 		} {
 			time.Sleep(x.wait)
 			synctest.Wait()

@@ -97,7 +97,7 @@ func TestOnlyAwayNodes(t *testing.T) {
 		for id, want := range map[int64]string{
 			wide: "the only nodes that are large enough are drained or down: n0",
 			gang: "its 2 tasks start all at once, each on a node of its own, " +
-				"and there is room for 1 at most while nodes are drained or down: n0",
+				"but there is room for only 1 while nodes are drained or down: n0",
 		} {
 			if a := ask(t, loop, id); a.Reason.Code != why.NoNodes || a.Reason.Text != want {
 				t.Errorf("job %d: %+v, want %q", id, a.Reason, want)

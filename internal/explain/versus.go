@@ -76,10 +76,11 @@ func (ex *Explainer) update(ctx context.Context, pool string) error {
 // then the one that has waited longer since one of its tasks started or ended, if either has started; else the older.
 func sameLeaf(s *engine.State, c *why.Comparison, leaf sched.PoolID, j, against *queue.Job) error {
 	if against == nil {
-		return fmt.Errorf("job %d is itself in %s: %w", j.ID, c.PoolB, queue.ErrInvalid)
+		return fmt.Errorf(
+			"job %d is in %s itself; compare it with another pool, or with a job: %w", j.ID, c.PoolB, queue.ErrInvalid)
 	}
 	if against.ID == j.ID {
-		return fmt.Errorf("job %d is compared with itself: %w", j.ID, queue.ErrInvalid)
+		return fmt.Errorf("job %d cannot be compared with itself; name another job: %w", j.ID, queue.ErrInvalid)
 	}
 	core, now := s.Core.Read(), time.Now()
 	runs, since, takesTurns := core.Turn(leaf, s.JobOf(engine.HeaderOf(j)))

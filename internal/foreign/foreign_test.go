@@ -93,7 +93,7 @@ func TestRefused(t *testing.T) {
 		{"not closed", foreign.Hadoop, "<allocations>\n<queue name='a'>\n</allocations>",
 			"line 3: this is not XML: element <queue> closed by </allocations>"},
 		{"site", foreign.Hadoop, "<configuration/>", "line 1: this is a file of properties"},
-		{"other", foreign.Hadoop, "<html/>", "line 1: the outermost element is <html>"},
+		{"other", foreign.Hadoop, "<html/>", "line 1: the root element is <html>"},
 		{"two", foreign.Hadoop, "<allocations/>\n<allocations/>", "line 2, column 1: a second element"},
 		{"text", foreign.Hadoop, "<allocations/>\nx", "line 1, column 15: there is text outside"},
 		{"bomb", foreign.Hadoop, bomb, "line 1, column 1: document types"},

@@ -20,7 +20,8 @@ func readHadoop(name, text string, can Features) (*Result, error) {
 		return nil, &Error{Line: top.line, Msg: "this is a file of properties; the allocation file is the one that yarn.scheduler.fair.allocation.file" +
 			" names (mapred.fairscheduler.allocation.file in the first Hadoop); queues of the capacity scheduler are not read"}
 	default:
-		return nil, &Error{Line: top.line, Msg: fmt.Sprintf("the outermost element is <%s>; that of an allocation file is <allocations>", plainText(top.name, 40))}
+		return nil, &Error{Line: top.line, Msg: fmt.Sprintf(
+			"the root element is <%s>, but an allocation file begins with <allocations>", plainText(top.name, 40))}
 	}
 	h := &hadoop{can: can, root: newRoot("queue root")}
 	h.old = has(top, "minMaps", "minReduces", "maxMaps", "maxReduces", "maxRunningJobs", "poolMaxJobsDefault",

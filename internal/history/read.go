@@ -139,7 +139,7 @@ func (rc *Recorder) addHeld(ctx context.Context, keeper queue.HistoryKeeper, by 
 func (rc *Recorder) knownPool(pool string, past bool) error {
 	return engine.Read(rc.loop, func(s *engine.State) error {
 		if _, known := s.Core.Lookup(pool); !known && !past && pool != "" {
-			return queue.Missingf("no pool is called %.256q; see fairlead shares", pool)
+			return queue.Missingf("there is no pool %.256q; see fairlead shares", pool)
 		}
 		return nil
 	})

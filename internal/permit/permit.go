@@ -109,7 +109,7 @@ func Bad(known, right, expired bool, node, of string) error {
 	case node != of:
 		return fmt.Errorf("the join token is for node %s, not for %.80q: %w", of, node, queue.ErrForbidden)
 	case expired:
-		return fmt.Errorf("the time of the join token is over; ask for a new one: %w", ErrUnauthenticated)
+		return fmt.Errorf("the join token has expired; ask for a new one: %w", ErrUnauthenticated)
 	}
 	return fmt.Errorf("the join token was used before; ask for a new one: %w", ErrUnauthenticated)
 }

@@ -69,7 +69,7 @@ func Find(core *sched.Scheduler, name string) (sched.PoolID, error) {
 	}
 	switch len(found) {
 	case 0:
-		return 0, queue.Missingf("no pool or user is called %.256q; see fairlead shares", name)
+		return 0, queue.Missingf("there is no pool or user %.256q; see fairlead shares", name)
 	case 1:
 		return found[0], nil
 	}

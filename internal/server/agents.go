@@ -133,7 +133,9 @@ func (s *agentService) free(name string, by *api.JoinRequest) error {
 		}
 		host = "on " + cmp.Or(old.host, "a machine that it does not name")
 	}
-	return fmt.Errorf("node %s is that of another agent %s, heard of %s ago: end that one, or give this one a name of its own with --name; when that one was silent for %s it is lost, and the name is free: %w",
+	return fmt.Errorf(
+		"the name %s belongs to another agent %s, last heard from %s ago: end that agent, or give this one another name "+
+			"with --name; the name becomes free when that agent has been silent for %s: %w",
 		name, host, time.Since(heard).Round(time.Second), s.loop.LeaseTTL(), queue.ErrState)
 }
 

@@ -59,11 +59,11 @@ func (s *joinService) routes(a huma.API) {
 		})
 }
 
-// ready returns an error if the server serves no other machines.
+// ready returns an error if the server accepts no other machines.
 func (s *joinService) ready() error {
 	switch {
 	case s.ca == nil:
-		return fmt.Errorf("this server serves no other machines: make an authority with fairlead cluster init, "+
+		return fmt.Errorf("this server accepts no other machines: make the key of the cluster with fairlead cluster init, "+
 			"and give the server an address with server.tls in the configuration: %w", queue.ErrState)
 	case s.permits == nil:
 		return fmt.Errorf("the store keeps no permits: %w", queue.ErrState)
@@ -71,7 +71,7 @@ func (s *joinService) ready() error {
 	return nil
 }
 
-// administered returns an error if the actor may not change nodes, or the server serves no other machines.
+// administered returns an error if the actor may not change nodes, or the server accepts no other machines.
 func (s *joinService) administered(ctx context.Context) error {
 	if err := check(ctx, s.loop, access.Nodes, access.Object{}); err != nil {
 		return err

@@ -40,7 +40,10 @@ func (s *ledgers) admit(ctx context.Context, node, ledger string, takeOver bool)
 	case was == ledger:
 		return nil
 	case was != "" && !takeOver:
-		return fmt.Errorf("node %s is that of a bridge with another directory, in whose ledger its jobs are; start this one with the same --dir, or with a --name of its own, or, if that ledger is lost and its jobs are out of the queueing system, with --take-over: %w", node, queue.ErrState)
+		return fmt.Errorf(
+			"the bridge %s has its ledger in another directory: start it with that --dir, or give this one another --name; "+
+				"if that ledger is lost, and none of its jobs is left in the queueing system, add --take-over: %w",
+			node, queue.ErrState)
 	case was != "":
 		s.log.Warn("a bridge has taken over a node from one with another ledger", "node", node)
 	}
@@ -62,9 +65,11 @@ func (s *ledgers) forget(ctx context.Context, node string) error {
 	defer s.mu.Unlock()
 	for _, n := range views.Nodes(s.loop) {
 		if n.Name == node && n.State != "down" {
-			return fmt.Errorf("node %s is there; end its agent or bridge first: %w", node, queue.ErrState)
+			return fmt.Errorf("node %s is up; end its agent or bridge first: %w", node, queue.ErrState)
 		} else if n.Name == node && n.Tasks > 0 {
-			return fmt.Errorf("node %s is away, and tasks of it are not over (%d); start it again, or cancel their jobs and wait until its lease is over: %w", node, n.Tasks, queue.ErrState)
+			return fmt.Errorf(
+				"node %s is down, and some of its tasks have not ended (%d); start it again, or cancel their jobs and wait "+
+					"until its lease is over: %w", node, n.Tasks, queue.ErrState)
 		}
 	}
 	all, err := keeper.Settings(ctx)

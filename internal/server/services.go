@@ -103,7 +103,8 @@ func (s *services) all() []service {
 func (s *configService) routes(a huma.API) {
 	handle(a, http.MethodGet, "/v1/config", "config", "The configuration in force", 0, alone(s.Status))
 	handle(a, http.MethodGet, "/v1/config/value", "config-value", "The value in force at one place of the configuration", 0, s.value)
-	handle(a, http.MethodPost, "/v1/config/set", "config-set", "Put settings over the file, in force at the next step and over a restart", 0, body(s.set))
+	handle(a, http.MethodPost, "/v1/config/set", "config-set",
+		"Override settings of the file, from the next step on and across restarts", 0, body(s.set))
 	handle(a, http.MethodPost, "/v1/config/unset", "config-unset", "Give settings back to the file", 0, body(s.unset))
 	handle(a, http.MethodGet, "/v1/config/history", "config-history", "The record of changes, newest first", 0,
 		func(ctx context.Context, in *historyInput) (*api.ConfigHistory, error) {

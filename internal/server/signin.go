@@ -39,7 +39,8 @@ func (s *signInService) signIn(ctx context.Context, in api.SignInRequest) (*api.
 		return nil, err
 	}
 	if in.Admin && !a.Admin {
-		return nil, fmt.Errorf("only administrators may use --admin, and you (%s) are none: %w", a.Name, queue.ErrForbidden)
+		return nil, fmt.Errorf(
+			"only administrators may use --admin, and you (%s) are not one: %w", a.Name, queue.ErrForbidden)
 	}
 	address := s.addresses.forBrowser()
 	if missing := s.addresses.missing(true); address == "" && missing != "" {

@@ -86,13 +86,15 @@ func (s *tokenService) checkToken(t *token.Token, r *token.TokenRequest, me *acc
 		}
 	}
 	if slices.Contains(t.Scopes, token.Admin) && t.Owner != me.Name {
-		return 0, fmt.Errorf("a token for everything is made by its owner only: %w", queue.ErrForbidden)
+		return 0, fmt.Errorf("only the owner can make a token with the scope admin: %w", queue.ErrForbidden)
 	}
 	if len(t.Pools) > 0 && slices.ContainsFunc(t.Scopes, func(s string) bool { return strings.HasPrefix(s, token.Run) }) {
-		return 0, fmt.Errorf("whoever runs jobs gets them of all pools: leave the pools out: %w", queue.ErrInvalid)
+		return 0, fmt.Errorf(
+			"a token with the scope run cannot be limited to pools: leave the pools out: %w", queue.ErrInvalid)
 	}
 	if slices.Contains(t.Scopes, token.Admin) && !me.Admin {
-		return 0, fmt.Errorf("you are no administrator, and a token may not do more than its owner: %w", queue.ErrForbidden)
+		return 0, fmt.Errorf(
+			"you are not an administrator, and a token may not do more than its owner: %w", queue.ErrForbidden)
 	}
 	for _, pool := range t.Pools {
 		if err := share.CheckPath(pool); err != nil {
@@ -145,7 +147,7 @@ func (s *tokenService) revoke(ctx context.Context, id string) (*token.TokenEnded
 		return nil, err
 	}
 	if len(all) == 0 || !me.Admin && (!me.Owns(all[0].Owner) || all[0].UID != me.UID) {
-		return nil, fmt.Errorf("you have no token %.40q; see fairlead token list: %w", id, queue.ErrNotFound)
+		return nil, queue.Missingf("you have no token %.40q; see fairlead token list", id)
 	}
 	err = keeper.RevokeToken(ctx, id)
 	s.bearers.revoked(id)

@@ -142,7 +142,7 @@ func TestWhyNewcomer(t *testing.T) {
 	if text := explained("zoe"); text != "zoe has no jobs yet: nothing waits; a job of zoe would go into zoe" {
 		t.Error(text)
 	}
-	if text := explained("nobodys"); !strings.HasPrefix(text, `no pool or user is called "nobodys"`) {
+	if text := explained("nobodys"); !strings.HasPrefix(text, `there is no pool or user "nobodys"`) {
 		t.Error(text)
 	}
 	shares := allocation.Default()

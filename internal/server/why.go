@@ -31,7 +31,7 @@ type whyService struct {
 
 func (s *whyService) routes(a huma.API) {
 	handle(a, http.MethodGet, "/v1/jobs/{id}/why", "why-job", "Why a job is where it is", 0, s.whyJob)
-	handle(a, http.MethodPost, "/v1/jobs/{id}/what-if", "what-if", "What would become of a job that waits if it asked for something else", 0,
+	handle(a, http.MethodPost, "/v1/jobs/{id}/what-if", "what-if", "Forecast a waiting job with other requests", 0,
 		func(ctx context.Context, in *whatIfInput) (*why.WhatIf, error) { return s.WhatIf(ctx, in.ID, in.Body) })
 	handle(a, http.MethodGet, "/v1/jobs/{id}/versus", "why-versus", "Which of two goes first, and the number that decides", 0, s.versus)
 	handle(a, http.MethodGet, "/v1/why/pool", "why-pool", "Why a pool gets its service", 0, s.whyPool)

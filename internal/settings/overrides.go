@@ -25,7 +25,7 @@ type overrides []entry
 func loadSettings(kept map[string]string) (over overrides, err error) {
 	if text := kept[setting]; text != "" {
 		if err := json.Unmarshal([]byte(text), &over); err != nil {
-			return nil, fmt.Errorf("the settings that are kept cannot be read: %w", err)
+			return nil, fmt.Errorf("the stored settings cannot be read: %w", err)
 		}
 	}
 	return over, nil

@@ -193,7 +193,9 @@ func (k *Keeper) stillGood(id string) (p plan, err error) {
 		return p, err
 	}
 	if what := p.basis.changed(now); what != "" {
-		return p, fmt.Errorf("plan %s was made from something else: %s since; nothing was changed; look again with fairlead config plan FILE: %w", p.id, what, queue.ErrState)
+		return p, fmt.Errorf(
+			"plan %s is out of date: %s since; nothing was changed; make a new plan with fairlead config plan FILE: %w",
+			p.id, what, queue.ErrState)
 	}
 	return p, nil
 }
@@ -287,7 +289,9 @@ func (k *Keeper) replace(ctx context.Context, by Actor, text, what, note string)
 	entry := queue.AuditEntry{Who: by.Who, From: by.From, What: what, Subject: "configuration", Old: out.Old, New: out.New,
 		Note: note}
 	if err := writeFile(string(k.path), text); err != nil {
-		return nil, fmt.Errorf("nothing was changed: the server could not write its file: %w; put the new one there yourself, the server reads it when it changes: %w", err, queue.ErrState)
+		return nil, fmt.Errorf(
+			"nothing was changed: the server could not write its file: %w; write the new file there yourself; the server "+
+				"reads it when it changes: %w", err, queue.ErrState)
 	}
 	if err := k.force(ctx, next, k.over, append(differences(entry, out.Changes), entry), change); err != nil {
 		if back := writeFile(string(k.path), was); back != nil {

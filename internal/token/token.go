@@ -102,7 +102,7 @@ func Split(text string) (id, hash string, err error) {
 	rest, is := strings.CutPrefix(text, prefix)
 	id, secret, cut := strings.Cut(rest, "_")
 	if !is || !cut || len(id) != idLength || len(secret) != base64.RawURLEncoding.EncodedLen(32) {
-		return "", "", fmt.Errorf("that is no token: a token looks like %sID_SECRET, see fairlead token create: %w",
+		return "", "", fmt.Errorf("not a token: a token looks like %sID_SECRET, see fairlead token create: %w",
 			prefix, ErrUnauthenticated)
 	}
 	return id, hashOf(secret), nil
@@ -117,7 +117,7 @@ func (t *Token) Check(hash string, now time.Time) error {
 	case !t.Revoked.IsZero():
 		return fmt.Errorf("the token %s was revoked; make a new one with fairlead token create: %w", t.ID, ErrUnauthenticated)
 	case !now.Before(t.Expires):
-		return fmt.Errorf("the time of the token %s is over; make a new one with fairlead token create: %w",
+		return fmt.Errorf("the token %s has expired; make a new one with fairlead token create: %w",
 			t.ID, ErrUnauthenticated)
 	}
 	return nil
@@ -142,11 +142,11 @@ func Lists(t *Token) (scopes, pools string, err error) {
 // Unknown returns the error for an unknown token; it does not show whether the id exists.
 func Unknown() error { return fmt.Errorf("there is no such token: %w", ErrUnauthenticated) }
 
-// CheckScope says why a text is no scope; "" if it is one.
+// CheckScope says why a text is not a scope; "" if it is one.
 func CheckScope(scope string) string {
 	kind, of, limited := strings.Cut(scope, ":")
 	if !slices.Contains(Scopes, kind) || limited && (kind != Run || of == "") {
-		return fmt.Sprintf("%.60q is no scope; the scopes are %s, and run:KIND for jobs of one kind",
+		return fmt.Sprintf("unknown scope %.60q; the scopes are %s, and run:KIND for jobs of one kind",
 			scope, strings.Join(Scopes, ", "))
 	}
 	return ""

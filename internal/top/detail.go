@@ -67,7 +67,7 @@ func nodeText(ctx context.Context, from source, name string) ([]string, error) {
 		}
 		return linesOf(strings.Join(append(lines, "  GPU               "+words.GPUs(n)), "\n")), nil
 	}
-	return nil, fmt.Errorf("node %q: %w", name, queue.ErrNotFound)
+	return nil, queue.Missingf("there is no node %q", name)
 }
 
 // linesOf splits a text into lines, without terminal control sequences.

@@ -50,7 +50,7 @@ func (a *Act) aboutPool(ctx context.Context, src Source, r *Request) error {
 		a.Pool, a.Siblings = &views.PoolView{Path: path}, nil
 	}
 	if a.Pool == nil {
-		return missing("no pool is called %.256q", path)
+		return missing("there is no pool %.256q", path)
 	}
 	return nil
 }

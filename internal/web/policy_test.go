@@ -158,7 +158,7 @@ func TestRollbackOfWhatWasSeen(t *testing.T) {
 	seen := url.Values{"to": {"1"}, "plan": {planned.FindStringSubmatch(text)[1]}}
 	apply("20")
 	status, text := l.post("/policy/rollback", seen)
-	shows(t, text, "made from something else", "open the page of version 1 again")
+	shows(t, text, "is out of date", "open the page of version 1 again")
 	if status != http.StatusConflict || l.weight("physics") != 20 {
 		t.Errorf("roll back what was seen before: %d, the weight is %v", status, l.weight("physics"))
 	}

@@ -32,10 +32,10 @@ func TestReserve(t *testing.T) {
 	flags := regexp.MustCompile(`--(start|duration|nodes|maint|pool|user)|fairlead nodes`) // flags of the command
 	for query, want := range map[string]string{
 		"nodes=n1&start=1h&for=2h&pools=physics":               "name: is missing",
-		"name=x&nodes=n9&start=1h&for=2h&pools=physics":        "no node is called",
+		"name=x&nodes=n9&start=1h&for=2h&pools=physics":        "there is no node",
 		"name=x&nodes=n1&start=whenever&for=2h&pools=physics":  "from: ",
 		"name=x&nodes=n1&start=1h&for=-2h&pools=physics":       "for: ",
-		"name=x&nodes=n1&start=1h&for=2h":                      "say which pools or users may use it, or that it is for maintenance",
+		"name=x&nodes=n1&start=1h&for=2h":                      "name the pools or users that may use it, or reserve for maintenance",
 		"name=x&nodes=0&start=1h&for=2h&users=ann":             "at least 1",
 		"name=x&nodes=n1&start=1h&for=2h&users=a&maintenance=": "",
 

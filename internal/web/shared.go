@@ -107,7 +107,7 @@ func (s *shared) Shares(ctx context.Context, pool string) (*api.Shares, error) {
 		}
 	}
 	if len(out.Pools) == 0 {
-		return nil, missing("no pool is called %.256q", pool)
+		return nil, missing("there is no pool %.256q", pool)
 	}
 	return &out, nil
 }

@@ -70,7 +70,7 @@ func loadWeights(ctx context.Context, src Source, r *Request) (any, error) {
 		return nil, err
 	}
 	if !slices.ContainsFunc(shares.Pools, func(p views.PoolView) bool { return p.Path == w.Pool }) {
-		return nil, missing("no pool is called %.256q", w.Pool)
+		return nil, missing("there is no pool %.256q", w.Pool)
 	}
 	w.Way = above(w.Pool)
 	text, number, err := textInForce(ctx, src)

@@ -110,7 +110,7 @@ func (h *held) perform(ctx context.Context) {
 		err = h.check(h.Delete(h.id))
 	}
 	if err != nil {
-		h.o.Logger.Warn("the end of a task could not be told", "marker", h.task.Marker, "error", err)
+		h.o.Logger.Warn("the end of a task could not be reported", "marker", h.task.Marker, "error", err)
 		h.link.close() // the task comes again
 	}
 }

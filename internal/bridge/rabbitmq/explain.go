@@ -83,8 +83,8 @@ func unconnected(ctx context.Context, address string, connected bool, err error)
 			"set_permissions -p %s %s", at, uri.Username, uri.Vhost, reason, uri.Vhost, uri.Vhost, uri.Username)
 	case refused.Code == amqp.AccessRefused:
 		return bridge.Explain(err, "RabbitMQ at %s does not let the user %s in: there is no such user, the password in the "+
-			"address is another one, or the user guest comes from another machine; rabbitmqctl authenticate_user %s PASSWORD "+
-			"tells which", at, uri.Username, uri.Username)
+			"address is another one, or the user guest comes from another machine; check with rabbitmqctl authenticate_user %s "+
+			"PASSWORD", at, uri.Username, uri.Username)
 	}
 	return bridge.Explain(err, "RabbitMQ at %s refuses the connection (%s)", at, reason)
 }

@@ -14,7 +14,8 @@ import (
 func (l *live) notifyWorker(marker string) {
 	err := l.publish.Publish(l.q.options.name("cancel"), marker, false, false, amqp.Publishing{MessageId: marker})
 	if err != nil {
-		l.q.options.Logger.Warn("a worker could not be told that its task is canceled", "marker", marker, "error", err)
+		l.q.options.Logger.Warn(
+			"the cancellation of a task could not be reported to its worker", "marker", marker, "error", err)
 	}
 }
 

@@ -56,7 +56,7 @@ func (q *QS) Describe(ctx context.Context) (frontback.Queue, error) {
 		doubt(true, "%s is no operator of Slurm, and Slurm ignores the priorities that it asks for, without a word; let an "+
 			"administrator run: sacctmgr modify user %s set adminlevel=Operator", who, who)
 	case may == frontback.Unknown:
-		doubt(false, "whether %s may set priorities cannot be told: slurmdbd does not answer", who)
+		doubt(false, "cannot check whether %s may set priorities: slurmdbd does not answer", who)
 	case other != nil:
 		d.Obeys = frontback.No
 		doubt(true, "job %s was given the priority %d and has %d: a job submit plugin or an administrator has changed it",
@@ -88,7 +88,7 @@ func (q *QS) absent(ctx context.Context, c config) []frontback.Doubt {
 		for _, name := range strings.Split(o.name, ",") { // a list of partitions: Slurm takes one of them
 			if there, err := q.door.has(ctx, o.what, name); err == nil && !there {
 				found = append(found, frontback.Doubt{
-					Broken: true, Text: fmt.Sprintf("Slurm has no %s %s, which --%s names: %s tells which there are", o.what, name,
+					Broken: true, Text: fmt.Sprintf("Slurm has no %s %s, which --%s names: list them with %s", o.what, name,
 						o.what, o.lists),
 				})
 			}

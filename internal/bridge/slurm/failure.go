@@ -16,13 +16,13 @@ var hints = []struct{ said, hint string }{
 	{"could not establish a configuration source", "Slurm's commands find no slurm.conf: name it with --conf"},
 	{
 		"invalid account",
-		"the account is what the bridge's --account says, or the default of the user: sacctmgr show assoc tells which " +
-			"there are",
+		"the account is what the bridge's --account says, or the user's default: sacctmgr show assoc lists " +
+			"the accounts",
 	},
-	{"invalid partition", "the partition is what the bridge's --partition says: sinfo tells which there are"},
+	{"invalid partition", "the partition is what the bridge's --partition says: sinfo lists the partitions"},
 	{
 		"invalid qos",
-		"the quality of service is what the bridge's --slurm-qos says: sacctmgr show qos tells which there are",
+		"the quality of service is what the bridge's --slurm-qos says: sacctmgr show qos lists them",
 	},
 	{
 		"access/permission denied",
@@ -32,10 +32,10 @@ var hints = []struct{ said, hint string }{
 		"invalid authentication credential",
 		"the token has run out or is another user's: make a new one with scontrol token username=NAME lifespan=SECONDS",
 	},
-	{"connect failure", "is it running, and is the address right? scontrol ping tells of slurmctld"},
+	{"connect failure", "is it running, and is the address right? scontrol ping checks slurmctld"},
 	{
 		"communication connection failure",
-		"is slurmctld running? scontrol ping tells, and SlurmctldHost in slurm.conf is its address",
+		"is slurmctld running? Check with scontrol ping; SlurmctldHost in slurm.conf is its address",
 	},
 }
 

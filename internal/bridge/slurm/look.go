@@ -142,7 +142,7 @@ func (q *QS) missing(ctx context.Context, e bridge.Entry, kept *record, account 
 	unsure := func(says string) bridge.Status { return bridge.Status{Phase: bridge.Unsure, ID: e.ID, Says: says} }
 	c, err := q.configuration(ctx)
 	if err != nil {
-		return unsure("slurmctld does not tell its configuration: " + err.Error())
+		return unsure("slurmctld does not report its configuration: " + err.Error())
 	}
 	age := now.Sub(e.Submitted)
 	if age < 2*c.duration("MessageTimeout", 10*time.Second) {
@@ -156,7 +156,7 @@ func (q *QS) missing(ctx context.Context, e bridge.Entry, kept *record, account 
 		return unsure("slurmctld does not know it any more, and the accounting does not answer: " + account.Error())
 	}
 	if n, err := q.door.backlog(ctx); err != nil || n > 0 {
-		return unsure("slurmctld has not told slurmdbd everything yet")
+		return unsure("slurmctld has not sent everything to slurmdbd yet")
 	}
 	// If slurmdbd shows it as running, slurmctld has lost it and killed its processes.
 	return bridge.Status{Phase: bridge.Absent}

@@ -101,7 +101,7 @@ func (c *commands) backlog(ctx context.Context) (int, error) {
 			return strconv.Atoi(strings.TrimSpace(value))
 		}
 	}
-	return 0, fmt.Errorf("sdiag does not tell the length of the queue to slurmdbd")
+	return 0, fmt.Errorf("sdiag does not report the length of the queue to slurmdbd")
 }
 
 // configuration reads the output of scontrol show config.

@@ -155,12 +155,13 @@ func TestAbsent(t *testing.T) {
 		{with("{top}", "{user}", slurmdbd, false), ""},
 		{with("nope", "nope", slurmdbd, true), ""},
 		{
-			with("some-partition,nope", "", slurmdbd, false), "Slurm has no partition nope, which --partition names: sinfo " +
-				"tells which there are",
+			with("some-partition,nope", "", slurmdbd, false),
+			"Slurm has no partition nope, which --partition names: list them with " +
+				"sinfo",
 		},
 		{
-			with("", "nope", slurmdbd, false), "Slurm has no account nope, which --account names: sacctmgr show account tells " +
-				"which there are",
+			with("", "nope", slurmdbd, false), "Slurm has no account nope, which --account names: list them with sacctmgr " +
+				"show account",
 		},
 		{with("", "nope", "accounting_storage/none", false), ""},
 	} {

@@ -189,7 +189,7 @@ func (d *rest) backlog(ctx context.Context) (int, error) {
 	}
 	err := d.call(ctx, http.MethodGet, "slurm", "diag", nil, nil, &answer)
 	if err == nil && answer.Statistics.Size == nil {
-		err = errors.New("slurmrestd does not tell the length of the queue to slurmdbd")
+		err = errors.New("slurmrestd does not report the length of the queue to slurmdbd")
 	}
 	if err != nil {
 		return 0, err

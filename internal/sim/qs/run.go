@@ -53,7 +53,8 @@ func Run(s frontback.Settings, q Server, jobs []Job) ([]Ran, error) {
 	}
 	for i := range jobs {
 		if jobs[i].width() > q.Workers {
-			return nil, fmt.Errorf("job %d takes %d workers, and there are %d", jobs[i].ID, jobs[i].width(), q.Workers)
+			return nil, fmt.Errorf(
+				"job %d takes %d workers, but the cluster has only %d", jobs[i].ID, jobs[i].width(), q.Workers)
 		}
 	}
 	coming := slices.Clone(jobs)

@@ -115,7 +115,9 @@ func causeOf(tasks []*queue.Task) string {
 }
 
 func nothingCancelled(j *queue.Job) error {
-	return fmt.Errorf("job %d had ended (%s) before it could be stopped: nothing of it was canceled; to run it again: fairlead requeue %d: %w", j.ID, j.State, j.ID, queue.ErrState)
+	return fmt.Errorf(
+		"job %d had ended (%s) before it could be stopped: nothing was canceled; to run it again: fairlead requeue %d: %w",
+		j.ID, j.State, j.ID, queue.ErrState)
 }
 
 // mayUncancel returns an error if the cancellation of a job cannot be undone because of the job itself.
