@@ -40,7 +40,7 @@ licenses: {matlab: 3}
 	fmt.Printf("%s: %d of %d used, %d wait\n", licenses[0].Name, licenses[0].Used, licenses[0].Total, licenses[0].Waiting)
 	fmt.Printf("%s: %s, %d may start at once, %d wait\n", rates[0].Name, rates[0].Limit, rates[0].Left, rates[0].Waiting)
 	// Output:
-	// licenses: a task asks for 4 of matlab, and there are 3: it could never start; ask for less
+	// licenses: a task asks for 4 of matlab, but the cluster has only 3: it could never start; ask for less
 	// matlab: 0 of 3 used, 1 wait
 	// linkedin: 5/s, 10 may start at once, 501 wait
 }

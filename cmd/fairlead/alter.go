@@ -56,7 +56,7 @@ func (x *alteration) command(name, short string) *cobra.Command {
 // failed or was canceled.
 func (x *alteration) sinceFlag(c *cobra.Command) {
 	c.Flags().StringVarP(&x.since, "since", "S", "",
-		"leave out jobs that ended before: 24h, 7d, 2026-11-01, 08:00; a selection of ended jobs needs it")
+		"only jobs that ended since: 24h, 7d, 2026-11-01, 08:00; required to select ended jobs")
 }
 
 // setSince adds the time span of ended jobs to a selection.
@@ -65,8 +65,8 @@ func (x *alteration) setSince(v url.Values) error {
 		return nil
 	}
 	if x.since == "" {
-		return usagef("which of the jobs that ended? Without a time span, all that the server keeps would be %s; "+
-			"say since when they ended, for example --since 24h", x.past)
+		return usagef("--since is missing: without it, all ended jobs that match would be %s; "+
+			"give the time since which they ended, such as --since 24h", x.past)
 	}
 	since, err := units.ParsePast(x.since, time.Now())
 	if err != nil {

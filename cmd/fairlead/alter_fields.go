@@ -18,7 +18,7 @@ quality of service and the nice value, which count for the priority among all jo
 
 --move-to moves jobs to another pool, if none of their tasks runs. The jobs are treated as if
 they were submitted there: their user has to be allowed to use the pool, and a job without a
-time limit gets that of the pool. Jobs keep their place by age. Their past usage stays charged
+time limit gets the pool's default limit. Jobs keep their age. Their past usage stays charged
 to the old pool.
 
 --time changes the time limit of jobs, if none of their tasks runs, as if they were submitted with it.

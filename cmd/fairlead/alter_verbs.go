@@ -14,12 +14,12 @@ func uncancelCommand(a *app) *cobra.Command {
 	x := &alteration{app: a, verb: "uncancel", past: "uncanceled", undo: "fairlead cancel %s",
 		states: []string{"cancelled"}, again: true}
 	c := x.command("uncancel", "Undo a cancel: the tasks that it canceled wait again")
-	c.Long = `Undo a cancel. Tasks that had waited wait again, and tasks that were stopped run again
-from the start. Tasks that had succeeded or failed do not run again; to run all tasks of a
-job again, use fairlead requeue.
+	c.Long = `Undo a cancel. Canceled tasks wait again; a task that ran when it was canceled starts over.
+Tasks that had succeeded or failed do not run again; to run all tasks of a job again, use
+fairlead requeue.
 
-If the cancel is still stopping tasks, the tasks that had waited wait again at once, and the
-stopped tasks follow when they have ended. The job keeps its hold and its dependencies. Jobs
+If the cancel is still stopping tasks, the other tasks wait again at once, and the stopped
+tasks follow when they have ended. The job keeps its hold and its dependencies. Jobs
 that were canceled because they depend on this job are restored with it.`
 	c.Example = "  fairlead uncancel 1042\n  fairlead uncancel -u ann --since 1h"
 	x.sinceFlag(c)

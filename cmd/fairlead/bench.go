@@ -309,7 +309,7 @@ func (b *benchCmd) whyAmong(ctx context.Context, dir, policy string, waiting int
 		}
 		detail := fmt.Sprintf("%s with easy, %d waiting, %s each", policy, waiting, half.Round(100*time.Microsecond))
 		if q.o.Estimate && q.times > 1 {
-			detail += fmt.Sprintf(", %d%% told when", told)
+			detail += fmt.Sprintf(", %d%% with a start time", told)
 		}
 		if q.times == 1 {
 			detail += ", the first"

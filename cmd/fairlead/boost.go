@@ -35,9 +35,9 @@ func boostCommand(a *app) *cobra.Command {
 		Use:   "boost POOL xN --for TIME [--usage TIME] [--reason TEXT]",
 		Short: "Give a pool more weight for a time",
 		Long: `Give a pool more weight, or less, for a time or until it has received some service:
---usage 10h is ten hours of one slot, or one hour of ten slots. With both, the boost ends when
+--usage 10h is ten hours of one slot, or one hour of ten slots. With --for and --usage it ends when
 the first limit is reached. A boost survives a restart of the server. POOL is the path of a
-pool, or a user, for the user's pool.
+pool, or a user whose pool is meant.
 
 A boost counts from now on: it does not make up for service that the pool missed before.
 While it lasts, shares and why show it.`,
@@ -56,7 +56,7 @@ While it lasts, shares and why show it.`,
 	f.StringVar(&s.usage, "usage", "", "end it when the pool has received this many slot-hours: 10h")
 	f.StringVar(&s.reason, "reason", "", "reason to show")
 	f.BoolVar(&s.dry, "dry-run", false, "show how the shares of the pool and its siblings would change; change nothing")
-	f.BoolVar(&s.list, "list", false, "list the boosts in force")
+	f.BoolVar(&s.list, "list", false, "list the current boosts")
 	f.Int64Var(&s.cancel, "cancel", 0, "end the boost with this number now")
 	s.listing.flags(c)
 	return c

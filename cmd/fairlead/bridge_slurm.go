@@ -18,7 +18,7 @@ var slurmBridge = bridgeKind{
 	long: `Put fair share in front of Slurm. The bridge submits jobs with sbatch, or through slurmrestd,
 and sets their priority directly, so that it does not age. Run it as root to submit each job as
 its user; if an operator of Slurm runs it, all jobs run as that operator. --check shows which
-requirements do not hold. The bridge finds a job again by its name in Slurm, which is a marker;
+requirements are not met. The bridge gives each job a unique name in Slurm, and finds it by that;
 docs/how-to/put-it-in-front-of-slurm.md describes the setup and how jobs are translated.`,
 	example: `  fairlead bridge slurm --group physics=50,biology=30 --above daq --check
   fairlead bridge slurm --group physics=50,biology=30 --account '{top}' --partition batch
@@ -31,7 +31,7 @@ docs/how-to/put-it-in-front-of-slurm.md describes the setup and how jobs are tra
 		{Name: "slurm-qos", Doc: "Quality of service in Slurm, with the same replacements as account."},
 		{Name: "output", Doc: "File for the output of jobs that name none, with the same replacements as account (default: where Slurm puts it)."},
 		{Name: "any-user", Default: "no", Doc: "Run the jobs of all users as the user of the bridge: yes or no."},
-		{Name: "allow-root", Default: "no", Doc: "Run jobs of root: yes or no."},
+		{Name: "allow-root", Default: "no", Doc: "Run root's jobs: yes or no."},
 		{Name: "rest", Doc: "URL of slurmrestd, to use it instead of the commands."},
 		{Name: "rest-user", Doc: "With slurmrestd: the user of the token; jobs run as that user."},
 		{Name: "rest-version", Default: "v0.0.38", Doc: "With slurmrestd: version of its interface."},

@@ -39,8 +39,8 @@ slot from the queue and runs it like an agent, with its user, script, environmen
 limit. It reports the start and the end to the bridge, and then deletes the job from the queue.
 It ends jobs that are canceled. It needs no connection to fairlead's server.
 
-Anyone who can write to the queue can run commands through the worker. A worker of root runs
-the jobs of all users as their users; another worker runs only the jobs of its own user.
+Anyone who can write to the queue can run commands through the worker. A worker that runs as root
+runs each job as the job's user; another worker runs only the jobs of its own user.
 
 SIGTERM and Ctrl-C drain it: it takes no new jobs, waits for running ones for the time of
 --drain, and returns the rest to the queue. A second signal ends it at once.`,
@@ -57,7 +57,7 @@ SIGTERM and Ctrl-C drain it: it takes no new jobs, waits for running ones for th
 	f.StringVar(&w.name, "name", hostname(), "name of the worker, as the bridge reports it")
 	f.StringVar(&w.dir, "dir", "", "directory for output and scripts (default: "+stateDir("bridge-worker", "NAME")+")")
 	f.DurationVar(&w.drain, "drain", 30*time.Second, "how long running jobs may continue at exit")
-	f.BoolVar(&w.allowRoot, "allow-root", false, "also run jobs of root")
+	f.BoolVar(&w.allowRoot, "allow-root", false, "also run root's jobs")
 	f.BoolVar(&w.any, "any-user", false, "run the jobs of all users as the worker's own user")
 	w.served.flags(f, "worker")
 	f.StringVar(&w.logLevel, "log", "info", "debug, info, warn or error")
@@ -124,7 +124,9 @@ func (w *brokerWorker) checkAnyUser(uid int) error {
 		return nil
 	}
 	if uid == 0 && !w.allowRoot {
-		return usagef("with --any-user a worker of root would run the jobs of all users as root: leave out --any-user, so that each job runs as its user, or add --allow-root")
+		return usagef(
+			"with --any-user a worker that runs as root would run the jobs of all users as root: leave out --any-user, so " +
+				"that each job runs as its user, or add --allow-root")
 	}
 	where, err := w.which()
 	if err != nil {

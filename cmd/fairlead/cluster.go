@@ -14,10 +14,10 @@ import (
 func clusterCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "cluster",
-		Short: "Make or exchange the key with which machines of a cluster identify each other",
+		Short: "Make or exchange the key that certifies the machines of a cluster",
 		Long: `Make or exchange the key of the cluster. The server uses it to make the certificates with
-which it and its nodes on other machines identify each other. The commands work on the file of
-the key, on the server's machine, and have to run as the server's user. Nodes join with
+which it and its nodes on other machines identify each other. The commands change the file of
+the key: run them on the server's machine, as the server's user. Nodes join with
 fairlead nodes permit.`,
 	}
 	c.AddCommand(clusterInitCommand(a), clusterExchangeCommand(a))

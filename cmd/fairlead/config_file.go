@@ -18,7 +18,7 @@ func loadConfig(a *app, file string) (*config.Config, error) {
 		fmt.Fprint(a.errs, problems.Text())
 		return nil, exit(api.ExitUsage)
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, usagef("configuration: %w; see the defaults with: fairlead config show --defaults", err)
+		return nil, usagef("%w; see the defaults with: fairlead config show --defaults", err)
 	case err != nil:
 		return nil, usageError{err}
 	}

@@ -19,11 +19,11 @@ func dashboardCommand(a *app) *cobra.Command {
 		Long: `Print an address for a browser. The server identifies you by its socket, and the address
 holds a code that works once, within one minute. The browser that opens it gets a session as
 you: for 12 hours, until 2 hours pass without a request, or until the server ends. Do not pass
-the address on. This command starts no browser, because all users of a machine can read the
-arguments of its programs.
+the address on. This command does not open a browser, because all users of a machine can read
+the arguments of its programs.
 
-The session of an administrator is read-only, because a browser sends it to every port of the
-machine, and other users can listen on one. With --admin it can make changes for 15 minutes.
+The session of an administrator is read-only: a browser sends its session to every port of the
+machine, and another user can listen on a port. With --admin it can make changes for 15 minutes.
 
 The server has to listen on an address: serve --listen 127.0.0.1:7447, or server.listen in its
 configuration. From another machine, forward that port or the socket:

@@ -120,7 +120,7 @@ func (d *demoCmd) summary(s demo.Summary) {
 	for _, u := range s.Users {
 		fmt.Fprintf(d.out, "      %-6s %s %5.1f%%\n", u.User, bar(u.Got), 100*u.Got)
 	}
-	fmt.Fprintf(d.out, "      Jain's index of the slots that each had while all had work: %.2f\n\n", s.Jain)
+	fmt.Fprintf(d.out, "      Jain's index of the slots per user while all had work: %.2f\n\n", s.Jain)
 }
 
 func indent(text string) string {

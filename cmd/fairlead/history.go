@@ -37,8 +37,8 @@ func historyCommand(a *app) *cobra.Command {
 		Short: "List ended jobs, or the history of one job or node",
 		Long: `List ended jobs, or the history of one job or node.
 
-MEMORY is the peak of a task. "6G (asked for 4G)" is a task that used more than its --mem, which
-chooses a node and is no limit.`,
+MEMORY is the peak memory of a task. "6G (asked for 4G)" means that the task used more than its
+--mem, which only chooses a node and is not enforced.`,
 		Example: `  fairlead history -u ann -S 24h
   fairlead history -j 1042             everything that happened to job 1042
   fairlead history -S 7d -o job,user,pool,cpu,request,ran

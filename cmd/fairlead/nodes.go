@@ -61,7 +61,7 @@ func nodesNamed(ctx context.Context, client *api.Client, names []string) (*api.N
 	wanted := map[string]bool{}
 	for _, name := range names {
 		if !slices.ContainsFunc(all.Nodes, func(n views.NodeView) bool { return n.Name == name }) {
-			return nil, fmt.Errorf("there is no node %.80q; see: fairlead nodes", name)
+			return nil, fmt.Errorf("there is no node %.80q; see fairlead nodes", name)
 		}
 		wanted[name] = true
 	}
@@ -117,10 +117,10 @@ func drainCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "drain NODE...",
 		Short: "Drain a node: no new task starts there, running ones continue",
-		Long: `Drain a node: no new task starts there, running ones continue. With --maint its state is
-maintenance: somebody works on it, and it will be back. Both last until fairlead resume.
+		Long: `Drain a node: no new task starts there, running ones continue. --maint drains it and shows its
+state as maintenance. Both last until fairlead resume.
 
-With --forget the server removes a node that will not come back: its drain and, for a bridge,
+--forget removes a node that will not come back: the server deletes its drain and, for a bridge,
 the identity of its ledger. The node has to be down and to have no tasks.`,
 		Example: "  fairlead drain n5 --reason 'fan is broken'\n  fairlead drain n5 n6 --maint --reason 'new switch, until noon'\n  fairlead drain --forget oldbridge",
 		Args:    cobra.MinimumNArgs(1),

@@ -34,14 +34,14 @@ func pauseCommand(a *app) *cobra.Command {
 		Short: "Pause a pool: no new task starts, running ones continue",
 		Long: `Pause a pool and the pools below it: they start no new tasks. Running tasks continue, waiting
 ones keep their place, and jobs can be submitted. A pause lasts for a time or until fairlead
-resume, and survives a restart. POOL is the path of a pool, or a user, for the user's pool.
+resume, and survives a restart. POOL is the path of a pool, or a user whose pool is meant.
 A second pause changes the end and the reason.
 
 Meanwhile other pools get its share, and it is not compensated afterwards. Tasks that already
 wait in another queueing system may start there. While a pause lasts, shares and why show
 it.`,
 		Example: `  fairlead pause physics --for 2h --reason 'the file server is being moved'
-  fairlead pause ann --reason 'her jobs fill the disk: she is asked'
+  fairlead pause ann --reason 'her jobs fill the disk; I have written to her'
   fairlead pause --list
   fairlead resume physics`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -51,7 +51,7 @@ it.`,
 	f := c.Flags()
 	f.StringVar(&s.lasts, "for", "", "duration: 6h, 2d, 90m (default: until it is resumed)")
 	f.StringVar(&s.reason, "reason", "", "reason to show")
-	f.BoolVar(&s.list, "list", false, "list the pauses in force")
+	f.BoolVar(&s.list, "list", false, "list the current pauses")
 	s.listing.flags(c)
 	return c
 }
@@ -155,7 +155,7 @@ func resume(ctx context.Context, a *app, client *api.Client, name string, pool, 
 	}
 	out, err := client.Pools.Resume(ctx, name)
 	if !pool && errors.Is(err, queue.ErrNotFound) {
-		return fmt.Errorf("%w; nor is it a node: see fairlead nodes", err)
+		return fmt.Errorf("%w; no node has this name either: see fairlead nodes", err)
 	} else if err != nil {
 		return err
 	}

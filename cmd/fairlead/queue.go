@@ -125,8 +125,8 @@ func queueCommand(a *app) *cobra.Command {
 		Aliases: []string{"q"},
 		Short:   "List jobs in the order in which they would start",
 		Long: `List the jobs that have not ended: running ones first, then waiting ones in the order in
-which they would start. Your own are marked with *. An array is one line. 4x8 processors
-means four tasks that start at once, with eight processors each.
+which they would start. Your own are marked with *. An array is one line. 4x8 under CPU means
+four tasks that start at once, with eight processors each.
 
 RANK is the position of a job's next task among all waiting tasks, assuming that slots become
 free one by one and no new jobs arrive. START is the latest start if every task uses its whole

@@ -50,7 +50,7 @@ started.
 
 The server keeps these numbers in memory: the window cannot exceed the server's uptime.
 
-With --since, or any other flag of the reports on past jobs, the report reads the kept jobs
+With --since, or another flag that report usage has too, the report reads the stored jobs
 instead. It compares the part of the cluster that each pool used with the pool's share at that
 time: the mean of its shares, weighted by the use of the cluster.`,
 		Example: `  fairlead report fairness

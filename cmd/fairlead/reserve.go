@@ -45,11 +45,11 @@ reservations.
 
 Before a reservation begins, a task starts on its nodes only if its time limit ends before
 then: tasks without a limit do not start there. When a maintenance begins, the nodes get the
-state maintenance, and when it ends they return by themselves. Tasks that still run when a
+state maintenance, and when it ends they return automatically. Tasks that still run when a
 reservation begins continue. Therefore fairlead refuses a reservation whose nodes have tasks that
-may run that long; --force reserves the nodes nevertheless.
+may run that long; --force reserves the nodes anyway.
 
-With the name of an existing reservation, the flags change it.`,
+If the reservation exists already, the flags change it.`,
 		Example: `  fairlead reserve service --nodes n1,n2 --start 2d --duration 4h --maint --reason 'new switch'
   fairlead reserve course --nodes 2 -C rack=b --start 2026-12-24T10:00 --duration 3h --pool teaching
   fairlead reserve course --duration 5h

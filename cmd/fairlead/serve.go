@@ -56,11 +56,11 @@ keeps the jobs there in the schema fairlead, or in the schema NAME if the URL ha
 Give a password in PGPASSFILE or PGPASSWORD, where other users cannot read it. Several servers
 can use one schema: each schedules its own nodes, knows all jobs, and counts the usage of all.
 
-It listens on a socket, and identifies users by their connection: commands, agents and
-bridges use it. --listen 127.0.0.1:7447 adds an address for browsers and Prometheus; with
---dev that is the default. That address does not identify users: fairlead dashboard gives a
-browser a session. Agents on other machines connect to the address of --listen-tls, once fairlead
-cluster init has made the key of the cluster.
+Commands, agents and bridges connect to the server's socket, which shows the server whose process
+connects. --listen 127.0.0.1:7447 adds an address for browsers and Prometheus; with --dev that is
+the default. That address does not identify users: fairlead dashboard gives a browser a session.
+Agents on other machines connect to the address of --listen-tls, once fairlead cluster init has
+made the key of the cluster.
 
 The server reads its configuration again on SIGHUP and when the file changes. If the file has
 errors, the last good one stays in force. SIGTERM and Ctrl-C end the server; running tasks

@@ -58,7 +58,7 @@ without work, and the idle slots. --summary prints only that line.
 these two pools.
 
 --history shows one pool, or the cluster, over time: its entitlement, running tasks, demand
-and the wait of its oldest job, as means over each step. History is kept in steps of 10 s for
+and the wait of its oldest job, as averages over each step. History is kept in steps of 10 s for
 a day, of 5 m for 31 days, and of an hour for two years. A row of dashes means that the server
 was down. --plot writes charts to an SVG file.`,
 		Example: `  fairlead shares

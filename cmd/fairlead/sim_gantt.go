@@ -26,7 +26,9 @@ type simShow struct {
 type ganttPart struct{ from, to string }
 
 func (g *ganttPart) flags(f *pflag.FlagSet) {
-	f.StringVar(&g.from, "gantt-from", "", "draw the schedule from this time on: 30d after the first submission, a date, or a second of the trace")
+	f.StringVar(&g.from, "gantt-from", "",
+		"draw the schedule from this time on: 30d after the first submission, a date, or a number of seconds into the "+
+			"trace")
 	f.StringVar(&g.to, "gantt-to", "", "draw the schedule until this time")
 }
 

@@ -42,8 +42,10 @@ type simFlags struct {
 func (s *simFlags) flags(f *pflag.FlagSet) {
 	f.IntVar(&s.procs, "procs", 0, "processors of the machine (default: those of the trace)")
 	f.IntVar(&s.nodes, "nodes", 1, "number of equal nodes for the processors; a job that is larger than a node starts on several at once")
-	f.StringVar(&s.from, "from", "", "omit jobs that were submitted before: 30d after the first submission, a date, or a second of the trace")
-	f.StringVar(&s.to, "to", "", "omit jobs that were submitted then or later")
+	f.StringVar(&s.from, "from", "",
+		"omit jobs that were submitted before: 30d after the first submission, a date, or a number of seconds into the "+
+			"trace")
+	f.StringVar(&s.to, "to", "", "omit jobs that were submitted at this time or later")
 	f.Float64Var(&s.load, "scale-load", 1, "divide the time between submissions by this number")
 	f.StringVar(&s.overrun, "overrun", "kill", "jobs that ran longer than their estimate: kill them, or extend the estimate")
 	f.StringVar(&s.oversize, "oversize", "refuse", "jobs that ask for more processors than there are: refuse them, or clip to the machine")
@@ -195,7 +197,9 @@ func traceSecond(flag, text string, t *swf.Trace) (*int64, error) {
 	}
 	at, err := units.ParseInstant(text, time.Unix(t.UnixStartTime, 0).UTC())
 	if err != nil {
-		return nil, usagef("%s %q: expected 30d after the first submission, a date such as 2026-12-24, or a second of the trace", flag, text)
+		return nil, usagef(
+			"%s %q: expected 30d after the first submission, a date such as 2026-12-24, or a number of seconds into the trace",
+			flag, text)
 	}
 	if t.UnixStartTime == 0 {
 		return nil, usagef("%s %s: the trace does not say when it began (; UnixStartTime:); give a duration after its first submission, such as 30d", flag, text)

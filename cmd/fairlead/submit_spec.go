@@ -67,7 +67,7 @@ func (s *submission) spec(c *cobra.Command, args []string) (*api.Spec, error) {
 		}
 	}
 	if c.Flags().Changed("cpus") && s.cpus == 0 {
-		return nil, usagef("--cpus 0: a task has at least one processor")
+		return nil, usagef("--cpus 0: a task needs at least one processor")
 	}
 	for flag, n := range map[string]int{"nodes": s.nodes, "tasks": s.tasks} {
 		if n < 1 && c.Flags().Changed(flag) {
@@ -145,7 +145,7 @@ func (s *submission) scriptText(name string) ([]byte, error) {
 		if !strings.Contains(name, "/") {
 			hint = fmt.Sprintf("; to run a program: fairlead submit -- %s", name)
 		}
-		return nil, usagef("script %w%s", err, hint)
+		return nil, usagef("%w%s", err, hint)
 	}
 	defer f.Close()
 	return io.ReadAll(io.LimitReader(f, script.MaxSize+1))

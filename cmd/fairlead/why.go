@@ -38,10 +38,9 @@ func whyCommand(a *app) *cobra.Command {
 formula, the jobs that go before it, and the restrictions that apply.
 
 While a job waits, the answer estimates when it will start, and shows what would make that
-sooner (CHANGE). --what-if asks the scheduler about the job with other requests: names and
-values, separated by commas, with the names of the flags of submit: time (t), cpus (c), mem,
-gpus (G), request, pool (A), constraint (C), licenses (L), priority, qos and nice. Nothing is
-changed.
+sooner. --what-if forecasts the start with other requests, and changes nothing. It takes names
+and values, separated by commas. The names are flags of submit: time (t), cpus (c), mem, gpus
+(G), request, pool (A), constraint (C), licenses (L), priority, qos and nice.
 
 --verify recomputes the printed numbers in this program, without the scheduler: every key from
 its terms by the formula, the order from the keys, and the job's place by replaying the starts
@@ -202,7 +201,7 @@ func (w *whyCmd) node(ctx context.Context, client *api.Client, name string) erro
 			return nil
 		}
 	}
-	return usagef("there is no node %q; see: fairlead nodes", name)
+	return usagef("there is no node %q; see fairlead nodes", name)
 }
 
 // whatIfOf prints the forecast for the job with other requests.

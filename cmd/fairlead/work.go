@@ -48,7 +48,7 @@ const firstUser = 1000
 
 func (s *served) flags(f *pflag.FlagSet, who string) {
 	f.IntVar(&s.minUID, "min-uid", firstUser,
-		"as root: smallest uid whose jobs the "+who+" runs; smaller ones are accounts of the system")
+		"as root: smallest uid whose jobs the "+who+" runs; smaller ones are system accounts")
 	f.StringSliceVar(&s.users, "users", nil,
 		"as root: run only the jobs of these users, and of --groups (default: of all)")
 	f.StringSliceVar(&s.groups, "groups", nil, "as root: run only the jobs of members of these groups, and of --users")
@@ -61,11 +61,11 @@ func workCommand(a *app) *cobra.Command {
 		Use:   "work [flags]",
 		Short: "Run an agent that offers this machine to a server",
 		Long: `Run an agent: it offers this machine, or a part of it, to a server, and runs jobs as
-processes. An agent of root runs each job as its user, but no jobs of accounts of the system
-(--min-uid); --users and --groups limit it to the jobs of some users. An agent of another user runs
-only the jobs of that user. With --any-user the agent runs the jobs of all users as its own user. Such
-jobs could act as that user at the server, so the server accepts the agent only if nobody else can
-connect to its socket.
+processes. An agent that runs as root runs each job as the job's user, except the jobs of system
+accounts (--min-uid); --users and --groups limit it to the jobs of some users. An agent that runs as
+another user runs only that user's jobs. With --any-user the agent runs the jobs of all users as its
+own user. Such jobs could act as that user at the server, so the server accepts the agent only if
+nobody else can connect to its socket.
 
 On another machine the agent connects to https://HOST:PORT. The first time it shows a join token,
 which an administrator gets with fairlead nodes permit. The agent then makes a key that never leaves
@@ -111,7 +111,7 @@ SIGTERM and Ctrl-C drain it: it takes no new tasks, waits for running ones for t
 	f.DurationVar(&w.drain, "drain", 30*time.Second, "how long running tasks may continue at exit")
 	f.StringVar(&join, "join", "",
 		"join token, or @FILE with one, for a server on another machine; it is used once and ignored afterwards")
-	f.BoolVar(&w.allowRoot, "allow-root", false, "also run jobs of root")
+	f.BoolVar(&w.allowRoot, "allow-root", false, "also run root's jobs")
 	f.BoolVar(&w.any, "any-user", false, "run the jobs of all users as the agent's own user; only where nobody else can connect to the server")
 	w.served.flags(f, "agent")
 	f.StringVar(&level, "log", "info", "debug, info, warn or error")

@@ -42,6 +42,6 @@ func TestDecisionsAreRecords(t *testing.T) {
 		}
 	}
 	if n := strings.Count(index, "\n| ["); n != seen {
-		t.Errorf("docs/design/README.md lists %d records, and there are %d", n, seen)
+		t.Errorf("docs/design/README.md lists %d records, but the cluster has only %d", n, seen)
 	}
 }
