@@ -13,7 +13,7 @@ import (
 
 // queueBridge is the bridge to another queue of fairlead.
 var queueBridge = bridgeKind{
-	name: "queue", system: "the other fairlead server",
+	name: "queue", system: "the other queue",
 	long: `Put fair share in front of another fairlead server. The bridge submits jobs to that server,
 into one pool. Give that pool the policy fifo, so that priorities decide the order; the back
 has the lowest priority. The bridge's user has to be an administrator there to submit jobs of

@@ -47,7 +47,7 @@ func bridgeTo(a *app, kind bridgeKind) *cobra.Command {
 	b := &bridgeCmd{app: a, kind: kind, values: map[string]string{}}
 	c := &cobra.Command{
 		Use:   kind.name + " [flags]",
-		Short: "Put fair share in front of " + strings.Replace(kind.system, "the other", "another", 1),
+		Short: "Put fair share in front of " + strings.Replace(kind.system, "the other queue", "another fairlead server", 1),
 		Long: kind.long + `
 
 The bridge writes each submission into a ledger in its directory before it sends it. After

@@ -65,7 +65,7 @@ func (s *ledgers) forget(ctx context.Context, node string) error {
 	defer s.mu.Unlock()
 	for _, n := range views.Nodes(s.loop) {
 		if n.Name == node && n.State != "down" {
-			return fmt.Errorf("node %s is up; end its agent or bridge first: %w", node, queue.ErrState)
+			return fmt.Errorf("node %s is connected; end its agent or bridge first: %w", node, queue.ErrState)
 		} else if n.Name == node && n.Tasks > 0 {
 			return fmt.Errorf(
 				"node %s is down, and some of its tasks have not ended (%d); start it again, or cancel their jobs and wait "+

@@ -92,7 +92,7 @@ func TestFiles(t *testing.T) {
 		text string
 		mode os.FileMode
 		want string
-	}{{text, 0o640, "other users can read"}, {text, 0o604, "other users can read"}, {"hello", 0o600, "no token"}} {
+	}{{text, 0o640, "other users can read"}, {text, 0o604, "other users can read"}, {"hello", 0o600, "not a token"}} {
 		write(c.text, c.mode)
 		if _, err := token.ReadFile(path); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q with mode %o: %v", c.text, c.mode, err)
