@@ -1,5 +1,7 @@
 package why
 
+import "slices"
+
 // Code is a stable machine-readable reason. Codes are not renamed; see [Codes] for
 // what each means.
 type Code string
@@ -59,7 +61,10 @@ type Explanation struct {
 }
 
 // Codes lists all codes with their meaning.
-func Codes() []Explanation {
+func Codes() []Explanation { return slices.Concat(roomCodes(), gateCodes(), stateCodes(), stopCodes()) }
+
+// roomCodes are the codes of jobs that wait for room or for their turn.
+func roomCodes() []Explanation {
 	return []Explanation{
 		{CapacityFull, "Everything that the job could use is in use, and it is the next to start.",
 			"Wait: it starts when a running task ends."},
@@ -76,6 +81,12 @@ func Codes() []Explanation {
 		{FitReserved, "It would fit now, but it may run too long: it would delay the planned start of a job that goes before it.", "Submit it with a shorter time limit (-t) if it needs less, or wait."},
 		{FitNever, "No node could take the request even if it were empty.",
 			"Ask for less; see the largest node with: fairlead nodes"},
+	}
+}
+
+// gateCodes are the codes of closed gates, and of jobs that nodes could not begin.
+func gateCodes() []Explanation {
+	return []Explanation{
 		{GateHeld, "The job is held; the text says who holds it, and why.",
 			"Release it with: fairlead release JOB. Only an administrator can release a job that an administrator holds"},
 		{GatePaused,
@@ -111,6 +122,12 @@ func Codes() []Explanation {
 		{startRefused, "A node could not begin the job, for the reason in the text, and the job waits for another node.",
 			"If the job has a mistake, such as in its command or directory, cancel it and submit it again; " +
 				"otherwise repair the node, and let it take the job again with: fairlead resume NODE"},
+	}
+}
+
+// stateCodes are the codes of states of jobs and pools.
+func stateCodes() []Explanation {
+	return []Explanation{
 		{StateStarting, "The job was chosen and is on its way to an agent.", ""},
 		{StateQueued, "The job was handed to another queueing system, and waits there.",
 			"Wait; the line BRIDGE of fairlead why shows what that system reports"},
@@ -119,6 +136,12 @@ func Codes() []Explanation {
 			"Wait; if it takes long, look at the node: fairlead nodes"},
 		{StateEnded, "The job has ended.", "See how it ended with: fairlead history -j JOB"},
 		{PoolIdle, "Nothing waits in the pool.", ""},
+	}
+}
+
+// stopCodes are the codes of stopped tasks, and of pools and jobs that others can pass forever.
+func stopCodes() []Explanation {
+	return []Explanation{
 		{stopReclaimMin,
 			"The task was stopped and waits again: a pool was below its minimum for longer than its min_after, and this " +
 				"one's pool ran more than its entitlement.",

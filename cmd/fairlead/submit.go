@@ -27,9 +27,8 @@ func (s *submission) command() *cobra.Command {
 lists the lines that have no effect. Flags on the command line override those in the script. The
 long options of sbatch are read as in a script, e.g. --cpus-per-task=4 --account=physics.
 
---mem and --mem-per-cpu choose a node that has this much memory beyond the requests of its other
-tasks. They are not enforced: a task that uses more takes memory from others. history -l shows the
-peak.
+--mem and --mem-per-cpu choose a node with this much memory beyond the requests of its other tasks. They
+are not enforced: a task that uses more takes memory from others. history -l shows the peak.
 
 The job gets PATH and the locale of your environment; pass more with --export.`,
 		Example: `  fairlead submit -- ./simulate run.cfg
@@ -56,8 +55,7 @@ The job gets PATH and the locale of your environment; pass more with --export.`,
 	f.StringToIntVar(&s.request, "request", nil, "further resources per task, e.g. tape=1")
 	f.StringSliceVarP(&s.licenses, "licenses", "L", nil, "licenses that each task holds while it runs, e.g. matlab:1,ansys:2")
 	f.StringSliceVar(&s.rates, "rate", nil, "rates that limit the starts of tasks, e.g. linkedin")
-	f.StringVarP(&s.limit, "time", "t", "",
-		"time limit: 90 (minutes), 1:30:00, 2-12:00:00, 60h, unlimited (default: the pool's default)")
+	f.StringVarP(&s.limit, "time", "t", "", "time limit: 90 (minutes), 1:30:00, 60h, unlimited (default: the pool's)")
 	f.StringVarP(&s.pool, "pool", "A", os.Getenv("FAIRLEAD_POOL"), "pool to charge (default: by the placement rules)")
 	f.StringVarP(&s.kind, "kind", "k", "", "kind of the job: chooses its workers, and may choose its pool")
 	f.StringVar(&s.priority, "priority", "", "priority within the pool: very_high, high, normal, low, very_low")
