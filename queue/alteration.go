@@ -12,7 +12,9 @@ type Alteration struct {
 	Pool     string  // for Move
 	// Limit is the new time limit, for Limit: [NoLimit] for none, 0 for that of the pool. For Move a client fills it in.
 	Limit time.Duration
-	Cause string // why, in words
+	// Waiting, for Cancel, cancels only the waiting tasks: running tasks go on, and are not tried again if they fail.
+	Waiting bool
+	Cause   string // why, in words
 	// By is the user who asks for the change, and Admin reports whether that user is an administrator: only an
 	// administrator releases a hold that an administrator put on another user's job. If By is empty the program itself
 	// asks, and may do everything.

@@ -168,7 +168,9 @@ type Task struct {
 	// Queued: the attempt has waited in another queueing system since Started, or ended there without having begun; see
 	// [Progress].
 	Queued bool
-	Alone  bool // ended as Cancelled without a cancel of its job: no [VerbUncancel] brings it back
+	// NoRetry: the task is not tried again if it fails, because the waiting tasks of its job were canceled while it ran.
+	NoRetry bool
+	Alone   bool // ended as Cancelled without a cancel of its job: no [VerbUncancel] brings it back
 	// Charge is what the current or last attempt is charged each second; 0 means the amount of the unit that the task
 	// takes.
 	Charge float64

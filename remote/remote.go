@@ -210,7 +210,7 @@ func (c *Client) Alter(ctx context.Context, changes ...queue.Alteration) ([]erro
 		a, jobs := rest[0], alike(rest)
 		r, err := c.api.Jobs.Alter(ctx, api.AlterRequest{
 			Verb: string(a.Verb), Jobs: jobs, Priority: a.Priority, QOS: a.QOS, Nice: a.Nice, Pool: a.Pool,
-			Limit: a.Limit.Seconds(), Cause: a.Cause,
+			Limit: a.Limit.Seconds(), Cause: a.Cause, Waiting: a.Waiting,
 		})
 		if err != nil {
 			return nil, err

@@ -24,6 +24,8 @@ type alteration struct {
 	selection
 	verb     string
 	past     string // the participle, such as "canceled"
+	part     string // the part of the jobs that it reaches, such as "the waiting tasks of "; empty: all
+	waiting  bool   // only the waiting tasks of the jobs
 	undo     string // the command that undoes it, with %s for the jobs
 	state    string // in which it leaves jobs; the undo command selects them by it; empty if there is none
 	states   []string
@@ -150,6 +152,9 @@ func (x *alteration) choose(ctx context.Context, client *api.Client) ([]int64, e
 		}
 		v.Set("after", strconv.FormatInt(jobs[len(jobs)-1].ID, 10))
 	}
+	if x.waiting {
+		jobs = slices.DeleteFunc(jobs, func(j api.Job) bool { return j.Waiting == 0 })
+	}
 	ids := make([]int64, len(jobs))
 	for i := range jobs {
 		ids[i] = jobs[i].ID
@@ -159,9 +164,9 @@ func (x *alteration) choose(ctx context.Context, client *api.Client) ([]int64, e
 	}
 	x.victims(jobs)
 	if !x.interactive() {
-		return nil, usagef("%s would be %s; to confirm, add --yes", count(len(ids), "job", "jobs"), x.past)
+		return nil, usagef("%s%s would be %s; to confirm, add --yes", x.part, count(len(ids), "job", "jobs"), x.past)
 	}
-	if !x.confirm(fmt.Sprintf("%s %s?", strings.ToUpper(x.verb[:1])+x.verb[1:], these(len(ids)))) {
+	if !x.confirm(fmt.Sprintf("%s %s%s?", strings.ToUpper(x.verb[:1])+x.verb[1:], x.part, these(len(ids)))) {
 		return nil, exit(api.ExitRefused)
 	}
 	return ids, nil
@@ -197,7 +202,7 @@ func (x *alteration) apply(ctx context.Context, client *api.Client, ids []int64)
 		n := min(maxAlter, len(rest))
 		r, err := client.Jobs.Alter(ctx, api.AlterRequest{
 			Verb: x.verb, Jobs: rest[:n], Priority: x.raise.Priority, QOS: x.raise.QOS, Nice: x.raise.Nice,
-			Pool: x.raise.Pool, Limit: x.raise.Limit, Cause: x.cause,
+			Pool: x.raise.Pool, Limit: x.raise.Limit, Cause: x.cause, Waiting: x.waiting,
 		})
 		if err != nil {
 			return err
@@ -251,9 +256,9 @@ func (x *alteration) report(good, bad []string) {
 	switch n := len(good); {
 	case n == 0:
 	case n == 1:
-		fmt.Fprintf(x.out, "%s job %s", x.past, good[0])
+		fmt.Fprintf(x.out, "%s %sjob %s", x.past, x.part, good[0])
 	default:
-		fmt.Fprintf(x.out, "%s %d jobs", x.past, n)
+		fmt.Fprintf(x.out, "%s %s%d jobs", x.past, x.part, n)
 	}
 	if len(good) > 0 && x.undo != "" {
 		fmt.Fprintf(x.out, "    (%s)", x.undoing(good))

@@ -6,7 +6,20 @@ func cancelCommand(a *app) *cobra.Command {
 	x := &alteration{app: a, verb: "cancel", past: "canceled", undo: "fairlead uncancel %s", state: "cancelled",
 		states: openStates}
 	c := x.command("cancel", "Cancel jobs: waiting tasks never start, running ones are stopped")
-	c.Example = "  fairlead cancel 1042\n  fairlead cancel -u ann -t waiting"
+	c.Long = `Cancel jobs: their waiting tasks never start, and running ones are stopped.
+
+With --waiting, only the waiting tasks of the jobs are canceled, and the running ones go on. A running task that
+fails is not tried again, whatever --retries says; one that loses its node, or is stopped to make room, runs again.
+The job ends when the last of them has ended: as cancelled, or as failed if one failed. If no task of a job runs,
+the whole job is canceled. The undo, fairlead uncancel, also restores the retries.`
+	c.Example = "  fairlead cancel 1042\n  fairlead cancel 1042 --waiting\n  fairlead cancel -u ann -t waiting"
+	c.Flags().BoolVar(&x.waiting, "waiting", false, "only the waiting tasks of the jobs; running tasks go on")
+	x.read = func(*cobra.Command) error {
+		if x.waiting {
+			x.part, x.state = "the waiting tasks of ", "" // jobs with running tasks do not become cancelled at once
+		}
+		return nil
+	}
 	return c
 }
 
@@ -14,7 +27,8 @@ func uncancelCommand(a *app) *cobra.Command {
 	x := &alteration{app: a, verb: "uncancel", past: "uncanceled", undo: "fairlead cancel %s",
 		states: []string{"cancelled"}, again: true}
 	c := x.command("uncancel", "Undo a cancel: the tasks that it canceled wait again")
-	c.Long = `Undo a cancel. Canceled tasks wait again; a task that ran when it was canceled starts over.
+	c.Long = `Undo a cancel, also one with --waiting. Canceled tasks wait again; a task that ran when it was
+canceled starts over.
 Tasks that had succeeded or failed do not run again; to run all tasks of a job again, use
 fairlead requeue.
 

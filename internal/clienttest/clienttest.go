@@ -245,6 +245,10 @@ func alter(s *suite) {
 			s.Errorf("%+v, %v", j, err)
 		}
 	}
+	errs, err = s.Alter(s.Context(), queue.Alteration{Job: ids[1], Verb: queue.VerbHold, Waiting: true})
+	if err == nil && errs[0] == nil {
+		s.Error("a hold was taken that is only about waiting tasks")
+	}
 	if errs, err := s.Alter(s.Context(), queue.Alteration{Job: ids[2], Verb: queue.VerbUncancel}); err != nil || errs[0] != nil {
 		s.Errorf("uncancel: %v, %v", errs, err)
 	}

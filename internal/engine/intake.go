@@ -218,6 +218,9 @@ func (in *Intake) additionsOf(
 		case a.Verb == queue.VerbUncancel && j.State.Ended(): // jobs that come back with it are counted later
 			user := all.of(j.User)
 			user.asks = user.asks.Plus(queue.UserCount{Jobs: 1, Tasks: int64(j.Tasks - j.Succeeded - j.Failed)})
+		case a.Verb == queue.VerbUncancel: // its waiting tasks were canceled, and it runs on
+			user := all.of(j.User)
+			user.asks = user.asks.Plus(queue.UserCount{Tasks: int64(j.Cancelled)})
 		case a.Verb == queue.VerbMove && in.client.settleMove(by, j, &a) == nil:
 			user := all.of(j.User)
 			user.pools = append(user.pools, a.Pool)

@@ -184,6 +184,48 @@ func TestUserLimitsFollow(t *testing.T) {
 	})
 }
 
+// TestUserLimitsCountUncanceledTasks: the waiting tasks of a job that runs on count again when their cancel is undone.
+func TestUserLimitsCountUncanceledTasks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New("cpu")
+		loop := limited(t, store, allocation.UserLimits{Tasks: 10})
+		ctx := t.Context()
+		array := into("ann")
+		array[0].Array = "0-7"
+		subs, err := loop.Intake.SubmitWith(ctx, array, within)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := subs[0].ID
+		if _, err := store.Lease(ctx, "n1", []queue.Want{{Job: id}}, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		alter := func(a queue.Alteration) error {
+			a.Job = id
+			errs, err := loop.Intake.AlterLimited(ctx, someone, a)
+			return errors.Join(append(errs, err)...)
+		}
+		if err := alter(queue.Alteration{Verb: queue.VerbCancel, Waiting: true}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if err := alter(queue.Alteration{Verb: queue.VerbUncancel}); err != nil {
+			t.Errorf("within the limit: %v", err)
+		}
+		if err := alter(queue.Alteration{Verb: queue.VerbCancel, Waiting: true}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		array[0].Array = "0-5"
+		if _, err := loop.Intake.SubmitWith(ctx, array, within); err != nil {
+			t.Fatal(err)
+		}
+		if err := alter(queue.Alteration{Verb: queue.VerbUncancel}); !errors.Is(err, fairlead.ErrLimit) {
+			t.Errorf("beyond the limit: %v", err)
+		}
+	})
+}
+
 // TestUserLimitsOfPools: pools that a user made count after a restart as well, pools that a move makes count, and
 // pools that the configuration names by now count no longer.
 func TestUserLimitsOfPools(t *testing.T) {

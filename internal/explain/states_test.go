@@ -20,6 +20,21 @@ func TestCancellingReason(t *testing.T) {
 	}
 }
 
+// TestCanceledTasksAreCounted: a job that runs on after its waiting tasks were canceled says how many, and by whom.
+func TestCanceledTasksAreCounted(t *testing.T) {
+	j := &queue.Job{Tasks: 6, Running: 2, Cancelled: 4, Cause: "by ann"}
+	tasks := []queue.Task{{State: queue.Running, Holder: "n1"}}
+	for _, got := range []string{RunningReason(j, tasks).Text, QueuedReason(j, tasks).Text} {
+		if !strings.HasSuffix(got, "; 4 of its 6 tasks were canceled (by ann)") {
+			t.Error(got)
+		}
+	}
+	j.Failed, j.Cause = 1, "exit status 1"
+	if got := RunningReason(j, tasks).Text; !strings.HasSuffix(got, "; 4 of its 6 tasks were canceled") {
+		t.Error(got)
+	}
+}
+
 // TestStoppedTasksAreSaidToBe: a job whose tasks are being stopped, to wait again, is not said to run on.
 func TestStoppedTasksAreSaidToBe(t *testing.T) {
 	one, two := queue.Task{State: queue.Running, Holder: "n1", Requeue: true}, queue.Task{State: queue.Running,

@@ -274,7 +274,21 @@ func RunningReason(j *queue.Job, tasks []queue.Task) why.Reason {
 		r.Text += fmt.Sprintf("; %s in another queueing system, behind %s", units.Plural(j.Queued, "task")+" of it wait",
 			holdersOf(tasks, func(t *queue.Task) bool { return t.Queued }))
 	}
+	r.Text += canceledOf(j)
 	return r
+}
+
+// canceledOf says how many tasks of a job that goes on were canceled and, if that is still known, by whom.
+func canceledOf(j *queue.Job) string {
+	if j.Cancel || j.Cancelled == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("; %d of its %s %s canceled", j.Cancelled, units.Plural(j.Tasks, "task"),
+		units.OneOf(j.Cancelled, "was", "were"))
+	if j.Failed == 0 && j.Cause != "" {
+		text += " (" + j.Cause + ")"
+	}
+	return text
 }
 
 // leftOf returns how long the running task of a job that began first may still run, if the job has a time limit.
@@ -318,7 +332,7 @@ func QueuedReason(j *queue.Job, tasks []queue.Task) why.Reason {
 	return why.Reason{
 		Code: why.StateQueued,
 		Text: fmt.Sprintf("it was handed to the bridge %s at %s, and waits in the queueing system behind that",
-			holdersOf(tasks, func(t *queue.Task) bool { return t.Queued }), instant.Text(since)),
+			holdersOf(tasks, func(t *queue.Task) bool { return t.Queued }), instant.Text(since)) + canceledOf(j),
 		Next: "wait: it has not begun, and is charged nothing",
 	}
 }

@@ -127,8 +127,7 @@ func special() map[string][]trial {
 	higher := jobWith(func(s *api.Spec) { s.Priority = "high" })
 	into := func(pool string) api.SubmitRequest { return jobWith(func(s *api.Spec) { s.Pool = pool }) }
 	maintenance := api.ReserveRequest{
-		Nodes: []string{"n0"}, Seconds: 60, From: time.Now().Add(time.Hour), Maintenance: true,
-	}
+		Nodes: []string{"n0"}, Seconds: 60, From: time.Now().Add(time.Hour), Maintenance: true}
 	setting := []api.SettingValue{{Path: "policy", Value: "fair"}}
 	return map[string][]trial{
 		"submit": {
@@ -140,6 +139,7 @@ func special() map[string][]trial {
 		},
 		"alter-jobs": {
 			{name: "hold", body: alteration("hold")}, {name: "cancel", body: alteration("cancel")},
+			{name: "cancel waiting", body: alteration("cancel", func(r *api.AlterRequest) { r.Waiting = true })},
 			{name: "requeue", body: alteration("requeue")}, {name: "release", body: alteration("release")},
 			{name: "uncancel", body: alteration("uncancel")},
 			{name: "priority low", body: alteration("prioritise", func(r *api.AlterRequest) { r.Priority = "low" })},

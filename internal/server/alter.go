@@ -57,8 +57,8 @@ func (s *jobService) Alter(ctx context.Context, r api.AlterRequest) (*api.AlterR
 		}
 	}
 	for k, err := range errs {
-		if id := changes[k].Job; err == nil && changes[k].Verb == queue.VerbHold && known[id].Queued > 0 {
-			out.Notes = append(out.Notes, beyondHold(id, known[id].Queued))
+		if j := known[changes[k].Job]; err == nil && j.Queued > 0 {
+			out.Notes = append(out.Notes, beyond(&changes[k], j.Queued)...)
 		}
 	}
 	return &out, nil
@@ -93,7 +93,7 @@ func (s *jobService) permitted(
 		changes = append(changes, queue.Alteration{
 			Job: id, Verb: queue.Verb(r.Verb), Priority: r.Priority, QOS: r.QOS, Nice: r.Nice, Pool: pool,
 			Limit: time.Duration(r.Limit * float64(time.Second)),
-			Cause: r.Cause, By: me.Name, Admin: me.Admin, Within: operated(&me, s.loop),
+			Cause: r.Cause, Waiting: r.Waiting, By: me.Name, Admin: me.Admin, Within: operated(&me, s.loop),
 		})
 	}
 	return changes, at
@@ -112,7 +112,16 @@ func alters(verb string) access.Verb {
 	return access.Alter
 }
 
-// beyondHold says what a hold does not affect: tasks that a bridge has handed over wait in the other system.
-func beyondHold(id int64, tasks int) string {
-	return fmt.Sprintf("job %d waits in another queueing system already, with %d of its tasks, and goes on there; to take it back to where it is held: fairlead requeue %d", id, tasks, id)
+// beyond says what a hold, or a cancel of waiting tasks, does not affect: tasks that a bridge has handed over wait in
+// the other system.
+func beyond(a *queue.Alteration, tasks int) (notes []string) {
+	goesOn := fmt.Sprintf("job %d waits in another queueing system already, with %d of its tasks, and goes on there; ",
+		a.Job, tasks)
+	switch {
+	case a.Verb == queue.VerbHold:
+		notes = append(notes, fmt.Sprintf("%sto take it back to where it is held: fairlead requeue %d", goesOn, a.Job))
+	case a.Waiting:
+		notes = append(notes, fmt.Sprintf("%sto cancel these, too: fairlead cancel %d", goesOn, a.Job))
+	}
+	return notes
 }

@@ -58,7 +58,10 @@ func cancelledToo(changes []queue.Alteration, errs []error, dependents []*queue.
 			ids = append(ids, strconv.FormatInt(j.ID, 10))
 		}
 	}
-	n, more := len(ids), ""
+	n, more, when := len(ids), "", "too"
+	if slices.ContainsFunc(changes, func(a queue.Alteration) bool { return a.Waiting }) {
+		when = "when the running tasks have ended"
+	}
 	if len(dependents) == maxDependents {
 		more = "at least "
 	}
@@ -66,10 +69,10 @@ func cancelledToo(changes []queue.Alteration, errs []error, dependents []*queue.
 	case n == 0:
 		return ""
 	case n == 1:
-		return fmt.Sprintf("%sjob %s is canceled too, because it depends on a canceled job", more, ids[0])
+		return fmt.Sprintf("%sjob %s is canceled %s, because it depends on a canceled job", more, ids[0], when)
 	case n > 10:
 		ids = append(ids[:10], "…")
 	}
-	return fmt.Sprintf("%s%d jobs are canceled too, because they depend on canceled jobs: %s",
-		more, n, strings.Join(ids, ", "))
+	return fmt.Sprintf("%s%d jobs are canceled %s, because they depend on canceled jobs: %s",
+		more, n, when, strings.Join(ids, ", "))
 }

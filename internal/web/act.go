@@ -77,6 +77,9 @@ func (a *Act) do(ctx context.Context, src Source, r *Request) (err error) {
 		return a.pause(ctx, src, r)
 	}
 	req := api.AlterRequest{Verb: a.Verb}
+	if a.Verb == cancelWaiting {
+		req.Verb, req.Waiting = "cancel", true
+	}
 	if a.Verb == "hold" {
 		req.Cause = r.Word("reason")
 	}
@@ -104,7 +107,7 @@ func (a *Act) do(ctx context.Context, src Source, r *Request) (err error) {
 			a.Did = append(a.Did, a.Jobs[i].ID)
 		}
 	}
-	if !a.Harm {
+	if !a.stopsTasks() {
 		return nil
 	}
 	return a.lookAgain(ctx, src)

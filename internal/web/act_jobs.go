@@ -7,6 +7,8 @@ import (
 	"strconv"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/queue"
 )
 
@@ -71,9 +73,12 @@ func (a *Act) forbids(j *api.Job, you *You) string {
 	return ""
 }
 
+// stopsTasks reports whether the action stops running tasks.
+func (a *Act) stopsTasks() bool { return a.Harm && a.Verb != cancelWaiting }
+
 // stops counts the tasks of a job that the action stops or takes back.
 func (a *Act) stops(j *api.Job) {
-	if a.Harm && !j.Cancel { // canceled jobs are already being stopped
+	if a.stopsTasks() && !j.Cancel { // canceled jobs are already being stopped
 		a.Tasks += j.Running - j.Queued
 		a.Queued += j.Queued
 	}
@@ -155,6 +160,8 @@ func effect(name string, j *api.Job) string {
 		return "waits again, without the tasks that had ended"
 	case name == "uncancel" && j.Cancel:
 		return "had ended before it could be stopped: nothing changes"
+	case name == "uncancel" && partly(j):
+		return "its canceled tasks wait again"
 	case name == "uncancel":
 		return "was not canceled: nothing changes"
 	case ended:
@@ -165,6 +172,8 @@ func effect(name string, j *api.Job) string {
 		return "is stopped, and waits again from the start"
 	case name == "requeue" && j.Running > 0:
 		return "is taken back from the other queueing system, and waits here again"
+	case name == cancelWaiting:
+		return cancelsWaiting(j)
 	case name == "cancel" && j.Running > j.Queued:
 		return "is stopped; its work is lost"
 	case name == "cancel" && j.Running > 0:
@@ -179,4 +188,17 @@ func effect(name string, j *api.Job) string {
 		return "waits for its turn again"
 	}
 	return "nothing changes"
+}
+
+// cancelsWaiting returns the effect of a cancel of the waiting tasks on a job.
+func cancelsWaiting(j *api.Job) string {
+	switch {
+	case j.Waiting == 0, j.Running > 0 && j.Gang > 1:
+		return "has no waiting task: nothing changes"
+	case j.Running == 0:
+		return "never starts"
+	}
+	return fmt.Sprintf("%s %s; %s %s on",
+		words.Tasks(int64(j.Waiting)), units.OneOf(j.Waiting, "never starts", "never start"),
+		words.Tasks(int64(j.Running)), units.OneOf(j.Running, "goes", "go"))
 }

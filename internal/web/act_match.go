@@ -145,7 +145,7 @@ func (a *Act) doSome(ctx context.Context, src Source, you *You, jobs []api.Job, 
 			left(reasonOf(e, j.ID), api.Status(e.Err()))
 			continue
 		}
-		if a.Did = append(a.Did, j.ID); a.Harm && j.Running > 0 {
+		if a.Did = append(a.Did, j.ID); a.stopsTasks() && j.Running > 0 {
 			ran = append(ran, j.ID)
 		}
 	}

@@ -42,6 +42,39 @@ func TestActSaysWhatCameOfIt(t *testing.T) {
 	}
 }
 
+// TestActCancelsOnlyWaiting: the page of a job with running and waiting tasks offers to cancel the waiting ones, and
+// afterwards to bring them back.
+func TestActCancelsOnlyWaiting(t *testing.T) {
+	l := newLab(t, cluster)
+	l.node("n1", map[string]int64{"cpu": 2})
+	id := fmt.Sprint(l.submit("ann", api.Spec{Array: "0-5"}))
+	l.wait("two tasks run", func() bool {
+		r, err := l.client.Jobs.Get(t.Context(), 1)
+		return err == nil && r.Job.Running == 2
+	})
+	_, _, text := l.get("/jobs/" + id)
+	shows(t, text, "Cancel waiting tasks</a>")
+	_, _, text = l.get("/act?verb=cancel-waiting&job=" + id)
+	shows(t, text, "Cancel waiting tasks of 1 job?", "4 tasks never start; 2 tasks go on",
+		"Cancel waiting tasks of job "+id)
+	_, text = l.post("/act", url.Values{"verb": {"cancel-waiting"}, "job": {id}})
+	shows(t, text, "done", "fairlead uncancel "+id, "Undo: uncancel")
+	if strings.Contains(text, "must stop first") {
+		t.Errorf("running tasks are stopped:\n%s", text)
+	}
+	_, _, text = l.get("/jobs/" + id)
+	shows(t, text, "4 canceled", "Uncancel</a>", "4 of its 6 tasks were canceled")
+	if strings.Contains(text, "Cancel waiting tasks</a>") {
+		t.Error("a job without a waiting task offers to cancel these")
+	}
+	_, _, text = l.get("/act?verb=uncancel&job=" + id)
+	shows(t, text, "its canceled tasks wait again")
+	_, text = l.post("/act", url.Values{"verb": {"uncancel"}, "job": {id}})
+	shows(t, text, "Uncancel: done")
+	_, _, text = l.get("/jobs/" + id)
+	shows(t, text, "4 wait, 2 run")
+}
+
 // TestUncancelSaysWhoWaitsForWhom checks the question for a canceled job that depends on another cancelled
 // job: alone, the job may not come back; together with the other job it waits again.
 func TestUncancelSaysWhoWaitsForWhom(t *testing.T) {

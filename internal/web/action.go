@@ -148,6 +148,8 @@ var acts = []action{
 	{"release", "Release", "Held jobs wait for their turn again.", "hold", false},
 	{"requeue", "Requeue", "Running tasks are stopped, and all tasks run again from the start.", "cancel", true},
 	{"cancel", "Cancel", "Waiting tasks never start, and running tasks are stopped. If you undo it, waiting tasks wait again, and stopped tasks run again from the start.", "uncancel", true},
+	{cancelWaiting, "Cancel waiting tasks of", "Waiting tasks never start. Running tasks go on, and are not tried again " +
+		"if they fail. If you undo it, the waiting tasks wait again.", "uncancel", true},
 	{"uncancel", "Uncancel", "Tasks that waited wait again, and stopped tasks run again from the start. Tasks that had ended do not run again.", "cancel", false},
 	{"prioritise", "Priority", "Waiting tasks move forward or back in their pool; running tasks go on.", "prioritise",
 		false},

@@ -1,6 +1,8 @@
 package web
 
 import (
+	"slices"
+
 	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/queue"
@@ -15,6 +17,12 @@ type verb struct {
 var allVerbs = []verb{{"hold", "Hold", false}, {"release", "Release", false}, {"prioritise", "Priority", false},
 	{"uncancel", "Uncancel", false}, {"requeue", "Requeue", true}, {"cancel", "Cancel", true}}
 
+// cancelWaiting is the action that cancels only the waiting tasks of a job.
+const cancelWaiting = "cancel-waiting"
+
+// ofOneJob lists the actions that only the page of a job offers.
+var ofOneJob = []verb{{cancelWaiting, "Cancel waiting tasks", true}}
+
 // mayChange reports whether a user may change a job.
 func mayChange(j *api.Job, you *You) bool {
 	return you.can(access.Alter, access.Object{Owner: j.User, Pool: j.Pool})
@@ -26,6 +34,9 @@ func mayRelease(j *api.Job, you *You) bool {
 	return you.Admin || j.HeldBy == "" || j.HeldBy == j.User || j.HeldBy == you.User
 }
 
+// partly reports whether tasks of a job were canceled, but not the job.
+func partly(j *api.Job) bool { return !j.Cancel && j.Cancelled > 0 && j.Gang < 2 }
+
 // verbsFor returns the verbs that make sense for a job in its state, for a user who may use them.
 func verbsFor(j *api.Job, you *You) []verb {
 	if !mayChange(j, you) {
@@ -33,7 +44,7 @@ func verbsFor(j *api.Job, you *You) []verb {
 	}
 	var out []verb
 	state := queue.State(j.State)
-	for _, v := range allVerbs {
+	for _, v := range slices.Concat(allVerbs, ofOneJob) {
 		switch v.Name {
 		case "hold":
 			if j.Held || state.Ended() || j.Waiting == 0 && state != queue.Blocked {
@@ -52,11 +63,15 @@ func verbsFor(j *api.Job, you *You) []verb {
 				continue
 			}
 		case "uncancel":
-			if !j.Cancel || state.Ended() && j.Cancelled == 0 {
+			if !j.Cancel && !partly(j) || state.Ended() && j.Cancelled == 0 {
 				continue
 			}
 		case "cancel":
 			if j.Cancel || state.Ended() {
+				continue
+			}
+		case cancelWaiting:
+			if j.Cancel || j.Waiting == 0 || j.Running == 0 || j.Gang > 1 {
 				continue
 			}
 		}

@@ -42,10 +42,10 @@ func (s *Store) alter(a queue.Alteration, now time.Time) error {
 	if a.Verb == queue.VerbRequeue && j.State.Ended() {
 		s.journal.noteAll(life.ResetEvents(&j.Job, j.started()))
 	}
-	s.journal.note(life.AlterEvent(a, now))
+	s.journal.note(life.AlterEvent(&j.Job, a, now))
 	switch a.Verb {
 	case queue.VerbCancel:
-		s.cancel(j, life.Words(a), now)
+		s.cancel(j, a, now)
 	case queue.VerbHold:
 		s.withdrawn(j, "held", now)
 		life.Hold(&j.Job, a)

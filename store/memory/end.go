@@ -29,10 +29,12 @@ func (s *Store) stop(j *job, why string, now time.Time) {
 	s.feed.Add(queue.Change{What: queue.Stop, Job: life.Header(&j.Job), State: j.State, Reason: why, Runs: j.runs(), At: now})
 }
 
-func (s *Store) cancel(j *job, cause string, now time.Time) {
-	s.withdrawn(j, cause, now)
+// cancel cancels a job: it ends at once or, if it has running tasks, when these have been stopped or, if only the
+// waiting tasks are canceled, have ended.
+func (s *Store) cancel(j *job, a queue.Alteration, now time.Time) {
+	s.withdrawn(j, life.Words(a), now)
 	waiting := j.Waiting
-	if !life.Cancel(&j.Job, cause, now) {
+	if !life.Cancel(&j.Job, a, now) {
 		return
 	}
 	s.ledger.account(j.Pool).Waiting -= int64(waiting)
@@ -40,7 +42,13 @@ func (s *Store) cancel(j *job, cause string, now time.Time) {
 		j.tasks[i].State = queue.Cancelled
 	}
 	j.returned, j.next = nil, j.Tasks
-	s.stop(j, cause, now)
+	if !j.Cancel {
+		for _, t := range j.tasks {
+			t.NoRetry = t.NoRetry || t.State == queue.Running
+		}
+		return
+	}
+	s.stop(j, life.Words(a), now)
 	if j.State.Ended() {
 		s.ended(j, now)
 	}

@@ -15,23 +15,27 @@ func (s *Store) uncancel(j *job, a queue.Alteration, now time.Time) error {
 		return refused
 	}
 	over, tasks := j.State.Ended(), j.started()
+	waiting, eligible := j.Waiting, life.Eligible(&j.Job)
 	before := life.UncancelEvents(&j.Job, tasks)
 	if _, refused := life.Uncancel(&j.Job, tasks, len(waitsFor)); refused != nil {
 		return refused
 	}
 	s.journal.noteAll(before)
-	s.journal.note(life.AlterEvent(a, now))
+	s.journal.note(life.AlterEvent(&j.Job, a, now))
 	j.next, j.returned = len(tasks), nil
 	for _, t := range tasks {
 		if t.State == queue.Waiting {
 			j.returned = append(j.returned, t.Index)
 		}
 	}
-	s.ledger.account(j.Pool).Waiting += int64(j.Waiting)
+	s.ledger.account(j.Pool).Waiting += int64(j.Waiting - waiting)
 	for _, on := range waitsFor {
 		if at, known := slices.BinarySearch(s.dependents[on], j.ID); !known {
 			s.dependents[on] = slices.Insert(s.dependents[on], at, j.ID)
 		}
+	}
+	if eligible { // a task that was going on has lost its node, and waits already
+		s.withdrawn(j, "cancel undone", now)
 	}
 	s.waited(j, "cancel undone", now)
 	if over {

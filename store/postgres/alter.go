@@ -43,11 +43,11 @@ func (t *tx) alter(a queue.Alteration) (refused, err error) {
 			return nil, err
 		}
 	}
-	t.note(life.AlterEvent(a, t.trip.now))
+	t.note(life.AlterEvent(&r.Job, a, t.trip.now))
 	t.jobs.save(r)
 	switch a.Verb {
 	case queue.VerbCancel:
-		return nil, t.cancel(r, life.Words(a))
+		return nil, t.cancel(r, a)
 	case queue.VerbHold:
 		t.withdrawn(r, "held")
 		life.Hold(&r.Job, a)

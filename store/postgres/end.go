@@ -91,11 +91,12 @@ func (t *tx) dependencyEnded(r *row, on *queue.Job) error {
 	return nil
 }
 
-// cancel cancels a job: it ends at once or, if it has running tasks, when these have been stopped.
-func (t *tx) cancel(r *row, cause string) error {
-	t.withdrawn(r, cause)
+// cancel cancels a job: it ends at once or, if it has running tasks, when these have been stopped or, if only the
+// waiting tasks are canceled, have ended.
+func (t *tx) cancel(r *row, a queue.Alteration) error {
+	t.withdrawn(r, life.Words(a))
 	waiting := r.Waiting
-	if !life.Cancel(&r.Job, cause, t.trip.now) {
+	if !life.Cancel(&r.Job, a, t.trip.now) {
 		return nil
 	}
 	t.jobs.save(r)
@@ -113,11 +114,24 @@ func (t *tx) cancel(r *row, cause string) error {
 		r.one.State = queue.Cancelled
 	}
 	r.returned, r.next = 0, r.Tasks
-	if err := t.stop(r, cause); err != nil {
+	if !r.Cancel {
+		return t.noRetry(r)
+	}
+	if err := t.stop(r, life.Words(a)); err != nil {
 		return err
 	}
 	if r.State.Ended() {
 		return t.ended(&r.Job)
 	}
 	return nil
+}
+
+// noRetry marks the running tasks of a job whose waiting tasks were canceled: none is tried again if it fails.
+func (t *tx) noRetry(r *row) error {
+	tasks, err := t.running(r)
+	for _, k := range tasks {
+		k.NoRetry = true
+		t.tasks.save(r, k)
+	}
+	return err
 }

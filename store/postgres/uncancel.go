@@ -19,22 +19,27 @@ func (t *tx) uncancel(r *row, a queue.Alteration) (refused, err error) {
 	if err != nil {
 		return nil, err
 	}
-	over := r.State.Ended()
+	over, waiting, eligible := r.State.Ended(), r.Waiting, life.Eligible(&r.Job)
 	before := life.UncancelEvents(&r.Job, tasks)
 	changed, refused := life.Uncancel(&r.Job, tasks, len(waitsFor))
 	if refused != nil {
 		return refused, nil
 	}
-	t.noteAll(append(before, life.AlterEvent(a, t.trip.now)))
+	t.noteAll(append(before, life.AlterEvent(&r.Job, a, t.trip.now)))
 	t.jobs.save(r)
 	r.next, r.returned = len(tasks), 0
 	for _, k := range changed {
 		t.tasks.save(r, k)
+	}
+	for _, k := range tasks {
 		if k.State == queue.Waiting {
 			r.returned++
 		}
 	}
-	t.ledger.count(r.pool, r.Waiting, 0)
+	t.ledger.count(r.pool, r.Waiting-waiting, 0)
+	if eligible { // a task that was going on has lost its node, and waits already
+		t.withdrawn(r, "cancel undone")
+	}
 	for _, on := range waitsFor {
 		t.trip.queue(`INSERT INTO @.depends (on_job, job) VALUES ($1, $2) ON CONFLICT DO NOTHING`, on, r.ID)
 		delete(t.waitsFor, on) // its dependents must be queried again

@@ -49,12 +49,12 @@ func (t *tx) alter(a queue.Alteration) (refused, err error) {
 			return nil, err
 		}
 	}
-	if err := t.note(life.AlterEvent(a, t.now)); err != nil {
+	if err := t.note(life.AlterEvent(&r.Job, a, t.now)); err != nil {
 		return nil, err
 	}
 	switch a.Verb {
 	case queue.VerbCancel:
-		return nil, t.cancel(r, life.Words(a))
+		return nil, t.cancel(r, a)
 	case queue.VerbHold:
 		t.withdrawn(r, "held")
 		life.Hold(&r.Job, a)

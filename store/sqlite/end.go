@@ -9,10 +9,12 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-func (t *tx) cancel(r *row, cause string) error {
-	t.withdrawn(r, cause)
+// cancel cancels a job: it ends at once or, if it has running tasks, when these have been stopped or, if only the
+// waiting tasks are canceled, have ended.
+func (t *tx) cancel(r *row, a queue.Alteration) error {
+	t.withdrawn(r, life.Words(a))
 	waiting := r.Waiting
-	if !life.Cancel(&r.Job, cause, t.now) {
+	if !life.Cancel(&r.Job, a, t.now) {
 		return nil
 	}
 	t.ledger.count(r.pool, -waiting, 0)
@@ -26,13 +28,26 @@ func (t *tx) cancel(r *row, cause string) error {
 		r.one.State = queue.Cancelled
 	}
 	r.returned, r.next = 0, r.Tasks
-	if err := errors.Join(t.stop(r, cause), t.save(r)); err != nil {
+	if !r.Cancel {
+		return errors.Join(t.noRetry(r), t.save(r))
+	}
+	if err := errors.Join(t.stop(r, life.Words(a)), t.save(r)); err != nil {
 		return err
 	}
 	if r.State.Ended() {
 		return t.ended(life.Header(&r.Job), r.State, r.Cause)
 	}
 	return nil
+}
+
+// noRetry marks the running tasks of a job whose waiting tasks were canceled: none is tried again if it fails.
+func (t *tx) noRetry(r *row) error {
+	tasks, err := t.running(r)
+	for i := range tasks {
+		tasks[i].NoRetry = true
+		err = errors.Join(err, t.saveTask(r, &tasks[i]))
+	}
+	return err
 }
 
 // stop reports to the feed which tasks of the job must be stopped.

@@ -232,6 +232,36 @@ func TestRecordOutlivesRestart(t *testing.T) {
 	}
 }
 
+// TestCancelOfWaitingTasksOutlivesRestart: after a restart, no waiting task has come back, and a task that was running
+// is not tried again.
+func TestCancelOfWaitingTasksOutlivesRestart(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j.db")
+	s := openFile(t, path)
+	jobs := []*queue.Job{{User: "ann", Pool: "a", Priority: "normal", Argv: []string{"true"}, Array: "0-4", Retries: 3}}
+	if _, err := s.Submit(t.Context(), jobs); err != nil {
+		t.Fatal(err)
+	}
+	grants, err := s.Lease(t.Context(), "n1", []queue.Want{{Job: 1}}, time.Hour)
+	if err != nil || grants[0].Lease == nil {
+		t.Fatal(grants, err)
+	}
+	errs, err := s.Alter(t.Context(), []queue.Alteration{{Job: 1, Verb: queue.VerbCancel, Waiting: true, By: "ann"}})
+	if err != nil || errs[0] != nil {
+		t.Fatal(errs, err)
+	}
+	s.Close()
+	s = openFile(t, path)
+	failed := queue.Result{Ref: grants[0].Lease.Ref, Outcome: queue.Outcome{State: queue.Failed}}
+	v, err := s.Finish(t.Context(), []queue.Result{failed})
+	if err != nil || v[0].Err != nil || v[0].Again || v[0].State != queue.Failed {
+		t.Errorf("%+v, %v", v, err)
+	}
+	found, err := s.Jobs(t.Context(), queue.Query{})
+	if err != nil || len(found) != 1 || found[0].Cancelled != 4 || found[0].Waiting != 0 {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
 // TestRedactedFilesAreClean: a redacted secret of the record is in no file of the database any more.
 func TestRedactedFilesAreClean(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.db")

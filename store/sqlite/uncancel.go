@@ -17,7 +17,7 @@ func (t *tx) uncancel(r *row, a queue.Alteration) (refused, err error) {
 	if err != nil {
 		return nil, err
 	}
-	over := r.State.Ended()
+	over, waiting, eligible := r.State.Ended(), r.Waiting, life.Eligible(&r.Job)
 	before := life.UncancelEvents(&r.Job, pointers(started))
 	changed, refused := life.Uncancel(&r.Job, pointers(started), len(waitsFor))
 	if refused != nil {
@@ -28,12 +28,17 @@ func (t *tx) uncancel(r *row, a queue.Alteration) (refused, err error) {
 		if err := t.saveTask(r, k); err != nil {
 			return nil, err
 		}
-		if k.State == queue.Waiting {
+	}
+	for i := range started {
+		if started[i].State == queue.Waiting {
 			r.returned++
 		}
 	}
-	t.ledger.count(r.pool, r.Waiting, 0)
-	err = errors.Join(t.noteAll(before), t.note(life.AlterEvent(a, t.now)), t.await(r.ID, waitsFor), t.waited(r, "cancel undone"), t.save(r))
+	t.ledger.count(r.pool, r.Waiting-waiting, 0)
+	if eligible { // a task that was going on has lost its node, and waits already
+		t.withdrawn(r, "cancel undone")
+	}
+	err = errors.Join(t.noteAll(before), t.note(life.AlterEvent(&r.Job, a, t.now)), t.await(r.ID, waitsFor), t.waited(r, "cancel undone"), t.save(r))
 	if err == nil && over {
 		err = t.uncancelDependents(r.ID)
 	}

@@ -256,6 +256,7 @@ func (w *twins) alter() {
 		Verb: pick(w, queue.VerbCancel, queue.VerbHold, queue.VerbRelease, queue.VerbRequeue, queue.VerbUncancel, queue.VerbPrioritise,
 			queue.VerbMove, queue.VerbLimit),
 	}}
+	c[0].Waiting = c[0].Verb == queue.VerbCancel && w.rng.IntN(2) == 0
 	x, e1 := w.a.Alter(w.t.Context(), c)
 	y, e2 := w.b.Alter(w.t.Context(), c)
 	w.same("alter", x, y, e1, e2)

@@ -20,6 +20,9 @@ func Allowed(j *queue.Job, a queue.Alteration) error {
 	if err := mayAlter(j, a); err != nil {
 		return err
 	}
+	if a.Waiting && a.Verb != queue.VerbCancel {
+		return queue.Invalidf("waiting", "only the verb cancel can be limited to waiting tasks")
+	}
 	ended, to := j.State.Ended(), share.Original(a.Pool)
 	switch a.Verb {
 	case queue.VerbCancel, queue.VerbHold, queue.VerbPrioritise:
@@ -31,6 +34,9 @@ func Allowed(j *queue.Job, a queue.Alteration) error {
 		}
 		if a.Verb == queue.VerbHold {
 			return mayHold(j, a)
+		}
+		if a.Verb == queue.VerbCancel && a.Waiting {
+			return mayCancelWaiting(j)
 		}
 	case queue.VerbMove:
 		switch {
@@ -86,9 +92,13 @@ func mayAlter(j *queue.Job, a queue.Alteration) error {
 		queue.ErrForbidden)
 }
 
-// AlterEvent returns the event of an alteration for the job's history.
-func AlterEvent(a queue.Alteration, now time.Time) queue.Event {
+// AlterEvent returns the event of an alteration for the job's history. Call it before the job is changed; only a cancel
+// of waiting tasks looks at the job.
+func AlterEvent(j *queue.Job, a queue.Alteration, now time.Time) queue.Event {
 	text := string(a.Verb)
+	if a.Verb == queue.VerbCancel && a.Waiting {
+		text += " " + units.Plural(j.Waiting, "waiting task")
+	}
 	if a.Verb == queue.VerbPrioritise {
 		if a.Priority != "" {
 			text += " " + a.Priority

@@ -82,7 +82,7 @@ func waitsAgain(j *queue.Job, t *queue.Task, o queue.Outcome, now time.Time) (bo
 	case o.State == queue.Cancelled && o.Next != nil:
 		return true, now.Add(*o.Next)
 	}
-	if o.State != queue.Failed || o.Final || t.Fails > j.Retries {
+	if o.State != queue.Failed || o.Final || t.NoRetry || t.Fails > j.Retries {
 		return false, time.Time{}
 	}
 	if o.Next != nil {
@@ -128,7 +128,8 @@ func end(j *queue.Job, again bool, o queue.Outcome, now time.Time) {
 		j.Waiting++
 	default:
 		count(j, o.State, 1)
-		if o.State == queue.Failed && j.Cause == "" {
+		// If only waiting tasks were canceled, the first failure is the cause of the job's end.
+		if o.State == queue.Failed && (j.Cause == "" || j.Failed == 1 && !j.Cancel) {
 			j.Cause = cause(o)
 		}
 	}
@@ -163,20 +164,6 @@ func cause(o queue.Outcome) string {
 	return fmt.Sprintf("exit status %d", o.ExitCode)
 }
 
-// Cancel cancels the waiting tasks of a job; the holders of its running tasks must stop these.
-// It returns false if the job has ended.
-func Cancel(j *queue.Job, cause string, now time.Time) bool {
-	if j.State.Ended() {
-		return false
-	}
-	j.Cancelled += j.Waiting
-	j.Waiting = 0
-	j.Cancel = true
-	j.Cause = cause
-	settle(j, now)
-	return true
-}
-
 // Reset makes an ended job wait again from the start. It ignores the job's dependencies, because the user who requeues
 // it wants it to run.
 func Reset(j *queue.Job) {
@@ -198,8 +185,12 @@ func Header(j *queue.Job) queue.Header {
 	}
 }
 
-// Unmet says why a job can never start because of one of its dependencies.
-func Unmet(d queue.Dependency, ended queue.State) string {
+// Unmet returns the alteration that cancels a job because it can never start: one of its dependencies ended otherwise.
+func Unmet(d queue.Dependency, ended queue.State) queue.Alteration {
+	return queue.Alteration{Verb: queue.VerbCancel, Cause: unmet(d, ended)}
+}
+
+func unmet(d queue.Dependency, ended queue.State) string {
 	return fmt.Sprintf("it waited for job %d (%s), which ended as %s", d.Job, d.On, ended)
 }
 

@@ -125,16 +125,17 @@ func ReadSpec(text []byte, j *queue.Job) error {
 	return nil
 }
 
-// The bits of [AgainBits]: why a task waits again when its attempt ends, that it has not begun, or that it was
-// cancelled alone.
+// The bits of [AgainBits]: why a task waits again when its attempt ends, or does not, that it has not begun, or that it
+// was canceled alone.
 const (
 	onRequeue = 1 << iota
 	onStop
 	inQueue // the attempt waits, or ended, in another queueing system without having begun
 	alone   // it was canceled, and its job was not
+	noRetry
 )
 
-// AgainBits encodes Requeue, Stopped, Queued and Alone of a task as one number.
+// AgainBits encodes Requeue, Stopped, Queued, Alone and NoRetry of a task as one number.
 func AgainBits(t *queue.Task) (bits int) {
 	if t.Requeue {
 		bits |= onRequeue
@@ -148,12 +149,16 @@ func AgainBits(t *queue.Task) (bits int) {
 	if t.Alone {
 		bits |= alone
 	}
+	if t.NoRetry {
+		bits |= noRetry
+	}
 	return bits
 }
 
 // SetAgain decodes the number of AgainBits.
 func SetAgain(t *queue.Task, bits int) {
 	t.Requeue, t.Stopped, t.Queued, t.Alone = bits&onRequeue != 0, bits&onStop != 0, bits&inQueue != 0, bits&alone != 0
+	t.NoRetry = bits&noRetry != 0
 }
 
 // plainOutcome stands for a success without details.

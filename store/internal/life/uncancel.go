@@ -2,6 +2,7 @@ package life
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fairlead/fairlead/queue"
@@ -15,7 +16,7 @@ func Along(j *queue.Job) bool {
 	}
 	for _, d := range j.After {
 		for _, ended := range []queue.State{queue.Succeeded, queue.Failed, queue.Cancelled} {
-			if j.Cause == Unmet(d, ended) {
+			if j.Cause == unmet(d, ended) {
 				return true
 			}
 		}
@@ -63,12 +64,16 @@ func UncancelWith(job, on int64) queue.Alteration {
 // Uncancel undoes the cancellation of a job, so that its cancelled tasks wait again. tasks are all started tasks, by
 // index. Among these it restores the tasks that the cancellation stopped, and the tasks that had waited for another
 // attempt. Tasks that succeeded, failed or were canceled alone stay as they are, except in a gang, which runs only as
-// a whole. A task that is still being stopped waits again when it has stopped. The job waits for pending others. It
-// returns the changed tasks.
+// a whole. A task that is still being stopped waits again when it has stopped; if only the waiting tasks were canceled,
+// the running tasks go on, and are tried again as before. The job waits for pending others. It returns the changed
+// tasks.
 func Uncancel(j *queue.Job, tasks []*queue.Task, pending int) (changed []*queue.Task, refused error) {
+	if !j.Cancel && struckOut(j, tasks) == 0 {
+		return nil, notCancelled(j)
+	}
 	whole := j.Gang > 1 && j.State.Ended()
 	back := j.Tasks - len(tasks)
-	var running []*queue.Task
+	var running, waiting []*queue.Task
 	for _, t := range tasks {
 		switch {
 		case t.State == queue.Running:
@@ -76,16 +81,19 @@ func Uncancel(j *queue.Job, tasks []*queue.Task, pending int) (changed []*queue.
 		case whole || t.State == queue.Cancelled && !t.Alone:
 			changed = append(changed, t)
 			back++
+		case t.State == queue.Waiting && t.NoRetry:
+			t.NoRetry = false
+			waiting = append(waiting, t)
 		}
 	}
 	if back+len(running) == 0 {
 		return nil, nothingCancelled(j)
 	}
 	for _, t := range changed {
-		t.State, t.Queued = queue.Waiting, false
+		t.State, t.Queued, t.NoRetry = queue.Waiting, false, false
 	}
 	for _, t := range running {
-		t.Stopped = true
+		t.Stopped, t.NoRetry = t.Stopped || j.Cancel, false
 	}
 	j.Waiting += back
 	if j.Cancelled -= back; whole {
@@ -97,7 +105,7 @@ func Uncancel(j *queue.Job, tasks []*queue.Task, pending int) (changed []*queue.
 	}
 	j.Ended = time.Time{}
 	j.State = State(j)
-	return append(changed, running...), nil
+	return slices.Concat(changed, running, waiting), nil
 }
 
 // causeOf returns the cause of the first failure, which the cancellation had replaced.
@@ -114,6 +122,14 @@ func causeOf(tasks []*queue.Task) string {
 	return cause(first.Outcome)
 }
 
+func notCancelled(j *queue.Job) error {
+	if j.State.Ended() {
+		return fmt.Errorf("job %d has ended (%s), and nobody canceled it; to run it again: fairlead requeue %d: %w", j.ID,
+			j.State, j.ID, queue.ErrState)
+	}
+	return fmt.Errorf("job %d is not canceled: %w", j.ID, queue.ErrState)
+}
+
 func nothingCancelled(j *queue.Job) error {
 	return fmt.Errorf(
 		"job %d had ended (%s) before it could be stopped: nothing was canceled; to run it again: fairlead requeue %d: %w",
@@ -123,14 +139,12 @@ func nothingCancelled(j *queue.Job) error {
 // mayUncancel returns an error if the cancellation of a job cannot be undone because of the job itself.
 func mayUncancel(j *queue.Job) error {
 	no := func(why string) error { return fmt.Errorf("job %d %s: %w", j.ID, why, queue.ErrState) }
-	switch ended := j.State.Ended(); {
-	case !j.Cancel && ended:
-		return no(fmt.Sprintf("has ended (%s), and nobody canceled it; to run it again: fairlead requeue %d", j.State, j.ID))
-	case !j.Cancel:
-		return no("is not canceled")
+	switch {
+	case !j.Cancel && (j.Cancelled == 0 || j.Gang > 1):
+		return notCancelled(j)
 	case j.Gang > 1 && j.Failed > 0:
 		return no(fmt.Sprintf("is a gang with a failed task: it cannot go on without that task; to run all of it again: fairlead requeue %d", j.ID))
-	case j.Cancelled == 0 && ended:
+	case j.Cancelled == 0 && j.State.Ended():
 		return nothingCancelled(j)
 	}
 	return nil
