@@ -23,7 +23,7 @@ func Allowed(j *queue.Job, a queue.Alteration) error {
 	if a.Waiting && a.Verb != queue.VerbCancel {
 		return queue.Invalidf("waiting", "only the verb cancel can be limited to waiting tasks")
 	}
-	ended, to := j.State.Ended(), share.Original(a.Pool)
+	ended := j.State.Ended()
 	switch a.Verb {
 	case queue.VerbCancel, queue.VerbHold, queue.VerbPrioritise:
 		if ended {
@@ -38,16 +38,8 @@ func Allowed(j *queue.Job, a queue.Alteration) error {
 		if a.Verb == queue.VerbCancel && a.Waiting {
 			return mayCancelWaiting(j)
 		}
-	case queue.VerbMove:
-		switch {
-		case ended:
-			return no(fmt.Sprintf("has ended (%s) and does not go to %s: submit it again there", j.State, to))
-		case j.Running > 0:
-			return no(fmt.Sprintf("runs and does not go to %s: only a job without a running task does; to stop it first: "+
-				"fairlead hold %[2]d; fairlead requeue %[2]d", to, j.ID))
-		}
-	case queue.VerbLimit:
-		return mayLimit(j)
+	case queue.VerbMove, queue.VerbLimit:
+		return mayReplace(j, a)
 	case queue.VerbRelease:
 		return mayRelease(j, a)
 	case queue.VerbRequeue:
@@ -65,17 +57,22 @@ func Allowed(j *queue.Job, a queue.Alteration) error {
 	return nil
 }
 
-// mayLimit returns an error if the time limit of a job cannot change: it has ended, or tasks run that began with the
-// present one.
-func mayLimit(j *queue.Job) error {
+// mayReplace returns an error if the pool or the time limit of a job cannot change: it has ended, or tasks run that
+// began with the present one.
+func mayReplace(j *queue.Job, a queue.Alteration) error {
+	ended, runs := "", "with its time limit, which can only change while it waits"
+	if a.Verb == queue.VerbMove {
+		not := "and does not go to " + share.Original(a.Pool)
+		ended, runs = " "+not+": submit it again there", not+": only a job without a running task does"
+	}
 	switch {
 	case j.State.Ended():
-		return fmt.Errorf("job %d has ended (%s): %w", j.ID, j.State, queue.ErrState)
+		return fmt.Errorf("job %d has ended (%s)%s: %w", j.ID, j.State, ended, queue.ErrState)
 	case j.Cancel:
-		return fmt.Errorf("job %d is being cancelled: %w", j.ID, queue.ErrState)
+		return fmt.Errorf("job %d is being canceled: %w", j.ID, queue.ErrState)
 	case j.Running > 0:
-		return fmt.Errorf("job %d runs with its time limit, which can only change while it waits; to stop it first: "+
-			"fairlead hold %[1]d; fairlead requeue %[1]d: %w", j.ID, queue.ErrState)
+		return fmt.Errorf("job %d runs %s; to stop it first: fairlead hold %[1]d; fairlead requeue %[1]d: %[3]w", j.ID, runs,
+			queue.ErrState)
 	}
 	return nil
 }
