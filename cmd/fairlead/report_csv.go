@@ -4,8 +4,9 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
+
+	"github.com/fairlead/fairlead/internal/table"
 )
 
 // csvTable is a report as comma-separated values.
@@ -47,16 +48,8 @@ func (t *csvTable) write(out io.Writer, l *listing) error {
 
 // pick returns the columns with these names. A name of a file gets a hint, because -o is one in other programs.
 func (t *csvTable) pick(columns []string) (at []int, err error) {
-	for _, name := range columns {
-		is := func(known string) bool { return strings.EqualFold(known, name) }
-		i := slices.IndexFunc(t.keys, is)
-		if i < 0 {
-			i = slices.IndexFunc(t.names, is)
-		}
-		if i < 0 {
-			return nil, usagef("there is no column %q; known: %s%s", name, strings.Join(t.keys, ", "), fileHint(name))
-		}
-		at = append(at, i)
+	if at, err = table.Find(columns, t.keys, t.names...); err != nil {
+		return nil, usagef("%w%s", err, fileHint(columns[len(at)]))
 	}
 	return at, nil
 }

@@ -62,24 +62,32 @@ func (t *Table) Mark() { t.bold[len(t.rows)-1] = true }
 // Len returns the number of rows.
 func (t *Table) Len() int { return len(t.rows) }
 
+// Find returns the places of names among the known ones, whatever their case. also may hold second names of the same
+// columns. An unknown name is an error that lists the known ones; the places of the names before it are returned, too.
+func Find(names, known []string, also ...string) (at []int, err error) {
+	for _, n := range names {
+		is := func(k string) bool { return strings.EqualFold(k, n) }
+		i := slices.IndexFunc(known, is)
+		if i < 0 {
+			i = slices.IndexFunc(also, is)
+		}
+		if i < 0 {
+			return at, fmt.Errorf("there is no column %q; known: %s", n, strings.Join(known, ", "))
+		}
+		at = append(at, i)
+	}
+	return at, nil
+}
+
 // Pick keeps only the named columns, in that order. An unknown name is an error that lists the known ones.
 func (t *Table) Pick(names []string) error {
-	var at []int
-	for _, n := range names {
-		found := -1
-		for i, c := range t.columns {
-			if strings.EqualFold(c.Name, n) {
-				found = i
-			}
-		}
-		if found < 0 {
-			var known []string
-			for _, c := range t.columns {
-				known = append(known, strings.ToLower(c.Name))
-			}
-			return fmt.Errorf("there is no column %q; known: %s", n, strings.Join(known, ", "))
-		}
-		at = append(at, found)
+	known := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		known[i] = strings.ToLower(c.Name)
+	}
+	at, err := Find(names, known)
+	if err != nil {
+		return err
 	}
 	columns := make([]Column, len(at))
 	for i, k := range at {
