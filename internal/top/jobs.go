@@ -13,19 +13,22 @@ import (
 
 var jobSorts = []string{"order", "age", "size", "user", "start"}
 
-func jobColumns(unit string) []table.Column {
+// leastWait has room for "runs 4h59m, 19h1m left".
+const leastWait = 22
+
+func jobColumns(unit string, width int) []table.Column {
 	return []table.Column{
-		{Name: "JOB", Right: true}, {Name: "USER", Spare: 1}, {Name: "POOL"}, {Name: "NAME", Spare: 3},
+		{Name: "JOB", Right: true}, {Name: "USER", Spare: 1}, {Name: "POOL", Least: width / 8}, {Name: "NAME", Spare: 3},
 		{Name: "KIND", Spare: 5}, {Name: words.Unit(unit), Right: true}, {Name: "LIMIT", Right: true, Spare: 4},
 		{Name: "ST", Whole: true}, {Name: "AGE", Right: true, Spare: 6}, {Name: "RANK", Right: true, Spare: 2},
-		{Name: "START", Whole: true, Spare: 2}, {Name: "WAITING FOR"},
+		{Name: "START", Whole: true, Spare: 2}, {Name: "WAITING FOR", Least: min(leastWait, 2*width/5)},
 	}
 }
 
 // drawJobs returns the lines of the queue.
 func (m *model) drawJobs(width, height int, focus bool) []string {
 	p, list := &m.panes[jobs], m.data.jobs
-	columns := jobColumns(list.Summary.Unit)
+	columns := jobColumns(list.Summary.Unit, width)
 	all := slices.Clone(list.Jobs)
 	sortJobs(all, jobSorts[p.sort], list.Summary.Unit)
 	rows := make([]row, 0, len(all))
