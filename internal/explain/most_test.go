@@ -1,6 +1,7 @@
 package explain_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -106,6 +107,33 @@ func TestOnlyAwayNodes(t *testing.T) {
 			if got := explain.New(loop).ShortReasons(t.Context(), jobs)[id]; got.Text != want ||
 				got.Rank != 0 {
 				t.Errorf("job %d in a list: %+v", id, got)
+			}
+		}
+	})
+}
+
+// TestDrainedNodesThatMatter: while no node takes tasks, a job hears only of the nodes that could run it, unless there
+// are none.
+func TestDrainedNodesThatMatter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		loop, stop := enginetest.StartNodes(t, engine.LoopOptions{}, []int{8, 2, 2}, enginetest.Endless)
+		defer stop()
+		for name, why := range map[string]string{"n0": "fan", "n1": "disk", "n2": "memory"} {
+			if err := loop.Overrides.SetDrained(t.Context(), name, true, why+" (by root)"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		small, drained := "n1 is drained: disk (by root), n2 is drained: memory (by root)", "n0 is drained: fan (by root)"
+		for cpu, want := range map[int64]string{
+			1: "no node takes tasks: " + drained + ", " + small,
+			4: "no node takes tasks; of the suitable nodes, " + drained,
+			9: "no node takes tasks: " + drained + ", " + small,
+		} {
+			id := enginetest.Submit(t, loop, fairlead.Job{User: "ann", Request: fairlead.Amounts{"cpu": cpu}})[0]
+			if a := ask(t, loop, id); !slices.ContainsFunc(append(a.Others, a.Reason), func(r why.Reason) bool {
+				return r.Text == want
+			}) {
+				t.Errorf("%d cpu: %+v, want %q", cpu, a.Reason, want)
 			}
 		}
 	})

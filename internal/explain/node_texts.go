@@ -45,11 +45,19 @@ func someNodeUp(s *engine.State) bool {
 	return slices.ContainsFunc(s.Core.Cluster().Nodes(), func(n cluster.Node) bool { return n.State.Counts() })
 }
 
-// noNodesText says why no node takes tasks.
-func noNodesText(s *engine.State) string {
-	nodes := s.Core.Cluster().Nodes()
-	if len(nodes) == 0 {
+// noNodesText says why no node takes tasks, naming the nodes that could run the job if there are any.
+func noNodesText(s *engine.State, j *queue.Job, key cluster.Key) string {
+	all := s.Core.Cluster().Nodes()
+	if len(all) == 0 {
 		return "no node has joined yet"
+	}
+	begin, nodes := "no node takes tasks: ", suitable(s, j, key)
+	switch len(nodes) {
+	case 0:
+		nodes = all
+	case len(all):
+	default:
+		begin = "no node takes tasks; of the suitable nodes, "
 	}
 	const most = 3
 	var parts []string
@@ -64,7 +72,19 @@ func noNodesText(s *engine.State) string {
 		}
 		parts = append(parts, text)
 	}
-	return "no node takes tasks: " + strings.Join(parts, ", ")
+	return begin + strings.Join(parts, ", ")
+}
+
+// suitable returns the nodes with the size and the labels for a task of a job, whatever their state.
+func suitable(s *engine.State, j *queue.Job, key cluster.Key) (nodes []cluster.Node) {
+	c := s.Core.Cluster()
+	_, must := s.RequestOf(engine.HeaderOf(j))
+	for i, n := range c.Nodes() {
+		if c.Empty().Fit(cluster.NodeID(i), key) > 0 && must.Allows(n.Labels) {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
 }
 
 // gangNeverText says why a gang does not fit on the present nodes although one task does; "" for other jobs.

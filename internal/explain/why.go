@@ -114,7 +114,7 @@ func WhyWaiting(st *engine.State, a *why.Answer, j *queue.Job, tasks []queue.Tas
 			a.Nodes = st.Narrowing(engine.HeaderOf(j))
 		case why.NoNodes:
 			if !someNodeUp(st) {
-				a.Gates[i].Text = noNodesText(st)
+				a.Gates[i].Text = noNodesText(st, j, s.Key)
 			}
 			a.Gates[i].Text += heldUpWith(st, s.Key)
 		}
