@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,7 +52,7 @@ started.
 
 The server keeps these numbers in memory: the window cannot exceed the server's uptime.
 
-With --since, or another flag that report usage has too, the report reads the stored jobs
+With --since, --until, --by, --depth or --format, the report reads the stored jobs
 instead. It compares the part of the cluster that each pool used with the pool's share at that
 time: the mean of its shares, weighted by the use of the cluster.`,
 		Example: `  fairlead report fairness
@@ -67,9 +69,7 @@ time: the mean of its shares, weighted by the use of the cluster.`,
 				return usagef("--window: %q is not known; known: hour, day", r.window)
 			}
 			return r.with(func(client *api.Client) error {
-				return r.repeat(c.Context(), &r.listing, func() error {
-					return show(r.app, r.json, r.table)(client.Pools.Shares(c.Context(), strings.Join(args, "")))
-				})
+				return r.repeat(c.Context(), &r.listing, func() error { return r.live(c.Context(), client, args) })
 			})
 		},
 	}
@@ -79,9 +79,22 @@ time: the mean of its shares, weighted by the use of the cluster.`,
 	return c
 }
 
+// live prints the report on the live numbers, or writes it to a file.
+func (r *fairnessReport) live(ctx context.Context, client *api.Client, args []string) error {
+	doc, err := client.Pools.Shares(ctx, strings.Join(args, ""))
+	if err != nil || r.out == "" {
+		return show(r.app, r.json, r.table)(doc, err)
+	}
+	return writeWhole(r.out, func(w io.Writer) error {
+		to, app := *r, *r.app
+		to.app, app.out = &app, w
+		return show(to.app, to.json, to.table)(doc, nil)
+	})
+}
+
 // ofThePast reports whether a flag asks for past jobs.
 func (r *fairnessReport) ofThePast(c *cobra.Command) bool {
-	return slices.ContainsFunc([]string{"since", "until", "by", "depth", "format", "out"}, c.Flags().Changed)
+	return slices.ContainsFunc([]string{"since", "until", "by", "depth", "format"}, c.Flags().Changed)
 }
 
 func (r *fairnessReport) runPast(c *cobra.Command, args []string) error {
@@ -162,11 +175,4 @@ func (r *fairnessReport) printCSV(doc *api.Shares) error {
 			number(s.Ideal), number(s.Received), number(s.Lag())})
 	}
 	return t.write(r.app.out, &r.listing)
-}
-
-func rootSlash(path string) string {
-	if path == "" {
-		return "/"
-	}
-	return path
 }

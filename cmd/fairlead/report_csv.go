@@ -61,3 +61,11 @@ func fileHint(name string) string {
 	}
 	return fmt.Sprintf("; -o chooses columns; to write to a file: --out %s", name)
 }
+
+// rootSlash writes the path of a pool, / for the root.
+func rootSlash(path string) string {
+	if path == "" {
+		return "/"
+	}
+	return path
+}
