@@ -55,21 +55,12 @@ attempts, the last one counts.`,
 	}, usageSheet)
 }
 
-func reportWaitsCommand(a *app) *cobra.Command {
-	return pastCommand(a, &cobra.Command{
-		Use:   "waits",
-		Short: "Report waiting times per month, pool, user or kind",
-		Long: `Report how long tasks waited before their first start, from their submission or their begin
-time: mean, median, 95th percentile and maximum. Jobs that waited for other jobs are left
-out.`,
-		Example: `  fairlead report waits --by kind
-  fairlead report waits --since 2026-01-01 --by month,pool --format html --out waits.html`,
-	}, waitsSheet)
-}
-
 // pastCommand completes a command for a report on past jobs.
 func pastCommand(a *app, c *cobra.Command, make sheetOf) *cobra.Command {
-	r := &pastReport{app: a}
+	return (&pastReport{app: a}).command(c, make)
+}
+
+func (r *pastReport) command(c *cobra.Command, make sheetOf) *cobra.Command {
 	c.Args = cobra.NoArgs
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return r.with(func(client *api.Client) error {

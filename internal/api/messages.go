@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/internal/history"
 	"github.com/fairlead/fairlead/internal/views"
@@ -137,6 +138,9 @@ type Shares struct {
 	Summary         Summary          `json:"summary"`
 
 	Fairness views.FairnessView `json:"fairness"`
+
+	WaitsSince *time.Time           `json:"waits_since,omitempty" doc:"Start of the time to which waits refers"`
+	Waits      []explain.WaitReason `json:"waits,omitempty" doc:"Reasons for which pools waited, the longest first"`
 }
 
 // Nodes lists the nodes.

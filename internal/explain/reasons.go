@@ -16,6 +16,7 @@ type reasons struct {
 	pool  map[leafOf][]waited
 	heads map[leafOf][]head // the first jobs, oldest first
 	last  time.Time
+	times waitTimes
 }
 
 // limitOf returns the license, rate or limited user of a reason; empty for others.

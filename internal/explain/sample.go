@@ -38,10 +38,23 @@ func (ex *Explainer) sampleReasons(s *engine.State, now time.Time) {
 		leaf := leafOf{s.Core.Path(id), s.Core.PriorityOf(id)}
 		gates, first := s.Core.GateView().PoolGates(id)
 		ex.reasons.lead(leaf, first, now)
-		if reason := reasonFor(s, id, gates); ex.reasons.note(leaf, reason, limitOf(gates, reason.Code), before, now) {
+		reason := reasonFor(s, id, gates)
+		ex.reasons.times.add(leaf.pool, reason, before, now)
+		if ex.reasons.note(leaf, reason, limitOf(gates, reason.Code), before, now) {
 			ex.loop.Observer.WaitsFor(reason.Code)
 		}
 	}
+}
+
+// WaitReasons returns how long the pools waited for which reasons in the last hour or, if the server started later,
+// since then.
+func (ex *Explainer) WaitReasons(now time.Time) (since time.Time, all []WaitReason) {
+	ex.reasons.mu.Lock()
+	defer ex.reasons.mu.Unlock()
+	if since = oldest(now); since.Before(ex.loop.Made) {
+		since = ex.loop.Made
+	}
+	return since, ex.reasons.times.sum(now)
 }
 
 // reasonFor returns why jobs of a pool with these gates wait, without the numbers, which change all the time.

@@ -12,24 +12,43 @@ import (
 	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/share"
 )
 
 // poolService returns the tree of pools, and corrects their usage.
 type poolService struct {
-	loop   *engine.Loop
-	config Configuration
+	loop      *engine.Loop
+	explainer *explain.Explainer
+	config    Configuration
 }
 
 func (s *poolService) routes(a huma.API) {
 	handle(a, http.MethodGet, "/v1/shares", "shares", "The tree of pools: shares, use, demand", 0,
-		func(ctx context.Context, in *sharesInput) (*api.Shares, error) { return s.Shares(ctx, in.Pool) })
+		func(ctx context.Context, in *sharesInput) (*api.Shares, error) { return s.shares(ctx, in) })
 	handle(a, http.MethodPut, "/v1/usage", "setUsage", "Set or forget what a pool has received", 0, body(s.setUsage))
 }
 
 type sharesInput struct {
-	Pool string `query:"pool" doc:"This pool and those below it: its path, or a user for the user's pool"`
+	Pool  string `query:"pool" doc:"This pool and those below it: its path, or a user for the user's pool"`
+	Waits bool   `query:"waits" doc:"Also the reasons for which the pools waited in the last hour"`
+}
+
+// shares returns the tree of pools, with the reasons of their waits if the request asks for these.
+func (s *poolService) shares(ctx context.Context, in *sharesInput) (*api.Shares, error) {
+	out, err := s.Shares(ctx, in.Pool)
+	if err != nil || !in.Waits {
+		return out, err
+	}
+	since, all := s.explainer.WaitReasons(out.At)
+	out.WaitsSince, out.Waits = &since, []explain.WaitReason{}
+	for _, w := range all {
+		if in.Pool == "" || slices.ContainsFunc(out.Pools, func(p views.PoolView) bool { return p.Path == w.Pool }) {
+			out.Waits = append(out.Waits, w)
+		}
+	}
+	return out, nil
 }
 
 func (s *poolService) Shares(ctx context.Context, pool string) (*api.Shares, error) {

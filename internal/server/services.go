@@ -66,7 +66,7 @@ func newServices(o Options, at *addresses, known *identity, m *metrics, limits c
 			loop: loop, explainer: explainer, forecaster: o.Forecast, bridged: bridged, names: known.names,
 		},
 		logs:   newLogService(loop, agents, bridged),
-		pools:  &poolService{loop: loop, config: o.Config},
+		pools:  &poolService{loop: loop, explainer: explainer, config: o.Config},
 		boosts: &boostService{loop: loop},
 		pauses: &pauseService{loop: loop},
 		limits: &limitService{loop: loop},
