@@ -69,8 +69,8 @@ func roomCodes() []Explanation {
 		{CapacityFull, "Everything that the job could use is in use, and it is the next to start.",
 			"Wait: it starts when a running task ends."},
 		{NoNodes, "No agent is connected, or all are drained or down.",
-			"List the nodes: fairlead nodes. To bring back a node that is down, start its agent there: fairlead work. To " +
-				"bring back a drained node: fairlead resume NODE"},
+			"Start the agent of a node that is down, or take back a drained one with: fairlead resume NODE; list the nodes " +
+				"with: fairlead nodes"},
 		{ShareBehind, "Another pool goes first, by the rule and the numbers of the policy.",
 			"Compare with: fairlead why JOB --vs POOL"},
 		{ShareNone, "A pool on the way is entitled to nothing, and its policy never serves such pools.",
@@ -88,7 +88,7 @@ func roomCodes() []Explanation {
 func gateCodes() []Explanation {
 	return []Explanation{
 		{GateHeld, "The job is held; the text says who holds it, and why.",
-			"Release it with: fairlead release JOB. Only an administrator can release a job that an administrator holds"},
+			"Release it or, if an administrator holds it, ask an administrator to do so: fairlead release JOB"},
 		{GatePaused,
 			"A pool on the way is paused: running tasks continue, waiting jobs keep their place, and nothing new starts.",
 			"An administrator can resume it with: fairlead resume POOL"},

@@ -115,7 +115,7 @@ var hostileCommands = []string{
 	"shares", "shares USER", "shares --summary", "nodes", "nodes --tasks", "nodes --tasks --past 1h",
 	"history", "history -j 1", "history --stops", "limits", "prio", "reserve", "boost --list",
 	"report fairness", "report fairness --csv", "report waits --by user", "report usage --by user,pool", "report usage --format csv --by user",
-	"doctor", "config history", "config history --versions", "config get policy", "config show",
+	"doctor", "config history", "config history --versions", "config show",
 	"logs 99", "cancel 99", "alter 3 --nice 5", "submit -J name -- true", "submit --dry-run -- true",
 	"hold 4", "release 4", "hold -u USER", "drain nothing", "resume nothing", "boost /USER x2 --for 1h", "usage reset /USER",
 	"config set policy fair", "explain share.behind", "logs 1", "logs --all 1", "logs --tail 1 1",
