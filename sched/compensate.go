@@ -72,10 +72,12 @@ func (f arrears) hasCome(r *reserved) (t turn, has bool) {
 	if !known || r.held || !f.queues.there(r.at) || !f.tree.forgets(f.queues.all[r.at.queue].pool) {
 		return t, false
 	}
+	if _, fits := f.findPaid(r.key, f.queues.sub(r.at).limit); !fits {
+		return t, false
+	}
 	t = p.of[i]
 	t.at, t.share = r.at, f.shareFor(r.at)
-	_, fits := f.findPaid(r.key, f.queues.sub(r.at).limit)
-	return t, fits && f.owed(&t) > 0
+	return t, f.owed(&t) > 0
 }
 
 // shareFor is the part of the cluster that compensates the pool of a sub-queue.
