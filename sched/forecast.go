@@ -25,6 +25,8 @@ type Forecast struct {
 	Starts int
 	// InTurn means that no job can pass one that waits for room: all jobs ask for the same, or start strictly in order.
 	InTurn bool
+	// ByArrival means that the order of the waiting jobs never changes.
+	ByArrival bool
 }
 
 // Future is a copy of a scheduler whose time can run ahead. One goroutine may use it while the scheduler continues.
@@ -78,7 +80,7 @@ func (u *Future) Play(goOn func(Forecast) bool, end func(Task) time.Time, visit 
 			f.follow(int32(i))
 		}
 	}
-	out := Forecast{At: f.s.site.at, InTurn: true}
+	out := Forecast{At: f.s.site.at, InTurn: true, ByArrival: f.s.tree.byArrivalOnly()}
 	for idle := 0; !f.step(&out) && goOn(out) && f.s.intake.anyWaits() && idle < idlePasses; idle++ {
 		if len(f.ends) > 0 {
 			idle = 0

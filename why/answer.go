@@ -250,8 +250,8 @@ type Estimate struct {
 	// Kept means that By is the start that conservative backfilling planned for the job. Unless MayMove is
 	// set, By holds whoever submits jobs and however early tasks end.
 	Kept bool `json:"kept,omitempty"`
-	// MayMove means that the start was planned in the present order: jobs that get ahead in that order, as
-	// the claims of others grow, delay it.
+	// MayMove means that the order of the jobs changes as tasks run. A start that was planned in the present order is
+	// delayed by jobs that get ahead. By is no bound then: tasks that end early may put others ahead.
 	MayMove bool   `json:"may_move,omitempty"`
 	Node    string `json:"node,omitempty"` // on which the job would then start
 	Text    string `json:"text,omitempty"`

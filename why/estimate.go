@@ -17,6 +17,9 @@ func (e *Estimate) text(b *strings.Builder, now time.Time) {
 		if e.Node != "" {
 			fmt.Fprintf(b, " (on %s)", e.Node)
 		}
+		if e.MayMove && !e.Kept {
+			b.WriteString("; tasks that end early may change the order")
+		}
 		if e.AsOf != nil && now.Sub(*e.AsOf) >= time.Second {
 			fmt.Fprintf(b, ", as of %s", e.AsOf.Local().Format("15:04:05"))
 		}

@@ -45,7 +45,10 @@ func TestQueueTellsOfKeptRoom(t *testing.T) {
 		} {
 			time.Sleep(x.wait)
 			synctest.Wait()
-			short := explain.New(loop).ShortReasons(t.Context(), enginetest.Jobs(t, loop, narrow...))
+			short := explain.New(loop).ShortReasons(t.Context(), enginetest.Jobs(t, loop, append(narrow, wide)...))
+			if r := short[wide]; r.Text != "room, kept for it" {
+				t.Errorf("after %v the wide job waits for %q", x.wait, r.Text)
+			}
 			for _, id := range narrow {
 				r, a := short[id], ask(t, loop, id)
 				said, reason := instant.ByClock(r.Text, time.Now()), instant.ByClock(a.Reason.Text, time.Now())

@@ -252,7 +252,7 @@ func keptReason(s *engine.State, j *queue.Job, kept map[int64]room.Kept, r *Shor
 		return false
 	}
 	if own, yes := kept[j.ID]; yes {
-		r.Code, r.Text = why.FitNow, "room, kept from "+own.BeginsAt(instant.Text(own.From))
+		r.Code, r.Text = why.FitNow, ownRoom(&own)
 		return true
 	}
 	other := s.Core.GateView().InTheWay(s.JobOf(engine.HeaderOf(j)))
@@ -262,6 +262,18 @@ func keptReason(s *engine.State, j *queue.Job, kept map[int64]room.Kept, r *Shor
 	r.Code, r.Text = why.FitReserved, fmt.Sprintf("room kept for %d from %s", other.Job,
 		other.BeginsAt(instant.Text(other.From)))
 	return true
+}
+
+// ownRoom says that a job waits for the room that is kept for it. It names no instant if the order of the jobs changes
+// as tasks run: lists show the expected start beside it, and that may be another one.
+func ownRoom(k *room.Kept) string {
+	switch {
+	case k.Tentative():
+		return "room"
+	case k.MayMove:
+		return "room, kept for it"
+	}
+	return "room, kept from " + k.BeginsAt(instant.Text(k.From))
 }
 
 // windowReason fills in the reservation or maintenance that keeps a job from starting.

@@ -2,6 +2,7 @@ package forecast_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,8 +11,10 @@ import (
 	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/forecast"
+	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/share"
+	"github.com/fairlead/fairlead/why"
 )
 
 // TestListsAndWhyNameOneStart: whatever the order of the jobs, and however it changes as tasks start and end, the list
@@ -58,6 +61,7 @@ func contestOfStarts(t *testing.T, policyName string, backfill sched.Backfill) {
 				t.Errorf("job %d: the list says %v, and why %+v", j.ID, listed, a.Start)
 				continue
 			}
+			checkRoom(t, a)
 			if compared++; !listed.By.Equal(*a.Start.By) {
 				t.Errorf("job %d starts by %v in the list, and by %v in why", j.ID, listed.By.Format(time.TimeOnly),
 					a.Start.By.Format(time.TimeOnly))
@@ -66,5 +70,23 @@ func contestOfStarts(t *testing.T, policyName string, backfill sched.Backfill) {
 	}
 	if compared < 10 {
 		t.Errorf("only %d starts were compared", compared)
+	}
+}
+
+// checkRoom checks that the room that is kept for a job does not contradict its start.
+func checkRoom(t *testing.T, a *why.Answer) {
+	t.Helper()
+	k := a.Kept
+	if k == nil {
+		return
+	}
+	text := k.Text(a.At)
+	switch later := a.Start.By.Sub(k.From); {
+	case k.Tentative():
+		if strings.Contains(text, ":") {
+			t.Errorf("job %d starts by %v, and the plan that will change names an instant: %s", a.Subject.Job, a.Start.By, text)
+		}
+	case !k.Predicted && later >= time.Second && !strings.Contains(text, instant.Clock(*a.Start.By, a.At, k.From)):
+		t.Errorf("job %d starts by %v, and its room says: %s", a.Subject.Job, a.Start.By, text)
 	}
 }

@@ -100,6 +100,7 @@ func (e *estimator) bound(out *why.Estimate) bool {
 	case bound.Found && (!unlimited || !bound.At.After(e.began) ||
 		bound.InTurn && bound.At.Before(e.began.Add(sched.NoLimit/2))):
 		out.By, out.Node = &bound.At, strings.Join(bound.Nodes, ", ")
+		out.MayMove = !bound.ByArrival && bound.Starts > 1 // others start before it
 		if e.planned && e.kept != nil && e.kept.From.Equal(bound.At) {
 			e.asPlanned(out)
 		}
@@ -169,6 +170,22 @@ func (e *estimator) sample(rng *rand.Rand, t sched.Task) time.Duration {
 	long := max(e.mean, outlasting(rng, ran))
 	if known := e.lengths.Known(t.Pool, ran); len(known) > 0 {
 		long = known[rng.IntN(len(known))]
+	} else {
+		e.guesses = true
+	}
+	if t.Limit > 0 {
+		long = min(long, t.Limit)
+	}
+	return long
+}
+
+// typical is the run time of a task as the middle of what sample draws.
+func (e *estimator) typical(t sched.Task) time.Duration {
+	ran := max(0, e.began.Sub(t.Started))
+	long := max(e.mean, 2*ran)
+	if known := e.lengths.Known(t.Pool, ran); len(known) > 0 {
+		slices.Sort(known)
+		long = known[len(known)/2]
 	} else {
 		e.guesses = true
 	}

@@ -49,7 +49,8 @@ func (fc *Forecaster) Starts(ctx context.Context, jobs []*queue.Job) map[int64]C
 }
 
 // coming is the start of a job as [why.Estimate] has it: the planned one if the order of the jobs cannot change, else
-// the latest one in the replay of the timetable or, without a latest one, the planned one.
+// the latest one in the replay of the timetable. Without a latest one it is the likely one, unless nodes are held for
+// the job.
 func (t *timetable) coming(kept map[int64]room.Kept, job int64, now time.Time) (Coming, bool) {
 	k, planned := kept[job]
 	by, known := t.By(job)
@@ -58,6 +59,9 @@ func (t *timetable) coming(kept map[int64]room.Kept, job int64, now time.Time) (
 		return Coming{}, false // nobody knows when the room is free
 	case known && !by.Before(now) && (!planned || k.MayMove):
 		return Coming{By: by, Kept: planned}, true
+	}
+	if likely, is := t.Likely(job); is && !likely.Before(now) && (!planned || k.MayMove && !k.Held) {
+		return Coming{likely, planned, true}, true
 	}
 	return Coming{k.From, true, k.Predicted}, planned
 }
@@ -76,25 +80,32 @@ func (fc *Forecaster) beginTimetable(s *engine.State, now time.Time) func() *tim
 	e := fc.estimatorOf(s, 0, now)
 	return func() *timetable {
 		var endless time.Time // start of the first task without a time limit
-		inTurn := t.replay(e, time.Now(), func(x sched.Task) time.Time {
+		began := time.Now()
+		played := t.replay(e, began, func(x sched.Task) time.Time {
 			if x.Limit <= 0 && (endless.IsZero() || x.Started.Before(endless)) {
 				endless = x.Started
 			}
 			return x.Started.Add(limitOr(x, sched.NoLimit))
 		})
-		if t.endless = !endless.IsZero(); t.endless && !inTurn {
+		t.moves, t.endless = !played.ByArrival, !endless.IsZero()
+		if t.endless && !played.InTurn {
 			t.forgetFrom(endless) // see bound
+		}
+		if t.endless && len(e.lengths) > 0 {
+			t.addLikely(e, began)
 		}
 		return t
 	}
 }
 
-// mayMove reports whether the order of the jobs can change, so that planned starts move.
-func mayMove(kept map[int64]room.Kept) bool {
-	for _, k := range kept {
-		return k.MayMove // that is the same for all
+// addLikely adds the likely starts, unless nobody knows how long some of the tasks run.
+func (t *timetable) addLikely(e *estimator, began time.Time) {
+	t.replay(e, began, func(x sched.Task) time.Time { return x.Started.Add(e.typical(x)) })
+	last := len(t.starts) - 1
+	if !e.guesses {
+		t.likely = t.starts[last]
 	}
-	return false
+	t.starts = t.starts[:last]
 }
 
 // beginRanges is beginTimetable for replays with recent run times.

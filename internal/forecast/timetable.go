@@ -15,9 +15,13 @@ type timetable struct {
 
 	row    map[int64]int32
 	starts [][]int64 // by replay, then by row; 0: unknown
+	moves  bool      // the order of the jobs changes as tasks run
 	guess  bool      // see [why.Estimate]
 	// endless is set if some task has no time limit: a job that starts a year later waits for that task.
 	endless bool
+	// likely are the starts if every task runs for as long as usual, by row; 0: unknown. They are computed if endless is
+	// set, and nil if nobody knows how long some of the tasks run.
+	likely []int64
 }
 
 // How long the replays of a timetable may take, the maximum number of them with recent run times, the minimum number
@@ -41,6 +45,18 @@ func (t *timetable) By(job int64) (time.Time, bool) {
 	return time.Unix(0, t.starts[0][row]), true
 }
 
+// Likely returns when a job probably starts, if no latest start is known.
+func (t *timetable) Likely(job int64) (time.Time, bool) {
+	if t == nil {
+		return time.Time{}, false
+	}
+	row, known := t.row[job]
+	if !known || int(row) >= len(t.likely) || t.likely[row] == 0 {
+		return time.Time{}, false
+	}
+	return time.Unix(0, t.likely[row]), true
+}
+
 // fill sets in an estimate by when a job starts. It reports false if the timetable does not have the job, or was wrong:
 // the instant has passed.
 func (t *timetable) fill(out *why.Estimate, job int64, now time.Time) bool {
@@ -48,7 +64,7 @@ func (t *timetable) fill(out *why.Estimate, job int64, now time.Time) bool {
 	if !known || by.Before(now) {
 		return false
 	}
-	out.By, out.AsOf, out.Text = &by, &t.at, ""
+	out.By, out.AsOf, out.Text, out.MayMove = &by, &t.at, "", t.moves
 	return true
 }
 
@@ -73,8 +89,17 @@ func (t *timetable) fillRange(out *why.Estimate, job int64, now time.Time) {
 	}
 }
 
+// mayMove reports whether the order of the jobs can change, so that planned starts move.
+func mayMove(kept map[int64]room.Kept) bool {
+	for _, k := range kept {
+		return k.MayMove // that is the same for all
+	}
+	return false
+}
+
 // take fills the timetable from the promised starts.
 func (t *timetable) take(kept map[int64]room.Kept) {
+	t.moves = mayMove(kept)
 	t.starts = [][]int64{make([]int64, 0, len(kept))}
 	for job, k := range kept {
 		if k.Predicted {
@@ -94,8 +119,8 @@ func (t *timetable) forgetFrom(at time.Time) {
 	}
 }
 
-// replay plays the future once more, and records when each job starts. It reports whether no job can pass another.
-func (t *timetable) replay(e *estimator, began time.Time, end func(sched.Task) time.Time) (inTurn bool) {
+// replay plays the future once more, and records when each job starts.
+func (t *timetable) replay(e *estimator, began time.Time, end func(sched.Task) time.Time) sched.Forecast {
 	starts := make([]int64, len(t.row))
 	goOn := func(sched.Forecast) bool {
 		runtime.Gosched() // callers who wait for an answer go first
@@ -119,5 +144,5 @@ func (t *timetable) replay(e *estimator, began time.Time, end func(sched.Task) t
 	for i, s := range t.starts {
 		t.starts[i] = append(s, make([]int64, len(t.row)-len(s))...)
 	}
-	return played.InTurn
+	return played
 }

@@ -22,6 +22,7 @@ func (fc *Forecaster) Why(ctx context.Context, id int64, o explain.WhyOptions) (
 		if err != nil || a.Reason.Code != "" {
 			if future != nil {
 				a.Start = future.estimate()
+				expectLater(a)
 				future.advise(a)
 			}
 			return a, err
@@ -31,6 +32,15 @@ func (fc *Forecaster) Why(ctx context.Context, id int64, o explain.WhyOptions) (
 			return a, nil
 		}
 	}
+}
+
+// expectLater records in the room that is kept for a job that the job is expected to start later.
+func expectLater(a *why.Answer) {
+	k, start := a.Kept, a.Start
+	if k == nil || !k.MayMove || k.Predicted || start == nil || start.By == nil || start.By.Sub(k.From) < time.Second {
+		return
+	}
+	k.Expected = start.By
 }
 
 // whyNow is Why, but returns no reason if the job has started since it was read.

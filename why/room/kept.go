@@ -35,6 +35,9 @@ type Kept struct {
 	// MayMove means that the start was planned in the present order, which changes as time passes: jobs that get ahead
 	// of this one delay it.
 	MayMove bool `json:"may_move,omitempty"`
+	// Expected is when the job is expected to start if that is later than From, because other jobs are expected to get
+	// ahead of it before; nil if it is not, or if nobody asked for an estimate.
+	Expected *time.Time `json:"expected,omitempty"`
 	// Units is how many units of the share resource the job takes on the node that lists it.
 	Units int64 `json:"units,omitempty"`
 	// Plan has the numbers that From follows from, see [Kept.AddPlan].
@@ -56,6 +59,10 @@ func (k *Kept) AddPlan() *Kept {
 	return k
 }
 
+// Tentative reports whether the start is only a plan in the present order of the jobs, which changes as tasks run: the
+// room is kept for another job once that one gets ahead.
+func (k *Kept) Tentative() bool { return k.MayMove && k.Since == nil && !k.Held }
+
 // Begins says from when the room is kept, and marks a predicted instant as such.
 func (k *Kept) Begins(now time.Time) string { return k.BeginsAt(instant.Clock(k.From, now)) }
 
@@ -64,7 +71,7 @@ func (k *Kept) BeginsAt(from string) string {
 	switch {
 	case k.Overdue:
 		return "the end of the tasks that run there"
-	case k.Predicted:
+	case k.Predicted || k.Tentative():
 		return "about " + from
 	}
 	return from
@@ -85,6 +92,10 @@ func (k *Kept) Ends(now time.Time) string {
 // Text says where and from when room is kept for the job, since when the job has been first, and how certain the start
 // is.
 func (k *Kept) Text(now time.Time) string {
+	if k.Tentative() {
+		return fmt.Sprintf("is planned for it on %s in the present order of the jobs, which changes as tasks run",
+			strings.Join(k.Nodes, ", "))
+	}
 	from, held := instant.Clock(k.From, now), ""
 	if k.HeldFrom != nil {
 		from, held = instant.Clock(k.From, now, *k.HeldFrom), instant.Clock(*k.HeldFrom, now, k.From)
@@ -111,11 +122,24 @@ func (k *Kept) Text(now time.Time) string {
 	default:
 		text += fmt.Sprintf("; it has been kept since %s", instant.Clock(*k.Since, now))
 	}
-	text += k.certainty()
+	text += k.certainty() + k.overtaken(now)
 	if held != "" && k.Predicted && (k.Overdue || k.HeldFrom.After(k.From)) {
 		text += fmt.Sprintf("; if it still waits after %s, nodes are held for it", held)
 	}
 	return text
+}
+
+// overtaken says that the job is expected to start later than the room that is kept for it begins.
+func (k *Kept) overtaken(now time.Time) string {
+	switch {
+	case k.Expected == nil:
+		return ""
+	case k.Owed:
+		return fmt.Sprintf("; its pool is expected to receive its share before, and the job to start by %s",
+			instant.Clock(*k.Expected, now, k.From))
+	}
+	return fmt.Sprintf("; other jobs are expected to get ahead of it before, and it to start by %s",
+		instant.Clock(*k.Expected, now, k.From))
 }
 
 // certainty says that a predicted start rests on predictions, and why no latest start is known.
