@@ -195,15 +195,17 @@ func (l *lab) until(id int64, state string) {
 	l.t.Helper()
 	l.wait(fmt.Sprintf("job %d is %s", id, state), func() bool {
 		r, err := l.client.Jobs.Get(l.t.Context(), id)
-		return err == nil && r.Job.State == state && (state != "running" || l.runs(id))
+		begun := state == "running" || state == "queued"
+		return err == nil && r.Job.State == state && (!begun || l.begun(id, state == "queued"))
 	})
 }
 
-// runs reports whether the engine knows a running task of a job: it learns of it a moment after the store.
-func (l *lab) runs(id int64) bool {
+// begun reports whether the engine knows a task of a job that runs here, or is queued elsewhere: it learns of it a moment
+// after the store.
+func (l *lab) begun(id int64, queued bool) bool {
 	return engine.Read(l.loop, func(s *engine.State) bool {
 		for _, r := range s.Runs {
-			if r.Ref.JobID == id {
+			if r.Ref.JobID == id && r.Queued == queued {
 				return true
 			}
 		}
