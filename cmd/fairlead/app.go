@@ -136,6 +136,10 @@ func jobID(text string) (id int64, number int, err error) {
 	if err == nil && array {
 		number, err = strconv.Atoi(task)
 	}
+	if err != nil && id > 0 && strings.HasPrefix(task, "[") {
+		return 0, 0, usagef("%.40q names several tasks of an array: give %d for all of them, or for one %d_ and its number",
+			text, id, id)
+	}
 	if err != nil || id < 1 || array && number < 0 {
 		return 0, 0, usagef("%.40q is not a job: expected a number such as 1042, or 1042_7 for a task of an array", text)
 	}

@@ -33,19 +33,22 @@ type history struct {
 func historyCommand(a *app) *cobra.Command {
 	h := &history{app: a}
 	c := &cobra.Command{
-		Use:   "history",
+		Use:   "history [JOB]",
 		Short: "List ended jobs, or the history of one job or node",
 		Long: `List ended jobs, or the history of one job or node.
 
 MEMORY is the peak memory of a task. "6G (asked for 4G)" means that the task used more than its
 --mem, which only chooses a node and is not enforced.`,
 		Example: `  fairlead history -u ann -S 24h
-  fairlead history -j 1042             everything that happened to job 1042
+  fairlead history 1042                everything that happened to job 1042
   fairlead history -S 7d -o job,user,pool,cpu,request,ran
   fairlead history --node n1 -S 1h     tasks that ran on n1 in the last hour, and how each ended
   fairlead history --stops             preempted tasks, and the work that was lost`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := h.setJob(args); err != nil {
+				return err
+			}
 			return h.with(func(client *api.Client) error {
 				if h.stops {
 					return h.repeat(c.Context(), &h.listing, func() error { return h.listStops(c.Context(), client) })
@@ -72,6 +75,22 @@ MEMORY is the peak memory of a task. "6G (asked for 4G)" means that the task use
 	c.Flags().BoolVar(&h.stops, "stops", false, "list preempted tasks with rule, numbers and lost work; select with -j and -S")
 	c.Flags().IntVar(&h.limit, "limit", 1000, "maximum number of jobs, newest first")
 	return c
+}
+
+// setJob takes the job from the argument instead of the flag -j.
+func (h *history) setJob(args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	ids, err := jobIDs(args)
+	if err != nil {
+		return err
+	}
+	if h.job > 0 && h.job != ids[0] {
+		return usagef("give one job: -j %d or %d", h.job, ids[0])
+	}
+	h.job = ids[0]
+	return nil
 }
 
 func (h *history) list(ctx context.Context, client *api.Client) error {

@@ -25,16 +25,24 @@ func nextReason(s *engine.State, a *why.Answer, j *queue.Job) why.Reason {
 	case lack != "":
 		r.Text = fmt.Sprintf("it is next; it asks for %s%s, and %s", a.Subject.Request, where(a), lack)
 	case r.Code == why.FitNow && a.Subject.Gang > 1:
-		r.Text = fmt.Sprintf("it is next; it asks for %s %s, and there is no room for that (%d %s are free in all)",
-			a.Subject.Request, a.Subject.AtOnce(), free[0], unit)
+		r.Text = fmt.Sprintf("it is next; it asks for %s %s, and there is no room for that (%s)",
+			a.Subject.Request, a.Subject.AtOnce(), freeInAll(free[0], unit))
 	case r.Code == why.FitNow:
-		r.Text = fmt.Sprintf("it is next; it asks for %s on one node, and no node has that free (%d %s are free in all)",
-			a.Subject.Request, free[0], unit)
+		r.Text = fmt.Sprintf("it is next; it asks for %s on one node, and no node has that free (%s)",
+			a.Subject.Request, freeInAll(free[0], unit))
 	default:
 		r.Text = fmt.Sprintf("it is next; all %d %s are in use%s; it starts when enough of them are free", capacity[0],
 			unit, byTasks(s))
 	}
 	return r
+}
+
+// freeInAll says how many units are free on all nodes together.
+func freeInAll(free int64, unit string) string {
+	if free == 1 {
+		return fmt.Sprintf("1 %s is free in all", unit)
+	}
+	return fmt.Sprintf("%d %s are free in all", free, unit)
 }
 
 // where is " on one node" or, for a gang, how many tasks start at once.
