@@ -1,6 +1,7 @@
 package explain_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,6 +14,7 @@ import (
 	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -109,6 +111,34 @@ func TestPredictedRoomIsCalledSo(t *testing.T) {
 		time.Sleep(time.Second)
 		if a := ask(); a.Kept == nil || !a.Kept.Held || !strings.Contains(a.Text(), "is held for it on") {
 			t.Errorf("after the prediction it says\n%s", a.Text())
+		}
+	})
+}
+
+// TestNextIsToldOfHeldRoom: while the first of two wide jobs runs on all processors and room is held for the second, a
+// narrow job that is next by its share learns that it does not get all that becomes free.
+func TestNextIsToldOfHeldRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
+		o.Shares.Sched.Root, o.Shares.Sched.Backfill = share.Pool{Policy: "drf"}, sched.EASY
+		loop, stop := start(t, o, 4, enginetest.Lasting)
+		defer stop()
+		add := func(user string, cpus int64) int64 {
+			j := fairlead.Job{User: user, Request: fairlead.Amounts{"cpu": cpus}, Limit: time.Minute, Payload: []byte("1m")}
+			return enginetest.Submit(t, loop, j)[0]
+		}
+		var narrow int64
+		for range 20 {
+			narrow = add("ann", 1)
+			time.Sleep(time.Second)
+		}
+		add("bob", 4)
+		second := add("bob", 4)
+		time.Sleep(time.Minute)
+		a := ask(t, loop, narrow-15)
+		want := fmt.Sprintf("beside the room that is held for job %d on local", second)
+		if !strings.Contains(a.Reason.Text, want) {
+			t.Errorf("why of the narrow job says %q, want %q:\n%s", a.Reason.Text, want, a.Text())
 		}
 	})
 }

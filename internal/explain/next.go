@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/internal/engine"
@@ -31,10 +32,24 @@ func nextReason(s *engine.State, a *why.Answer, j *queue.Job) why.Reason {
 		r.Text = fmt.Sprintf("it is next; it asks for %s on one node, and no node has that free (%s)",
 			a.Subject.Request, freeInAll(free[0], unit))
 	default:
-		r.Text = fmt.Sprintf("it is next; all %d %s are in use%s; it starts when enough of them are free", capacity[0],
-			unit, byTasks(s))
+		r.Text = fmt.Sprintf("it is next; all %d %s are in use%s; it starts when enough of them are free%s", capacity[0],
+			unit, byTasks(s), besideHeld(s, j))
 	}
 	return r
+}
+
+// besideHeld says that nodes are held for another job, so that what becomes free there is not for this one. It is empty
+// if none are. With many waiting tasks it does not look.
+func besideHeld(s *engine.State, j *queue.Job) string {
+	if s.Core.View(sched.Root).Waiting >= ManyWaiting {
+		return ""
+	}
+	for _, k := range s.Core.Read().Kept() {
+		if k.Held && k.Job != j.ID && len(k.Nodes) > 0 {
+			return fmt.Sprintf(" beside the room that is held for job %d on %s", k.Job, strings.Join(k.Nodes, ", "))
+		}
+	}
+	return ""
 }
 
 // freeInAll says how many units are free on all nodes together.
