@@ -12,7 +12,7 @@ type Alteration struct {
 	Pool     string  // for Move
 	// Limit is the new time limit, for Limit: [NoLimit] for none, 0 for that of the pool. For Move a client fills it in.
 	Limit time.Duration
-	// Waiting, for Cancel, cancels only the waiting tasks: running tasks go on, and are not tried again if they fail.
+	// Waiting, for Cancel, cancels only the waiting tasks: running tasks continue, and are not tried again if they fail.
 	Waiting bool
 	Cause   string // why, in words
 	// By is the user who asks for the change, and Admin reports whether that user is an administrator: only an
@@ -31,7 +31,7 @@ type Verb string
 // The verbs.
 const (
 	VerbCancel     Verb = "cancel"   // waiting tasks never start; running tasks are stopped
-	VerbHold       Verb = "hold"     // waiting tasks stay; running tasks go on
+	VerbHold       Verb = "hold"     // waiting tasks stay; running tasks continue
 	VerbRelease    Verb = "release"  // undoes a hold
 	VerbRequeue    Verb = "requeue"  // tasks that ran or run wait again, from the start
 	VerbUncancel   Verb = "uncancel" // undoes a cancel: only tasks that it canceled wait again

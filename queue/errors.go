@@ -49,16 +49,19 @@ func (e *Invalid) Error() string { return fmt.Sprintf("%s: %s", e.Field, e.Msg) 
 // Is makes errors.Is(err, ErrInvalid) true.
 func (e *Invalid) Is(target error) bool { return target == ErrInvalid }
 
-// Missing is an [ErrNotFound] with a complete message of its own.
-type Missing struct{ Msg string }
+// missing is an [ErrNotFound] with a complete message of its own.
+type missing struct{ Msg string }
 
-func (e *Missing) Error() string { return e.Msg }
+func (e *missing) Error() string { return e.Msg }
 
 // Is makes errors.Is(err, ErrNotFound) true.
-func (e *Missing) Is(target error) bool { return target == ErrNotFound }
+func (e *missing) Is(target error) bool { return target == ErrNotFound }
 
-// Missingf returns a [Missing].
-func Missingf(format string, args ...any) error { return &Missing{fmt.Sprintf(format, args...)} }
+// Missingf returns an [ErrNotFound] with a complete message of its own.
+func Missingf(format string, args ...any) error { return &missing{fmt.Sprintf(format, args...)} }
+
+// NoJob returns the [ErrNotFound] of a job that does not exist, or that was deleted after its end.
+func NoJob(id int64) error { return Missingf("there is no job %d; see fairlead queue --all", id) }
 
 // Invalidf returns an [Invalid] about a field.
 func Invalidf(field, format string, args ...any) error {

@@ -99,7 +99,7 @@ type Dependency struct {
 func (d Dependency) Wait(state State) (wait bool, err error) {
 	switch {
 	case state == "":
-		return false, fmt.Errorf("after: job %d: %w", d.Job, ErrNotFound)
+		return false, fmt.Errorf("after: %w", NoJob(d.Job))
 	case !state.Ended():
 		return true, nil
 	case d.On.Met(state):

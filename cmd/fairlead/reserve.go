@@ -276,7 +276,7 @@ func (s *reserve) tryEnd(ctx context.Context, client *api.Client, name string) e
 	}
 	i := slices.IndexFunc(all.Reservations, func(x engine.Reservation) bool { return x.Name == name })
 	if i < 0 {
-		return &queue.Missing{Msg: fmt.Sprintf("no reservation %q; see fairlead reserve", name)}
+		return queue.Missingf("no reservation %q; see fairlead reserve", name)
 	}
 	x := &all.Reservations[i]
 	ids, err := asking(ctx, client, name)

@@ -118,7 +118,7 @@ func TestRateHoldsOverARestart(t *testing.T) {
 }
 
 // TestLicensesAreHeld: never more tasks than licences, also after a restart under tasks
-// that go on.
+// that continue.
 func TestLicensesAreHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fit := &clockwork{forTime: 10 * time.Second}

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// bridges maps the nodes of bridges to the kinds of their bridges. Tasks that were leased to a bridge go on in its
+// bridges maps the nodes of bridges to the kinds of their bridges. Tasks that were leased to a bridge continue in its
 // queueing system while the bridge or this server is down. The kind tells users then which bridge to start.
 var bridges = override[string]{
 	name: "bridge", prefix: "bridged/",

@@ -210,7 +210,7 @@ func (c *Client) Job(ctx context.Context, id int64) (*queue.Job, error) {
 		return nil, err
 	}
 	if len(jobs) == 0 {
-		return nil, fmt.Errorf("job %d: %w", id, queue.ErrNotFound)
+		return nil, queue.NoJob(id)
 	}
 	return jobs[0], nil
 }
@@ -296,7 +296,7 @@ func (c *Client) settleChange(ctx context.Context, by *access.Principal, a *queu
 	}
 	j, err := c.Job(ctx, a.Job)
 	if err != nil {
-		return fmt.Errorf("job %d: %w", a.Job, err)
+		return err
 	}
 	asked := a.Pool
 	if a.Verb == queue.VerbPrioritise {

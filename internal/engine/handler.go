@@ -63,7 +63,7 @@ type WorkOptions struct {
 	Handlers map[string]Handler // by kind
 	// Middleware wraps every handler, the first outermost.
 	Middleware []Middleware
-	// Grace is how long running tasks may go on after the context of Work ended.
+	// Grace is how long running tasks may continue after the context of Work ended.
 	// Default: 10 s.
 	Grace time.Duration
 	// Joined is called when the worker takes tasks; it may be nil.

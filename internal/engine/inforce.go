@@ -79,7 +79,7 @@ func note(by, reason string) string {
 	return text
 }
 
-// Pause keeps the waiting tasks of a pool, and of the pools below it, from starting. Running tasks go on,
+// Pause keeps the waiting tasks of a pool, and of the pools below it, from starting. Running tasks continue,
 // and jobs may be submitted.
 type Pause struct {
 	Pool  string    `json:"pool"`

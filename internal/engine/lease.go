@@ -124,7 +124,7 @@ func settleRates(core *sched.Scheduler, grants []queue.Grant, now time.Time) {
 
 // sayQueued reports to the store the leases that go to nodes of other queueing systems, where the tasks will wait. It
 // extends these leases at once to the length that the node wants: the worker may die before it renews them, while the
-// tasks go on there.
+// tasks continue there.
 func (l *leaser) sayQueued(ctx context.Context, c *choice, grants []queue.Grant) error {
 	var all []queue.Progress
 	long := map[time.Duration][]queue.Ref{}

@@ -144,7 +144,8 @@ func (m *Member) Renew(ctx context.Context, refs []queue.Ref) ([]error, error) {
 	return m.RenewFor(ctx, refs, 0)
 }
 
-// RenewFor is Renew with leases that last longer than [Member.TTL], for a worker whose tasks go on while it is absent.
+// RenewFor is Renew with leases that last longer than [Member.TTL], for a worker whose tasks continue during its
+// absence.
 func (m *Member) RenewFor(ctx context.Context, refs []queue.Ref, ttl time.Duration) ([]error, error) {
 	l := m.finisher
 	l.Update(func(s *State) {
@@ -181,7 +182,7 @@ func (m *Member) RenewFor(ctx context.Context, refs []queue.Ref, ttl time.Durati
 	return errs, nil
 }
 
-// Drain makes the node take no more tasks; running tasks go on.
+// Drain makes the node take no more tasks; running tasks continue.
 func (m *Member) Drain() {
 	l := m.finisher
 	l.Update(func(s *State) {

@@ -18,7 +18,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// TestPause: running tasks go on, waiting and new jobs stay, other pools get the free slots;
+// TestPause: running tasks continue, waiting and new jobs stay, other pools get the free slots;
 // the pause is shown, and ends by itself.
 func TestPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

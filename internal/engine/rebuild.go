@@ -45,7 +45,7 @@ type builder struct {
 }
 
 // rebuild builds the core's state from the store: at the beginning, and when the engine has missed changes. Other calls
-// go on while the store is read; overrides that they set meanwhile apply to the new core.
+// continue while the store is read; overrides that they set meanwhile apply to the new core.
 func (b *builder) rebuild(ctx context.Context) error {
 	// No attempt may end between the snapshot of the store and the core built from it: it would count as running
 	// forever.

@@ -196,7 +196,7 @@ type ReserveOptions struct {
 	Count      int
 	Request    queue.Amounts
 	Constraint string
-	// Force makes it even if running tasks may still run when it begins. They go on.
+	// Force makes it even if running tasks may still run when it begins. They continue.
 	Force bool
 	// DryRun reports what would be in the way, and makes nothing. Running tasks are then no error.
 	DryRun bool

@@ -76,7 +76,7 @@ type NodeInfo struct {
 	// Queue: tasks of the node wait in another queueing system until the worker reports that they began; see
 	// [Member.Progress].
 	Queue bool
-	// Lease is the length of the node's leases from the start, if longer than usual: its tasks may go on elsewhere
+	// Lease is the length of the node's leases from the start, if longer than usual: its tasks may continue elsewhere
 	// while the node is silent.
 	Lease time.Duration
 }

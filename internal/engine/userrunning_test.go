@@ -54,7 +54,7 @@ func TestRunningTasksOfUsers(t *testing.T) {
 		}
 		configure(0)
 		running(6)
-		configure(1) // running tasks go on
+		configure(1) // running tasks continue
 		s.submit("ann", func(j *fairlead.Job) { j.Pool = "f" })
 		running(6)
 		if found, err := s.Recount(s.ctx); err != nil || len(found.Wrong) > 0 {

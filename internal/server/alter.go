@@ -78,7 +78,7 @@ func (s *jobService) permitted(
 		}
 		j := known[id]
 		if j == nil {
-			results[i] = api.FromError(fmt.Errorf("job %d: %w", id, queue.ErrNotFound))
+			results[i] = api.FromError(queue.NoJob(id))
 			continue
 		}
 		err := check(ctx, s.loop, alters(r.Verb), access.Object{Owner: j.User, Pool: j.Pool})
@@ -115,13 +115,13 @@ func alters(verb string) access.Verb {
 // beyond says what a hold, or a cancel of waiting tasks, does not affect: tasks that a bridge has handed over wait in
 // the other system.
 func beyond(a *queue.Alteration, tasks int) (notes []string) {
-	goesOn := fmt.Sprintf("job %d waits in another queueing system already, with %d of its tasks, and goes on there; ",
+	stays := fmt.Sprintf("job %d waits in another queueing system already, with %d of its tasks, and continues there; ",
 		a.Job, tasks)
 	switch {
 	case a.Verb == queue.VerbHold:
-		notes = append(notes, fmt.Sprintf("%sto take it back to where it is held: fairlead requeue %d", goesOn, a.Job))
+		notes = append(notes, fmt.Sprintf("%sto take it back to where it is held: fairlead requeue %d", stays, a.Job))
 	case a.Waiting:
-		notes = append(notes, fmt.Sprintf("%sto cancel these, too: fairlead cancel %d", goesOn, a.Job))
+		notes = append(notes, fmt.Sprintf("%sto cancel these, too: fairlead cancel %d", stays, a.Job))
 	}
 	return notes
 }

@@ -20,7 +20,8 @@ import (
 func (s *examiner) checkPulse(ctx context.Context) []api.HealthCheck {
 	p, err := s.loop.Pulse(ctx)
 	if err != nil {
-		text := "does not answer: submissions are refused and nothing starts, running tasks go on; " + plain.Line(err.Error())
+		text := "does not answer: submissions are refused and nothing starts, running tasks continue; " +
+			plain.Line(err.Error())
 		return []api.HealthCheck{bad("database", api.ResultFail, text, "check the database and the server's log"), s.checkSteps()}
 	}
 	return []api.HealthCheck{

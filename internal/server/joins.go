@@ -197,14 +197,14 @@ func checkPermit(b *permit.Bounds) error {
 	return nil
 }
 
-// revoke withdraws the certificate of a node. Its tasks go on until their leases end, so that none runs twice.
+// revoke withdraws the certificate of a node. Its tasks continue until their leases end, so that none runs twice.
 func (s *joinService) revoke(ctx context.Context, node string) (*permit.Permit, error) {
 	me := who(ctx)
 	if err := s.administered(ctx); err != nil {
 		return nil, err
 	}
 	if err := s.permits.Revoke(ctx, node); errors.Is(err, queue.ErrNotFound) {
-		return nil, &queue.Missing{Msg: fmt.Sprintf("no node %.80q on another machine is permitted", node)}
+		return nil, queue.Missingf("no node %.80q on another machine is permitted", node)
 	} else if err != nil {
 		return nil, err
 	}

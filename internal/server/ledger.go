@@ -59,7 +59,7 @@ func (s *ledgers) admit(ctx context.Context, node, ledger string, takeOver bool)
 func (s *ledgers) forget(ctx context.Context, node string) error {
 	keeper, ok := s.store.(queue.Settings)
 	if !ok {
-		return &queue.Missing{Msg: fmt.Sprintf("node %q: the server has no record of it", node)}
+		return queue.Missingf("node %q: the server has no record of it", node)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +78,7 @@ func (s *ledgers) forget(ctx context.Context, node string) error {
 	}
 	bridge, drained := all[ledgerSetting+node] != "", s.loop.Overrides.Drained(node)
 	if !bridge && !drained {
-		return &queue.Missing{Msg: fmt.Sprintf("node %q: the server has no record of it", node)}
+		return queue.Missingf("node %q: the server has no record of it", node)
 	}
 	if bridge {
 		if err := keeper.Set(ctx, ledgerSetting+node, ""); err != nil {

@@ -102,7 +102,7 @@ func (s *logService) logTask(ctx context.Context, in *logInput) (*queue.Task, er
 	for i := range tasks {
 		if t := &tasks[i]; in.Task < 0 || t.Index == in.Task {
 			if in.Attempt > t.Attempt {
-				return nil, &queue.Missing{Msg: fmt.Sprintf("job %d has had %d attempts", in.ID, t.Attempt)}
+				return nil, queue.Missingf("job %d has had %d attempts", in.ID, t.Attempt)
 			}
 			return t, nil
 		}
@@ -119,7 +119,7 @@ func (s *logService) ask(ctx context.Context, t *queue.Task, in *logInput) (*api
 		return nil, fmt.Errorf("the output is on node %s, whose agent is not connected: %w", t.Holder, queue.ErrState)
 	}
 	if len(x.kinds) > 0 {
-		return nil, &queue.Missing{Msg: t.Holder + " is a worker that handles jobs of its kinds, and keeps no output"}
+		return nil, queue.Missingf("%s", t.Holder+" is a worker that handles jobs of its kinds, and keeps no output")
 	}
 	req := api.LogRequest{ID: rand.Text(), Ref: queue.Ref{JobID: t.Job, Task: t.Index, Attempt: t.Attempt}, Stderr: in.Stderr, Offset: in.Offset, Limit: in.Limit}
 	if in.Attempt > 0 {
@@ -138,7 +138,7 @@ func (s *logService) ask(ctx context.Context, t *queue.Task, in *logInput) (*api
 	select {
 	case r := <-reply:
 		if r.Error != "" {
-			return nil, &queue.Missing{Msg: fmt.Sprintf("node %s: %s", t.Holder, r.Error)}
+			return nil, queue.Missingf("node %s: %s", t.Holder, r.Error)
 		}
 		return &r.Chunk, nil
 	case <-time.After(logTimeout):

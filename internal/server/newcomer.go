@@ -2,7 +2,6 @@ package server
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/fairlead/fairlead/allocation"
 	"github.com/fairlead/fairlead/internal/access"
@@ -23,8 +22,8 @@ func newcomer(shares *allocation.Config, known *names, name string, err error) e
 	j := queue.Job{User: name, Group: groups[0]}
 	by := &access.Principal{Kind: access.User, Name: name, Groups: groups}
 	if refused := shares.Settle(&j, allocation.Naming{By: by}); refused != nil {
-		return &queue.Missing{Msg: fmt.Sprintf("%s has no pool and no jobs: %v", name, refused)}
+		return queue.Missingf("%s has no pool and no jobs: %v", name, refused)
 	}
-	return &queue.Missing{Msg: fmt.Sprintf("%s has no jobs yet: nothing waits; a job of %[1]s would go into %s", name,
-		share.Original(j.Pool))}
+	return queue.Missingf("%s has no jobs yet: nothing waits; a job of %[1]s would go into %s", name,
+		share.Original(j.Pool))
 }

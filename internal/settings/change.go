@@ -69,7 +69,7 @@ func (k *Keeper) Unset(ctx context.Context, by Actor, r api.UnsetRequest) (*api.
 		i := slices.IndexFunc(over, func(e entry) bool { return e.Path == clean })
 		if i < 0 {
 			msg := fmt.Sprintf("no setting overrides %s; settings that override the file: %s", clean, k.over.names())
-			return nil, &queue.Missing{Msg: msg}
+			return nil, queue.Missingf("%s", msg)
 		}
 		over, paths = slices.Delete(over, i, i+1), append(paths, clean)
 	}

@@ -95,7 +95,7 @@ func (k *Keeper) Value(path string) (api.ConfigValue, error) {
 		out.Value, err = k.now.Value(clean)
 	}
 	if err != nil {
-		return out, &queue.Missing{Msg: err.Error()}
+		return out, queue.Missingf("%s", err.Error())
 	}
 	out.Set = !k.aside && k.over.has(clean)
 	return out, nil

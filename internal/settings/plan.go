@@ -185,7 +185,7 @@ func (k *Keeper) Apply(ctx context.Context, by Actor, r api.ApplyRequest) (*api.
 func (k *Keeper) stillGood(id string) (p plan, err error) {
 	i := slices.IndexFunc(k.plans, func(p plan) bool { return p.id == id })
 	if i < 0 {
-		return p, &queue.Missing{Msg: fmt.Sprintf("there is no plan %q: the server keeps the last %d until it ends; make it again with fairlead config plan FILE", id, keptPlans)}
+		return p, queue.Missingf("there is no plan %q: the server keeps the last %d until it ends; make it again with fairlead config plan FILE", id, keptPlans)
 	}
 	p = k.plans[i]
 	now, err := k.basisNow()

@@ -97,10 +97,10 @@ func (vs versions) numbered(number int) (i int, err error) {
 	case found:
 		return i, nil
 	case len(vs) == 0:
-		return 0, &queue.Missing{Msg: "no version of the file is kept: the server runs without one"}
+		return 0, queue.Missingf("no version of the file is kept: the server runs without one")
 	}
-	return 0, &queue.Missing{Msg: fmt.Sprintf("version %d of the file is not kept; kept versions: %d to %d, see fairlead config history --versions",
-		number, vs[0].Number, vs[len(vs)-1].Number)}
+	return 0, queue.Missingf("version %d of the file is not kept; kept versions: %d to %d, see fairlead config history --versions",
+		number, vs[0].Number, vs[len(vs)-1].Number)
 }
 
 // shown returns the version at an index, without its text; file is the text in force.

@@ -11,7 +11,6 @@ import (
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/plot"
 	"github.com/fairlead/fairlead/internal/words"
-	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/why"
 )
@@ -50,7 +49,7 @@ type Job struct {
 func loadJob(ctx context.Context, src Source, r *Request) (any, error) {
 	id, err := strconv.ParseInt(r.ID, 10, 64)
 	if err != nil {
-		return nil, fmt.Errorf("job %.40q: %w", r.ID, queue.ErrNotFound)
+		return nil, missing("there is no job %.40q; see fairlead queue --all", r.ID)
 	}
 	j := &Job{}
 	var happened *api.History

@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -33,7 +32,7 @@ const logWait = 2 * time.Second
 func loadLog(ctx context.Context, src Source, r *Request) (any, error) {
 	id, err := strconv.ParseInt(r.ID, 10, 64)
 	if err != nil {
-		return nil, fmt.Errorf("job %.40q: %w", r.ID, queue.ErrNotFound)
+		return nil, missing("there is no job %.40q; see fairlead queue --all", r.ID)
 	}
 	l := &Log{Task: -1, Stderr: r.Query.Has("stderr")}
 	if n, err := strconv.Atoi(r.Word("task")); err == nil && n >= 0 {

@@ -46,7 +46,7 @@ func (d *Dashboard) Deny(w http.ResponseWriter, r *http.Request, status int, e *
 
 // missing returns an error for a thing that does not exist.
 func missing(format string, args ...any) error {
-	return &queue.Missing{Msg: fmt.Sprintf(format, args...)}
+	return queue.Missingf(format, args...)
 }
 
 func (d *Dashboard) refuse(w http.ResponseWriter, r *http.Request, e *api.Error, status int) {

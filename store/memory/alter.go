@@ -31,7 +31,7 @@ func (s *Store) jobByID(id int64) (*queue.Job, error) {
 func (s *Store) alter(a queue.Alteration, now time.Time) error {
 	j := s.jobs[a.Job]
 	if j == nil {
-		return queue.ErrNotFound
+		return queue.NoJob(a.Job)
 	}
 	if err := life.Allowed(&j.Job, a); err != nil {
 		return err

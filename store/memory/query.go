@@ -68,7 +68,7 @@ func (s *Store) Tasks(ctx context.Context, id int64) ([]queue.Task, error) {
 	defer s.mu.Unlock()
 	j := s.jobs[id]
 	if j == nil {
-		return nil, queue.ErrNotFound
+		return nil, queue.NoJob(id)
 	}
 	var out []queue.Task
 	for _, t := range j.tasks {

@@ -30,7 +30,7 @@ func (s *Store) Alter(ctx context.Context, changes []queue.Alteration) (out []er
 func (t *tx) alter(a queue.Alteration) (refused, err error) {
 	r := t.jobs.all[a.Job]
 	if r == nil {
-		return queue.ErrNotFound, nil
+		return queue.NoJob(a.Job), nil
 	}
 	if refused := life.Allowed(&r.Job, a); refused != nil {
 		return refused, nil

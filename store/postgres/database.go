@@ -106,7 +106,7 @@ func (d *database) spawn(f func(ctx context.Context)) (began bool) {
 	return !d.closed
 }
 
-// closeGrace is how long transactions in progress may go on after the store is closed.
+// closeGrace is how long transactions in progress may continue after the store is closed.
 const closeGrace = 5 * time.Second
 
 // outlive returns a context that ends a while after the store is closed, or when end is called.

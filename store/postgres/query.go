@@ -123,7 +123,7 @@ func (s *Store) tasks(ctx context.Context, t pgx.Tx, id int64) (out []queue.Task
 	case err != nil:
 		return nil, err
 	case r == nil:
-		return nil, queue.ErrNotFound
+		return nil, queue.NoJob(id)
 	case r.Tasks == 1 && r.one.Attempt == 0:
 		return nil, nil
 	case r.Tasks == 1:

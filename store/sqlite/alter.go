@@ -36,7 +36,7 @@ func (t *tx) alter(a queue.Alteration) (refused, err error) {
 		return nil, err
 	}
 	if r == nil {
-		return queue.ErrNotFound, nil
+		return queue.NoJob(a.Job), nil
 	}
 	if refused := life.Allowed(&r.Job, a); refused != nil {
 		return refused, nil

@@ -154,7 +154,7 @@ func rows(conn *sqlite.Conn, n names, where string, args []any, f func(*row) err
 func (s *Store) Tasks(ctx context.Context, id int64) (out []queue.Task, err error) {
 	err = s.read(ctx, func(conn *sqlite.Conn) error {
 		found := false
-		return orMissing(&found, rows(conn, s.mem, "WHERE id = ?", []any{id}, func(r *row) (err error) {
+		return orMissing(id, &found, rows(conn, s.mem, "WHERE id = ?", []any{id}, func(r *row) (err error) {
 			found = true
 			if r.Tasks > 1 {
 				out, err = tasksOf(conn, r, "")
@@ -200,9 +200,9 @@ func (s *Store) Ends(ctx context.Context, jobs []int64) (out []queue.Task, err e
 	return out, err
 }
 
-func orMissing(found *bool, err error) error {
+func orMissing(id int64, found *bool, err error) error {
 	if err == nil && !*found {
-		return queue.ErrNotFound
+		return queue.NoJob(id)
 	}
 	return err
 }

@@ -22,7 +22,7 @@ func arrayOfSix() *queue.Job {
 	return job(func(j *queue.Job) { j.Array, j.Retries, j.Backoff = "0-5", 1, time.Nanosecond })
 }
 
-// cancelOnlyWaiting: waiting tasks never start, nor do tasks between two attempts; running tasks go on, and one
+// cancelOnlyWaiting: waiting tasks never start, nor do tasks between two attempts; running tasks continue, and one
 // that fails is not tried again. The job ends when the last of them has ended.
 func cancelOnlyWaiting(s *suite) {
 	id := s.submit(arrayOfSix())[0]
@@ -33,7 +33,7 @@ func cancelOnlyWaiting(s *suite) {
 	s.must(s.cancelWaiting(id))
 	if j := s.state(id, queue.Running); j.Waiting != 0 || j.Running != 2 || j.Cancelled != 4 || j.Cancel ||
 		j.Cause != "by ann" {
-		s.t.Errorf("while its running tasks go on: %+v", j)
+		s.t.Errorf("while its running tasks continue: %+v", j)
 	}
 	s.counts("a")
 	changes, _, err := s.Changes(s.ctx, cursor, 0)

@@ -65,7 +65,7 @@ func UncancelWith(job, on int64) queue.Alteration {
 // index. Among these it restores the tasks that the cancellation stopped, and the tasks that had waited for another
 // attempt. Tasks that succeeded, failed or were canceled alone stay as they are, except in a gang, which runs only as
 // a whole. A task that is still being stopped waits again when it has stopped; if only the waiting tasks were canceled,
-// the running tasks go on, and are tried again as before. The job waits for pending others. It returns the changed
+// the running tasks continue, and are tried again as before. The job waits for pending others. It returns the changed
 // tasks.
 func Uncancel(j *queue.Job, tasks []*queue.Task, pending int) (changed []*queue.Task, refused error) {
 	if !j.Cancel && struckOut(j, tasks) == 0 {
@@ -143,7 +143,7 @@ func mayUncancel(j *queue.Job) error {
 	case !j.Cancel && (j.Cancelled == 0 || j.Gang > 1):
 		return notCancelled(j)
 	case j.Gang > 1 && j.Failed > 0:
-		return no(fmt.Sprintf("is a gang with a failed task: it cannot go on without that task; to run all of it again: fairlead requeue %d", j.ID))
+		return no(fmt.Sprintf("is a gang with a failed task: it cannot continue without that task; to run all of it again: fairlead requeue %d", j.ID))
 	case j.Cancelled == 0 && j.State.Ended():
 		return nothingCancelled(j)
 	}
