@@ -160,7 +160,7 @@ func TestArgsAreChecked(t *testing.T) {
 	}
 }
 
-// TestAppGoesDownGently: a handler that runs when the context ends may go on for the grace
+// TestAppGoesDownGently: a handler that runs when the context ends may continue for the grace
 // period; what does not begin waits for the next time.
 func TestAppGoesDownGently(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

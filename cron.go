@@ -16,13 +16,12 @@ import (
 // three, "@hourly" every full hour, "*/10 * * * * *" with six fields every ten seconds. The function job receives the
 // instant.
 //
-// When clocks change, "30 2 * * *" is still due once a day: on a day without half past two at the change, and on a day
-// with two of them at the first. "@hourly" and "*/20 * * * *" go on through the change. A schedule that is never due,
-// such as on February 31, is refused.
+// When clocks change, "30 2 * * *" is still due once a day. On a day without half past two, it is due at the change. On
+// a day with two of them, it is due at the first. "@hourly" and "*/20 * * * *" continue through the change. A schedule
+// that is never due, such as on February 31, is refused.
 //
 // All processes on a store may have the same schedule: the name and the instant form the key of the job, so it is
 // submitted once. Instants at which no process runs are skipped. Call Cron before [App.Run].
-// before [App.Run].
 func (a *App) Cron(name, spec string, job func(at time.Time) Job) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

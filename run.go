@@ -41,7 +41,7 @@ func (a *App) Start(ctx context.Context) error {
 }
 
 // Stop ends the App after [App.Start], just as the end of its context ends [App.Run], and returns any error. If ctx
-// ends first, Stop returns its error, and the handlers go on for the rest of the grace period. Stop may be called
+// ends first, Stop returns its error, and the handlers continue for the rest of the grace period. Stop may be called
 // again.
 func (a *App) Stop(ctx context.Context) error {
 	a.mu.Lock()

@@ -29,7 +29,7 @@ func (a *App) SetWeight(ctx context.Context, pool string, weight float64) error 
 }
 
 // SetMax bounds what the tasks of a pool hold at the same time, per resource, from now on; nil is no bound. Running
-// tasks go on. See [App.SetWeight] for how to name a pool, and how long the bound lasts.
+// tasks continue. See [App.SetWeight] for how to name a pool, and how long the bound lasts.
 func (a *App) SetMax(ctx context.Context, pool string, most Amounts) error {
 	for name, n := range most {
 		if err := share.CheckResource(name); err != nil {

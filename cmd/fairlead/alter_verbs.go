@@ -8,12 +8,12 @@ func cancelCommand(a *app) *cobra.Command {
 	c := x.command("cancel", "Cancel jobs: waiting tasks never start, running ones are stopped")
 	c.Long = `Cancel jobs: their waiting tasks never start, and running ones are stopped.
 
-With --waiting, only the waiting tasks of the jobs are canceled, and the running ones go on. A running task that
+With --waiting, only the waiting tasks of the jobs are canceled, and the running ones continue. A running task that
 fails is not tried again, whatever --retries says; one that loses its node, or is stopped to make room, runs again.
 The job ends when the last of them has ended: as cancelled, or as failed if one failed. If no task of a job runs,
 the whole job is canceled. The undo, fairlead uncancel, also restores the retries.`
 	c.Example = "  fairlead cancel 1042\n  fairlead cancel 1042 --waiting\n  fairlead cancel -u ann -t waiting"
-	c.Flags().BoolVar(&x.waiting, "waiting", false, "only the waiting tasks of the jobs; running tasks go on")
+	c.Flags().BoolVar(&x.waiting, "waiting", false, "only the waiting tasks of the jobs; running tasks continue")
 	x.read = func(*cobra.Command) error {
 		if x.waiting {
 			x.part, x.state = "the waiting tasks of ", "" // jobs with running tasks do not become cancelled at once

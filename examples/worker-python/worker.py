@@ -4,7 +4,7 @@
     python3 worker.py --server /run/fairlead/fairlead.sock --slots 4
 
 It joins a server, runs jobs of the kinds in HANDLERS, up to --slots at once, and renews their
-leases. Ctrl-C lets running tasks go on for --grace seconds and gives the rest back. Copy it, and
+leases. Ctrl-C lets running tasks continue for --grace seconds and gives the rest back. Copy it, and
 put functions of your own into HANDLERS.
 """
 import argparse, hashlib, http.client, json, logging, os, pwd, random, signal, socket, struct, sys, threading, time

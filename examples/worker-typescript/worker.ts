@@ -4,7 +4,7 @@
 //     npx tsc && node worker.js                                         (before that)
 //
 // It joins a server, runs jobs of the kinds in handlers, up to --slots at once, and renews their
-// leases. Ctrl-C lets running tasks go on for --grace seconds and gives the rest back. Copy it, and
+// leases. Ctrl-C lets running tasks continue for --grace seconds and gives the rest back. Copy it, and
 // put functions of your own into handlers.
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";

@@ -19,7 +19,7 @@ type Options struct {
 	Version  string            // of the program
 	Host     string            // name of the machine
 	Logger   *slog.Logger      // default: discards
-	Drain    time.Duration     // how long running tasks may go on when the agent stops; default 30s
+	Drain    time.Duration     // how long running tasks may continue when the agent stops; default 30s
 	Env      map[string]string // added to the environment of every task
 
 	// AllowRoot and AnyUser say whose jobs the agent runs. An agent that runs as root runs each job as its

@@ -36,7 +36,7 @@ func (a *Agent) renewing(ctx context.Context) {
 }
 
 // patience returns the next pause before a request is sent again. Several requests fit into a lease, even a
-// short one, because each may show that tasks can go on past the end of their leases.
+// short one, because each may show that tasks can continue past the end of their leases.
 func (a *Agent) patience(again *wait.Backoff) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()

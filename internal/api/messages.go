@@ -116,7 +116,7 @@ type AlterRequest struct {
 	Pool     string  `json:"pool,omitempty" doc:"Target pool, for the verb move"`
 	Limit    float64 `json:"limit_seconds,omitempty" doc:"Time limit, for the verb limit; 0: that of the pool, -1: none"`
 	Cause    string  `json:"cause,omitempty"`
-	Waiting  bool    `json:"waiting,omitempty" doc:"With the verb cancel: only the waiting tasks; running ones go on"`
+	Waiting  bool    `json:"waiting,omitempty" doc:"With the verb cancel: only the waiting tasks; running ones continue"`
 }
 
 // AlterResponse has the result for each job, in order; an empty error means success.

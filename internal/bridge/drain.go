@@ -49,7 +49,7 @@ func (b *Bridge) drain(ctx context.Context) {
 // tasks, and the next run must go on with them.
 func (b *Bridge) goAway(ctx context.Context, left int) {
 	if left > 0 {
-		b.log.Warn("ending; the tasks in the queueing system go on, and the bridge follows them when it is started again",
+		b.log.Warn("ending; the tasks in the queueing system continue, and the bridge follows them when it is started again",
 			"tasks", left)
 		return
 	}

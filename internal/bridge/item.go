@@ -26,7 +26,7 @@ type item struct {
 	unreported bool // the server does not know the phase of status yet
 	says       bool // the server does not know status.Says yet; nothing else is new
 	stale      bool // the server refused its end for this attempt
-	adoptable  bool // the server said that it may go on under the next attempt
+	adoptable  bool // the server said that it may continue under the next attempt
 }
 
 func (it *item) task() task { return task{it.lease.JobID, it.lease.Task} }

@@ -17,7 +17,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	o.fill()
 	b := &Bridge{o: o, log: o.Logger, name: rand.Text()[:10]}
 	b.state = newState(&b.o)
-	b.server = wait.NewOutage(b.log, "the server does not answer; the tasks in the queueing system go on",
+	b.server = wait.NewOutage(b.log, "the server does not answer; the tasks in the queueing system continue",
 		"the server answers again")
 	b.unreported = wait.NewOutage(b.log, "the server does not take reports", "the server takes reports again")
 	b.refusing = wait.NewOutage(b.log, "the queueing system does not take jobs now",
@@ -32,7 +32,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err := b.join(ctx); err != nil {
 		return err
 	}
-	// Calls that are under way when ctx ends go on to their ends.
+	// Calls that are under way when ctx ends continue to their ends.
 	work, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	var wg sync.WaitGroup

@@ -70,7 +70,7 @@ func (b *Bridge) settleOne(ctx context.Context, it *item) {
 const (
 	fateOver  = iota // we must give it up
 	fateOurs         // it is still leased to us
-	fateWaits        // it is leased again, or will be, and its entry may go on
+	fateWaits        // it is leased again, or will be, and its entry may continue
 )
 
 // fate returns the fate of the task of an attempt.

@@ -153,7 +153,7 @@ func effect(name string, j *api.Job) string {
 	case name == "requeue" && ended:
 		return "runs again from the start"
 	case name == "uncancel" && j.Cancel && j.Gang > 1 && j.Failed > 0:
-		return "cannot go on, because one of its tasks failed: nothing changes"
+		return "cannot continue, because one of its tasks failed: nothing changes"
 	case name == "uncancel" && j.Cancel && j.Running > 0:
 		return "waits again; tasks that are being stopped follow when they have stopped"
 	case name == "uncancel" && j.Cancel && j.Cancelled > 0:
@@ -181,7 +181,7 @@ func effect(name string, j *api.Job) string {
 	case name == "cancel":
 		return "never starts"
 	case name == "hold" && j.Waiting == 0 && j.Running > 0:
-		return "goes on: it runs already"
+		return "continues: it runs already"
 	case name == "hold":
 		return "waits until it is released"
 	case name == "release" && j.Held:
@@ -198,7 +198,7 @@ func cancelsWaiting(j *api.Job) string {
 	case j.Running == 0:
 		return "never starts"
 	}
-	return fmt.Sprintf("%s %s; %s %s on",
+	return fmt.Sprintf("%s %s; %s %s",
 		words.Tasks(int64(j.Waiting)), units.OneOf(j.Waiting, "never starts", "never start"),
-		words.Tasks(int64(j.Running)), units.OneOf(j.Running, "goes", "go"))
+		words.Tasks(int64(j.Running)), units.OneOf(j.Running, "continues", "continue"))
 }

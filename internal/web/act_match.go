@@ -18,7 +18,7 @@ import (
 // allParameter says that an action is about all jobs that match the filter, in place of the jobs by number.
 const allParameter = "all"
 
-// maxMatched bounds the jobs that one request changes; the page then offers to go on. Tests make it smaller.
+// maxMatched bounds the jobs that one request changes; the page then offers to continue. Tests make it smaller.
 var maxMatched = 20_000
 
 // aboutMatching finds the jobs that match the filter of the request. Before the action it counts them all.

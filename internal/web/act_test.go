@@ -55,7 +55,7 @@ func TestActCancelsOnlyWaiting(t *testing.T) {
 	_, _, text := l.get("/jobs/" + id)
 	shows(t, text, "Cancel waiting tasks</a>")
 	_, _, text = l.get("/act?verb=cancel-waiting&job=" + id)
-	shows(t, text, "Cancel waiting tasks of 1 job?", "4 tasks never start; 2 tasks go on",
+	shows(t, text, "Cancel waiting tasks of 1 job?", "4 tasks never start; 2 tasks continue",
 		"Cancel waiting tasks of job "+id)
 	_, text = l.post("/act", url.Values{"verb": {"cancel-waiting"}, "job": {id}})
 	shows(t, text, "done", "fairlead uncancel "+id, "Undo: uncancel")

@@ -153,9 +153,9 @@ func TestPauseOnThePage(t *testing.T) {
 	l := newLab(t, cluster)
 	example(l)
 	_, _, text := l.get("/act?verb=pause&pool=physics")
-	shows(t, text, "Pause physics?", "Running tasks go on", "physics/markov", `name="for"`)
+	shows(t, text, "Pause physics?", "Running tasks continue", "physics/markov", `name="for"`)
 	_, text = l.post("/act", url.Values{"verb": {"pause"}, "pool": {"physics"}, "for": {"2h"}, "reason": {"new disks"}})
-	shows(t, text, "Pause: done", "physics is paused until", "running tasks go on: ", "fairlead resume physics",
+	shows(t, text, "Pause: done", "physics is paused until", "running tasks continue: ", "fairlead resume physics",
 		"Undo: resume")
 	for path, says := range map[string][]string{
 		"/pool?pool=physics":       {"Paused", "new disks", "verb=resume"},

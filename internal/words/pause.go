@@ -11,7 +11,7 @@ import (
 
 // Paused describes the tasks that a pause affects.
 func Paused(p *api.PauseResponse) string {
-	text := fmt.Sprintf("running tasks go on: %d; waiting tasks: %d", p.Tasks, p.Waiting-int64(p.Queued))
+	text := fmt.Sprintf("running tasks continue: %d; waiting tasks: %d", p.Tasks, p.Waiting-int64(p.Queued))
 	if p.Queued > 0 {
 		text += fmt.Sprintf("; tasks in another queueing system may start there: %d", p.Queued)
 	}

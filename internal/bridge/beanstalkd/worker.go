@@ -20,7 +20,7 @@ type WorkerOptions struct {
 	Options
 	Slots  int // tasks at a time
 	Worker *mq.Worker
-	// Drain is how long tasks may go on when the worker ends.
+	// Drain is how long tasks may continue when the worker ends.
 	Drain time.Duration
 }
 

@@ -18,7 +18,7 @@ type Rig struct {
 	// of the first one. The suite closes both.
 	Reopen func(t *testing.T) bridge.QS
 	// Restart ends the QS as a power failure of its machine would, and starts it again with the contents of
-	// its disk. Running entries may have ended or go on. It returns when the QS answers again. Nil: the QS
+	// its disk. Running entries may have ended or continue. It returns when the QS answers again. Nil: the QS
 	// cannot be restarted, and the case is skipped.
 	Restart func(t *testing.T)
 	// Many is how many entries one call submits; default 100.
@@ -38,5 +38,5 @@ type Lacks struct {
 	ExitCode      bool // returning the exit code of a failed entry
 	Order         bool // levels: it serves all entries in the order of submission
 	EndsOnRestart bool // remembering ends over a restart
-	RunsOnRestart bool // over a restart, letting entries go on or reporting their ends
+	RunsOnRestart bool // over a restart, letting entries continue or reporting their ends
 }
