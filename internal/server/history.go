@@ -20,7 +20,7 @@ type historyService struct {
 }
 
 func (s *historyService) routes(a huma.API) {
-	handle(a, http.MethodGet, "/v1/history", "poolHistory", "How a pool fared: share, use, demand, waits, in steps of time", 0, s.poolHistory)
+	handle(a, http.MethodGet, "/v1/history", "poolHistory", "The history of a pool: share, usage, demand, waits", 0, s.poolHistory)
 }
 
 type poolHistoryInput struct {

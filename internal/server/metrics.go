@@ -59,7 +59,7 @@ func gauge(name, help string, of func(*views.PoolView) float64) poolMetric {
 }
 
 var poolMetrics = []poolMetric{
-	gauge("share", "Fraction of the whole that the pool is entitled to.", func(p *views.PoolView) float64 { return p.Share }),
+	gauge("share", "Fraction of the cluster to which the pool is entitled.", func(p *views.PoolView) float64 { return p.Share }),
 	gauge("fair_now", "Units that the ideal fluid scheduler would give the pool now.", func(p *views.PoolView) float64 { return p.FairNow }),
 	gauge("used_ratio", "Fraction of its parent's decayed use that the pool had.", func(p *views.PoolView) float64 { return p.UsedHere }),
 	gauge("demand", "Units that run or wait.", func(p *views.PoolView) float64 { return p.Want }),
@@ -73,9 +73,9 @@ var poolMetrics = []poolMetric{
 var (
 	jainDesc = prometheus.NewDesc("fairlead_jain", "Jain's index of the service of the pools in this one divided by their entitlements, in the last hour or day.", []string{"pool", "window"}, nil)
 	lateDesc = prometheus.NewDesc("fairlead_lateness_seconds", "How much later tasks ended than on a cluster of the pool's own, as large as its share.", []string{"pool"}, nil)
-	lagDesc  = prometheus.NewDesc("fairlead_fairness_lag", "The pool's part of all that was due in the last day, less its part of all that was received: owed above 0.", []string{"pool"}, nil)
-	haveDesc = prometheus.NewDesc("fairlead_capacity", "What the nodes have that are there.", []string{"resource"}, nil)
-	takeDesc = prometheus.NewDesc("fairlead_in_use", "What of it is in use.", []string{"resource"}, nil)
+	lagDesc  = prometheus.NewDesc("fairlead_fairness_lag", "The pool's part of all entitled service in the last day, less its part of all received service: above 0 it is behind.", []string{"pool"}, nil)
+	haveDesc = prometheus.NewDesc("fairlead_capacity", "Amount on all nodes that are there.", []string{"resource"}, nil)
+	takeDesc = prometheus.NewDesc("fairlead_in_use", "Amount of the resource that is in use.", []string{"resource"}, nil)
 	idleDesc = prometheus.NewDesc("fairlead_idle_while_demand_slot_seconds_total", "Slot-seconds that stayed idle although a task would have fitted.", nil, nil)
 	leftDesc = prometheus.NewDesc("fairlead_pools_left_out", "Pools that have no metrics of their own, since there are too many.", nil, nil)
 )
@@ -104,7 +104,7 @@ var loopMetrics = []loopMetric{
 
 var (
 	stopsDesc = prometheus.NewDesc("fairlead_tasks_stopped_total", "Tasks that were stopped so that others got their room, by the rule.", []string{"rule"}, nil)
-	priceDesc = prometheus.NewDesc("fairlead_stopped_lost_slot_seconds_total", "Slot-seconds that were lost with them.", []string{"rule"}, nil)
+	priceDesc = prometheus.NewDesc("fairlead_stopped_lost_slot_seconds_total", "Slot-seconds that were lost with stopped tasks, by the rule.", []string{"rule"}, nil)
 )
 
 // collectStops reports every rule that stops tasks, even if it has stopped none yet.

@@ -25,14 +25,14 @@ var _ engine.Observer = (*lifeMetrics)(nil)
 func newLifeMetrics(r *prometheus.Registry) *lifeMetrics {
 	m := &lifeMetrics{
 		waits: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "fairlead_wait_seconds", Help: "Time from when a task might have started to its first start.",
+			Name: "fairlead_wait_seconds", Help: "Time from the moment when a task could have started to its first start.",
 			Buckets: []float64{0.1, 1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 12 * 3600, 86400, 3 * 86400},
 		}, []string{"pool", "kind"}),
 		cycles: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "fairlead_cycle_seconds", Help: "Time that a scheduling step took to decide.", Buckets: prometheus.ExponentialBuckets(1e-5, 4, 10),
 		}),
 		store: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "fairlead_store_seconds", Help: "Time that the store took: to keep submitted jobs, to lease tasks, to keep how they ended.", Buckets: prometheus.ExponentialBuckets(0.0005, 4, 9),
+			Name: "fairlead_store_seconds", Help: "Time that the store took: to store submitted jobs, to lease tasks, to store their ends.", Buckets: prometheus.ExponentialBuckets(0.0005, 4, 9),
 		}, []string{"call"}),
 		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "fairlead_decisions_total", Help: "Decisions: start, and by their codes the reasons for which jobs of a pool began to wait.",

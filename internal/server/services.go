@@ -110,10 +110,10 @@ func (s *configService) routes(a huma.API) {
 		func(ctx context.Context, in *historyInput) (*api.ConfigHistory, error) {
 			return s.History(ctx, in.Limit)
 		})
-	handle(a, http.MethodPost, "/v1/config/diff", "config-diff", "What differs between the configuration in force and another", maxFile, body(s.Diff))
-	handle(a, http.MethodPost, "/v1/config/plan", "config-plan", "What a configuration would change if it were applied now", maxFile, body(s.Plan))
-	handle(a, http.MethodPost, "/v1/config/apply", "config-apply", "Put a plan into force, if nothing it was made from has changed", 0, body(s.Apply))
-	handle(a, http.MethodPost, "/v1/config/rollback", "config-rollback", "Put an earlier version of the file into force", 0, body(s.Rollback))
+	handle(a, http.MethodPost, "/v1/config/diff", "config-diff", "Compare the configuration in force with another", maxFile, body(s.Diff))
+	handle(a, http.MethodPost, "/v1/config/plan", "config-plan", "Show the effects of applying a configuration now", maxFile, body(s.Plan))
+	handle(a, http.MethodPost, "/v1/config/apply", "config-apply", "Apply a plan, unless its inputs have changed", 0, body(s.Apply))
+	handle(a, http.MethodPost, "/v1/config/rollback", "config-rollback", "Apply an earlier version of the file", 0, body(s.Rollback))
 	handle(a, http.MethodGet, "/v1/config/versions", "config-versions", "The versions of the file that are kept, newest first", 0, alone(s.Versions))
 	handle(a, http.MethodGet, "/v1/config/versions/{number}", "config-version", "One version of the file, with its text", 0,
 		func(ctx context.Context, in *versionInput) (*api.ConfigVersion, error) {
@@ -131,6 +131,6 @@ func (s *jobService) routes(a huma.API) {
 }
 
 func (s *reportService) routes(a huma.API) {
-	handle(a, http.MethodGet, "/v1/report", "report", "What jobs of the past had, and how long they waited", 0, s.past)
+	handle(a, http.MethodGet, "/v1/report", "report", "Report the usage and waits of past jobs", 0, s.past)
 	handle(a, http.MethodGet, "/v1/workload", "workload", "Recent and waiting tasks, as a workload for the simulator", 0, s.workload)
 }

@@ -26,7 +26,7 @@ type statusService struct {
 }
 
 func (s *statusService) routes(a huma.API) {
-	handle(a, http.MethodGet, "/v1/status", "status", "What the server says about itself", 0, alone(s.Status))
+	handle(a, http.MethodGet, "/v1/status", "status", "The state of the server", 0, alone(s.Status))
 }
 
 func (s *statusService) Status(ctx context.Context) (*api.ServerStatus, error) {
