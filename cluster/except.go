@@ -9,7 +9,7 @@ import (
 // other nodes stay equal. Users can neither set it nor write it in a constraint.
 const nodeLabel = "@node"
 
-// exceptions are the names of the nodes that some task is kept off.
+// exceptions are the names of the nodes from which some task is excluded.
 type exceptions map[string]bool
 
 // add adds a node, and reports whether it is new.

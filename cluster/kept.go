@@ -1,6 +1,6 @@
 package cluster
 
-// Kept is the nodes of a cluster with room kept for a waiting job. Only tasks that end in time may start there.
+// Kept is the set of nodes of a cluster with room kept for a waiting job. Only tasks that end in time may start there.
 type Kept struct{ c *Cluster }
 
 // KeptOf returns the nodes of a cluster with kept room.

@@ -34,8 +34,8 @@ func (a *allotment) waits(i int) bool { return a.classes[i].Waiting > a.grants[i
 
 func (a *allotment) running(i int) int64 { return a.classes[i].Running + a.grants[i] }
 
-// claims are the proportions in which slots are divided. They are integers, per to a slot, so that equal claims are
-// exactly equal.
+// claims are the proportions in which slots are divided. They are integers in units of 1/per of a slot, so that equal
+// claims are exactly equal.
 type claims struct {
 	of  []int64 // by class
 	per int64   // parts of a slot
@@ -146,7 +146,7 @@ func loadsOf(classes []sched.Claimant) []float64 {
 	return loads
 }
 
-// begun copies the grants before a round; nil if nobody follows the rounds.
+// begun copies the grants before a round; it returns nil if the rounds are not recorded.
 func (a *allotment) begun() []int64 {
 	if a.note == nil {
 		return nil

@@ -16,20 +16,19 @@ import (
 //
 //	priority = share - used        largest first
 //
-// share is the child's fraction of its siblings' weights. used is its service as a fraction of all
-// that the cluster could have given or, below the root, of the service of the pool above: as a
-// fraction of the cluster, the usage of a small pool's children would be negligible beside their
-// shares, and the one with the largest share would have everything. It counts by days: used(today) + f used(yesterday) + f^2 used(the
-// day before) + ..., over 7 days with f = 0.7; running tasks count with their service so far. Both
-// numbers are settings. With half_life, used is instead the decayed usage as a fraction of all that
-// the cluster could have given, decayed equally.
+// share is the child's fraction of its siblings' weights. used is its service as a fraction of all that the cluster
+// could have given or, below the root, of the service of the pool above: as a fraction of the cluster, the usage of a
+// small pool's children would be negligible beside their shares, and the child with the largest share would receive
+// everything. It counts by days: used(today) + f used(yesterday) + f^2 used(the day before) + ..., over 7 days with f =
+// 0.7; running tasks count with their service so far. Both numbers are settings. With half_life, used is instead the
+// decayed usage as a fraction of all that the cluster could have given, decayed equally.
 //
 // The formula of the source multiplies the usage by the share, but its example does not. Both are
 // available: scale_by_share is the formula, and the default is the example. Of equal priorities the
 // larger share goes first, as in the source, then the older pool.
 //
-// Example: shares jack 25%, jill 75%, four slots, jobs of six hours on all four. Jill 0.75, then 0.5,
-// then 0.25: a tie with jack's 0.25, and the larger share goes first; then 0 against 0.25: jack.
+// Example: shares jack 25%, jill 75%, four slots, jobs of six hours on all four. Jill has the priority 0.75, then 0.5,
+// then 0.25. That ties with jack's 0.25, so the larger share goes first. Then 0 is less than 0.25: jack goes first.
 type decayPolicy struct {
 	days    int // 0: by the half-life
 	factor  float64

@@ -22,9 +22,9 @@ import (
 // SIGCOMM 1996). The level counts received service only, not expected service. Of equal keys the larger weight goes
 // first, then the older pool.
 //
-// Example: weights a 1, b 3, tasks of 10 s, all waiting from the start, four slots. Keys 0 and 0: b, by weight.
-// Then b has 10 expected: 10/3 = 3.33 against 0: a. Then 10 against 3.33: b, then 10 against 6.67: b. One slot for
-// a, three for b; all keys are 10.
+// Example: weights a 1, b 3, tasks of 10 s, all waiting from the start, four slots. The keys are 0 and 0: b starts
+// first, by weight. Then b expects 10, so its key is 10/3 = 3.33 against 0: a starts. Then a has 10 against 3.33, and
+// then 10 against 6.67: b starts twice. Now a has one slot and b three, and both keys are 10.
 type fairPolicy struct{}
 
 var fair = why.NewFormula("fair", "joined + (served + expected) / weight", "smallest first",

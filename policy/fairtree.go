@@ -23,8 +23,8 @@ import (
 // as documented; with compat slurm the first of the accounts goes first, as in Slurm's program. Of tied users and
 // accounts, users go first.
 //
-// Example: weights a 1, b 2; served a 1000, b 1500. Keys 1000 and 750: b. In Slurm's words S is 1/3 and 2/3, U is
-// 0.4 and 0.6, level_fs 0.833 and 1.111.
+// Example: weights a 1, b 2; served a 1000, b 1500. The keys are 1000 and 750: b goes first. In Slurm's words S is 1/3
+// and 2/3, U is 0.4 and 0.6, level_fs 0.833 and 1.111.
 type Fairtree struct{ slurm bool }
 
 var fairtree = why.NewFormula("fairtree", "served / weight", "smallest first",

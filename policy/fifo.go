@@ -16,8 +16,8 @@ import (
 // priority counts from 0, the highest. fifo chooses the child that holds the first job. The policies of the pools
 // below therefore only order jobs within one child.
 //
-// Example: job 7 of ann and job 9 of bob wait, both of priority normal (2): ann, 2^49+7 against 2^49+9. Bob's job 9
-// is raised to high (1): bob.
+// Example: job 7 of ann and job 9 of bob wait, both of priority normal (2): ann goes first, 2^49+7 against 2^49+9. If
+// bob's job 9 is raised to high (1), bob goes first.
 type fifoPolicy struct{}
 
 var fifo = termByTerm(why.NewFormula("fifo", "priority * 281474976710656 + job", "smallest first",

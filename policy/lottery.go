@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// lotteryPolicy draws a child at random among those with work, in proportion to its weight, however many jobs it has
-// waiting ("Fair Job Queue Scheduling": each server picks at random):
+// lotteryPolicy draws a child with work at random, in proportion to its weight. The number of its waiting jobs does not
+// matter ("Fair Job Queue Scheduling": each server picks at random):
 //
 //	chance = weight / sum of the weights of the children with work
 //

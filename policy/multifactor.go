@@ -13,11 +13,11 @@ import (
 //
 //	priority = age + fairshare + size + pool + qos + assoc + tres + site - nice        largest first
 //
-// Each term but nice is a weight times a factor. The factor of age is the time since the submission over max_age,
-// at most 1; of fairshare 2^(-usage / share); of size the fraction of the capacity that a task asks for, or 1 minus
-// it; of tres the fraction of each resource. The factors of pool and assoc are set in the tree, that of qos by the
-// configuration. All these are from 0 to 1. The factor of site is the value that a site rule gives the job. nice
-// counts as it is. Of jobs with equal priority the one submitted first goes first.
+// Each term but nice is a weight times a factor. The factor of age is the time since the submission over max_age, at
+// most 1. That of fairshare is 2^(-usage / share). That of size is the fraction of the capacity that a task asks for,
+// or 1 minus it, and that of tres the fraction of each resource. The factors of pool and assoc are set in the tree,
+// that of qos in the configuration. All these factors are from 0 to 1. The factor of site is the value that a site rule
+// gives the job. nice counts as it is. Of jobs with equal priority the one submitted first goes first.
 //
 // All terms are rounded to multiples of the same small power of two, so that their sum is exact.
 //

@@ -9,8 +9,8 @@ import (
 // steps, the distant past in longer ones; see [HistoryLevels]. It drops steps that are too old, so the number of active
 // pools bounds the size of the history.
 type HistoryKeeper interface {
-	// AddHistory adds to the history. It adds up steps of the same pool, level and time, so that several servers, one
-	// after the other, may each add what they saw of one step.
+	// AddHistory adds to the history. It adds up steps of the same pool, level and time, so that several servers can
+	// each add their part of one step, one after the other.
 	AddHistory(ctx context.Context, pools []PoolHistory) error
 	// PoolHistory returns the history, by pool and time, without the pools that have none.
 	PoolHistory(ctx context.Context, q HistoryQuery) ([]PoolHistory, error)

@@ -95,7 +95,7 @@ type Dependency struct {
 }
 
 // Wait reports whether a job must wait for the dependency, whose job is in the given state, "" if there is no such job.
-// A dependency that can never be met is an error.
+// It returns an error if the dependency can never be met.
 func (d Dependency) Wait(state State) (wait bool, err error) {
 	switch {
 	case state == "":
@@ -124,7 +124,7 @@ func (d DependsOn) Met(s State) bool {
 	return d == OnAny || (d == OnOK) == (s == Succeeded)
 }
 
-// State is where a job or a task is in its life; see docs/reference/states.md.
+// State is the stage of a job or a task in its life; see docs/reference/states.md.
 type State string
 
 // The states. Jobs can be held or blocked, tasks cannot. A task that waits in another queueing system has a lease, so

@@ -47,7 +47,7 @@ type Store interface {
 	// Expire ends the attempts whose lease ran out, or all of holder if it is not empty: it treats their holder as
 	// lost. The tasks wait again, unless they were lost too often. It returns the attempts that it ended.
 	//
-	// A gang goes on only as a whole: once an attempt of it ends in any way but with success, the feed tells the
+	// A gang continues only as a whole: once one of its attempts ends without success, the feed tells the
 	// holders of the others to stop. When the last attempt has ended, by any call and in any way, the first end
 	// decides: either all tasks of the job wait again, including successful ones, or the job is over. Attempts,
 	// failures and losses are counted once for the whole gang.
@@ -66,7 +66,7 @@ type Store interface {
 	// Alter changes jobs: it cancels, holds, releases or requeues them, or changes
 	// their priority.
 	//
-	// The store keeps who asked for a hold, and why. Only an administrator releases an administrator's hold on another
+	// The store records who asked for a hold, and why. Only an administrator releases an administrator's hold on another
 	// user's job; anyone else gets [ErrForbidden]. An administrator may take over the hold of a user.
 	//
 	// [VerbUncancel] undoes a cancellation, and nothing else: waiting tasks that it canceled wait again, and tasks
@@ -77,8 +77,8 @@ type Store interface {
 	// ended so that they could never start. The change is refused if the job was not canceled, if all its tasks ended
 	// by themselves, or if it could never start.
 	//
-	// The changes are made in order, except that a job to be uncanceled comes after its dependencies. If one change
-	// already did, along the way, what another change asks for, that is not an error.
+	// The changes are made in order, except that a job to be uncanceled comes after its dependencies. If a change has
+	// already been made as an effect of another one, that is not an error.
 	Alter(ctx context.Context, changes []Alteration) ([]error, error)
 
 	// Jobs returns the jobs that match, by id.
@@ -88,7 +88,7 @@ type Store interface {
 	Tasks(ctx context.Context, job int64) ([]Task, error)
 
 	// Snapshot calls f for every job with tasks that wait or run, in order of id, and returns the cursor from which
-	// [Store.Changes] goes on. It reports running tasks that must stop twice, first as Runs, then as Stop.
+	// [Store.Changes] continues. It reports running tasks that must stop twice, first as Runs, then as Stop.
 	Snapshot(ctx context.Context, f func(Change) error) (cursor int64, err error)
 
 	// Changes returns up to most changes after cursor, in commit order, and the next cursor. It leaves out leases that
