@@ -145,8 +145,7 @@ func (f faults) broken() map[string]string {
 	var out map[string]string
 	for _, node := range slices.Sorted(maps.Keys(f.nodes)) {
 		x := f.nodes[node]
-		users := max(x.Users, x.open.users())
-		if x.gone || users < faultUsers && x.silences < faultSilences {
+		if x.gone || !x.broken() {
 			continue
 		}
 		x.gone = true
@@ -156,6 +155,18 @@ func (f faults) broken() map[string]string {
 		out[node] = x.text() + byTheServer
 	}
 	return out
+}
+
+// broken reports whether the node is to be drained.
+func (x *fault) broken() bool {
+	return max(x.Users, x.open.users()) >= faultUsers || x.silences >= faultSilences
+}
+
+// drains reports whether a node is drained for its faults, or about to be. A task that it took just before says nothing
+// more about its job.
+func (f faults) drains(node string) bool {
+	x := f.nodes[node]
+	return x != nil && (x.gone || x.broken())
 }
 
 func (x *fault) text() string {

@@ -67,6 +67,8 @@ func (f *finisher) decide(s *State, x notBegun, now time.Time) {
 	case s.Faults.itsOwn(x, now):
 		x.end()
 	case s.othersFor(h, x.run.Holder):
+	case s.Faults.drains(x.run.Holder): // its node took the task just before: the job may not be the reason
+		x.outcome.Refused = queue.RefusedNow
 	case f.restarted && now.Sub(f.Made) < f.Options.LeaseTTL:
 		x.outcome.Refused = queue.RefusedNow // other nodes may still join
 	default:
