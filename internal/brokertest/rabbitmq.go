@@ -98,7 +98,7 @@ func (r *RabbitMQ) Start(t testing.TB) {
 	if r.server, err = daemon.Start(cmd, syscall.SIGKILL); err != nil {
 		t.Fatal("RabbitMQ: ", err)
 	}
-	err = r.server.Await(2*time.Minute, func(context.Context) error {
+	err = r.server.Await(5*time.Minute, func(context.Context) error {
 		c, err := amqp.Dial(r.URL)
 		if err != nil {
 			return err
