@@ -130,7 +130,7 @@ func stateCodes() []Explanation {
 	return []Explanation{
 		{StateStarting, "The job was chosen and is on its way to an agent.", ""},
 		{StateQueued, "The job was handed to another queueing system, and waits there.",
-			"Wait; the line BRIDGE of fairlead why shows what that system reports"},
+			"Wait; the line BRIDGE of the answer shows what that system reports"},
 		{StateRunning, "The job runs.", "Follow its output with: fairlead logs -f JOB"},
 		{StateStopping, "The job was canceled, and its started tasks are being stopped.",
 			"Wait; if it takes long, look at the node: fairlead nodes"},

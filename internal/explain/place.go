@@ -26,10 +26,6 @@ type place struct {
 	at   time.Time
 }
 
-// ManyWaiting is the number of waiting tasks from which on the place of a job is looked up in the shared order. A
-// preview of its own takes time for every task before it.
-const ManyWaiting = 4000
-
 // placeTime bounds the search for the place of a job that was submitted after the order was computed. After that time,
 // the job is behind more jobs than the search has found.
 const placeTime = 15 * time.Millisecond

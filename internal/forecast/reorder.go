@@ -3,7 +3,6 @@ package forecast
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -67,7 +66,7 @@ func (fc *Forecaster) Reorder(ctx context.Context, ids []int64, v Variation) (*R
 	}
 	for _, id := range ids {
 		if !known[id] {
-			return nil, fmt.Errorf("job %d: %w", id, queue.ErrNotFound)
+			return nil, queue.NoJob(id)
 		}
 	}
 	x, err := fc.beginReorder(jobs, v)

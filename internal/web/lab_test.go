@@ -200,8 +200,8 @@ func (l *lab) until(id int64, state string) {
 	})
 }
 
-// begun reports whether the engine knows a task of a job that runs here, or is queued elsewhere: it learns of it a moment
-// after the store.
+// begun reports whether the engine knows a task of a job that runs here, or is queued elsewhere: it learns of it a
+// moment after the store.
 func (l *lab) begun(id int64, queued bool) bool {
 	return engine.Read(l.loop, func(s *engine.State) bool {
 		for _, r := range s.Runs {
