@@ -8,12 +8,10 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/sched"
-	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -31,9 +29,7 @@ func TestListsAndWhyNameOneStart(t *testing.T) {
 
 // contestOfStarts compares both starts while narrow tasks of one user and wide jobs of another share a machine.
 func contestOfStarts(t *testing.T, policyName string, backfill sched.Backfill) {
-	o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
-	o.Shares.Sched.Root, o.Shares.Sched.Backfill = share.Pool{Policy: policyName}, backfill
-	loop, stop := start(t, o, 4, enginetest.Lasting)
+	loop, stop := ordered(t, policyName, backfill)
 	defer stop()
 	var ids []int64
 	for i := range 4 {

@@ -12,7 +12,6 @@ import (
 	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/sched"
-	"github.com/fairlead/fairlead/share"
 )
 
 // TestLikelyStarts: without time limits, lists name likely starts, marked as predicted, for all jobs. If the tasks run
@@ -28,9 +27,7 @@ func TestLikelyStarts(t *testing.T) {
 }
 
 func likelyStarts(t *testing.T, policyName string, backfill sched.Backfill) {
-	o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
-	o.Shares.Sched.Root, o.Shares.Sched.Backfill = share.Pool{Policy: policyName}, backfill
-	loop, stop := start(t, o, 4, enginetest.Lasting)
+	loop, stop := ordered(t, policyName, backfill)
 	defer stop()
 	var ids []int64
 	for _, user := range []string{"ann", "bob"} {

@@ -7,12 +7,10 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/sched"
-	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -28,9 +26,7 @@ func TestWhySaysWhatAPlannedStartIs(t *testing.T) {
 	} {
 		t.Run(policyName, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
-				o.Shares.Sched.Backfill, o.Shares.Sched.Root = sched.Conservative, share.Pool{Policy: policyName}
-				loop, stop := start(t, o, 4, enginetest.Lasting)
+				loop, stop := ordered(t, policyName, sched.Conservative)
 				defer stop()
 				one := func(user string) int64 {
 					id := enginetest.Submit(t, loop, fairlead.Job{User: user, Request: fairlead.Amounts{"cpu": 4},

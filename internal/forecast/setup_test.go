@@ -23,6 +23,14 @@ func start(t *testing.T, o engine.LoopOptions, slots int, h engine.HandlerFunc) 
 	return enginetest.Start(t, o, slots, h, watch)
 }
 
+// ordered is a machine of four processors under a policy and a backfill rule.
+func ordered(t *testing.T, policyName string, backfill sched.Backfill) (loop *engine.Loop, stop func()) {
+	t.Helper()
+	o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
+	o.Shares.Sched.Root, o.Shares.Sched.Backfill = share.Pool{Policy: policyName}, backfill
+	return start(t, o, 4, enginetest.Lasting)
+}
+
 // backfilled is a machine of four processors under EASY: three of them are in use for ten minutes, and
 // a job waits for all four, with room kept for it from then on. What else comes is submitted
 // after.
