@@ -166,27 +166,27 @@ func (e *estimator) random() *rand.Rand {
 // sample draws a run time for a task: that of a past task of its pool that ran longer than this one already has, or
 // else one to ten times its present run time (see outlasting), but at least the mean, and at most its limit.
 func (e *estimator) sample(rng *rand.Rand, t sched.Task) time.Duration {
-	ran := max(0, e.began.Sub(t.Started))
-	long := max(e.mean, outlasting(rng, ran))
-	if known := e.lengths.Known(t.Pool, ran); len(known) > 0 {
-		long = known[rng.IntN(len(known))]
-	} else {
-		e.guesses = true
-	}
-	if t.Limit > 0 {
-		long = min(long, t.Limit)
-	}
-	return long
+	return e.length(t, func(known []time.Duration) time.Duration { return known[rng.IntN(len(known))] },
+		func(ran time.Duration) time.Duration { return outlasting(rng, ran) })
 }
 
 // typical is the run time of a task as the middle of what sample draws.
 func (e *estimator) typical(t sched.Task) time.Duration {
-	ran := max(0, e.began.Sub(t.Started))
-	long := max(e.mean, 2*ran)
-	if known := e.lengths.Known(t.Pool, ran); len(known) > 0 {
+	return e.length(t, func(known []time.Duration) time.Duration {
 		slices.Sort(known)
-		long = known[len(known)/2]
+		return known[len(known)/2]
+	}, func(ran time.Duration) time.Duration { return 2 * ran })
+}
+
+// length is the run time of a task: one that pick chooses among the longer ones of its pool, or if there is none, what
+// outlast makes of its present run time.
+func (e *estimator) length(t sched.Task, pick func([]time.Duration) time.Duration,
+	outlast func(time.Duration) time.Duration) (long time.Duration) {
+	ran := max(0, e.began.Sub(t.Started))
+	if known := e.lengths.Known(t.Pool, ran); len(known) > 0 {
+		long = pick(known)
 	} else {
+		long = max(e.mean, outlast(ran))
 		e.guesses = true
 	}
 	if t.Limit > 0 {
