@@ -46,9 +46,11 @@ type estimator struct {
 	mean    time.Duration
 	kept    *room.Kept // the room that is kept for the job; nil: none
 	planned bool       // room is kept for every job
-	others  *alternatives
-	tables  tables // used if many tasks wait; else nil
-	hurried bool   // many tasks wait
+	// unlimited is set if the job has no latest start because some tasks have no time limit.
+	unlimited bool
+	others    *alternatives
+	tables    tables // used if many tasks wait; else nil
+	hurried   bool   // many tasks wait
 }
 
 // timeout returns how long a replay may take, or how long to wait for it.
@@ -63,10 +65,13 @@ func (e *estimator) timeout(usual time.Duration) time.Duration {
 func (e *estimator) estimate() *why.Estimate {
 	out, done := &why.Estimate{}, true
 	switch {
-	case e.planned && e.kept != nil && e.kept.Predicted && e.tables != nil:
-		out.Text = e.unlimited()
 	case e.planned && e.kept != nil && (!e.kept.MayMove || e.tables != nil):
-		e.asPlanned(out)
+		// A replay would find the same or, with many tasks, nothing in time.
+		if e.kept.Predicted {
+			e.endless(out)
+		} else {
+			e.asPlanned(out)
+		}
 	case e.tables == nil || !e.tables.fresh(out, e.job, e.began):
 		if done = e.bound(out); !done && e.tables != nil && !e.tables.any(out, e.job, e.began) {
 			out.Text += " (the forecast ran out of time; ask again in a few seconds)"
@@ -78,6 +83,9 @@ func (e *estimator) estimate() *why.Estimate {
 	case e.tables != nil:
 	case done || !e.hurried: // else other replays would not reach the job either
 		e.replay(out)
+	}
+	if e.unlimited && out.By == nil {
+		out.Text = e.room(out) + out.Text
 	}
 	return out
 }
@@ -96,18 +104,16 @@ func (e *estimator) bound(out *why.Estimate) bool {
 		return t.Started.Add(t.Limit)
 	})
 	done := bound.Found || time.Since(begun) < e.timeout(estimateTime)
-	switch {
-	case bound.Found && (!unlimited || !bound.At.After(e.began) ||
-		bound.InTurn && bound.At.Before(e.began.Add(sched.NoLimit/2))):
+	latest := bound.Found && (!unlimited || !bound.At.After(e.began) ||
+		bound.InTurn && bound.At.Before(e.began.Add(sched.NoLimit/2)))
+	switch from := basisOf(e.kept, found{latest: latest}); {
+	case from == replayed && !(e.planned && e.kept != nil && e.kept.From.Equal(bound.At)):
 		out.By, out.Node = &bound.At, strings.Join(bound.Nodes, ", ")
 		out.MayMove = !bound.ByArrival && bound.Starts > 1 // others start before it
-		if e.planned && e.kept != nil && e.kept.From.Equal(bound.At) {
-			e.asPlanned(out)
-		}
-	case e.kept != nil && !e.kept.Predicted:
+	case from == replayed || from == planned && !e.kept.Predicted:
 		e.asPlanned(out)
 	case unlimited:
-		out.Text = e.unlimited()
+		e.endless(out)
 	case bound.At.After(e.began) || !done:
 		out.Text = "not before " + instant.Text(bound.At)
 	default:
@@ -122,20 +128,28 @@ func (e *estimator) asPlanned(out *why.Estimate) {
 	out.Kept, out.MayMove = e.planned, e.planned && e.kept.MayMove
 }
 
-// unlimited says that there is no latest start, and when the job may start.
-func (e *estimator) unlimited() string {
-	return e.room() + "at no guaranteed time: running tasks, or tasks ahead of it, have no time limit (submit -t)"
+// endless says that there is no latest start.
+func (e *estimator) endless(out *why.Estimate) {
+	e.unlimited = true
+	out.Text = "at no guaranteed time: running tasks, or tasks ahead of it, have no time limit (submit -t)"
 }
 
-// room says when the room that predictions keep for the job becomes free.
-func (e *estimator) room() string {
-	switch {
-	case e.kept == nil || !e.kept.Predicted:
+// room says when the room that predictions keep for the job becomes free. It names no instant if replays know more of
+// the start.
+func (e *estimator) room(out *why.Estimate) string {
+	var f found
+	if k := e.kept; k == nil || !k.Predicted {
 		return ""
-	case e.kept.Overdue:
+	} else if out.Middle != nil {
+		f.likely, f.later = !out.Guess, out.Middle.Sub(k.From) >= time.Second
+	}
+	switch {
+	case basisOf(e.kept, f) == planned:
+		return "about " + instant.Text(e.kept.From) + ", when its planned room is free; "
+	case e.kept.Overdue && !e.kept.Tentative():
 		return "when its planned room is free; "
 	}
-	return "about " + instant.Text(e.kept.From) + ", when its planned room is free; "
+	return ""
 }
 
 // replay adds the range of starts with past run times.

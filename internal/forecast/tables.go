@@ -48,22 +48,28 @@ func (fc *Forecaster) Starts(ctx context.Context, jobs []*queue.Job) map[int64]C
 	return out
 }
 
-// coming is the start of a job as [why.Estimate] has it: the planned one if the order of the jobs cannot change, else
-// the latest one in the replay of the timetable. Without a latest one it is the likely one, unless nodes are held for
-// the job.
+// coming is the start of a job as [why.Estimate] has it.
 func (t *timetable) coming(kept map[int64]room.Kept, job int64, now time.Time) (Coming, bool) {
-	k, planned := kept[job]
-	by, known := t.By(job)
-	switch {
-	case planned && k.Overdue:
-		return Coming{}, false // nobody knows when the room is free
-	case known && !by.Before(now) && (!planned || k.MayMove):
-		return Coming{By: by, Kept: planned}, true
+	var k *room.Kept
+	if of, is := kept[job]; is {
+		k = &of
 	}
-	if likely, is := t.Likely(job); is && !likely.Before(now) && (!planned || k.MayMove && !k.Held) {
-		return Coming{likely, planned, true}, true
+	by, latest := t.By(job)
+	likely, is := t.Likely(job)
+	is = is && !likely.Before(now)
+	switch basisOf(k, found{
+		latest: latest && !by.Before(now),
+		likely: is && !t.guess,
+		later:  is && k != nil && likely.Sub(k.From) >= time.Second,
+	}) {
+	case replayed:
+		return Coming{By: by, Kept: k != nil}, true
+	case usual:
+		return Coming{likely, k != nil, true}, true
+	case planned:
+		return Coming{k.From, true, k.Predicted}, true
 	}
-	return Coming{k.From, true, k.Predicted}, planned
+	return Coming{}, false
 }
 
 // beginTimetable takes the data for a timetable out of the state. If room is kept for every job, and the order of the
@@ -98,14 +104,11 @@ func (fc *Forecaster) beginTimetable(s *engine.State, now time.Time) func() *tim
 	}
 }
 
-// addLikely adds the likely starts, unless nobody knows how long some of the tasks run.
+// addLikely adds the likely starts.
 func (t *timetable) addLikely(e *estimator, began time.Time) {
 	t.replay(e, began, func(x sched.Task) time.Time { return x.Started.Add(e.typical(x)) })
 	last := len(t.starts) - 1
-	if !e.guesses {
-		t.likely = t.starts[last]
-	}
-	t.starts = t.starts[:last]
+	t.likely, t.guess, t.starts = t.starts[last], e.guesses, t.starts[:last]
 }
 
 // beginRanges is beginTimetable for replays with recent run times.

@@ -20,7 +20,7 @@ type timetable struct {
 	// endless is set if some task has no time limit: a job that starts a year later waits for that task.
 	endless bool
 	// likely are the starts if every task runs for as long as usual, by row; 0: unknown. They are computed if endless is
-	// set, and nil if nobody knows how long some of the tasks run.
+	// set and something is known of run times. If guess is set, some run times are guesses.
 	likely []int64
 }
 
@@ -45,7 +45,8 @@ func (t *timetable) By(job int64) (time.Time, bool) {
 	return time.Unix(0, t.starts[0][row]), true
 }
 
-// Likely returns when a job probably starts, if no latest start is known.
+// Likely returns when a job probably starts, if no latest start is known. That is little more than a guess if guess is
+// set.
 func (t *timetable) Likely(job int64) (time.Time, bool) {
 	if t == nil {
 		return time.Time{}, false
