@@ -155,18 +155,18 @@ func TestWhyAPauseIsThere(t *testing.T) {
 			t.Fatal(err)
 		}
 		begun := time.Now()
-		says := func(id int64, want string, until time.Duration) {
+		says := func(id int64, want string, until time.Duration, rest string) {
 			t.Helper()
-			want += begun.Add(until).UTC().Format(time.RFC3339)
+			want += begun.Add(until).UTC().Format(time.RFC3339) + rest
 			if a, err := app.Why(t.Context(), id); err != nil || a.Reason.Code != why.GateBegin || a.Reason.Text != want {
 				t.Errorf("%s: %q, want %q; %v", a.Reason.Code, a.Reason.Text, want, err)
 			}
 		}
 		time.Sleep(time.Minute)
-		says(ids[0], "its handler put it off until ", time.Hour)
-		says(ids[1], "pause before try 2 until ", time.Hour)
+		says(ids[0], "its handler put it off until ", time.Hour, "")
+		says(ids[1], "pause before try 2 until ", time.Hour, ", because it failed: broken")
 		time.Sleep(time.Hour)
-		says(ids[0], "pause before try 2 until ", 2*time.Hour)
+		says(ids[0], "pause before try 2 until ", 2*time.Hour, ", because it failed: broken")
 		if err := app.Stop(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -149,9 +149,15 @@ func (v Explainer) lack(id int32) *why.Lack {
 	}
 }
 
-// Waits reports whether waiting tasks of the job could start if there were room: the job was added, and the tasks
+// Waits reports whether tasks of the job wait that could start now if there were room, and whether tasks wait for their
+// begin time.
+func (v View) Waits(j Job) (now, later bool) {
+	return v.waitsNow(j), v.s.intake.later.jobs[j.ID].tasks > 0
+}
+
+// waitsNow reports whether waiting tasks of the job could start if there were room: the job was added, and the tasks
 // have neither started nor to wait for a begin time.
-func (v View) Waits(j Job) bool {
+func (v View) waitsNow(j Job) bool {
 	if b, ok := v.s.queues.begunOf[j.ID]; ok {
 		return v.s.queues.begun[b].waiting > 0
 	}

@@ -29,7 +29,7 @@ func TestPlannedStartsAreRecomputed(t *testing.T) {
 				check("its own room", k)
 			}
 			for _, j := range d.recent {
-				if !d.Read().Waits(j) {
+				if now, _ := d.Read().Waits(j); !now {
 					continue
 				}
 				if k := d.GateView().InTheWay(j); k != nil {

@@ -170,7 +170,7 @@ func TestNewJobsKeepTheirCount(t *testing.T) {
 			total := 0
 			for id, n := range waiting {
 				total += n
-				if n > 0 && !w.Read().Waits(jobs[id]) {
+				if now, _ := w.Read().Waits(jobs[id]); n > 0 && !now {
 					rt.Fatalf("job %d is not found; it is in %q", id, w.in(jobs[id]))
 				}
 			}

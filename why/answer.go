@@ -235,7 +235,7 @@ type Gate struct {
 	Kept *room.Kept `json:"kept,omitempty"`
 	// Window is the reservation or maintenance that the job asks for or that blocks it.
 	Window *Window `json:"window,omitempty"`
-	// Next is when the gate opens by itself: when an exhausted rate allows a start again, or when a pause
+	// Next is when the gate opens by itself: at a begin time, when an exhausted rate allows a start again, or when a pause
 	// ends.
 	Next *time.Time `json:"next,omitempty"`
 	// Holders are the users who hold most of a license.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/bounded"
 	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/internal/units"
@@ -27,22 +28,35 @@ func jobGates(j *queue.Job, tasks []queue.Task, blockers []string, now time.Time
 	}
 	begin := why.Gate{Name: "begin", Where: "job", Open: true}
 	if from, task := earliest(j, tasks); from.After(now) {
-		begin.Open, begin.Code, begin.Text = false, why.GateBegin, beginText(from, task)
+		begin.Open, begin.Code, begin.Next = false, why.GateBegin, &from
+		if begin.Text = "it may begin at " + instant.Text(from); task != nil && task.Attempt > 0 {
+			begin.Name, begin.Text = pauseGate, pauseText(from, task)
+		}
 	}
 	return []why.Gate{held, begin, after}
 }
 
-// beginText says why a job starts no earlier: its user asked for that, its handler snoozed it, or it waits for the next
-// attempt.
-func beginText(from time.Time, task *queue.Task) string {
-	switch {
-	case task == nil || task.Attempt == 0:
-		return "it may begin at " + instant.Text(from)
-	case task.Outcome.State == queue.Cancelled:
-		return "its handler put it off until " + instant.Text(from)
+// pauseGate is the name of the gate of a task that pauses before its next attempt.
+const pauseGate = "pause"
+
+// pauseText says why a task that has run before starts no earlier: its handler snoozed it, no node could begin it, or
+// it failed.
+func pauseText(from time.Time, task *queue.Task) string {
+	end, until, cause := task.Outcome, instant.Text(from), ""
+	if end.Cause != "" {
+		cause = ": " + bounded.Text(end.Cause, maxPauseCause)
 	}
-	return fmt.Sprintf("pause before try %d until %s", task.Fails+1, instant.Text(from))
+	switch {
+	case end.State == queue.Cancelled:
+		return "its handler put it off until " + until
+	case end.Refused != "":
+		return fmt.Sprintf("pause until %s, because %s could not begin it%s", until, task.Holder, cause)
+	}
+	return fmt.Sprintf("pause before try %d until %s, because it failed%s", task.Fails+1, until, cause)
 }
+
+// maxPauseCause is the number of bytes of the cause of a failure that a reason repeats.
+const maxPauseCause = 120
 
 // heldText says that a job is held and, as far as known, who holds it and why.
 func heldText(j *queue.Job) string {
@@ -222,6 +236,9 @@ func reasonsOf(closed []why.Gate) []why.Reason {
 func gateReason(g why.Gate) why.Reason {
 	e, _ := why.Explain(g.Code)
 	r := why.Reason{Code: g.Code, Text: g.Text, Next: e.Next}
+	if g.Name == pauseGate {
+		r.Next = "wait"
+	}
 	if g.Code == why.GateJobTasks {
 		r.Text = g.Used + " of its tasks run, its maximum at once"
 	}

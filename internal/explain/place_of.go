@@ -51,7 +51,7 @@ func holds(st *engine.State, o *Order, j *queue.Job, s sched.Job) bool {
 	if o.core != st.Core || o.config != st.Shares.Hash {
 		return false
 	}
-	if o.of == st.Version || !st.Core.Read().Waits(s) {
+	if o.of == st.Version || !waitsNow(st, s) {
 		return true
 	}
 	if _, found := o.Position[j.ID]; !found {
@@ -61,6 +61,12 @@ func holds(st *engine.State, o *Order, j *queue.Job, s sched.Job) bool {
 	st = st.With(o.then)
 	then := st.JobOf(engine.HeaderOf(j))
 	return st.Core.Leaf(then) == leaf && slices.Equal(barsOf(st, then), bars)
+}
+
+// waitsNow reports whether tasks of the job wait that could start now if there were room.
+func waitsNow(st *engine.State, s sched.Job) bool {
+	now, _ := st.Core.Read().Waits(s)
+	return now
 }
 
 // barsOf returns the codes of the job's restrictions other than the lack of room.

@@ -164,6 +164,8 @@ func (ex *Explainer) ReasonsIn(order *Order, jobs []*queue.Job) map[int64]ShortR
 				r.Code, r.Text = why.GateAfter, othersOf(j, j.Pending)
 			case j.Begin.After(now):
 				r.Code, r.Text = why.GateBegin, "begins "+instant.Text(j.Begin)
+			case pauses(s, j):
+				r.Code, r.Text = why.GateBegin, "a pause before its next attempt"
 			case j.MaxRunning > 0 && j.Running >= j.MaxRunning:
 				r.Code, r.Text = why.GateJobTasks, fmt.Sprintf("%d of its tasks at once", j.MaxRunning)
 			case subs.reason(j).Code == why.GateNever, subs.reason(j).Code == why.GatePaused:
@@ -185,6 +187,12 @@ func (ex *Explainer) ReasonsIn(order *Order, jobs []*queue.Job) map[int64]ShortR
 		}
 		return out
 	})
+}
+
+// pauses reports whether all waiting tasks of a job pause before another attempt.
+func pauses(s *engine.State, j *queue.Job) bool {
+	now, later := s.Core.Read().Waits(s.JobOf(engine.HeaderOf(j)))
+	return later && !now
 }
 
 // forRoom are the codes of sub-queues that wait only for room.

@@ -85,7 +85,7 @@ func (ex *Explainer) PlaceOf(ctx context.Context, j *queue.Job) *place {
 // place and the numbers are of one instant.
 func WhyPlaced(st *engine.State, a *why.Answer, j *queue.Job, tasks []queue.Task, blockers []string, o Asked) {
 	p, s := o.Place, st.JobOf(engine.HeaderOf(j))
-	if p == nil || p.then == nil || !st.Core.Read().Waits(s) || len(barsOf(st, s)) > 0 {
+	if p == nil || p.then == nil || !waitsNow(st, s) || len(barsOf(st, s)) > 0 {
 		WhyWaiting(st, a, j, tasks, blockers, o)
 		return
 	}
@@ -129,7 +129,7 @@ func WhyWaiting(st *engine.State, a *why.Answer, j *queue.Job, tasks []queue.Tas
 	}
 	closed := closedGates(a.Gates)
 	own := len(closed) > 0 && closed[0].Where == "job" && closed[0].Code != why.GateJobTasks
-	if !own && !st.Core.Read().Waits(s) {
+	if !own && !waitsNow(st, s) {
 		return // it started after it was read
 	}
 	if len(closed) == 0 || onlyCapacity(closed) {

@@ -36,6 +36,11 @@ func alternativesOf(st *engine.State, j *queue.Job, a *why.Answer) *alternatives
 	x := &alternatives{of: j, own: st.JobOf(h), asks: st.AskOf(h), unit: st.Core.Cluster().Unit(),
 		everyone: st.Shares.Sched.Backfill == sched.Conservative}
 	x.own.Tasks, x.own.Begin = j.Waiting, j.Begin
+	for _, g := range a.Gates {
+		if g.Code == why.GateBegin { // another request would not end the pause before its next attempt
+			x.own.Begin = *g.Next
+		}
+	}
 	owner := &access.Principal{Kind: access.User, Name: j.User, Groups: []string{j.Group}}
 	own := "/" + share.UserPool(j.User)
 	for id := range st.Core.Read().Pools() {
@@ -198,13 +203,13 @@ func (p *probing) try(without *sched.Scheduler, s sched.Job, c why.Change) {
 	p.changes = append(p.changes, c)
 }
 
-// shorter tries the longest time limit with which the job would find room now.
+// shorter tries the longest time limit with which the job would find room now, unless there is room with its present one.
 func (p *probing) shorter() {
 	if p.gone.Read().Window(p.own.Key, p.own.Limit) < shortestLimit {
 		return
 	}
 	long := p.room().Read().Window(p.own.Key, p.own.Limit)
-	if long < shortestLimit {
+	if long < shortestLimit || p.opens(p.own.Key) {
 		return
 	}
 	s := p.own
