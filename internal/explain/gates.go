@@ -30,14 +30,14 @@ func jobGates(j *queue.Job, tasks []queue.Task, blockers []string, now time.Time
 	if from, task := earliest(j, tasks); from.After(now) {
 		begin.Open, begin.Code, begin.Next = false, why.GateBegin, &from
 		if begin.Text = "it may begin at " + instant.Text(from); task != nil && task.Attempt > 0 {
-			begin.Name, begin.Text = pauseGate, pauseText(from, task)
+			begin.Name, begin.Text = attemptGate, pauseText(from, task)
 		}
 	}
 	return []why.Gate{held, begin, after}
 }
 
-// pauseGate is the name of the gate of a task that pauses before its next attempt.
-const pauseGate = "pause"
+// attemptGate is the name of the gate of a task that pauses before its next attempt.
+const attemptGate = "next attempt"
 
 // pauseText says why a task that has run before starts no earlier: its handler snoozed it, no node could begin it, or
 // it failed.
@@ -236,7 +236,7 @@ func reasonsOf(closed []why.Gate) []why.Reason {
 func gateReason(g why.Gate) why.Reason {
 	e, _ := why.Explain(g.Code)
 	r := why.Reason{Code: g.Code, Text: g.Text, Next: e.Next}
-	if g.Name == pauseGate {
+	if g.Name == attemptGate {
 		r.Next = "wait"
 	}
 	if g.Code == why.GateJobTasks {

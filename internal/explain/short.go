@@ -260,7 +260,7 @@ func keptReason(s *engine.State, j *queue.Job, kept map[int64]room.Kept, r *Shor
 		return false
 	}
 	if own, yes := kept[j.ID]; yes {
-		r.Code, r.Text = why.FitNow, ownRoom(&own)
+		r.Code, r.Text = why.FitNow, ownRoom(&own, s.Shares.Sched.Backfill == sched.Conservative, r.Rank)
 		return true
 	}
 	other := s.Core.GateView().InTheWay(s.JobOf(engine.HeaderOf(j)))
@@ -273,9 +273,15 @@ func keptReason(s *engine.State, j *queue.Job, kept map[int64]room.Kept, r *Shor
 }
 
 // ownRoom says that a job waits for the room that is kept for it. It names no instant if the order of the jobs changes
-// as tasks run: lists show the expected start beside it, and that may be another one.
-func ownRoom(k *room.Kept) string {
+// as tasks run: lists show the expected start beside it, and that may be another one. If room is kept for everyone, the
+// next step plans anew in the present order, in which the job has this rank.
+func ownRoom(k *room.Kept, everyone bool, rank int64) string {
+	anew := everyone && k.MayMove && !k.Held && !k.Owed
 	switch {
+	case anew && rank == 1 && k.Tentative():
+		return "room; it is next"
+	case anew && rank > 1:
+		return "room"
 	case k.Tentative():
 		return "room"
 	case k.MayMove:

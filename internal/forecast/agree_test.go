@@ -84,11 +84,12 @@ func compareStarts(t *testing.T, a *why.Answer, listed forecast.Coming, known, l
 	case a.Start == nil || (a.Start.By != nil) != (known && !listed.Predicted) || limits && a.Start.By == nil:
 		t.Errorf("job %d: the list says %v, and why %+v", job, listed, a.Start)
 	case a.Start.By != nil:
-		checkRoom(t, a)
+		checkRoom(t, a, *a.Start.By)
 		if !listed.By.Equal(*a.Start.By) {
 			t.Errorf("job %d starts by %v in the list, and by %v in why", job, clock, a.Start.By.Format(time.TimeOnly))
 		}
 	case known && a.Start.Middle != nil && !strings.Contains(a.Start.Text, "about"):
+		checkRoom(t, a, *a.Start.Middle)
 		if listed.By.Before(a.Start.Early.Add(-time.Second)) || listed.By.After(a.Start.Late.Add(time.Second)) {
 			t.Errorf("job %d starts at about %v in the list, and from %v to %v in why", job, clock,
 				a.Start.Early.Format(time.TimeOnly), a.Start.Late.Format(time.TimeOnly))
@@ -101,19 +102,20 @@ func compareStarts(t *testing.T, a *why.Answer, listed forecast.Coming, known, l
 }
 
 // checkRoom checks that the room that is kept for a job does not contradict its start.
-func checkRoom(t *testing.T, a *why.Answer) {
+func checkRoom(t *testing.T, a *why.Answer, at time.Time) {
 	t.Helper()
 	k := a.Kept
 	if k == nil {
 		return
 	}
 	text := k.Text(a.At)
-	switch later := a.Start.By.Sub(k.From); {
+	switch later := at.Sub(k.From); {
 	case k.Tentative():
 		if strings.Contains(text, ":") {
-			t.Errorf("job %d starts by %v, and the plan that will change names an instant: %s", a.Subject.Job, a.Start.By, text)
+			t.Errorf("job %d starts at %v, and the plan, which will change, names an instant: %s",
+				a.Subject.Job, at, text)
 		}
-	case !k.Predicted && later >= time.Second && !strings.Contains(text, instant.Clock(*a.Start.By, a.At, k.From)):
-		t.Errorf("job %d starts by %v, and its room says: %s", a.Subject.Job, a.Start.By, text)
+	case later >= time.Second && !k.Overdue && !strings.Contains(text, instant.Clock(at, a.At, k.From)):
+		t.Errorf("job %d starts at %v, and its room says: %s", a.Subject.Job, at, text)
 	}
 }

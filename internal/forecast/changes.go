@@ -203,7 +203,8 @@ func (p *probing) try(without *sched.Scheduler, s sched.Job, c why.Change) {
 	p.changes = append(p.changes, c)
 }
 
-// shorter tries the longest time limit with which the job would find room now, unless there is room with its present one.
+// shorter tries the longest time limit with which the job would find room now, unless it finds room with its present
+// one.
 func (p *probing) shorter() {
 	if p.gone.Read().Window(p.own.Key, p.own.Limit) < shortestLimit {
 		return

@@ -37,10 +37,16 @@ func (fc *Forecaster) Why(ctx context.Context, id int64, o explain.WhyOptions) (
 // expectLater records in the room that is kept for a job that the job is expected to start later.
 func expectLater(a *why.Answer) {
 	k, start := a.Kept, a.Start
-	if k == nil || !k.MayMove || k.Predicted || start == nil || start.By == nil || start.By.Sub(k.From) < time.Second {
+	if k == nil || start == nil || !k.MayMove || k.Overdue {
 		return
 	}
-	k.Expected = start.By
+	later := func(t *time.Time) bool { return t != nil && t.Sub(k.From) >= time.Second }
+	switch {
+	case !k.Predicted && later(start.By):
+		k.Expected = start.By
+	case k.Predicted && !k.Held && later(start.Early) && !start.Guess:
+		k.Expected = start.Middle
+	}
 }
 
 // whyNow is Why, but returns no reason if the job has started since it was read.

@@ -35,8 +35,9 @@ type Kept struct {
 	// MayMove means that the start was planned in the present order, which changes as time passes: jobs that get ahead
 	// of this one delay it.
 	MayMove bool `json:"may_move,omitempty"`
-	// Expected is when the job is expected to start if that is later than From, because other jobs are expected to get
-	// ahead of it before; nil if it is not, or if nobody asked for an estimate.
+	// Expected is when the job is expected to start if that is later than From: by time limits because other jobs are
+	// expected to get ahead of it before or, if From is predicted, by recent run times. It is nil if the job is not
+	// expected to start later, or if nobody asked for an estimate.
 	Expected *time.Time `json:"expected,omitempty"`
 	// Units is how many units of the share resource the job takes on the node that lists it.
 	Units int64 `json:"units,omitempty"`
@@ -131,15 +132,17 @@ func (k *Kept) Text(now time.Time) string {
 
 // overtaken says that the job is expected to start later than the room that is kept for it begins.
 func (k *Kept) overtaken(now time.Time) string {
-	switch {
-	case k.Expected == nil:
+	if k.Expected == nil {
 		return ""
-	case k.Owed:
-		return fmt.Sprintf("; its pool is expected to receive its share before, and the job to start by %s",
-			instant.Clock(*k.Expected, now, k.From))
 	}
-	return fmt.Sprintf("; other jobs are expected to get ahead of it before, and it to start by %s",
-		instant.Clock(*k.Expected, now, k.From))
+	at := instant.Clock(*k.Expected, now, k.From)
+	switch {
+	case k.Predicted:
+		return "; with recent run times, it is expected to start at about " + at
+	case k.Owed:
+		return "; its pool is expected to receive its share before, and the job to start by " + at
+	}
+	return "; other jobs are expected to get ahead of it before, and it to start by " + at
 }
 
 // certainty says that a predicted start rests on predictions, and why no latest start is known.

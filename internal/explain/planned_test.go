@@ -1,0 +1,56 @@
+package explain_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
+	"github.com/fairlead/fairlead/internal/explain"
+	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
+)
+
+// TestPlannedRoomFollowsTheOrder: while the order changes between two plans, the list says of the job that is next that
+// it is, and of no job behind it that room is kept for it.
+func TestPlannedRoomFollowsTheOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
+		o.Shares.Sched.Root, o.Shares.Sched.Backfill = share.Pool{Policy: "fairtree"}, sched.Conservative
+		loop, stop := start(t, o, 4, enginetest.Lasting)
+		defer stop()
+		ids := enginetest.Submit(t, loop, fairlead.Job{User: "ann", Array: "1-60", Request: fairlead.Amounts{"cpu": 1},
+			Payload: []byte("4s")})
+		for range 4 {
+			ids = append(ids, enginetest.Submit(t, loop, fairlead.Job{User: "bob", Request: fairlead.Amounts{"cpu": 4},
+				Payload: []byte("5s")})...)
+		}
+		stale := 0
+		for range 60 {
+			time.Sleep(400 * time.Millisecond)
+			short := explain.New(loop).ShortReasons(t.Context(), enginetest.Jobs(t, loop, ids...))
+			kept := engine.Read(loop, func(s *engine.State) map[int64]bool {
+				first := map[int64]bool{}
+				for id, k := range s.Core.Read().Kept() {
+					first[id] = k.Since != nil && !k.Held && !k.Owed
+				}
+				return first
+			})
+			for id, r := range short {
+				switch {
+				case r.Rank == 1 && r.Text != "room; it is next" && (r.Text != "room, kept for it" || !kept[id]):
+					t.Errorf("job %d is next, and waits for %q", id, r.Text)
+				case r.Rank > 1 && kept[id]:
+					if stale++; r.Text != "room" {
+						t.Errorf("job %d is number %d, and waits for %q", id, r.Rank, r.Text)
+					}
+				}
+			}
+		}
+		if stale < 5 {
+			t.Errorf("the order was another one than at the last plan only %d times", stale)
+		}
+	})
+}
