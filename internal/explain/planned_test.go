@@ -11,6 +11,7 @@ import (
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/share"
+	"github.com/fairlead/fairlead/why/room"
 )
 
 // TestPlannedRoomFollowsTheOrder: while the order changes between two plans, the list says of the job that is next that
@@ -30,19 +31,16 @@ func TestPlannedRoomFollowsTheOrder(t *testing.T) {
 		stale := 0
 		for range 60 {
 			time.Sleep(400 * time.Millisecond)
+			synctest.Wait() // tasks may end at this instant
 			short := explain.New(loop).ShortReasons(t.Context(), enginetest.Jobs(t, loop, ids...))
-			kept := engine.Read(loop, func(s *engine.State) map[int64]bool {
-				first := map[int64]bool{}
-				for id, k := range s.Core.Read().Kept() {
-					first[id] = k.Since != nil && !k.Held && !k.Owed
-				}
-				return first
-			})
+			kept := engine.Read(loop, func(s *engine.State) map[int64]room.Kept { return s.Core.Read().Kept() })
 			for id, r := range short {
+				k := kept[id]
+				first := k.Since != nil
 				switch {
-				case r.Rank == 1 && r.Text != "room; it is next" && (r.Text != "room, kept for it" || !kept[id]):
+				case r.Rank == 1 && r.Text != "room; it is next" && (r.Text != "room, kept for it" || !first):
 					t.Errorf("job %d is next, and waits for %q", id, r.Text)
-				case r.Rank > 1 && kept[id]:
+				case r.Rank > 1 && first && !k.Held && !k.Owed:
 					if stale++; r.Text != "room" {
 						t.Errorf("job %d is number %d, and waits for %q", id, r.Rank, r.Text)
 					}
