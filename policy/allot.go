@@ -91,6 +91,18 @@ func (a *allotment) onLoan(i int) int64 { return max(0, a.running(i)-a.classes[i
 
 func (a *allotment) load(i int) float64 { return a.classes[i].Load }
 
+// divide divides free slots by claims: at once if no class has fewer waiting tasks than its part, else in rounds. The
+// claims are asked for again after each round, and not while no slot is free.
+func (a *allotment) divide(phase string, claimed func() (claims, int64)) {
+	a.phase = phase
+	for rounds := 0; a.room > 0; rounds++ {
+		c, amount := claimed()
+		if rounds == 0 && a.whole(c, amount) || !a.round(c, amount) {
+			return
+		}
+	}
+}
+
 // whole divides the amount in proportion by largest remainder and reports whether it did. It gives up if a class
 // has fewer waiting tasks than its part. Rounds would give classes with large parts over a slot too much, because
 // they divide the rest left by rounding down in proportion to the remaining lack.

@@ -159,16 +159,8 @@ func (l Load) allot(a *allotment) []int64 {
 		scootAllot(a)
 		return a.grants
 	}
-	a.phase = entitlement
-	if !a.whole(a.unused()) {
-		for a.round(a.unused()) {
-		}
-	}
-	a.phase = loan
-	if !a.whole(a.loans()) {
-		for a.round(a.loans()) {
-		}
-	}
+	a.divide(entitlement, a.unused)
+	a.divide(loan, a.loans)
 	return a.grants
 }
 

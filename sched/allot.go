@@ -68,7 +68,7 @@ func (e *choice) chooseAllotted(in *inner, l *Level) int32 {
 	if id < 0 { // no pool is entitled to the rest
 		return e.chooseFirst(in, l)
 	}
-	l.Terms = in.as.keyed.Terms(&e.tree.pools[id], e.orders.setting(in))
+	l.byPlan = true
 	return id
 }
 
@@ -111,7 +111,13 @@ func (e *choice) planOf(in *inner, slots []int64) plan {
 		id       int32
 		key, tie float64
 	}
-	var places []place
+	served := 0
+	for _, n := range slots {
+		if n != 0 {
+			served++
+		}
+	}
+	places := make([]place, 0, served)
 	for i, n := range slots {
 		if n == 0 {
 			continue
@@ -127,6 +133,7 @@ func (e *choice) planOf(in *inner, slots []int64) plan {
 	slices.SortStableFunc(places, func(a, b place) int {
 		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.tie, b.tie))
 	})
+	p.order = make([]int32, 0, served)
 	for _, x := range places {
 		p.order = append(p.order, x.id)
 	}

@@ -44,7 +44,8 @@ type Level struct {
 	Terms      why.Terms
 	RivalTerms why.Terms
 
-	byKey bool // the rival is the next by key; it is searched for when a task starts
+	byKey  bool // the rival is the next by key; it is searched for when a task starts
+	byPlan bool // the child was planned to be next; its terms are computed when a task starts
 }
 
 // Stop is one running task to end early so that others get its room. It runs, and counts, until the caller reports

@@ -101,12 +101,15 @@ func (e *choice) chooseIn(in *inner) int32 {
 	return in.kids[slices.IndexFunc(in.kids, func(kid int32) bool { return e.tree.pools[kid].seat.in })]
 }
 
-// findRivals finds the rivals of choices by key. Most choices do not lead to a start, because there is no room for
-// the pool's requests; these need no rivals.
+// findRivals finds the rivals of choices by key, and the terms of planned choices. Most choices do not lead to a start,
+// because there is no room for the pool's requests; these need neither.
 func (e *choice) findRivals(way []Level) {
 	for i := range way {
-		if l := &way[i]; l.byKey {
-			e.rival(&e.tree.inners[e.tree.pools[l.Pool].inner], int32(l.Child), l)
+		switch l, in := &way[i], &e.tree.inners[e.tree.pools[way[i].Pool].inner]; {
+		case l.byKey:
+			e.rival(in, int32(l.Child), l)
+		case l.byPlan:
+			l.Terms = in.as.keyed.Terms(&e.tree.pools[l.Child], e.orders.setting(in))
 		}
 	}
 }
