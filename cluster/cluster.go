@@ -54,6 +54,15 @@ func (c *Cluster) Join(name string, capacity Amounts) NodeID {
 // JoinLabelled adds a node or, if the name is known, gives that node the new capacity and labels; it is up
 // afterwards. Callers must not change the labels later.
 func (c *Cluster) JoinLabelled(name string, capacity Amounts, labels Labels) NodeID {
+	return c.join(name, capacity, labels, false)
+}
+
+// JoinBoundless adds a node that windows do not affect.
+func (c *Cluster) JoinBoundless(name string, capacity Amounts) NodeID {
+	return c.join(name, capacity, nil, true)
+}
+
+func (c *Cluster) join(name string, capacity Amounts, labels Labels, boundless bool) NodeID {
 	v := c.resources.vector(WithTypes(capacity))
 	id, ok := c.byName[name]
 	if !ok {
@@ -66,15 +75,8 @@ func (c *Cluster) JoinLabelled(name string, capacity Amounts, labels Labels) Nod
 			free[i] = v.at(i) - (n.Capacity.at(i) - n.Free.at(i))
 		}
 		n.Capacity, n.Free, n.said, n.Labels = v, free, Up, c.excepted.label(name, labels)
-		n.Uncounted = uncountedOf(v, labels)
+		n.Uncounted, n.boundless = uncountedOf(v, labels), boundless
 	})
-	return id
-}
-
-// JoinBoundless adds a node that windows do not affect.
-func (c *Cluster) JoinBoundless(name string, capacity Amounts) NodeID {
-	id := c.Join(name, capacity)
-	c.fleet.change(id, func(n *Node) { n.boundless = true })
 	return id
 }
 

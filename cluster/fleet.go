@@ -46,6 +46,9 @@ func (f *fleet) change(id NodeID, to func(n *Node)) {
 // add frees the needed resources on a node, or occupies them if sign is negative.
 func (f *fleet) add(id NodeID, need Vector, sign int64) {
 	n := &f.nodes[id]
+	if n.boundless {
+		return // its room does not become less
+	}
 	for len(n.Free) < len(need) {
 		n.Free = append(n.Free, 0)
 	}

@@ -84,7 +84,7 @@ func (m *placement) drawSole(jobs, limit int, d *Decision) bool {
 			}
 			break
 		}
-		if started == 0 {
+		if started == 0 && !m.site.oneByOne { // nobody asks a preview for its reasons
 			m.choice.findRivals(d.levels[from:])
 		}
 		m.startAt(leaf, at, h, node, from, d)

@@ -66,11 +66,15 @@ func (o *Outlook) oneByOne(visit func(st Start) bool) {
 
 // boundless adds nodes with room for all requests of all keys.
 func (h *gates) boundless() {
-	all := cluster.Amounts{}
+	all, asked := cluster.Amounts{}, []bool(nil) // by name, and by number of the resource
 	for key := range h.site.cluster.Keys() {
-		for i, n := range h.site.cluster.Request(cluster.Key(key)) {
-			if name := h.site.cluster.Resource(i); n != 0 && all[name] == 0 {
-				all[name] = math.MaxInt64 / 4
+		need := h.site.cluster.Request(cluster.Key(key))
+		for len(asked) < len(need) {
+			asked = append(asked, false)
+		}
+		for i, n := range need {
+			if n != 0 && !asked[i] {
+				asked[i], all[h.site.cluster.Resource(i)] = true, math.MaxInt64/4
 			}
 		}
 	}
