@@ -55,7 +55,7 @@ func (a *Answer) decidedWhere(x Ahead) string {
 	case x.Own:
 		return "earlier jobs of the same pool"
 	case x.Level == "":
-		return "decided at the root"
+		return "decided in the cluster"
 	}
 	return "decided in " + share.Original(x.Level)
 }

@@ -67,7 +67,7 @@ func (c *Comparison) Text(u Units) string {
 	}
 	where := "in " + share.Original(c.Level.Pool)
 	if c.Level.Pool == "" {
-		where = "at the root"
+		where = "in the cluster"
 	}
 	fmt.Fprintf(&b, "%s.\n  Compared %s by %s: %s\n", c.because(u.Growth), where, c.Level.Policy, c.Level.Rule())
 	b.WriteString(c.Level.table(u, "    "))

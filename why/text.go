@@ -127,7 +127,7 @@ func (a *Answer) level(b *strings.Builder, i int) {
 	}
 	where := share.Original(l.Pool)
 	if where == "" {
-		where = "root"
+		where = "cluster"
 	}
 	fmt.Fprintf(b, "%s%s: %s, %s\n", label, where, l.Policy, l.Rule())
 	b.WriteString(l.table(a.Units, "          "))

@@ -160,8 +160,8 @@ func TestSessionsAreCompared(t *testing.T) {
 		}
 	}
 	s := &session{user: "root", host: "box", dir: "/tmp/x/home", socket: "/tmp/x/s"}
-	got := s.canonical("job 1 queued in root (user root)\n  SHARE root: fair\n   1  root  root  echo on box\nin the root: by root\n")
-	if want := []string{"job 1 queued in ann (user ann)", "  SHARE root: fair", "   1  ann  ann  echo on lab1", "in the root: by ann"}; !slices.Equal(got, want) {
+	got := s.canonical("job 1 queued in root (user root)\n  SHARE cluster: fair\n   1  root  root  echo on box\nin the root: by root\n")
+	if want := []string{"job 1 queued in ann (user ann)", "  SHARE cluster: fair", "   1  ann  ann  echo on lab1", "in the root: by ann"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

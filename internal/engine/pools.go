@@ -15,7 +15,7 @@ import (
 // RootName returns the path of a pool as people read it.
 func RootName(path string) string {
 	if path == "" {
-		return "the root"
+		return "the cluster"
 	}
 	return share.Original(path)
 }

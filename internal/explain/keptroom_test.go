@@ -116,7 +116,7 @@ func TestPredictedRoomIsCalledSo(t *testing.T) {
 }
 
 // TestNextIsToldOfHeldRoom: while the first of two wide jobs runs on all processors and room is held for the second, a
-// narrow job that is next by its share learns that it does not get all that becomes free.
+// narrow job that is next by its share learns that it does not get all that becomes free, and so do those behind it.
 func TestNextIsToldOfHeldRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
@@ -139,6 +139,11 @@ func TestNextIsToldOfHeldRoom(t *testing.T) {
 		want := fmt.Sprintf("beside the room that is held for job %d on local", second)
 		if !strings.Contains(a.Reason.Text, want) {
 			t.Errorf("why of the narrow job says %q, want %q:\n%s", a.Reason.Text, want, a.Text())
+		}
+		behind := ask(t, loop, narrow)
+		want = fmt.Sprintf("; room on local is held for job %d, which starts there first", second)
+		if behind.Rank.Position < 2 || !strings.HasSuffix(behind.Reason.Text, want) {
+			t.Errorf("why of a job behind it says %q, want %q:\n%s", behind.Reason.Text, want, behind.Text())
 		}
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/why"
+	"github.com/fairlead/fairlead/why/room"
 )
 
 // nextReason explains a job that would start next.
@@ -39,17 +40,34 @@ func nextReason(s *engine.State, a *why.Answer, j *queue.Job) why.Reason {
 }
 
 // besideHeld says that nodes are held for another job, so that what becomes free there is not for this one. It is empty
-// if none are. With many waiting tasks it does not look.
+// if none are.
 func besideHeld(s *engine.State, j *queue.Job) string {
+	if k := heldForOther(s, j); k != nil {
+		return fmt.Sprintf(" beside the room that is held for job %d on %s", k.Job, strings.Join(k.Nodes, ", "))
+	}
+	return ""
+}
+
+// startsThereFirst says that another job, for which nodes are held, starts there before the jobs that the policy puts ahead of
+// it.
+func startsThereFirst(s *engine.State, j *queue.Job) string {
+	if k := heldForOther(s, j); k != nil {
+		return fmt.Sprintf("; room on %s is held for job %d, which starts there first", strings.Join(k.Nodes, ", "), k.Job)
+	}
+	return ""
+}
+
+// heldForOther returns the room that is held for another job; nil if none is. With many waiting tasks it does not look.
+func heldForOther(s *engine.State, j *queue.Job) *room.Kept {
 	if s.Core.View(sched.Root).Waiting >= ManyWaiting {
-		return ""
+		return nil
 	}
 	for _, k := range s.Core.Read().Kept() {
 		if k.Held && k.Job != j.ID && len(k.Nodes) > 0 {
-			return fmt.Sprintf(" beside the room that is held for job %d on %s", k.Job, strings.Join(k.Nodes, ", "))
+			return &k
 		}
 	}
-	return ""
+	return nil
 }
 
 // freeInAll says how many units are free on all nodes together.

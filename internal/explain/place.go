@@ -191,6 +191,13 @@ func rankReason(s *engine.State, a *why.Answer, j *queue.Job) why.Reason {
 	if a.Rank.Position == 1 {
 		return nextReason(s, a, j)
 	}
+	r := behindReason(s, a, j)
+	r.Text += startsThereFirst(s, j)
+	return r
+}
+
+// behindReason says behind what a job is that is not next.
+func behindReason(s *engine.State, a *why.Answer, j *queue.Job) why.Reason {
 	var level *why.Level // the level that decides
 	for i := range a.Levels {
 		lv := &a.Levels[i]

@@ -105,6 +105,9 @@ func (p *probing) tried() []string {
 		return nil
 	}
 	kinds := []string{"a shorter time limit", "a smaller request"}
+	if p.own.Limit <= 0 {
+		kinds[0] = "a time limit"
+	}
 	if len(p.pools) > 0 {
 		kinds = append(kinds, "another pool of its user")
 	}

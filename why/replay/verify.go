@@ -54,7 +54,7 @@ func verifyLevel(l *why.Level) []why.Check {
 	names := sortedNames(l)
 	where := l.Pool
 	if where == "" {
-		where = "root"
+		where = "cluster"
 	}
 	eval, err := why.ParseFormula(l.Formula, names)
 	if err != nil {
