@@ -54,15 +54,15 @@ func (c *Cluster) Join(name string, capacity Amounts) NodeID {
 // JoinLabelled adds a node or, if the name is known, gives that node the new capacity and labels; it is up
 // afterwards. Callers must not change the labels later.
 func (c *Cluster) JoinLabelled(name string, capacity Amounts, labels Labels) NodeID {
-	return c.join(name, capacity, labels, false)
+	return join(c, name, capacity, labels, false)
 }
 
-// JoinBoundless adds a node that windows do not affect.
+// JoinBoundless adds a node that windows do not affect, and whose room tasks do not use up.
 func (c *Cluster) JoinBoundless(name string, capacity Amounts) NodeID {
-	return c.join(name, capacity, nil, true)
+	return join(c, name, capacity, nil, true)
 }
 
-func (c *Cluster) join(name string, capacity Amounts, labels Labels, boundless bool) NodeID {
+func join(c *Cluster, name string, capacity Amounts, labels Labels, boundless bool) NodeID {
 	v := c.resources.vector(WithTypes(capacity))
 	id, ok := c.byName[name]
 	if !ok {

@@ -150,7 +150,7 @@ func (w spans) gap(own string, begin, end int64) (int64, int64) {
 // access says who may use a node, and when.
 type access struct {
 	windows   spans
-	boundless bool // windows do not affect it
+	boundless bool // windows do not affect it, and tasks do not use up its room
 }
 
 // Open is the first time span, not before from, in which the windows leave the node open to tasks that request the
