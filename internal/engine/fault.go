@@ -159,7 +159,7 @@ func (f faults) broken() map[string]string {
 
 // broken reports whether the node is to be drained.
 func (x *fault) broken() bool {
-	return max(x.Users, x.open.users()) >= faultUsers || x.silences >= faultSilences
+	return x.row().Users >= faultUsers || x.silences >= faultSilences
 }
 
 // drains reports whether a node is drained for its faults, or about to be. A task that it took just before says nothing

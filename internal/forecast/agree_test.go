@@ -57,6 +57,8 @@ func contestOfStarts(t *testing.T, policyName string, backfill sched.Backfill, l
 		ids = append(ids, submit(fairlead.Job{User: "bob", Request: fairlead.Amounts{"cpu": 4}}, 30*time.Second,
 			40*time.Second)...)
 	}
+	ids = append(ids, submit(fairlead.Job{User: "carol", Request: fairlead.Amounts{"cpu": 1},
+		Begin: time.Now().Add(2 * time.Minute)}, 20*time.Second, 21*time.Second)...)
 	fc, compared := forecast.New(loop), 0
 	for range 2 {
 		time.Sleep(26 * time.Second)
