@@ -32,8 +32,10 @@ func (e *departures) plansNothing() bool {
 	if b.alike++; b.plan != nil && b.alike < aWhile {
 		return false
 	}
-	b.uniform, b.plan, b.firsts, b.patience, b.promises = true, nil, b.firsts[:0], patience{}, promises{}
-	cluster.KeptOf(e.site.cluster).Release()
+	if !b.uniform || b.plan != nil || len(b.firsts) > 0 {
+		b.uniform, b.plan, b.firsts, b.patience, b.promises = true, nil, b.firsts[:0], patience{}, promises{}
+		cluster.KeptOf(e.site.cluster).Release()
+	}
 	if b.unfinished && b.events == e.site.events {
 		return true // no need to search again the sub-queues that the last step searched
 	}

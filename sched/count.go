@@ -44,8 +44,13 @@ func (w *queues) countWaiting(at subRef, n int64) {
 		w.tree.pools[id].Waiting += n
 		w.tree.changed(id)
 	}
-	w.addWanted(q.pool, q.bar(sub), sub.key, n)
+	if w.demandCounts() { // the bar takes time to find
+		w.addWanted(q.pool, q.bar(sub), sub.key, n)
+	}
 }
+
+// demandCounts reports whether a policy uses the demand.
+func (w *queues) demandCounts() bool { return w.tree.allots || w.orders.owes }
 
 // rebar updates the pools between the old bar of a sub-queue, was, and the new one: they now want its tasks, or no
 // longer want them.
@@ -66,7 +71,7 @@ func (w *queues) rebar(at subRef, was int32) {
 
 // addWanted is want while a policy uses the demand.
 func (w *queues) addWanted(id, bar int32, key cluster.Key, n int64) {
-	if w.tree.allots || w.orders.owes {
+	if w.demandCounts() {
 		w.want(id, bar, key, n)
 	}
 }
