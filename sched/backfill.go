@@ -44,20 +44,28 @@ func (e *departures) plansNothing() bool {
 	return true
 }
 
-// uniform reports whether all running tasks, and all waiting tasks that may start, have the same key.
-func (h *gates) uniform() bool { return h.alike(nil) }
+// uniform reports whether all running tasks, and all waiting tasks that may start, have the same key. Every step asks,
+// so that it only compares the first keys of the lists: no list has a key twice.
+func (h *gates) uniform() bool {
+	runs, ready, noRoom := h.running.keys.active, h.queues.readyKeys.active, h.noRoom.active
+	return len(runs) < 2 && len(ready) < 2 && len(noRoom) < 2 &&
+		sameFirst(runs, ready) && sameFirst(runs, noRoom) && sameFirst(ready, noRoom)
+}
 
-// alike is uniform, but looks only at the keys that count, or at all if counts is nil.
+// sameFirst reports whether two lists begin with the same key, or one is empty.
+func sameFirst(a, b []cluster.Key) bool { return len(a) == 0 || len(b) == 0 || a[0] == b[0] }
+
+// alike reports what uniform reports of the keys that count.
 func (h *gates) alike(counts func(cluster.Key) bool) bool {
 	one := cluster.Key(-1)
-	for _, shapes := range [...][]cluster.Key{h.running.keys.active, h.queues.readyKeys.active, h.noRoom.active} {
-		for _, s := range shapes {
+	for _, keys := range [...][]cluster.Key{h.running.keys.active, h.queues.readyKeys.active, h.noRoom.active} {
+		for _, key := range keys {
 			switch {
-			case s == one || counts != nil && !counts(s):
+			case key == one || !counts(key):
 			case one >= 0:
 				return false
 			default:
-				one = s
+				one = key
 			}
 		}
 	}
