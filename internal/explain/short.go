@@ -280,9 +280,7 @@ func ownRoom(k *room.Kept, everyone bool, rank int64) string {
 	switch {
 	case anew && rank == 1 && k.Tentative():
 		return "room; it is next"
-	case anew && rank > 1:
-		return "room"
-	case k.Tentative():
+	case anew && rank > 1, k.Tentative():
 		return "room"
 	case k.MayMove:
 		return "room, kept for it"

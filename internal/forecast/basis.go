@@ -1,6 +1,10 @@
 package forecast
 
-import "github.com/fairlead/fairlead/why/room"
+import (
+	"time"
+
+	"github.com/fairlead/fairlead/why/room"
+)
 
 // basis is what the start rests on that is named for a waiting job.
 type basis int
@@ -34,3 +38,6 @@ func basisOf(k *room.Kept, f found) basis {
 	}
 	return planned
 }
+
+// afterPlanned reports whether a start is clearly later than the planned room is free: by at least a second.
+func afterPlanned(k *room.Kept, start time.Time) bool { return start.Sub(k.From) >= time.Second }

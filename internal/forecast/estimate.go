@@ -141,7 +141,7 @@ func (e *estimator) room(out *why.Estimate) string {
 	if k := e.kept; k == nil || !k.Predicted {
 		return ""
 	} else if out.Middle != nil {
-		f.likely, f.later = !out.Guess, out.Middle.Sub(k.From) >= time.Second
+		f.likely, f.later = !out.Guess, afterPlanned(k, *out.Middle)
 	}
 	switch {
 	case basisOf(e.kept, f) == planned:

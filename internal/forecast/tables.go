@@ -60,7 +60,7 @@ func (t *timetable) coming(kept map[int64]room.Kept, job int64, now time.Time) (
 	switch basisOf(k, found{
 		latest: latest && !by.Before(now),
 		likely: is && !t.guess,
-		later:  is && k != nil && likely.Sub(k.From) >= time.Second,
+		later:  is && k != nil && afterPlanned(k, likely),
 	}) {
 	case replayed:
 		return Coming{By: by, Kept: k != nil}, true

@@ -40,7 +40,7 @@ func expectLater(a *why.Answer) {
 	if k == nil || start == nil || !k.MayMove || k.Overdue {
 		return
 	}
-	later := func(t *time.Time) bool { return t != nil && t.Sub(k.From) >= time.Second }
+	later := func(t *time.Time) bool { return t != nil && afterPlanned(k, *t) }
 	switch {
 	case !k.Predicted && later(start.By):
 		k.Expected = start.By

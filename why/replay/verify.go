@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/why"
 	"github.com/fairlead/fairlead/why/room"
 )
@@ -52,7 +53,7 @@ func verifyRoom(what string, k *room.Kept) why.Check {
 
 func verifyLevel(l *why.Level) []why.Check {
 	names := sortedNames(l)
-	where := l.Pool
+	where := share.Original(l.Pool)
 	if where == "" {
 		where = "cluster"
 	}
