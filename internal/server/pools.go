@@ -41,14 +41,21 @@ func (s *poolService) shares(ctx context.Context, in *sharesInput) (*api.Shares,
 	if err != nil || !in.Waits {
 		return out, err
 	}
-	since, all := s.explainer.WaitReasons(out.At)
-	out.WaitsSince, out.Waits = &since, []explain.WaitReason{}
-	for _, w := range all {
-		if in.Pool == "" || slices.ContainsFunc(out.Pools, func(p views.PoolView) bool { return p.Path == w.Pool }) {
-			out.Waits = append(out.Waits, w)
-		}
+	pool := ""
+	if in.Pool != "" {
+		pool = out.Pools[0].Path
 	}
+	since, all := s.Reasons(ctx, pool)
+	out.WaitsSince, out.Waits = &since, all
 	return out, nil
+}
+
+// Reasons returns how long a pool and the pools below it waited for which reasons; "" is the whole cluster.
+func (s *poolService) Reasons(_ context.Context, pool string) (since time.Time, all []explain.WaitReason) {
+	since, all = s.explainer.WaitReasons(time.Now())
+	return since, slices.DeleteFunc(all, func(w explain.WaitReason) bool {
+		return pool != "" && !share.Inside(w.Pool, pool)
+	})
 }
 
 func (s *poolService) Shares(ctx context.Context, pool string) (*api.Shares, error) {

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -41,6 +42,7 @@ type lab struct {
 	ctx    context.Context
 	stop   func()        // stops the server, but not the store
 	age    time.Duration // of the server, as it believes at its start
+	lease  time.Duration // of its attempts; an hour if 0
 }
 
 // newLab starts a server with a configuration, on a prepared store.
@@ -83,7 +85,7 @@ func (l *lab) begin() {
 		l.t.Fatal(err)
 	}
 	if l.loop, err = engine.NewLoop(ctx, l.store,
-		engine.LoopOptions{Shares: keeper.Config().Shares, LeaseTTL: time.Hour, Name: "lab"}); err != nil {
+		engine.LoopOptions{Shares: keeper.Config().Shares, LeaseTTL: cmp.Or(l.lease, time.Hour), Name: "lab"}); err != nil {
 		l.t.Fatal(err)
 	}
 	l.loop.Made = l.loop.Made.Add(-l.age)

@@ -33,6 +33,7 @@ type Pool struct {
 	// Members holds the child pools, or the pools of the user.
 	Members poolTable
 	Waits   waits
+	Reasons reasons
 	Jobs    *api.JobList
 	// Query finds all of its jobs in the queue.
 	Query string
@@ -89,6 +90,7 @@ func (p *Pool) ofPool(ctx context.Context, src Source, r *Request) (err error) {
 	below := p.Shares.Pools[1:]
 	p.Members = tableOf(p.Shares, below, r)
 	p.Members.drawSparklines(ctx, src, p.Unit)
+	p.Reasons = reasonsOf(ctx, src, p.Path)
 	f := p.Pool.Fairness
 	had := plot.Bars{Width: 620, Series: []string{"entitled", "received"}, Groups: []plot.Group{
 		{Name: spanName("hour", p.Fairness.Hour.Seconds, 3600),

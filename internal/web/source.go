@@ -79,6 +79,9 @@ type PoolSource interface {
 	// Waits returns the report on waits, with the number of waits up to each step. If many tasks would have
 	// to be read, the window begins later. It returns nil while the report is computed.
 	Waits(ctx context.Context, a account.Ask, steps []time.Duration, most int) (*account.Waits, error)
+	// Reasons returns how long a pool and the pools below it waited for which reasons in the last hour, or since
+	// the server started.
+	Reasons(ctx context.Context, pool string) (since time.Time, all []explain.WaitReason)
 	// Boost multiplies the weight of a pool for a time.
 	Boost(ctx context.Context, r api.BoostRequest) (*api.BoostResponse, error)
 	// Boosts returns the current boosts.

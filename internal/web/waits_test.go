@@ -17,7 +17,10 @@ import (
 var (
 	valueOf = regexp.MustCompile(`<data value="([^"]*)">`)
 	firstOf = regexp.MustCompile(`<data value="(\d+)">[^<]*</data> tasks? first started`)
-	barsOf  = regexp.MustCompile(`data-series="tasks" data-value="(\d+)"`)
+	// nearlyAll is a part of a time that began 20 minutes ago; seconds may have passed since the last sample.
+	nearlyAll = regexp.MustCompile(`>(99|100)\.\d%<`)
+
+	barsOf = regexp.MustCompile(`data-series="tasks" data-value="(\d+)"`)
 )
 
 // waited returns the numbers on waits of a page: the tasks, the median, the 95th percentile, the longest; and
@@ -96,5 +99,31 @@ func TestWaitsAreThoseOfTheReport(t *testing.T) {
 	_, _, none := l.get("/pool?pool=biology/env")
 	if !strings.Contains(none, "No task first started in the last 24h") {
 		t.Error("a pool of which nothing started does not say so")
+	}
+}
+
+// TestReasonsOnThePageOfAPool checks that the page of a pool lists the reasons for which its jobs waited in the last
+// hour, and the page of the pool above those of the pools below.
+func TestReasonsOnThePageOfAPool(t *testing.T) {
+	l := newLab(t, cluster)
+	l.submit("ann", api.Spec{Pool: "physics/curie", Argv: []string{"true"}})
+	l.submit("bob", api.Spec{Pool: "biology/epi", Argv: []string{"true"}})
+	l.stop()
+	l.age, l.lease = 20*time.Minute, time.Second // reasons are sampled eight times per lease
+	l.begin()
+	reasons := func(pool string) string {
+		_, _, text := l.get("/pool?pool=" + pool)
+		_, part, _ := strings.Cut(text, `<h3>Reasons in the last 20m</h3>`)
+		part, _, _ = strings.Cut(part, "</table>")
+		return part
+	}
+	l.wait("the reasons are sampled", func() bool { return reasons("physics/curie") != "" })
+	if own := reasons("physics/curie"); strings.Contains(own, "Pool</th>") || !nearlyAll.MatchString(own) ||
+		!strings.Contains(own, "<code>capacity.none</code>") {
+		t.Errorf("the page of a pool:\n%s", own)
+	}
+	above := reasons("physics")
+	if !strings.Contains(above, `pool?pool=physics%2fcurie"`) || strings.Contains(above, "biology") {
+		t.Errorf("the page of the pool above:\n%s", above)
 	}
 }
