@@ -300,29 +300,11 @@ func (x *alteration) reorder(ctx context.Context, client *api.Client, ids []int6
 	if x.json {
 		return x.printJSON(r)
 	}
-	for i, m := range r.Jobs {
-		if i == shown {
-			fmt.Fprintf(x.out, "… and %d more\n", len(r.Jobs)-shown)
-			break
-		}
-		fmt.Fprintf(x.out, "job %d %s (%s, %s): place %s\n", m.Job, m.Name, m.User, words.Pool(m.Pool),
-			places(m.Before, m.After))
-	}
+	printMoved(x.out, r.Jobs)
 	if left := len(ids) - len(r.Jobs); left > 0 {
 		fmt.Fprintf(x.out, "%d of these jobs %s; the order does not depend on them\n", left, units.OneOf(left, "does not wait", "do not wait"))
 	}
-	fmt.Fprintf(x.out, "others: %d would start later", r.Later)
-	for i, p := range r.Pools {
-		if i == shown {
-			fmt.Fprintf(x.out, ", … %d pools more", len(r.Pools)-shown)
-			break
-		}
-		fmt.Fprintf(x.out, "%s%d of %s", []string{": ", ", "}[min(i, 1)], p.Jobs, words.Pool(p.Pool))
-	}
-	fmt.Fprintf(x.out, "; %d earlier\n", r.Sooner)
-	if r.Looked > 0 {
-		fmt.Fprintf(x.out, "(of the first %d starts)\n", r.Looked)
-	}
+	printOthers(x.out, &r.Reordering)
 	fmt.Fprintf(x.out, "nothing was changed; to do it: fairlead alter %s\n", x.flagsAgain(ids))
 	return nil
 }
@@ -349,17 +331,3 @@ func (x *alteration) flagsAgain(ids []int64) string {
 
 // maxReorder limits the number of jobs in one --dry-run.
 const maxReorder = 10_000
-
-// places writes the place of a job before and after the change.
-func places(before, after int64) string {
-	name := func(place int64) string {
-		if place == 0 {
-			return "none"
-		}
-		return strconv.FormatInt(place, 10)
-	}
-	if before == after {
-		return name(before) + ", as before"
-	}
-	return name(before) + " -> " + name(after)
-}

@@ -55,7 +55,7 @@ While it lasts, shares and why show it.`,
 	f.StringVar(&s.lasts, "for", "", "duration: 6h, 2d, 90m")
 	f.StringVar(&s.usage, "usage", "", "end it when the pool has received this many slot-hours: 10h")
 	f.StringVar(&s.reason, "reason", "", "reason to show")
-	f.BoolVar(&s.dry, "dry-run", false, "show how the shares of the pool and its siblings would change; change nothing")
+	f.BoolVar(&s.dry, "dry-run", false, "show how shares and the order of starts would change; change nothing")
 	f.BoolVar(&s.list, "list", false, "list the current boosts")
 	f.Int64Var(&s.cancel, "cancel", 0, "end the boost with this number now")
 	s.listing.flags(c)
@@ -127,6 +127,10 @@ func (s *boost) would(out *api.BoostResponse) error {
 		}
 		x := out.Siblings[pool]
 		fmt.Fprintf(s.out, "  %s: share %s -> %s\n", words.Pool(pool), percent(x.Old), percent(x.New))
+	}
+	if out.Order != nil {
+		printMoved(s.out, out.Order.Jobs)
+		printOthers(s.out, out.Order)
 	}
 	fmt.Fprintln(s.out, "nothing was changed")
 	return nil

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/forecast"
 )
 
 // BoostRequest asks for more weight, or less, for a time.
@@ -25,6 +26,8 @@ type BoostResponse struct {
 	Share   Change       `json:"share" doc:"Share of the parent pool"`
 	// Siblings are set by a dry run.
 	Siblings map[string]Change `json:"siblings,omitempty" doc:"In a dry run: the shares of the sibling pools"`
+	// Order is set by a dry run if jobs wait.
+	Order *forecast.Reordering `json:"order,omitempty" doc:"In a dry run: how the order of starts would change"`
 }
 
 // Change is a number before and after a change.

@@ -16,7 +16,8 @@ import (
 // Reordering is a change of the order of starts.
 type Reordering struct {
 	At time.Time `json:"at"`
-	// Jobs are the jobs to change, in the order in which they were named, without jobs that do not wait.
+	// Jobs are the jobs to change, in the order in which they were named, without jobs that do not wait. For a boost, it
+	// is the job of the pool that goes first.
 	Jobs []Moved `json:"jobs"`
 	// Later and Sooner count the other jobs that would get a later, and an earlier place.
 	Later  int `json:"later"`
@@ -25,7 +26,7 @@ type Reordering struct {
 	Pools  []movedPool `json:"pools"`
 	Others []Moved     `json:"others"`
 	// Priorities are the configured priorities, the highest first.
-	Priorities []string `json:"priorities"`
+	Priorities []string `json:"priorities,omitempty"`
 	// Looked is the maximum number of starts that were searched; 0 if all were.
 	Looked int `json:"looked,omitempty"`
 }
@@ -90,8 +91,8 @@ type reorder struct {
 	now        time.Time
 	fork       *sched.Scheduler
 	priorities []string
-	waiting    []*queue.Job // jobs with a waiting task
-	own, other []sched.Job  // unchanged and changed jobs
+	waiting    []Moved     // jobs with a waiting task
+	own, other []sched.Job // unchanged and changed jobs
 }
 
 // beginReorder takes the needed data out of the engine.
@@ -124,7 +125,7 @@ func (fc *Forecaster) beginReorder(jobs []*queue.Job, v Variation) (*reorder, er
 			other := forked.JobOf(engine.HeaderOf(&next))
 			other.Begin = next.Begin
 			x.other = append(x.other, other)
-			x.waiting = append(x.waiting, j)
+			x.waiting = append(x.waiting, Moved{Job: j.ID, Name: j.Name, User: j.User, Pool: j.Pool})
 		}
 		return x, nil
 	})
@@ -142,16 +143,17 @@ func orderOf(s *sched.Scheduler, now time.Time) *explain.Order {
 	return o
 }
 
-// compareOrders reports how the second order differs from the first. changed are the jobs with another priority.
-func compareOrders(before, after *explain.Order, changed []*queue.Job) *Reordering {
+// compareOrders reports how the second order differs from the first. changed are the jobs that the report is about.
+func compareOrders(before, after *explain.Order, changed []Moved) *Reordering {
 	r := &Reordering{At: before.At, Jobs: []Moved{}, Pools: []movedPool{}, Others: []Moved{}}
 	if !before.Whole || !after.Whole {
 		r.Looked = explain.OrderTasks
 	}
 	own := make(map[int64]bool, len(changed))
 	for _, j := range changed {
-		own[j.ID] = true
-		r.Jobs = append(r.Jobs, Moved{j.ID, j.Name, j.User, j.Pool, before.Position[j.ID], after.Position[j.ID]})
+		own[j.Job] = true
+		j.Before, j.After = before.Position[j.Job], after.Position[j.Job]
+		r.Jobs = append(r.Jobs, j)
 	}
 	byPool := map[string]int{}
 	for _, s := range before.Starts {

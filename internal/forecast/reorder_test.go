@@ -13,6 +13,7 @@ import (
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/share"
 )
 
@@ -155,4 +156,64 @@ func TestPrioritiesMoveAsTheyAreCalled(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestBoostReorderIsWhatComesTrue: the order that is told before a boost is the one that is there when it has begun, and
+// to ask changes nothing.
+func TestBoostReorderIsWhatComesTrue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		root := share.Pool{Policy: "fair", Pools: []share.Pool{
+			{Name: "lab", Weight: 3, Pools: []share.Pool{{Name: "ann", Weight: 1}, {Name: "bob", Weight: 1}}},
+			{Name: "spare", Weight: 1},
+		}}
+		loop, one, _, stop := backfilled(t, root)
+		defer stop()
+		first := int64(0)
+		for i := range 12 {
+			id := one(fairlead.Job{User: []string{"ann", "bob"}[i%2], Name: fmt.Sprint("job", i),
+				Pool: []string{"lab", "lab", "spare"}[i%3], Request: fairlead.Amounts{"cpu": 4}, Limit: time.Hour})
+			if i == 2 {
+				first = id
+			}
+		}
+		position := func() map[int64]int64 { return explain.New(loop).Order(t.Context()).Position }
+		before := position()
+		r, err := forecast.New(loop).Boost(t.Context(), sched.Boost{Pool: "spare", Factor: 10,
+			Until: time.Now().Add(time.Hour)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if now := position(); fmt.Sprint(now) != fmt.Sprint(before) {
+			t.Errorf("to ask changed the order:\n%v\n%v", before, now)
+		}
+		if _, err := loop.Overrides.Boost(t.Context(), engine.Boost{Pool: "spare", Factor: 10,
+			Until: time.Now().Add(time.Hour), By: "root"}, "socket"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		after := position()
+		if len(r.Jobs) != 1 || r.Jobs[0].Job != first || r.Jobs[0].User != "ann" || r.Jobs[0].Name != "job2" ||
+			r.Jobs[0].Before != before[first] || r.Jobs[0].After != after[first] || after[first] >= before[first] {
+			t.Errorf("the first job of the pool is %d, from place %d to %d; told: %+v", first, before[first], after[first],
+				r.Jobs)
+		}
+		later, sooner := 0, 0
+		for id, was := range before {
+			switch is := after[id]; {
+			case id == first:
+			case is > was:
+				later++
+			case is < was:
+				sooner++
+			}
+		}
+		if later == 0 || sooner == 0 || r.Later != later || r.Sooner != sooner {
+			t.Errorf("%d jobs are later and %d earlier; told: %d and %d", later, sooner, r.Later, r.Sooner)
+		}
+		for _, m := range r.Others {
+			if m.Before != before[m.Job] || m.After != after[m.Job] || m.User == "" {
+				t.Errorf("%+v: from %d to %d", m, before[m.Job], after[m.Job])
+			}
+		}
+	})
 }

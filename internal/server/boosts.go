@@ -11,13 +11,17 @@ import (
 	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/sched"
 )
 
 // boostService gives pools more weight for a time.
-type boostService struct{ loop *engine.Loop }
+type boostService struct {
+	loop       *engine.Loop
+	forecaster *forecast.Forecaster
+}
 
 func (s *boostService) routes(a huma.API) {
 	handle(a, http.MethodPost, "/v1/boosts", "boost", "Give a pool more weight for a time", 0, body(s.Boost))
@@ -80,6 +84,13 @@ func (s *boostService) boostDry(ctx context.Context, b engine.Boost, old views.P
 		if p.Path != "" && p.Path != old.Path && above(p.Path) == above(old.Path) {
 			out.Siblings[p.Path] = api.Change{Old: p.ShareHere, New: p.ShareHere / grown}
 		}
+	}
+	order, err := s.forecaster.Boost(ctx, sched.Boost{Pool: old.Path, Factor: b.Factor, Until: b.Until, Usage: b.Usage})
+	if err != nil {
+		return nil, err
+	}
+	if len(order.Jobs)+order.Later+order.Sooner > 0 {
+		out.Order = order
 	}
 	return out, nil
 }

@@ -67,7 +67,7 @@ func newServices(o Options, at *addresses, known *identity, m *metrics, limits c
 		},
 		logs:   newLogService(loop, agents, bridged),
 		pools:  &poolService{loop: loop, explainer: explainer, config: o.Config},
-		boosts: &boostService{loop: loop},
+		boosts: &boostService{loop: loop, forecaster: o.Forecast},
 		pauses: &pauseService{loop: loop},
 		limits: &limitService{loop: loop},
 		nodes:  &nodeService{loop: loop, recorder: recorder, ledgers: ledgers},
