@@ -284,7 +284,7 @@ func (q *queueList) row(j *api.Job, list *api.JobList, me string) []any {
 	}
 	finished := "-"
 	if j.Tasks > 1 {
-		finished = fmt.Sprintf("%d/%d", j.Tasks-j.Waiting-j.Running, j.Tasks)
+		finished = fmt.Sprintf("%d/%d", j.Succeeded+j.Failed, j.Tasks) // canceled tasks are not done
 	}
 	row := []any{
 		id, j.User, words.Pool(j.Pool), dash(j.Name), dash(j.Kind), words.Units(j, list.Summary.Unit), words.Limit(j.LimitSeconds),
