@@ -161,3 +161,46 @@ func TestRealBridgeKilled(t *testing.T) {
 		t.Errorf("%d runs under %d markers, want %d", n, len(markers), len(ids))
 	}
 }
+
+// TestRealCancelWaitingOnAnotherServer runs two servers on one PostgreSQL. A job runs on the node of one, and its
+// waiting tasks are canceled on the other: these never start, and the running ones end as they would have. An uncancel
+// on the first server runs the others, once each.
+func TestRealCancelWaitingOnAnotherServer(t *testing.T) {
+	f := newFleet(t, 2, patientLease, 1)
+	with, other := f.sites[0], f.sites[1]
+	with.serve()
+	other.serve()
+	const slots, tasks = 2, 5
+	with.work(agentName(0, 0), slots)
+	gate := filepath.Join(with.dir, "gate")
+	id := with.submit(api.Spec{Array: fmt.Sprintf("0-%d", tasks-1), Argv: []string{"/bin/sh", "-c",
+		fmt.Sprintf("%s; until [ -e %s ]; do sleep 0.02; done; %s", f.ledger.note("b"), gate, f.ledger.note("e"))}})
+	with.until("tasks run", func() bool { return f.ledger.count(t, "b", 1) == slots })
+	alter := func(r *rig, a api.AlterRequest) {
+		t.Helper()
+		a.Jobs = []int64{id}
+		if out, err := r.direct.Jobs.Alter(t.Context(), a); err != nil || out.Results[0] != nil {
+			t.Fatal(out, err)
+		}
+	}
+	alter(other, api.AlterRequest{Verb: "cancel", Waiting: true})
+	for _, r := range f.sites {
+		r.until("the server knows of it", func() bool { return r.job(id).Job.Cancelled == tasks-slots })
+	}
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if j := other.finished(id); j.Job.Succeeded != slots || j.Job.Cancelled != tasks-slots {
+		t.Errorf("the job ended as %+v", j.Job)
+	}
+	ranOnce(t, f.ledger, slots)
+	alter(with, api.AlterRequest{Verb: "uncancel"})
+	if j := other.finished(id); j.Job.State != string(queue.Succeeded) || j.Job.Succeeded != tasks {
+		t.Errorf("after an uncancel the job ended as %+v", j.Job)
+	}
+	ranOnce(t, f.ledger, tasks)
+	f.recount()
+	if f.wrong != 0 {
+		t.Errorf("%d counters differ from a recount", f.wrong)
+	}
+}
