@@ -204,3 +204,45 @@ func TestRealCancelWaitingOnAnotherServer(t *testing.T) {
 		t.Errorf("%d counters differ from a recount", f.wrong)
 	}
 }
+
+// TestRealRunningLimitOfTwoServers runs two servers on one PostgreSQL with four processors each. A user who may run
+// three tasks never runs more, on both servers together, and all tasks run.
+func TestRealRunningLimitOfTwoServers(t *testing.T) {
+	f := newFleet(t, 2, patientLease, 1)
+	const most, tasks = 3, 24
+	for i, r := range f.sites {
+		file := filepath.Join(r.dir, "limits.yaml")
+		if err := os.WriteFile(file, fmt.Appendf(nil, "user_limits: {running: %d}\n", most), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r.options = append(r.options, "--config", file)
+		r.serve()
+		r.work(agentName(i, 0), 4)
+	}
+	gate := filepath.Join(f.sites[0].dir, "gate")
+	script := fmt.Sprintf("%s; until [ -e %s ]; do sleep 0.02; done; %s", f.ledger.note("b"), gate, f.ledger.note("e"))
+	var ids []int64
+	for i := range 4 {
+		ids = append(ids, f.sites[i%2].submit(api.Spec{Array: fmt.Sprintf("1-%d", tasks/4),
+			Argv: []string{"/bin/sh", "-c", script}}))
+	}
+	f.sites[0].until("tasks run", func() bool { return f.ledger.count(t, "b", 1) >= most })
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for i, id := range ids {
+		if j := f.sites[(i+1)%2].finished(id); j.Job.Succeeded != tasks/4 {
+			t.Errorf("job %d ended as %+v", id, j.Job)
+		}
+	}
+	ranOnce(t, f.ledger, tasks)
+	runs, peak := 0, 0
+	for _, e := range f.ledger.read(t) {
+		if runs += map[string]int{"b": 1, "e": -1}[e.what]; runs > peak {
+			peak = runs
+		}
+	}
+	if peak != most {
+		t.Errorf("%d tasks ran at once, want %d", peak, most)
+	}
+}
