@@ -66,15 +66,16 @@ func Codes() []Explanation { return slices.Concat(roomCodes(), gateCodes(), stat
 // roomCodes are the codes of jobs that wait for room or for their turn.
 func roomCodes() []Explanation {
 	return []Explanation{
-		{CapacityFull, "Everything that the job could use is in use, and it is the next to start.",
+		{CapacityFull, "Everything that the job could use is in use, and the job is the next to start.",
 			"Wait: it starts when a running task ends."},
 		{NoNodes, "No agent is connected, or all are drained or down.",
 			"Start the agent of a node that is down, or take back a drained one with: fairlead resume NODE; list the nodes " +
 				"with: fairlead nodes"},
 		{ShareBehind, "Another pool goes first, by the rule and the numbers of the policy.",
 			"Compare with: fairlead why JOB --vs POOL"},
-		{ShareNone, "A pool on the way is entitled to nothing, and its policy never serves such pools.",
-			"Ask the administrator to give it a load, or to use rounding: exact, which serves it with what nobody else can use."},
+		{ShareNone, "The job's pool, or one above it, is entitled to nothing, and the policy never serves such pools.",
+			"Ask the administrator to give the pool a load, or to set rounding: exact, which gives it what no other pool can " +
+				"use."},
 		{OrderBehind, "Earlier jobs of the same pool go first.",
 			"Raise its priority, or submit urgent work under a pool of its own."},
 		{FitNow, "No single node has enough free at this moment; smaller requests still start.", "Ask for less, or wait."},
@@ -90,16 +91,17 @@ func gateCodes() []Explanation {
 		{GateHeld, "The job is held; the text says who holds it, and why.",
 			"Release it or, if an administrator holds it, ask an administrator to do so: fairlead release JOB"},
 		{GatePaused,
-			"A pool on the way is paused: running tasks continue, waiting jobs keep their place, and nothing new starts.",
+			"The job's pool, or one above it, is paused: running tasks continue, waiting jobs keep their place, and nothing " +
+				"new starts.",
 			"An administrator can resume it with: fairlead resume POOL"},
 		{GateBegin, "The job's begin time has not come, or the backoff before its next attempt is not over.",
 			"Wait, or submit without --begin."},
 		{GateAfter, "The job waits for other jobs to end.", "Ask why those wait: fairlead why JOB"},
-		{GateMax, "A pool on the way is at its maximum of a resource.",
+		{GateMax, "The job's pool, or one above it, is at its maximum of a resource.",
 			"Wait for its running tasks, or ask the administrator to raise max."},
-		{GateNever, "The job asks for more at once than a pool on the way may have.",
+		{GateNever, "The job asks for more at once than its pool, or one above it, may have.",
 			"Cancel it, and ask for less or for another pool; or ask the administrator to raise the maximum."},
-		{GateMaxTasks, "A pool on the way has reached its maximum number of running tasks.",
+		{GateMaxTasks, "The job's pool, or one above it, has reached its maximum number of running tasks.",
 			"Wait for its running tasks, or ask the administrator to raise max_running."},
 		{GateJobTasks, "The job has reached its maximum number of running tasks.",
 			"Wait for its running tasks; the limit is the job's own or its pool's."},
@@ -143,27 +145,27 @@ func stateCodes() []Explanation {
 func stopCodes() []Explanation {
 	return []Explanation{
 		{stopReclaimMin,
-			"The task was stopped and waits again: a pool was below its minimum for longer than its min_after, and this " +
-				"one's pool ran more than its entitlement.",
+			"The task was stopped and waits again: a pool was below its minimum for longer than its min_after, and the " +
+				"pool of this task ran more than its entitlement.",
 			"Nothing to do: it runs again in its turn. See the numbers and the lost work with: fairlead history --stops"},
 		{stopReclaimShare,
 			"The task was stopped and waits again: a pool was far below its entitlement for longer than its share_after, and " +
-				"this one's pool ran more than its own.",
+				"the pool of this task ran more than its entitlement.",
 			"Nothing to do: it runs again in its turn. See the numbers and the lost work with: fairlead history --stops"},
 		{ReclaimNothing,
 			"The pool, or one above it, has had less than its min or its entitlement for longer than its min_after or " +
 				"share_after, and no running task may be stopped for it.",
 			"Ask the administrator: tasks of pools with protect: true are never stopped, and all others keep " +
-				"their own min and entitlement. Less protection, or time limits, give the pool room."},
+				"their own min and entitlement. To give the pool room, protect fewer pools or set time limits."},
 		{StarveWidth, "Jobs that ask for less can pass it forever: the scheduler reserves nothing for it, and they take " +
 			"what becomes free. The text names the resource, the setting that lets them pass, and their users.",
 			"Ask the administrator for backfill: easy, which keeps room for it (see what that changes with: " +
 				"fairlead config plan FILE), or ask for less."},
-		{StarveShare, "Jobs of other pools can go before it forever: a pool on the way is entitled to nothing or to " +
-			"less than a slot, or another one does not use up a larger share.",
+		{StarveShare, "Jobs of other pools can go before it forever: its pool, or one above it, is entitled to nothing or " +
+			"to less than a slot, or another pool has a larger share and never uses it up.",
 			"Ask the administrator for a larger weight or load, or for another pool."},
-		{StarveOrder, "Jobs that come later can go before it forever: the order of a pool on the way always puts them " +
-			"first.",
+		{StarveOrder, "Jobs that come later can go before it forever: the order in its pool, or in one above it, always " +
+			"puts them first.",
 			"Ask the administrator for a policy under which every job gets its turn, or raise its priority: fairlead alter " +
 				"JOB --priority P"},
 		{stopRebalance,
