@@ -59,8 +59,8 @@ func configRollbackCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rollback [--to NUMBER]",
 		Short: "Restore an earlier version of the file",
-		Long: `Restore an earlier version of the server's file and apply it: the previous version, or the
-one with this number in config history --versions. If the file was edited and is not in force
+		Long: `Restore an earlier version of the server's file and apply it: the previous version or, with --to,
+the version with that number in config history --versions. If the file was edited and is not in force
 because of an error, the edit is undone, and kept as a version. A second rollback undoes the
 first. Settings made with config set still override the file; undo them with config unset.
 

@@ -28,7 +28,7 @@ func configDiffCommand(a *app) *cobra.Command {
 		Long: `Show the differences between the configuration in force and a file, or between two files,
 which needs no server. The values are compared, with all defaults; comments, order and
 spelling of values make no difference. Settings that override the file while the server runs
-also override the new one, as they would if it were applied.
+also override the new file, as they would if it were applied.
 
 The exit status is 4 if there are differences, and 0 if there are none.`,
 		Example: "  fairlead config diff next.yaml\n  fairlead config diff fairlead.yaml next.yaml --json",

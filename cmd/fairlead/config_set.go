@@ -81,7 +81,7 @@ func configUnsetCommand(a *app) *cobra.Command {
 			})
 		},
 	}
-	c.Flags().BoolVar(&r.All, "all", false, "all settings that are set")
+	c.Flags().BoolVar(&r.All, "all", false, "unset all settings that were made with set")
 	c.Flags().StringVar(&r.Reason, "reason", "", "reason for the record of changes")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c

@@ -27,8 +27,8 @@ type ganttPart struct{ from, to string }
 
 func (g *ganttPart) flags(f *pflag.FlagSet) {
 	f.StringVar(&g.from, "gantt-from", "",
-		"draw the schedule from this time on: 30d after the first submission, a date, or a number of seconds into the "+
-			"trace")
+		"draw the schedule from this time on: a date, a number of seconds into the trace, or a duration after the first "+
+			"submission, such as 30d")
 	f.StringVar(&g.to, "gantt-to", "", "draw the schedule until this time")
 }
 

@@ -49,9 +49,9 @@ seconds to two days grow with the size, and arrivals follow the day. The same fl
 same file, and its first lines list them.
 
 --load stretches the time between submissions until the processors are busy for that part of
-the time. --estimates selects the time limits: users, round values that jobs use in part;
-exact; or a factor of the run time. User k submits in proportion to 1/k^s, with the s of
---zipf.`,
+the time. --estimates selects the time limits: users gives round values as people choose them,
+exact gives the run times, and a number gives the run times multiplied by it. User k submits in
+proportion to 1/k^s, with the s of --zipf.`,
 		Example: `  fairlead sim generate lublin --procs 256 --jobs 10000 --load 0.8 -o work.swf.gz
   fairlead sim generate lublin --types batch --estimates exact --seed 7 > work.swf`,
 		Args: cobra.NoArgs,
@@ -78,7 +78,7 @@ exact; or a factor of the run time. User k submits in proportion to 1/k^s, with 
 	f.Float64Var(&l.Load, "load", 0, "offered load as a fraction of the machine, such as 0.8 (default: that of the model)")
 	f.IntVar(&l.Users, "users", 50, "number of users")
 	f.Float64Var(&l.Zipf, "zipf", 1, "how unequal users are: 0 makes all equal")
-	f.StringVar(&estimates, "estimates", "users", "time limits: users, exact, or a factor of the run time")
+	f.StringVar(&estimates, "estimates", "users", "time limits: users, exact, or a number that multiplies the run times")
 	g.flags(f)
 	return c
 }

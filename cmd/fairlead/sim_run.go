@@ -35,23 +35,24 @@ func simRunCommand(a *app) *cobra.Command {
 when each job would have run, how long users would have waited, and how far each would have been
 from its share. The trace is in Standard Workload Format, compressed or not; - is standard
 input. The machine has a number of equal processors; with --nodes N they are on N nodes, and a
-job that is larger than a node starts on as few nodes as possible, at once.
+job that is larger than a node starts at the same time on as few nodes as possible.
 
 Without --config every user has a pool of equal weight. With it, its placement rules choose
 the pools: user 12 of the trace is u12, group 3 is g3, executable 5 is the kind e5, and
 queue 2 the requestor q2. Inconsistent jobs of the trace are left out or changed by the rules
 of docs/reference/swf.md, and one line counts them.
 
---policy frontback simulates a bridge: the jobs go at once into a queue that knows only
-priorities, to the front, to the back or above, depending on the fraction of their group.
+--policy frontback simulates a bridge to a queue that knows only priorities. It puts each job into
+the queue when it is submitted: at the front or the back, depending on the fraction of its group,
+or above both for a priority group.
 
 --from-history replays the recent and the waiting tasks of the server instead of a trace:
 each task is a job in its pool. A task that has not ended is assumed to run for as long as the
 other tasks of its user.
 
 --html writes a report with charts, as one self-contained page. --gantt draws the schedule
-below the figures, for a few jobs on a few processors. The simulator only counts processors;
-the drawing gives each job the first free ones.`,
+below the figures, for a few jobs on a few processors. The simulator only counts processors,
+so the drawing gives each job the first free ones.`,
 		Example: `  fairlead sim run kth-sp2.swf.gz --policy fair --backfill easy
   fairlead sim run trace.swf --config fairlead.yaml --from 30d --to 60d --schedule out.csv
   fairlead sim run trace.swf --policy fairtree --html report.html

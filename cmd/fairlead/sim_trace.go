@@ -41,10 +41,12 @@ type simFlags struct {
 
 func (s *simFlags) flags(f *pflag.FlagSet) {
 	f.IntVar(&s.procs, "procs", 0, "processors of the machine (default: those of the trace)")
-	f.IntVar(&s.nodes, "nodes", 1, "number of equal nodes for the processors; a job that is larger than a node starts on several at once")
+	f.IntVar(&s.nodes, "nodes", 1,
+		"number of equal nodes for the processors; a job that is larger than a node starts on several of them at the same "+
+			"time")
 	f.StringVar(&s.from, "from", "",
-		"omit jobs that were submitted before: 30d after the first submission, a date, or a number of seconds into the "+
-			"trace")
+		"omit jobs that were submitted before this time: a date, a number of seconds into the trace, or a duration "+
+			"after the first submission, such as 30d")
 	f.StringVar(&s.to, "to", "", "omit jobs that were submitted at this time or later")
 	f.Float64Var(&s.load, "scale-load", 1, "divide the time between submissions by this number")
 	f.StringVar(&s.overrun, "overrun", "kill", "jobs that ran longer than their estimate: kill them, or extend the estimate")
