@@ -13,8 +13,8 @@
 // decision costs O(depth x log children), however many jobs wait.
 //
 // The package is pure: it has no input or output, no clock, no goroutine and no lock. So only one
-// goroutine at a time may use a Scheduler. Time and randomness are arguments. Of a job the
-// scheduler knows its number, its pool, its request and its number of tasks, never its content.
+// goroutine at a time may use a Scheduler. Time and randomness are arguments. The scheduler knows the
+// number, the pool, the request and the number of tasks of a job, never its content.
 //
 // A Scheduler consists of parts with their own fields and methods. Each part knows only the
 // parts that it depends on (see wire in scheduler.go). The files can be read in order: each
@@ -27,8 +27,8 @@
 // There are three points of extension. Each needs a type in a file of its own and a row of a table:
 //
 //   - a policy orders the children of a pool. Implement [Keyed] or another interface of policy.go in a new file of
-//     package policy, and add a row to its table makers; [Config.NewPolicy] finds it by that name. Implement
-//     replay.Rule beside it, else why --verify cannot check the policy. A rule sees only why.PoolEvidence, so build
+//     package policy, and add a row to its table makers; [Config.NewPolicy] finds it by that name. Also implement
+//     replay.Rule in that file, else why --verify cannot check the policy. A rule sees only why.PoolEvidence, so build
 //     the key from numbers that a [Pool] has as well.
 //   - a gate is a reason for which jobs wait although there is room. Implement gateKind (gate.go), give it a number
 //     in pool.go (see gate), and add a row to newKinds (kinds.go). A kind that time opens also implements clockKind
@@ -38,6 +38,7 @@
 //     (see [Backfill]), and add a row to rules: then users can name it. firstfit.go is a model without a plan,
 //     easy.go with one.
 //
-// Tests list the names: go test ./config ./cmd/fairlead -update writes the golden files and the reference anew.
-// kinds_test.go adds one of each, with curfewgate_test.go and worstfit_test.go.
+// Some tests compare the names of all policies, gates and rules with golden files. After a change, run
+// go test ./config ./cmd/fairlead -update to write these files and the reference anew. kinds_test.go, with
+// curfewgate_test.go and worstfit_test.go, adds an example of each.
 package sched
