@@ -230,9 +230,6 @@ func (x *alteration) apply(ctx context.Context, client *api.Client, ids []int64)
 	return nil
 }
 
-// shown limits how many lines of one kind are printed.
-const shown = 10
-
 // note prints the server's notes, which name parts of the jobs that the change does not reach.
 func (x *alteration) note(notes []string) {
 	for i, n := range notes {

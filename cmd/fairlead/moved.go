@@ -9,6 +9,9 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
+// shown limits how many lines of one kind are printed.
+const shown = 10
+
 // printMoved prints the places of jobs in the order of starts before and after a change.
 func printMoved(out io.Writer, jobs []forecast.Moved) {
 	for i, m := range jobs {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/why"
 	"github.com/fairlead/fairlead/why/room"
 )
@@ -53,7 +52,7 @@ func verifyRoom(what string, k *room.Kept) why.Check {
 
 func verifyLevel(l *why.Level) []why.Check {
 	names := sortedNames(l)
-	where := share.Original(l.Pool)
+	where := l.Pool
 	if where == "" {
 		where = "cluster"
 	}
