@@ -54,6 +54,7 @@ type run struct {
 	started  time.Time
 	until    int64     // planned end, if future room is planned
 	expected int64     // its first planned run time
+	beside   int64     // without a time limit: begin of the hold during which it started, see patience.since; or 0
 	start    usage.Now // the same in the clock's units
 	leaves
 }

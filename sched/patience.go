@@ -38,10 +38,11 @@ type turn struct {
 	sure         bool  // until includes the longest task
 	ran          int   // number of tasks that ran then and still run
 	passed       bool  // others have gone before it since
+	last         bool  // it was the first job when a step last looked for one
 
 	served float64 // service of its pool up to first, as it counted then; see owed
-	// share is the part of the cluster that its pool is compensated by, and at is the sub-queue of the job: if the
-	// job took over the turn of an earlier one, see takeOver. Otherwise share is 0.
+	// share is the part of the cluster that its pool is compensated by, if the job took over the turn of an earlier one,
+	// see takeOver; otherwise it is 0.
 	share float64
 	at    subRef
 }
@@ -60,6 +61,14 @@ func (p *patience) find(job int64) (i int, known bool) {
 		}
 	}
 	return len(p.of), false
+}
+
+// looked records that a step has found a first job. Without alone it is one more, with another window.
+func (p *patience) looked(job int64, alone bool) {
+	for i := range p.of {
+		t := &p.of[i]
+		t.last = t.job == job || t.last && !alone
+	}
 }
 
 // maxTurns is the largest number of jobs with a turn, because each start of a task visits all of them. A job that
@@ -120,12 +129,12 @@ func (f *reserve) isOver(r *reserved) bool {
 	if now > t.until && !t.sure {
 		t.until, t.sure = max(t.until, t.since+f.longestAt(t.since)), true
 	}
-	return now > t.until || t.passed && t.ran <= 0
+	return t.seems(now)
 }
 
 // expects replaces what a turn was bounded by. The job has been first for as long as before.
 func (t *turn) expects(next turn) {
-	next.first, next.served, next.share, next.at = t.first, t.served, t.share, t.at
+	next.first, next.served, next.share, next.at, next.last = t.first, t.served, t.share, t.at, t.last
 	*t = next
 }
 
@@ -133,7 +142,7 @@ func (t *turn) expects(next turn) {
 func (f *reserve) turnOf(first *reserved) turn {
 	now, p := f.site.instantOf(), f.site.cfg.Patience
 	t := turn{job: first.job, first: now, since: now, until: first.from, ran: int(f.tree.pools[Root].Tasks),
-		served: arrears{f}.servedAt(first.at)}
+		served: arrears{f}.servedAt(first.at), at: first.at}
 	if f.running.endless.all == 0 {
 		t.until, t.sure = cluster.Forever, true // no prediction can be wrong; see passed
 	}
@@ -141,6 +150,28 @@ func (f *reserve) turnOf(first *reserved) turn {
 		t.until, t.sure = now+int64(p), true
 	}
 	return t
+}
+
+// seems reports whether a turn is over, unless it has to wait for longer tasks or for the end of a window, see isOver.
+func (t *turn) seems(now int64) bool { return now > t.until || t.passed && t.ran <= 0 }
+
+// holdLast holds nodes for the job that was first when a step last looked for one, if it has been first for too long
+// since. While everything is in use, no step looks: jobs that came meanwhile go before it, and would take its room.
+func (f *reserve) holdLast() {
+	p := &f.backfill.patience
+	for i := 0; i < len(p.of) && p.held.job == 0; i++ {
+		t := p.of[i]
+		if !t.last || !t.seems(f.site.instantOf()) || !f.queues.there(t.at) {
+			continue
+		}
+		r := f.queues.unplacedAt(t.at, t.job)
+		if !f.queues.waitsForRoom(&r) || !f.keepRoom(&r) {
+			continue
+		}
+		if f.holdRoom(&r, +1); f.isOver(&r) {
+			f.hold(&r)
+		}
+	}
 }
 
 // longestAt is the planned run time of the longest task without a limit, among the tasks that ran at an instant and
@@ -204,6 +235,9 @@ func (f *reserve) holdAgain(came turn) {
 	f.renewHold()
 	if came.job != 0 && f.backfill.patience.held.job == 0 {
 		arrears{f}.holdFor(came, 0)
+	}
+	if !f.backfill.arrival {
+		f.holdLast()
 	}
 	arrears{f}.holdOwed()
 }

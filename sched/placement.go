@@ -171,6 +171,9 @@ func (m *placement) occupy(leaf, b int32, j *Job, node cluster.NodeID, started t
 	}
 	m.site.cluster.Take(node, key)
 	m.running.count(r, +1)
+	if since := m.reserve.backfill.patience.since; r.limit == 0 && started.UnixNano() >= since {
+		r.beside = since
+	}
 	m.reserve.planStart(i)
 	if t := m.quotas.needsOf(key); t != nil {
 		m.quotas.hold(t, +1)

@@ -128,7 +128,7 @@ func (f *reserve) lengthNow(leaf int32, a *ask) int64 {
 // lengthOf is length for a running task.
 func (f *reserve) lengthOf(r *run) int64 {
 	a := r.ask()
-	if p := &f.backfill.patience; p.since != 0 && r.limit == 0 && r.started.UnixNano() >= p.since {
+	if p := &f.backfill.patience; p.since != 0 && r.beside == p.since {
 		p.beside = true
 		return planned(0)
 	}

@@ -222,7 +222,9 @@ func (f *reserve) keepFirst(at subRef, job int64) {
 
 // goesFirst records a job that goes before all other jobs without room, with its planned start.
 func (f *reserve) goesFirst(r reserved) {
-	if f.isOver(&r) && f.backfill.patience.held.job == 0 {
+	over := f.isOver(&r)
+	f.backfill.patience.looked(r.job, len(f.backfill.firsts) == 0)
+	if over && f.backfill.patience.held.job == 0 {
 		f.holdRoom(&r, +1)
 		f.hold(&r)
 		return
