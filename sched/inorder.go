@@ -174,22 +174,28 @@ func (h *gates) parkUnpaid() {
 func planShown(s *Scheduler) []reserved {
 	p := &s.reserve.backfill.keep.inOrder
 	if at := (moment{s.site.events, s.site.instantOf()}); p.shown == nil || p.shownAt != at {
-		p.shown, p.shownAt = planAll(s.Fork()), at
+		p.shown, p.shownFirst = planAll(s.Fork())
+		p.shownAt = at
 	}
 	return p.shown
 }
 
-// planAll plans all tasks anew, and starts none.
-func planAll(s *Scheduler) []reserved {
+// planAll plans all tasks anew, and starts none. It also returns the first job without room now, 0 if nodes are held for
+// another job.
+func planAll(s *Scheduler) (all []reserved, first int64) {
 	b := &s.reserve.backfill
 	came := s.reserve.unreserve()
 	s.reserve.overrun(s.site.instantOf())
 	s.reserve.holdAgain(came)
 	listAnew(s)
 	for i := range b.keep.all {
-		if r := &b.keep.all[i]; r.job != b.patience.held.job {
-			s.reserve.keepSoonest(r)
+		r := &b.keep.all[i]
+		if r.job == b.patience.held.job || !s.reserve.keepSoonest(r) {
+			continue
+		}
+		if first == 0 && b.patience.held.job == 0 && r.from > s.site.instantOf() {
+			first = r.job
 		}
 	}
-	return append(b.keep.all, b.firsts...)
+	return append(b.keep.all, b.firsts...), first
 }

@@ -236,3 +236,38 @@ func TestTurnsInOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestTheFirstJobOfTheShownPlanIsFirst: while all nodes are in use, a job comes that goes before the first one without
+// room. No plan is made before a task ends. The room that is shown is the one of the new first job; the other job's is
+// only planned.
+func TestTheFirstJobOfTheShownPlanIsFirst(t *testing.T) {
+	for _, name := range []string{"fair", "fairtree", "drf"} {
+		w := newWorldOf(t, sched.Config{Root: share.Pool{Policy: name}, NewPolicy: policy.New(policy.Options{}),
+			Backfill: sched.Conservative})
+		w.Join("n", cluster.Amounts{"cpu": 8}, w.now)
+		add := func(pool string, cpus int64) int64 {
+			w.last++
+			w.Add(sched.Job{ID: w.last, Pool: w.Pool(pool), Key: w.Key(cluster.Amounts{"cpu": cpus}), Priority: normal,
+				Tasks: 1, Limit: 10 * time.Minute, Submitted: w.now}, w.now)
+			return w.last
+		}
+		var narrow int64
+		for range 9 {
+			narrow = add("narrow", 1)
+		}
+		w.step(0)
+		w.tick(time.Second)
+		if k := w.Read().KeptFor(narrow); k == nil || !k.First || k.Since == nil || k.Tentative() {
+			t.Errorf("%s: the first job has room %+v", name, k)
+		}
+		wide := add("wide", 8)
+		w.step(0)
+		w.tick(time.Second)
+		if k := w.Read().KeptFor(wide); k == nil || !k.First || k.Tentative() {
+			t.Errorf("%s: the new first job has room %+v", name, k)
+		}
+		if k := w.Read().KeptFor(narrow); k == nil || k.First || k.Since != nil || !k.Tentative() {
+			t.Errorf("%s: the job that was first has room %+v", name, k)
+		}
+	}
+}

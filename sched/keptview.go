@@ -190,8 +190,8 @@ func (v View) whyKept(r *reserved) *room.Kept {
 	k := &room.Kept{Job: r.job, Nodes: v.s.site.nodeNames(r.nodes),
 		From: time.Unix(0, from), To: time.Unix(0, from+r.to-r.from)}
 	k.Unlimited, k.Held, k.MayMove = r.endless, r.held, !b.arrival
-	first := slices.ContainsFunc(b.firsts, func(x reserved) bool { return x.job == r.job })
-	k.Predicted = !r.sure || beforePromise(&v.s.reserve, r) || !first && v.replans() ||
+	k.First = v.goesFirst(r)
+	k.Predicted = !r.sure || beforePromise(&v.s.reserve, r) || !k.First && v.replans() ||
 		v.s.site.cluster.Windows().Any() && v.s.running.endlessAmong(r.nodes)
 	k.Overdue = k.Predicted && (r.from <= now || v.s.running.lateAmong(r.nodes))
 	switch {
@@ -200,7 +200,7 @@ func (v View) whyKept(r *reserved) *room.Kept {
 	case r.held:
 		v.expected(r, k)
 	}
-	if i, known := b.patience.find(r.job); known && first {
+	if i, known := b.patience.find(r.job); known && k.First {
 		t := &b.patience.of[i]
 		since := time.Unix(0, t.first)
 		k.Owed = t.share > 0
@@ -210,6 +210,15 @@ func (v View) whyKept(r *reserved) *room.Kept {
 		}
 	}
 	return k
+}
+
+// goesFirst reports whether a planned start is that of a first job without room.
+func (v View) goesFirst(r *reserved) bool {
+	b := &v.s.reserve.backfill
+	if v.newer() {
+		return r.held || r.job == b.keep.inOrder.shownFirst
+	}
+	return slices.ContainsFunc(b.firsts, func(x reserved) bool { return x.job == r.job })
 }
 
 // replans reports whether conservative backfilling in order of arrival will plan all room anew, because tasks without a

@@ -162,8 +162,10 @@ type inOrder struct {
 	seen      int            // number of fresh jobs found unable to start before the next plan
 	newcomer  reserved       // a fresh job that may start without a new plan
 	shown     []reserved     // see planShown
-	shownAt   moment
-	room      forkRoom // memory of the last copy that listed the tasks
+	// shownFirst is the first job without room in it, 0 if nodes are held for another.
+	shownFirst int64
+	shownAt    moment
+	room       forkRoom // memory of the last copy that listed the tasks
 }
 
 // span is a key and a planned run time, which is a time limit or a prediction.

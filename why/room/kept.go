@@ -23,7 +23,9 @@ type Kept struct {
 	// Endless are jobs with tasks without a time limit on these nodes, at most three. While such tasks run there, no
 	// latest start is known.
 	Endless []int64 `json:"endless,omitempty"`
-	// Since is when the job became the first that finds no room.
+	// First means that the job is the first that finds no room, and Since is when it became that, if that is known: with
+	// many such jobs, it is not.
+	First bool       `json:"first,omitempty"`
 	Since *time.Time `json:"since,omitempty"`
 	// Owed means that the job took over the turn of an earlier job of its pool, because the pool has received less
 	// than its share since that job became the first.
@@ -62,7 +64,7 @@ func (k *Kept) AddPlan() *Kept {
 
 // Tentative reports whether the start is only a plan in the present order of the jobs, which changes as tasks run: the
 // room is kept for another job once that one gets ahead.
-func (k *Kept) Tentative() bool { return k.MayMove && k.Since == nil && !k.Held }
+func (k *Kept) Tentative() bool { return k.MayMove && !k.First && !k.Held }
 
 // Begins says from when the room is kept, and marks a predicted instant as such.
 func (k *Kept) Begins(now time.Time) string { return k.BeginsAt(instant.Clock(k.From, now)) }
@@ -103,9 +105,12 @@ func (k *Kept) Text(now time.Time) string {
 	}
 	nodes, from := strings.Join(k.Nodes, ", "), k.BeginsAt(from)
 	text := fmt.Sprintf("is kept for it on %s from %s", nodes, from)
+	early := k.Owed && k.Expected != nil // the hold is expected to end early
 	switch {
 	case k.Held && len(k.Nodes) == 0:
 		text = fmt.Sprintf("is not held yet: the licenses are held that it lacks, from %s", from)
+	case k.Held && early:
+		text = "is held for it on " + nodes
 	case k.Held && k.Predicted:
 		text = fmt.Sprintf("is held for it on %s: others start there only if they end in time by their limits, and it "+
 			"starts when the tasks that run there have ended", nodes)
@@ -123,7 +128,11 @@ func (k *Kept) Text(now time.Time) string {
 	default:
 		text += fmt.Sprintf("; it has been kept since %s", instant.Clock(*k.Since, now))
 	}
-	text += k.certainty() + k.overtaken(now)
+	if early {
+		text += k.overtaken(now) + k.certainty()
+	} else {
+		text += k.certainty() + k.overtaken(now)
+	}
 	if held != "" && k.Predicted && (k.Overdue || k.HeldFrom.After(k.From)) {
 		text += fmt.Sprintf("; if it still waits after %s, nodes are held for it", held)
 	}
@@ -137,10 +146,12 @@ func (k *Kept) overtaken(now time.Time) string {
 	}
 	at := instant.Clock(*k.Expected, now, k.From)
 	switch {
+	case k.Predicted && k.Owed:
+		return "; that is expected before the tasks there have ended, and the job to start at about " + at
 	case k.Predicted:
 		return "; with recent run times, it is expected to start at about " + at
 	case k.Owed:
-		return "; its pool is expected to receive its share before, and the job to start by " + at
+		return "; that is expected before the tasks there have ended, and the job to start by " + at
 	}
 	return "; other jobs are expected to get ahead of it before, and it to start by " + at
 }

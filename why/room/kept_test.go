@@ -34,10 +34,17 @@ func TestTexts(t *testing.T) {
 			"is kept for it on n1, n2 from the end of the tasks that run there; they have run for longer than predicted, and " +
 				"no latest start is known while tasks without a time limit run there (jobs 7, 8); if it still waits after " +
 				"21:01:00, nodes are held for it", "the end of the tasks that run there", "its end"},
-		{room.Kept{Nodes: nodes, From: at(10), To: at(20), Since: &since, MayMove: true, Expected: &held},
+		{room.Kept{Nodes: nodes, From: at(10), To: at(20), First: true, Since: &since, MayMove: true, Expected: &held},
 			"is kept for it on n1, n2 from 21:10; it has been kept since 21:01:00; other jobs are expected to get ahead of it " +
 				"before, and it to start by 21:30", "21:10", "21:20 at the latest"},
-		{room.Kept{Nodes: nodes, From: at(10), To: at(20), Since: &since, MayMove: true, Expected: &held,
+		{room.Kept{Nodes: nodes, From: at(10), To: at(20), Held: true, Since: &since, Owed: true, Expected: &held},
+			"is held for it on n1, n2; a job of its pool became the first without room at 21:01:00, and the room is held until " +
+				"the pool has received its share since; that is expected before the tasks there have ended, and the job to " +
+				"start by 21:30", "21:10", "21:20 at the latest"},
+		{room.Kept{Nodes: nodes, From: at(10), To: at(20), MayMove: true},
+			"is planned for it on n1, n2 in the present order of the jobs, which changes as tasks run", "about 21:10",
+			"21:20 at the latest"},
+		{room.Kept{Nodes: nodes, From: at(10), To: at(20), First: true, Since: &since, MayMove: true, Expected: &held,
 			Predicted: true},
 			"is kept for it on n1, n2 from about 21:10; it has been kept since 21:01:00; that is predicted from tasks like " +
 				"the running ones; with recent run times, it is expected to start at about 21:30", "about 21:10", "about 21:20"},
