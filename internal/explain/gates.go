@@ -147,6 +147,7 @@ func explainPlanned(gates []why.Gate, limit time.Duration, now time.Time) {
 
 // explainWindows explains which reservations and maintenances affect a job.
 func explainWindows(gates []why.Gate, limit time.Duration, now time.Time) {
+	later := comesLater(gates, now)
 	for i := range gates {
 		g := &gates[i]
 		switch w := g.Window; {
@@ -161,13 +162,23 @@ func explainWindows(gates []why.Gate, limit time.Duration, now time.Time) {
 		case g.Code == why.ReservationOver:
 			g.Text = fmt.Sprintf("its limit of %s is longer than the rest of its reservation %s, which ends at %s%s",
 				units.FormatDuration(limit), w.Name, instant.Text(w.To), askFor(w))
-		default:
+		case later: // a shorter limit would not help now
 			g.Text = overlapText(w, limit, now)
+		default:
+			g.Text = overlapText(w, limit, now) + askFor(w)
 		}
 	}
 }
 
-// overlapText says that a job would run into a window, and which limit would not.
+// comesLater reports whether the windows in the way of a job are not the reason why it waits now: they have not begun,
+// and no node has room for it, with or without them.
+func comesLater(gates []why.Gate, now time.Time) bool {
+	full := func(g why.Gate) bool { return g.Code == why.FitNow }
+	began := func(g why.Gate) bool { return !g.Open && g.Window != nil && !g.Window.From.After(now) }
+	return slices.ContainsFunc(gates, full) && !slices.ContainsFunc(gates, began)
+}
+
+// overlapText says that a job would run into a window.
 func overlapText(w *why.Window, limit time.Duration, now time.Time) string {
 	what := "reservation " + w.Name
 	if w.Maintenance {
@@ -180,8 +191,8 @@ func overlapText(w *why.Window, limit time.Duration, now time.Time) string {
 	if limit <= 0 {
 		mine = "without a time limit it may run into"
 	}
-	return fmt.Sprintf("%s the %s starting in %s, at %s, until %s%s",
-		mine, what, why.Until(w.From, now), instant.Text(w.From), instant.Text(w.To), askFor(w))
+	return fmt.Sprintf("%s the %s starting in %s, at %s, until %s",
+		mine, what, why.Until(w.From, now), instant.Text(w.From), instant.Text(w.To))
 }
 
 // askFor suggests a time limit that ends before a window, rounded down to a usual value.

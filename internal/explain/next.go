@@ -39,6 +39,16 @@ func nextReason(s *engine.State, a *why.Answer, j *queue.Job) why.Reason {
 	return r
 }
 
+// heldReason explains a job for which nodes are held, so that it does not wait for its turn.
+func heldReason(s *engine.State, k *room.Kept) why.Reason {
+	text := fmt.Sprintf("room on %s is held for it, whichever job goes first; it starts when the tasks that run there "+
+		"have ended", strings.Join(k.Nodes, ", "))
+	if k.Owed {
+		text += ", unless its pool has received its share before"
+	}
+	return why.Reason{Code: lackOfRoom(s), Text: text, Next: "wait"}
+}
+
 // besideHeld says that nodes are held for another job, so that what becomes free there is not for this one. It is empty
 // if none are.
 func besideHeld(s *engine.State, j *queue.Job) string {

@@ -191,6 +191,9 @@ func rankReason(s *engine.State, a *why.Answer, j *queue.Job) why.Reason {
 	if a.Rank.Position == 1 {
 		return nextReason(s, a, j)
 	}
+	if a.Kept != nil && a.Kept.Held && len(a.Kept.Nodes) > 0 {
+		return heldReason(s, a.Kept)
+	}
 	r := behindReason(s, a, j)
 	r.Text += startsThereFirst(s, j)
 	return r

@@ -254,13 +254,14 @@ func (ex *Explainer) WhyPool(ctx context.Context, name string, siblings int) (*w
 	})
 }
 
-// keptReason fills in the room that is kept for a job, or for another job in its way.
+// keptReason fills in the room that is kept for a job, or for another job in its way. A job that is not next waits for
+// its turn if its room is only planned in the present order.
 func keptReason(s *engine.State, j *queue.Job, kept map[int64]room.Kept, r *ShortReason, now time.Time) bool {
 	if len(kept) == 0 {
 		return false
 	}
-	if own, yes := kept[j.ID]; yes {
-		r.Code, r.Text = why.FitNow, ownRoom(&own, s.Shares.Sched.Backfill == sched.Conservative, r.Rank)
+	if own, yes := kept[j.ID]; yes && (r.Rank <= 1 || !own.Tentative()) {
+		r.Code, r.Text = lackOfRoom(s), ownRoom(&own, s.Shares.Sched.Backfill == sched.Conservative, r.Rank)
 		return true
 	}
 	other := s.Core.GateView().InTheWay(s.JobOf(engine.HeaderOf(j)))
@@ -300,6 +301,9 @@ func windowReason(s *engine.State, j *queue.Job, r *ShortReason, now time.Time) 
 		return false
 	}
 	g := closed[0]
+	if keepsFree(g.Code) && g.Window.From.After(now) && !s.Core.Cluster().Room(s.JobOf(engine.HeaderOf(j)).Key) {
+		return false // it would wait without the window, too
+	}
 	if r.Code, r.Text = g.Code, g.Text; keepsFree(g.Code) {
 		r.Text = shortWindow(g.Window, now)
 	} else {

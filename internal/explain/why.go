@@ -73,6 +73,18 @@ func (ex *Explainer) Blockers(ctx context.Context, j *queue.Job) ([]string, erro
 	return out, err
 }
 
+// askBlocker says how to ask about the first of the jobs that [Explainer.Blockers] returned; "" if there is none.
+func askBlocker(blockers []string) string {
+	var id int64
+	if len(blockers) == 0 {
+		return ""
+	}
+	if _, err := fmt.Sscanf(blockers[0], "job %d", &id); err != nil {
+		return ""
+	}
+	return fmt.Sprintf("ask why job %d has not ended: fairlead why %d", id, id)
+}
+
 // PlaceOf returns the place of a job if many tasks wait; else nil. The place may be a moment old.
 func (ex *Explainer) PlaceOf(ctx context.Context, j *queue.Job) *place {
 	if _, waiting := ex.loop.Running(); waiting < ManyWaiting || j.Held || j.Pending > 0 {
@@ -140,7 +152,7 @@ func WhyWaiting(st *engine.State, a *why.Answer, j *queue.Job, tasks []queue.Tas
 		a.Rank, a.Ahead = p.rank, p.ahead
 	}
 	reasons := reasonsOf(telling(st, closed))
-	if len(reasons) > 0 && keepsFree(reasons[0].Code) {
+	if len(reasons) > 0 && keepsFree(reasons[0].Code) && !comesLater(a.Gates, a.At) {
 		if a.Rank != nil && a.Rank.Position > 1 {
 			reasons = append(reasons, rankReason(st, a, j))
 		}
@@ -159,7 +171,10 @@ func WhyWaiting(st *engine.State, a *why.Answer, j *queue.Job, tasks []queue.Tas
 		a.Reason.Next = cmp.Or(st.InForce.WhichBridge(st.Core), a.Reason.Next)
 	case why.GateHeld:
 		a.Reason.Next = cmp.Or(whoReleases(j), a.Reason.Next)
+	case why.GateAfter:
+		a.Reason.Next = cmp.Or(askBlocker(blockers), a.Reason.Next)
 	}
+	a.Reason.Next = strings.ReplaceAll(a.Reason.Next, "JOB", fmt.Sprint(j.ID))
 	announceStarvation(st, a, s, j)
 	a.Verdict = verdictOf(a.Reason)
 	a.Others = append(a.Others, starvingReason(st, j.Pool, a.At)...)
