@@ -78,7 +78,7 @@ func TestStarvationFindsMistakes(t *testing.T) {
 	binary := buildMistakes(t, dir, source)
 	for i, m := range mistakes {
 		t.Run(m.name, func(t *testing.T) {
-			run := exec.Command(binary, "-test.run=TestStarvation$", "-cases=20000", "-first")
+			run := exec.Command(binary, "-test.run=TestStarvation$", "-cases=40000", "-first")
 			run.Dir, run.Env = dir, append(os.Environ(), "SCHED_MISTAKE="+number(i))
 			out, err := run.CombinedOutput()
 			if err == nil || !strings.Contains(string(out), "has waited for") {

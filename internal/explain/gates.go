@@ -145,9 +145,8 @@ func explainPlanned(gates []why.Gate, limit time.Duration, now time.Time) {
 	}
 }
 
-// explainWindows explains which reservations and maintenances affect a job.
-func explainWindows(gates []why.Gate, limit time.Duration, now time.Time) {
-	later := comesLater(gates, now)
+// explainWindows explains which reservations and maintenances affect a job. With room, a shorter limit lets it start.
+func explainWindows(gates []why.Gate, limit time.Duration, room bool, now time.Time) {
 	for i := range gates {
 		g := &gates[i]
 		switch w := g.Window; {
@@ -162,20 +161,18 @@ func explainWindows(gates []why.Gate, limit time.Duration, now time.Time) {
 		case g.Code == why.ReservationOver:
 			g.Text = fmt.Sprintf("its limit of %s is longer than the rest of its reservation %s, which ends at %s%s",
 				units.FormatDuration(limit), w.Name, instant.Text(w.To), askFor(w))
-		case later: // a shorter limit would not help now
-			g.Text = overlapText(w, limit, now)
 		default:
-			g.Text = overlapText(w, limit, now) + askFor(w)
+			if g.Text = overlapText(w, limit, now); room && w.From.After(now) {
+				g.Text += askFor(w)
+			}
 		}
 	}
 }
 
-// comesLater reports whether the windows in the way of a job are not the reason why it waits now: they have not begun,
-// and no node has room for it, with or without them.
-func comesLater(gates []why.Gate, now time.Time) bool {
-	full := func(g why.Gate) bool { return g.Code == why.FitNow }
-	began := func(g why.Gate) bool { return !g.Open && g.Window != nil && !g.Window.From.After(now) }
-	return slices.ContainsFunc(gates, full) && !slices.ContainsFunc(gates, began)
+// comesLater reports whether the window in the way of a job is not the reason why it waits now: it has not begun, and no
+// node has room for the job, with or without it.
+func comesLater(g why.Gate, room bool, now time.Time) bool {
+	return !room && keepsFree(g.Code) && g.Window != nil && g.Window.From.After(now)
 }
 
 // overlapText says that a job would run into a window.

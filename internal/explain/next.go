@@ -18,7 +18,7 @@ import (
 func nextReason(s *engine.State, a *why.Answer, j *queue.Job) why.Reason {
 	if g := a.Gates[len(a.Gates)-1]; g.Open {
 		return why.Reason{Code: why.StateStarting, Text: "it is next, and there is room: it starts at the next step"}
-	} else if keepsFree(g.Code) {
+	} else if keepsFree(g.Code) && !comesLater(g, s.Core.Cluster().Room(s.JobOf(engine.HeaderOf(j)).Key), a.At) {
 		return gateReason(g)
 	}
 	r, unit := why.Reason{Code: lackOfRoom(s), Next: "wait"}, s.Core.Cluster().Unit()

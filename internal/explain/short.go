@@ -233,7 +233,7 @@ func (ex *Explainer) WhyPool(ctx context.Context, name string, siblings int) (*w
 		}
 		a.Levels = s.Core.Explain().Comparisons(id, siblings)
 		gates, limit := s.Core.GateView().FirstGates(id)
-		explainWindows(gates, limit, time.Now())
+		explainWindows(gates, limit, true, time.Now())
 		a.Gates = inWords(gates)
 		a.Verdict = why.AsDesigned
 		switch {
@@ -294,15 +294,16 @@ func windowReason(s *engine.State, j *queue.Job, r *ShortReason, now time.Time) 
 	if j.Reservation == "" && !s.Core.Cluster().Windows().Any() {
 		return false
 	}
-	gates := s.Core.GateView().WindowGates(s.JobOf(engine.HeaderOf(j)))
-	explainWindows(gates, j.Limit, now)
+	job := s.JobOf(engine.HeaderOf(j))
+	gates, room := s.Core.GateView().WindowGates(job), s.Core.Cluster().Room(job.Key)
+	explainWindows(gates, j.Limit, room, now)
 	closed := closedGates(gates)
 	if len(closed) == 0 {
 		return false
 	}
 	g := closed[0]
-	if keepsFree(g.Code) && g.Window.From.After(now) && !s.Core.Cluster().Room(s.JobOf(engine.HeaderOf(j)).Key) {
-		return false // it would wait without the window, too
+	if comesLater(g, room, now) {
+		return false
 	}
 	if r.Code, r.Text = g.Code, g.Text; keepsFree(g.Code) {
 		r.Text = shortWindow(g.Window, now)

@@ -134,7 +134,8 @@ func WhyWaiting(st *engine.State, a *why.Answer, j *queue.Job, tasks []queue.Tas
 	}
 	addHolders(st, a.Gates, a.At)
 	explainPlanned(a.Gates, s.Limit, a.At)
-	explainWindows(a.Gates, s.Limit, a.At)
+	room := st.Core.Cluster().Room(s.Key)
+	explainWindows(a.Gates, s.Limit, room, a.At)
 	a.Kept = st.Core.Read().KeptFor(j.ID)
 	if o.Evidence {
 		addPlans(a)
@@ -152,7 +153,7 @@ func WhyWaiting(st *engine.State, a *why.Answer, j *queue.Job, tasks []queue.Tas
 		a.Rank, a.Ahead = p.rank, p.ahead
 	}
 	reasons := reasonsOf(telling(st, closed))
-	if len(reasons) > 0 && keepsFree(reasons[0].Code) && !comesLater(a.Gates, a.At) {
+	if len(reasons) > 0 && keepsFree(reasons[0].Code) && !comesLater(a.Gates[len(a.Gates)-1], room, a.At) {
 		if a.Rank != nil && a.Rank.Position > 1 {
 			reasons = append(reasons, rankReason(st, a, j))
 		}
