@@ -180,8 +180,8 @@ func planShown(s *Scheduler) []reserved {
 	return p.shown
 }
 
-// planAll plans all tasks anew, and starts none. It also returns the first job without room now, 0 if nodes are held for
-// another job.
+// planAll plans all tasks anew, and starts none. It also returns the first job without room now, 0 if nodes are held
+// for another job.
 func planAll(s *Scheduler) (all []reserved, first int64) {
 	b := &s.reserve.backfill
 	came := s.reserve.unreserve()

@@ -157,7 +157,7 @@ func (t *turn) seems(now int64) bool { return now > t.until || t.passed && t.ran
 
 // holdLast holds nodes for the job that was first when a step last looked for one, if it has been first for too long
 // since. While everything is in use, no step looks: jobs that came meanwhile go before it, and would take its room.
-func (f *reserve) holdLast() {
+func holdLast(f *reserve) {
 	p := &f.backfill.patience
 	for i := 0; i < len(p.of) && p.held.job == 0; i++ {
 		t := p.of[i]
@@ -237,7 +237,7 @@ func (f *reserve) holdAgain(came turn) {
 		arrears{f}.holdFor(came, 0)
 	}
 	if !f.backfill.arrival {
-		f.holdLast()
+		holdLast(f)
 	}
 	arrears{f}.holdOwed()
 }

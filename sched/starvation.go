@@ -5,8 +5,8 @@ import "github.com/fairlead/fairlead/why"
 // Starves reports whether other jobs can pass a waiting job forever, as a closed gate: its name is the setting
 // that lets them, Where is the pool with that order or maximum, and the job lacks Need of Limit. It follows from
 // the present facts: what resource the job lacks, which jobs ask for less of it or always go first, and whether the
-// backfill rule keeps room for it. For example, no job asks for less than a job of one slot, and nobody passes a job for
-// which nodes are held until it starts.
+// backfill rule keeps room for it. For example, no job asks for less than a job of one slot, and nobody passes a job
+// for which nodes are held until it starts.
 func (v GateView) Starves(j Job) (why.Gate, bool) {
 	if k := v.s.Read().KeptFor(j.ID); k != nil && k.Held && !k.Owed {
 		return why.Gate{}, false

@@ -59,8 +59,8 @@ func TestMaintenanceIsNoReasonWhileNodesAreBusy(t *testing.T) {
 		}
 		time.Sleep(4 * time.Minute)
 		synctest.Wait()
-		if a = ask(t, loop, id); a.Reason.Code != why.PolicyMaint || !strings.Contains(a.Reason.Text, "; ask for 10m or less") ||
-			shortOf(t, loop, id).Code != why.PolicyMaint {
+		if a = ask(t, loop, id); a.Reason.Code != why.PolicyMaint ||
+			!strings.Contains(a.Reason.Text, "; ask for 10m or less") || shortOf(t, loop, id).Code != why.PolicyMaint {
 			t.Errorf("while the node is free: %+v; in a list: %+v", a.Reason, shortOf(t, loop, id))
 		}
 	})

@@ -169,8 +169,8 @@ func explainWindows(gates []why.Gate, limit time.Duration, room bool, now time.T
 	}
 }
 
-// comesLater reports whether the window in the way of a job is not the reason why it waits now: it has not begun, and no
-// node has room for the job, with or without it.
+// comesLater reports whether the window in the way of a job is not the reason why the job waits now: the window has not
+// begun, and no node has room for the job anyway.
 func comesLater(g why.Gate, room bool, now time.Time) bool {
 	return !room && keepsFree(g.Code) && g.Window != nil && g.Window.From.After(now)
 }

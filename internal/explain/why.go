@@ -12,6 +12,7 @@ import (
 	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/why"
 )
@@ -165,6 +166,15 @@ func WhyWaiting(st *engine.State, a *why.Answer, j *queue.Job, tasks []queue.Tas
 		reasons = []why.Reason{rankReason(st, a, j)}
 	}
 	a.Reason, a.Others = reasons[0], reasons[1:]
+	nextStep(st, a, s, j, blockers)
+	announceStarvation(st, a, s, j)
+	a.Verdict = verdictOf(a.Reason)
+	a.Others = append(a.Others, starvingReason(st, j.Pool, a.At)...)
+	leadRefused(st, a, j, own)
+}
+
+// nextStep words the next step of the reason for this job.
+func nextStep(st *engine.State, a *why.Answer, s sched.Job, j *queue.Job, blockers []string) {
 	switch a.Reason.Code {
 	case why.FitNever:
 		a.Reason.Next = cmp.Or(engine.WhoCould(st.Core, s), a.Reason.Next)
@@ -176,10 +186,6 @@ func WhyWaiting(st *engine.State, a *why.Answer, j *queue.Job, tasks []queue.Tas
 		a.Reason.Next = cmp.Or(askBlocker(blockers), a.Reason.Next)
 	}
 	a.Reason.Next = strings.ReplaceAll(a.Reason.Next, "JOB", fmt.Sprint(j.ID))
-	announceStarvation(st, a, s, j)
-	a.Verdict = verdictOf(a.Reason)
-	a.Others = append(a.Others, starvingReason(st, j.Pool, a.At)...)
-	leadRefused(st, a, j, own)
 }
 
 // addPlans adds the evidence of planned starts.

@@ -38,8 +38,8 @@ func TestTexts(t *testing.T) {
 			"is kept for it on n1, n2 from 21:10; it has been kept since 21:01:00; other jobs are expected to get ahead of it " +
 				"before, and it to start by 21:30", "21:10", "21:20 at the latest"},
 		{room.Kept{Nodes: nodes, From: at(10), To: at(20), Held: true, Since: &since, Owed: true, Expected: &held},
-			"is held for it on n1, n2; a job of its pool became the first without room at 21:01:00, and the room is held until " +
-				"the pool has received its share since; that is expected before the tasks there have ended, and the job to " +
+			"is held for it on n1, n2; a job of its pool became the first without room at 21:01:00, and the room is held " +
+				"until the pool has received its share since; that is expected before the tasks there have ended, and the job to " +
 				"start by 21:30", "21:10", "21:20 at the latest"},
 		{room.Kept{Nodes: nodes, From: at(10), To: at(20), MayMove: true},
 			"is planned for it on n1, n2 in the present order of the jobs, which changes as tasks run", "about 21:10",
