@@ -12,5 +12,6 @@ func newKinds(h *gates) []gateKind {
 		byRate - firstKind:    &rateGate{h: h},
 		byPause - firstKind:   &pauseGate{h: h},
 		byUser - firstKind:    &userGate{h: h},
+		byAway - firstKind:    &awayGate{h: h},
 	}
 }

@@ -62,6 +62,7 @@ const (
 	byRate         // the starts of a rate are used up
 	byPause        // a pool above is paused
 	byUser         // the user has as many running tasks as one user may
+	byAway         // in a preview: the nodes that could run it take no tasks
 )
 
 // hopes reports whether jobs behind the gate may start as soon as other tasks end, so that they count as demand.

@@ -66,6 +66,7 @@ func (o *Outlook) oneByOne(visit func(st Start) bool) {
 
 // boundless adds nodes with room for all requests of all keys.
 func (h *gates) boundless() {
+	h.barAway()
 	all, asked := cluster.Amounts{}, []bool(nil) // by name, and by number of the resource
 	for key := range h.site.cluster.Keys() {
 		need := h.site.cluster.Request(cluster.Key(key))

@@ -11,10 +11,13 @@ import (
 	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/explain"
+	"github.com/fairlead/fairlead/internal/forecast"
+	"github.com/fairlead/fairlead/policy"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/sched"
 	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/why"
+	"github.com/fairlead/fairlead/why/replay"
 )
 
 // cpus is a job of a user with a request, a time limit (0: none) and the time for which it runs.
@@ -141,4 +144,45 @@ func TestNextStepsNameJobs(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestDrainedNodesTakeNoTurn: a gang that needs a drained node cannot start, so that it goes before nobody: the job
+// behind it is next, and the answer can be recomputed.
+func TestDrainedNodesTakeNoTurn(t *testing.T) {
+	for _, rule := range []sched.Backfill{sched.EASY, sched.Conservative} {
+		synctest.Test(t, func(t *testing.T) {
+			o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
+			o.Shares.Sched.Root, o.Shares.Sched.Backfill = share.Pool{Policy: "fairtree"}, rule
+			loop, stop := enginetest.StartNodes(t, o, []int{4, 4}, enginetest.Lasting)
+			defer stop()
+			enginetest.Submit(t, loop, cpus("ann", 4, 10*time.Minute, "10m"), cpus("ann", 4, 10*time.Minute, "10m"))
+			time.Sleep(time.Second)
+			gang := cpus("bob", 4, 5*time.Minute, "5m")
+			gang.Gang, gang.Spread = 2, true
+			wide := enginetest.Submit(t, loop, gang)[0]
+			narrow := enginetest.Submit(t, loop, cpus("bob", 2, 5*time.Minute, "5m"))[0]
+			for _, drained := range []bool{true, false} {
+				if err := loop.Overrides.SetDrained(t.Context(), "n0", drained, "fan (by root)"); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Second)
+				synctest.Wait()
+				a, err := forecast.New(loop).Why(t.Context(), narrow, explain.WhyOptions{Evidence: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if checks := replay.Verify(a, policy.Rule); !why.Verified(checks) {
+					t.Errorf("%v, drained: %t: %+v", rule, drained, checks)
+				}
+				want := map[bool]int64{true: 1, false: 3}[drained]
+				if list := shortOf(t, loop, narrow); a.Rank == nil || a.Rank.Position != want || list.Rank != want {
+					t.Errorf("%v, drained: %t: rank %+v, %d in a list, want %d: %+v", rule, drained, a.Rank, list.Rank, want,
+						a.Reason)
+				}
+				if list := shortOf(t, loop, wide); drained != (list.Rank == 0) {
+					t.Errorf("%v, drained: %t: the gang has the rank %d", rule, drained, list.Rank)
+				}
+			}
+		})
+	}
 }

@@ -1,0 +1,68 @@
+package sched
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/fairlead/fairlead/cluster"
+)
+
+// awayGate holds jobs back in previews and evidence only: jobs that no node could run at present, even if it were
+// empty, because the nodes that could are drained, in maintenance or down. Such a job waits for room, which a preview
+// has for everybody, so that it would seem to go before others for as long as the nodes are away.
+type awayGate struct {
+	openKind
+	h      *gates
+	barred map[cluster.Key]bool
+	parked []subRef
+}
+
+func (a *awayGate) fork(h *gates) gateKind { return &awayGate{h: h} }
+
+func (a *awayGate) sleeps() bool { return len(a.barred) == 0 }
+
+func (a *awayGate) holds(_ int32, at subRef) (pool int32, held bool) {
+	if !a.barred[a.h.queues.sub(at).key] {
+		return -1, false
+	}
+	a.parked = append(a.parked, at)
+	return -1, true
+}
+
+func (a *awayGate) noted() iter.Seq[subRef] { return slices.Values(a.parked) }
+
+func (a *awayGate) restart() { a.parked = nil }
+
+// barAway finds the requests that no node can serve at present. If no node takes tasks, nobody goes before others
+// because of that, and none is barred.
+func (h *gates) barAway() {
+	some, away := false, false
+	for _, n := range h.site.cluster.Nodes() {
+		some, away = some || n.State.Counts(), away || !n.State.Counts()
+	}
+	if !some || !away {
+		return
+	}
+	barred := map[cluster.Key]bool{}
+	for _, key := range slices.Concat(h.queues.readyKeys.active, h.noRoom.active) {
+		if !h.site.takes(key) {
+			barred[key] = true
+		}
+	}
+	h.kinds[byAway-byMax].(*awayGate).barred = barred
+}
+
+// takes reports whether a task with a key, or a whole gang, could run on the nodes that take tasks, if they were empty.
+func (m *site) takes(key cluster.Key) bool {
+	if n := m.gangOf(key); n > 0 {
+		room, _ := m.cluster.Empty().GangRoom(key)
+		return room >= int(n)
+	}
+	for id := range cluster.NodeID(len(m.cluster.Nodes())) {
+		elsewhere, _ := m.cluster.Empty().SuitsElsewhere(id, key)
+		if elsewhere || m.cluster.Empty().Suits(id, key) {
+			return true
+		}
+	}
+	return false
+}
