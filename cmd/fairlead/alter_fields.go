@@ -60,7 +60,7 @@ func (x *alteration) readFields(c *cobra.Command) error {
 		return x.readLimit()
 	case !raise:
 		return usagef("nothing to change: give --priority (very_high, high, normal, low or very_low), --qos, --nice, " +
-			"--time or --move-to; to change resources, cancel the job and submit it again")
+			"--time or --move-to (-t and -A only choose jobs); to change resources, cancel the job and submit it again")
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
@@ -18,6 +19,8 @@ import (
 // nodeRun is a task that ran on a node, and how it ended.
 type nodeRun struct {
 	recorder.NodeTask
+	// Number is the number of the task in the array, as its job counts; nil if the server no longer has the job.
+	Number *int `json:"number,omitempty"`
 	// End is the task; nil if the server no longer has it, or if the task has run again since.
 	End *api.Task `json:"end,omitempty"`
 }
@@ -56,7 +59,7 @@ func (h *nodeHistory) list(ctx context.Context, client *api.Client) error {
 	out := nodeRuns{Version: api.Version, At: doc.At, Runs: []nodeRun{}}
 	for i := len(doc.Tasks) - 1; i >= 0; i-- {
 		r := nodeRun{NodeTask: doc.Tasks[i]}
-		if r.End, err = taskThere(ctx, client, &r.NodeTask); err != nil {
+		if err := r.find(ctx, client); err != nil {
 			return err
 		}
 		out.Runs = append(out.Runs, r)
@@ -68,19 +71,22 @@ func (h *nodeHistory) list(ctx context.Context, client *api.Client) error {
 	return h.table(&out)
 }
 
-// taskThere returns the task of a run, unless it has run again since.
-func taskThere(ctx context.Context, client *api.Client, k *recorder.NodeTask) (*api.Task, error) {
-	r, err := client.Jobs.Tasks(ctx, k.Job, k.Task-1, 1)
+// find fills in the number of the task, and how the run ended unless the task has run again since.
+func (r *nodeRun) find(ctx context.Context, client *api.Client) error {
+	got, err := client.Jobs.Tasks(ctx, r.Job, r.Task-1, 1)
 	switch {
 	case errors.Is(err, queue.ErrNotFound):
-		return nil, nil
+		return nil
 	case err != nil:
-		return nil, err
-	case len(r.Tasks) == 0 || r.Tasks[0].Task != k.Task || r.Tasks[0].Node != k.Node ||
-		k.Ended != nil && r.Tasks[0].Ended == nil:
-		return nil, nil
+		return err
+	case len(got.Tasks) == 0 || got.Tasks[0].Task != r.Task:
+		return nil
 	}
-	return &r.Tasks[0], nil
+	t := &got.Tasks[0]
+	if r.Number = &t.Number; t.Node == r.Node && (r.Ended == nil || t.Ended != nil) {
+		r.End = t
+	}
+	return nil
 }
 
 func (h *nodeHistory) table(doc *nodeRuns) error {
@@ -95,7 +101,11 @@ func (h *nodeHistory) table(doc *nodeRuns) error {
 		if r.Ended != nil {
 			until = *r.Ended
 		}
-		row := []any{r.Job, r.Task, r.User, words.Pool(r.Pool), clock(r.Started, doc.At), clockOr(r.Ended, doc.At),
+		number := "-"
+		if r.Number != nil {
+			number = strconv.Itoa(*r.Number)
+		}
+		row := []any{r.Job, number, r.User, words.Pool(r.Pool), clock(r.Started, doc.At), clockOr(r.Ended, doc.At),
 			span(until.Sub(r.Started))}
 		t.Row(append(row, howRunEnded(r)...)...)
 	}

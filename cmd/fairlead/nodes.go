@@ -99,7 +99,7 @@ func (x nodeTables) nodes(doc *api.Nodes) error {
 	number := func(name string, spare int) table.Column { return table.Column{Name: name, Right: true, Spare: spare} }
 	t := table.New(table.Column{Name: "NODE"}, table.Column{Name: "STATE"}, number(words.Unit(doc.Unit), 0),
 		number("MEM", 1), number("GPU", 1), number("TASKS", 3), table.Column{Name: "LABELS", Spare: 8},
-		table.Column{Name: "AGENT", Spare: 9}, number("LAST SEEN", 5), table.Column{Name: "REASON"})
+		table.Column{Name: "AGENT", Spare: 9}, number("LAST SEEN", 5), table.Column{Name: "REASON", Wraps: true})
 	for i := range doc.Nodes {
 		n := &doc.Nodes[i]
 		seen := "-"

@@ -243,8 +243,9 @@ func whoFlags(r *engine.Reservation) string {
 }
 
 func (s *reserve) table(doc *api.Reservations) error {
-	t := table.New(table.Column{Name: "NAME"}, table.Column{Name: "FOR"}, table.Column{Name: "NODES"}, table.Column{Name: "FROM"},
-		table.Column{Name: "UNTIL"}, table.Column{Name: "STATE"}, table.Column{Name: "BY"}, table.Column{Name: "REASON"})
+	t := table.New(table.Column{Name: "NAME"}, table.Column{Name: "FOR"}, table.Column{Name: "NODES"},
+		table.Column{Name: "FROM", Whole: true}, table.Column{Name: "UNTIL", Whole: true}, table.Column{Name: "STATE"},
+		table.Column{Name: "BY", Spare: 1}, table.Column{Name: "REASON", Wraps: true})
 	for i := range doc.Reservations {
 		r := &doc.Reservations[i]
 		state, who := "now", words.ForWhom(r)

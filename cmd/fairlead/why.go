@@ -136,7 +136,7 @@ func (w *whyCmd) verified(a *why.Answer) error {
 			return err
 		}
 	} else {
-		t := table.New(table.Column{Name: "CHECK"}, table.Column{Name: "RESULT"}, table.Column{Name: "DETAIL"})
+		t := table.New(table.Column{Name: "CHECK"}, table.Column{Name: "RESULT"}, table.Column{Name: "DETAIL", Wraps: true})
 		for _, c := range checks {
 			result := "ok"
 			switch {
@@ -239,7 +239,8 @@ func explainCommand(a *app) *cobra.Command {
 			if asJSON {
 				return a.printJSON(codes)
 			}
-			t := table.New(table.Column{Name: "CODE"}, table.Column{Name: "MEANING"}, table.Column{Name: "NEXT STEP"})
+			t := table.New(table.Column{Name: "CODE"}, table.Column{Name: "MEANING", Wraps: true},
+				table.Column{Name: "NEXT STEP", Wraps: true})
 			for _, e := range codes {
 				t.Row(e.Code, e.Meaning, dash(e.Next))
 			}

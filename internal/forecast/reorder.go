@@ -54,7 +54,7 @@ const othersMoved = 20
 // Reorder predicts how the order of starts would change if some jobs had another priority, in a fork of the scheduler
 // in which they have it. It changes nothing.
 func (fc *Forecaster) Reorder(ctx context.Context, ids []int64, v Variation) (*Reordering, error) {
-	if !v.inPlace() || v.Pool != nil {
+	if v.Limit != nil || v.Pool != nil || len(v.Request) > 0 || v.Constraint != nil || v.Licenses != nil {
 		return nil, queue.Invalidf("reorder", "only priorities can be asked about: priority, qos and nice")
 	}
 	jobs, err := fc.loop.Client().Jobs(ctx, queue.Query{IDs: slices.Clone(ids)})

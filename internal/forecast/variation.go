@@ -28,9 +28,9 @@ type Variation struct {
 	By *access.Principal
 }
 
-// inPlace reports whether a waiting job can be changed in this way.
-func (v *Variation) inPlace() bool {
-	return v.Limit == nil && len(v.Request) == 0 && v.Constraint == nil && v.Licenses == nil
+// inPlace reports whether a waiting job can be changed in this way. Its time limit can while none of its tasks runs.
+func (v *Variation) inPlace(j *queue.Job) bool {
+	return (v.Limit == nil || j.Running == 0) && len(v.Request) == 0 && v.Constraint == nil && v.Licenses == nil
 }
 
 // apply returns the job with the variation, as it would be submitted.

@@ -37,7 +37,7 @@ func TestChangesAreExact(t *testing.T) {
 		}
 		limit := time.Duration(c.LimitSeconds) * time.Second
 		w, err := forecast.New(loop).WhatIf(t.Context(), long, forecast.Variation{Limit: &limit})
-		if err != nil || !w.After.Now || w.Before.Now || !w.Again || w.Seconds == nil || *w.Seconds != c.Seconds {
+		if err != nil || !w.After.Now || w.Before.Now || w.Again || w.Seconds == nil || *w.Seconds != c.Seconds {
 			t.Errorf("what if it had %v: %+v, %v", limit, w, err)
 		}
 		over := limit + time.Second

@@ -153,4 +153,13 @@ func TestWhyNewcomer(t *testing.T) {
 	if text := explained("zoe"); !strings.Contains(text, "no pool takes jobs of zoe: ask an administrator to add") {
 		t.Error(text)
 	}
+	for range 2 {
+		j := queue.Job{User: "zoe", Pool: "physics", Argv: []string{"true"}}
+		if _, err := d.loop.Client().Submit(t.Context(), j); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text := explained("zoe"); text != "zoe has no pool; its jobs are in physics: fairlead why physics" {
+		t.Error(text)
+	}
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"regexp"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/why"
 )
 
@@ -141,9 +143,33 @@ type poolInput struct {
 	Siblings int    `query:"siblings" minimum:"0" maximum:"100000" default:"10"`
 }
 
+// poolsOf returns the pools of the unfinished jobs of a user without a pool. err says that there is no such pool.
+func (s *whyService) poolsOf(ctx context.Context, user string, err error) (pools []string) {
+	if !errors.Is(err, queue.ErrNotFound) {
+		return nil
+	}
+	const most = 1000
+	jobs, err := s.loop.Client().Jobs(ctx, queue.Query{User: user, Limit: most, States: []queue.State{queue.Waiting,
+		queue.Queued, queue.Running, queue.Held, queue.Blocked}})
+	if err != nil {
+		return nil // the first error says enough
+	}
+	for _, j := range jobs {
+		if name := share.Original(j.Pool); !slices.Contains(pools, name) {
+			pools = append(pools, name)
+		}
+	}
+	slices.Sort(pools)
+	return pools
+}
+
 func (s *whyService) whyPool(ctx context.Context, in *poolInput) (*why.Answer, error) {
 	a, err := s.explainer.WhyPool(ctx, in.Pool, in.Siblings)
 	if err != nil {
+		if pools := s.poolsOf(ctx, in.Pool, err); len(pools) > 0 {
+			return nil, queue.Missingf("%s has no pool; its jobs are in %s: fairlead why %s", in.Pool,
+				strings.Join(pools, ", "), pools[0])
+		}
 		return nil, newcomer(s.loop.Client().Shares.Load(), s.names, in.Pool, err)
 	}
 	return a, nil
