@@ -120,7 +120,8 @@ func (w *WhatIf) Text() string {
 		fmt.Fprintf(&b, "  %s\n", text)
 	}
 	if w.Again {
-		b.WriteString("  Priority, pool and time limit can be changed where the job waits; for the rest, cancel it and submit it again so.\n")
+		b.WriteString("  Priority, pool and time limit can be changed where the job waits; for the rest, cancel it and " +
+			"submit it again so.\n")
 	}
 	return byClocks(b.String(), w.At)
 }

@@ -97,8 +97,8 @@ func sameLeaf(s *engine.State, c *why.Comparison, leaf sched.PoolID, j, against 
 			"waited longer since one of its tasks started or ended, or since it came: job %d for %s, and job %d for %s", c.PoolA,
 			j.ID, why.Duration(now.Sub(since)), against.ID, why.Duration(now.Sub(itsSince)))
 	case takesTurns:
-		c.Note = fmt.Sprintf("both are in %s, where jobs with fewer running tasks go first, and then in order of submission: "+
-			"%d run of each", c.PoolA, runs)
+		c.Note = fmt.Sprintf("both are in %s, where jobs with fewer running tasks go first, and then in order of "+
+			"submission: %d run of each", c.PoolA, runs)
 	default:
 		c.Note = fmt.Sprintf("both are in %s, where jobs go in order of submission", c.PoolA)
 	}

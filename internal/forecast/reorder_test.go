@@ -158,8 +158,8 @@ func TestPrioritiesMoveAsTheyAreCalled(t *testing.T) {
 	}
 }
 
-// TestBoostReorderIsWhatComesTrue: the order that is told before a boost is the one that is there when it has begun. To
-// ask changes nothing.
+// TestBoostReorderIsWhatComesTrue: the order that is told before a boost is the one that is there when it has begun.
+// To ask changes nothing.
 func TestBoostReorderIsWhatComesTrue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		root := share.Pool{Policy: "fair", Pools: []share.Pool{

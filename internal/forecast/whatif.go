@@ -73,7 +73,8 @@ func (fc *Forecaster) beginExchange(j *queue.Job, v Variation) (*exchanged, erro
 		if err := s.Shares.Settle(&next, n); err != nil {
 			return nil, err
 		}
-		x := &exchanged{changes: varied(j, &next, s.Core.Cluster().Unit()), again: !v.inPlace(j), next: &next, now: time.Now()}
+		x := &exchanged{next: &next, again: !v.inPlace(j), now: time.Now()}
+		x.changes = varied(j, &next, s.Core.Cluster().Unit())
 		if len(x.changes) == 0 {
 			return nil, queue.Invalidf("what-if", "job %d asks for that already; give a different value", j.ID)
 		}
