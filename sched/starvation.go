@@ -8,7 +8,7 @@ import "github.com/fairlead/fairlead/why"
 // backfill rule keeps room for it. For example, no job asks for less than a job of one slot, and nobody passes a job
 // for which nodes are held until it starts.
 func (v GateView) Starves(j Job) (why.Gate, bool) {
-	if k := v.s.Read().KeptFor(j.ID); k != nil && k.Held && !k.Owed {
+	if v.holdsUntilItStarts(j.ID) {
 		return why.Gate{}, false
 	}
 	for _, passed := range []func(*Job) (why.Gate, bool){
@@ -20,4 +20,12 @@ func (v GateView) Starves(j Job) (why.Gate, bool) {
 		}
 	}
 	return why.Gate{}, false
+}
+
+// holdsUntilItStarts reports whether nodes are held for a job until it starts: not only until its pool has received its
+// share.
+func (v GateView) holdsUntilItStarts(job int64) bool {
+	p := &v.s.Read().withFirst().s.reserve.backfill.patience
+	i, known := p.find(job)
+	return job != 0 && p.held.job == job && (!known || p.of[i].share == 0)
 }
