@@ -50,6 +50,7 @@ func (h *gates) barAway() {
 		}
 	}
 	h.kinds[byAway-byMax].(*awayGate).barred = barred
+	h.able = append(h.able, byAway)
 }
 
 // takes reports whether a task with a key, or a whole gang, could run on the nodes that take tasks, if they were empty.

@@ -89,6 +89,7 @@ type gates struct {
 
 	placer placer      // by the backfill rule
 	kinds  []gateKind  // the kind of gate number byMax+i at i
+	able   []gate      // the numbers of the kinds that are asked whether they sleep: not of those that always do
 	awake  []gate      // the numbers of the kinds that do not sleep in this step
 	clocks []clockKind // the kinds among them that time opens
 	ends   []endKind   // the kinds among them that the end of a task opens
@@ -97,8 +98,11 @@ type gates struct {
 
 // setKinds sets the kinds of gates.
 func (h *gates) setKinds(kinds ...gateKind) {
-	h.kinds, h.awake, h.clocks, h.ends = kinds, nil, nil, nil
+	h.kinds, h.able, h.awake, h.clocks, h.ends = kinds, nil, nil, nil, nil
 	for i, k := range kinds {
+		if g := byMax + gate(i); g != byPause && g != byAway {
+			h.able = append(h.able, g)
+		}
 		h.awake = append(h.awake, byMax+gate(i))
 		if c, yes := k.(clockKind); yes {
 			h.clocks = append(h.clocks, c)
@@ -112,9 +116,9 @@ func (h *gates) setKinds(kinds ...gateKind) {
 // wake finds out which kinds sleep, for the step that begins.
 func (h *gates) wake() {
 	h.awake = h.awake[:0]
-	for i, k := range h.kinds {
-		if !k.sleeps() {
-			h.awake = append(h.awake, byMax+gate(i))
+	for _, g := range h.able {
+		if !h.kinds[g-byMax].sleeps() {
+			h.awake = append(h.awake, g)
 		}
 	}
 }

@@ -171,7 +171,7 @@ func (m *placement) occupy(leaf, b int32, j *Job, node cluster.NodeID, started t
 	}
 	m.site.cluster.Take(node, key)
 	m.running.count(r, +1)
-	if since := m.reserve.backfill.patience.since; r.limit == 0 && started.UnixNano() >= since {
+	if since := m.reserve.backfill.patience.since; since != 0 && r.limit == 0 && started.UnixNano() >= since {
 		r.beside = since
 	}
 	m.reserve.planStart(i)

@@ -32,7 +32,7 @@ func (g *userGate) holds(_ int32, at subRef) (pool int32, held bool) {
 
 func (g *userGate) maximum() int64 { return int64(g.h.site.cfg.UserRunning) }
 
-func (g *userGate) sleeps() bool { return g.maximum() == 0 || len(g.h.quotas.users) == 0 }
+func (g *userGate) sleeps() bool { return len(g.h.quotas.users) == 0 || g.maximum() == 0 }
 
 func (g *userGate) counted() {}
 
