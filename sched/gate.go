@@ -89,7 +89,7 @@ type gates struct {
 
 	placer placer      // by the backfill rule
 	kinds  []gateKind  // the kind of gate number byMax+i at i
-	able   []gate      // the numbers of the kinds that are asked whether they sleep: not of those that always do
+	able   []gate      // the numbers of the kinds that may be awake
 	awake  []gate      // the numbers of the kinds that do not sleep in this step
 	clocks []clockKind // the kinds among them that time opens
 	ends   []endKind   // the kinds among them that the end of a task opens
