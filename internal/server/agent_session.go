@@ -40,6 +40,7 @@ func (s *agents) begin(x *session) (displaced bool) {
 			old.put(func() {}) // lets its poll end
 		}
 	}
+	x.polls.heard() // it may die before its first poll
 	s.sessions[x.id] = x
 	return displaced
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/ends"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/internal/words"
 )
 
@@ -101,6 +102,26 @@ func TestSilentNodes(t *testing.T) {
 		want := "n1 since " + words.Clock(p.since(), time.Now()) + " (3 tasks there)"
 		if got := silent("up"); !slices.Equal(got, []string{want}) {
 			t.Errorf("%v, want %s", got, want)
+		}
+	})
+}
+
+// TestSilentBeforeItsFirstPoll: an agent that dies between joining and its first poll is silent too.
+func TestSilentBeforeItsFirstPoll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := &session{id: "1", name: "n1"}
+		newAgents().begin(x)
+		n := patient{NodeView: views.NodeView{Name: "n1", State: "up"}, silent: x.silent()}
+		if n.lostConnection(time.Now()) {
+			t.Error("an agent that has just joined is silent")
+		}
+		time.Sleep(silentAfter)
+		if !n.lostConnection(time.Now()) {
+			t.Error("an agent that never polled is not silent")
+		}
+		x.polls.begin()
+		if n.silent = x.silent(); n.lostConnection(time.Now()) {
+			t.Error("an agent that polls is silent")
 		}
 	})
 }

@@ -9,7 +9,7 @@ import (
 type polls struct {
 	mu    sync.Mutex
 	open  int
-	ended time.Time // the last of them, if none is open
+	ended time.Time // the last of them, if none is open; before the first, when the agent joined
 }
 
 func (p *polls) begin() {
@@ -25,7 +25,15 @@ func (p *polls) end() {
 	p.ended = time.Now()
 }
 
-// since returns the instant at which the last poll ended, or the zero time while one is open or before the first.
+// heard records that the agent was heard now: when it joined, its first poll follows at once.
+func (p *polls) heard() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended = time.Now()
+}
+
+// since returns the instant at which the last poll ended, or the agent joined. It is the zero time while a poll is
+// open.
 func (p *polls) since() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
