@@ -26,6 +26,7 @@ type alteration struct {
 	past     string // the participle, such as "canceled"
 	part     string // the part of the jobs that it reaches, such as "the waiting tasks of "; empty: all
 	waiting  bool   // only the waiting tasks of the jobs
+	tasks    bool   // running tasks of the jobs continue as they are, so that -t waiting includes arrays with some
 	undo     string // the command that undoes it, with %s for the jobs
 	state    string // in which it leaves jobs; the undo command selects them by it; empty if there is none
 	states   []string
@@ -133,8 +134,11 @@ func (x *alteration) choose(ctx context.Context, client *api.Client) ([]int64, e
 	if err != nil {
 		return nil, err
 	}
-	if len(x.selection.states) == 0 {
+	switch {
+	case len(x.selection.states) == 0:
 		v["state"] = x.states
+	case x.tasks:
+		withArrays(v)
 	}
 	if err := x.setSince(v); err != nil {
 		return nil, err

@@ -44,6 +44,7 @@ func (x *alteration) readFields(c *cobra.Command) error {
 		x.raise.Nice = &x.nice
 	}
 	raise := x.priority != "" || x.raise.QOS != nil || x.raise.Nice != nil
+	x.tasks = raise
 	switch {
 	case x.pool != "" && (raise || x.limit != ""), x.limit != "" && raise:
 		return usagef("--move-to, --time, and --priority, --qos or --nice cannot be combined; use one command for each")

@@ -1,6 +1,10 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+)
 
 func cancelCommand(a *app) *cobra.Command {
 	x := &alteration{app: a, verb: "cancel", past: "canceled", undo: "fairlead uncancel %s", state: "cancelled",
@@ -8,14 +12,20 @@ func cancelCommand(a *app) *cobra.Command {
 	c := x.command("cancel", "Cancel jobs: waiting tasks never start, running ones are stopped")
 	c.Long = `Cancel jobs: their waiting tasks never start, and running ones are stopped.
 
-With --waiting, only the waiting tasks of the jobs are canceled, and the running ones continue. A running task that
-fails is not tried again, whatever --retries says; one that loses its node, or is stopped to make room, runs again.
-The job ends when the last of them has ended: as cancelled, or as failed if one failed. If no task of a job runs,
-the whole job is canceled. The undo, fairlead uncancel, also restores the retries.`
+With --waiting or -t waiting, only the waiting tasks of the jobs are canceled, and the running ones
+continue. A running task that fails is not tried again, whatever --retries says; one that loses its
+node, or is stopped to make room, runs again. The job ends when the last of them has ended: as
+cancelled, or as failed if one failed. If no task of a job runs, the whole job is canceled. The
+undo, fairlead uncancel, also restores the retries.`
 	c.Example = "  fairlead cancel 1042\n  fairlead cancel 1042 --waiting\n  fairlead cancel -u ann -t waiting"
 	c.Flags().BoolVar(&x.waiting, "waiting", false, "only the waiting tasks of the jobs; running tasks continue")
 	x.read = func(*cobra.Command) error {
-		if x.waiting {
+		states, err := x.selection.stateNames()
+		if err != nil {
+			return err
+		}
+		x.waiting = x.waiting || slices.Equal(states, []string{"waiting"})
+		if x.tasks = x.waiting; x.waiting {
 			x.part, x.state = "the waiting tasks of ", "" // jobs with running tasks do not become cancelled at once
 		}
 		return nil
@@ -24,7 +34,7 @@ the whole job is canceled. The undo, fairlead uncancel, also restores the retrie
 }
 
 func uncancelCommand(a *app) *cobra.Command {
-	x := &alteration{app: a, verb: "uncancel", past: "uncanceled", undo: "fairlead cancel %s",
+	x := &alteration{app: a, verb: "uncancel", past: "uncanceled", undo: "fairlead cancel --waiting %s",
 		states: []string{"cancelled"}, again: true}
 	c := x.command("uncancel", "Undo a cancel: the tasks that it canceled wait again")
 	c.Long = `Undo a cancel, also one with --waiting. Canceled tasks wait again; a task that ran when it was
@@ -41,7 +51,8 @@ that were canceled because they depend on this job are restored with it.`
 }
 
 func holdCommand(a *app) *cobra.Command {
-	x := &alteration{app: a, verb: "hold", past: "held", undo: "fairlead release %s", state: "held", states: []string{"blocked", "waiting", "queued", "running"}}
+	x := &alteration{app: a, verb: "hold", past: "held", undo: "fairlead release %s", state: "held",
+		states: []string{"blocked", "waiting", "queued", "running"}, tasks: true}
 	c := x.command("hold", "Hold jobs: waiting tasks do not start, running ones continue")
 	c.Long = `Hold jobs: their waiting tasks do not start until the jobs are released; running tasks continue.
 why and queue show who holds a job, and the reason if one is given. If an administrator holds a job of

@@ -51,14 +51,31 @@ func (s *selection) values() (url.Values, error) {
 			v.Set(name, value)
 		}
 	}
+	states, err := s.stateNames()
+	if len(states) > 0 {
+		v["state"] = states
+	}
+	return v, err
+}
+
+// stateNames returns the full names of the states.
+func (s *selection) stateNames() (names []string, err error) {
 	for _, st := range s.states {
 		full, err := stateName(st)
 		if err != nil {
 			return nil, err
 		}
-		v.Add("state", full)
+		names = append(names, full)
 	}
-	return v, nil
+	return names, nil
+}
+
+// withArrays adds the arrays with waiting and running tasks to a list of waiting jobs. They are in the state running.
+func withArrays(v url.Values) {
+	if slices.Equal(v["state"], []string{"waiting"}) {
+		v["state"] = []string{"waiting", "queued", "running"}
+		v.Set("waits", "true")
+	}
 }
 
 // of returns the parameters for the selected jobs, limited to the jobs in args if there are any.
@@ -162,7 +179,7 @@ func (q *queueList) show(ctx context.Context, client *api.Client, args []string)
 	if len(q.states) == 0 && !q.all && len(args) == 0 {
 		v["state"] = openStates
 	}
-	if q.start && len(q.states) == 0 {
+	if withArrays(v); q.start && len(q.states) == 0 {
 		v["state"] = []string{"waiting"}
 		v.Set("next", "true") // includes arrays with running tasks
 	}
