@@ -19,8 +19,6 @@ import (
 // nodeRun is a task that ran on a node, and how it ended.
 type nodeRun struct {
 	recorder.NodeTask
-	// Number is the number of the task in the array, as its job counts; nil if the server no longer has the job.
-	Number *int `json:"number,omitempty"`
 	// End is the task; nil if the server no longer has it, or if the task has run again since.
 	End *api.Task `json:"end,omitempty"`
 }
@@ -71,7 +69,7 @@ func (h *nodeHistory) list(ctx context.Context, client *api.Client) error {
 	return h.table(&out)
 }
 
-// find fills in the number of the task, and how the run ended unless the task has run again since.
+// find fills in how the run ended, unless the task has run again since.
 func (r *nodeRun) find(ctx context.Context, client *api.Client) error {
 	got, err := client.Jobs.Tasks(ctx, r.Job, r.Task-1, 1)
 	switch {
@@ -82,8 +80,7 @@ func (r *nodeRun) find(ctx context.Context, client *api.Client) error {
 	case len(got.Tasks) == 0 || got.Tasks[0].Task != r.Task:
 		return nil
 	}
-	t := &got.Tasks[0]
-	if r.Number = &t.Number; t.Node == r.Node && (r.Ended == nil || t.Ended != nil) {
+	if t := &got.Tasks[0]; t.Node == r.Node && (r.Ended == nil || t.Ended != nil) {
 		r.End = t
 	}
 	return nil
@@ -101,11 +98,7 @@ func (h *nodeHistory) table(doc *nodeRuns) error {
 		if r.Ended != nil {
 			until = *r.Ended
 		}
-		number := "-"
-		if r.Number != nil {
-			number = strconv.Itoa(*r.Number)
-		}
-		row := []any{r.Job, number, r.User, words.Pool(r.Pool), clock(r.Started, doc.At), clockOr(r.Ended, doc.At),
+		row := []any{r.Job, numberOf(&r.NodeTask), r.User, words.Pool(r.Pool), clock(r.Started, doc.At), clockOr(r.Ended, doc.At),
 			span(until.Sub(r.Started))}
 		t.Row(append(row, howRunEnded(r)...)...)
 	}
@@ -116,6 +109,14 @@ func (h *nodeHistory) table(doc *nodeRuns) error {
 		fmt.Fprintln(h.out, "the server keeps the last 64 ended tasks of each node since it started")
 	}
 	return nil
+}
+
+// numberOf writes the number of a task, as its job counts.
+func numberOf(t *recorder.NodeTask) string {
+	if t.Number == nil {
+		return "-"
+	}
+	return strconv.Itoa(*t.Number)
 }
 
 // howRunEnded writes state, exit, memory and cause of a run.

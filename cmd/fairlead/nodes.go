@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/table"
+	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/internal/words"
 )
@@ -76,8 +78,10 @@ type nodeTables struct {
 }
 
 func (x nodeTables) tasks(doc *api.NodeTasks) error {
-	t := table.New(table.Column{Name: "NODE"}, table.Column{Name: "JOB", Right: true}, table.Column{Name: "USER"}, table.Column{Name: "POOL"},
-		table.Column{Name: words.Unit(doc.Unit), Right: true}, table.Column{Name: "STARTED"}, table.Column{Name: "ENDS BY"}, table.Column{Name: "NOTE"})
+	t := table.New(table.Column{Name: "NODE"}, table.Column{Name: "JOB", Right: true},
+		table.Column{Name: "TASK", Right: true, Spare: 1}, table.Column{Name: "USER"}, table.Column{Name: "POOL", Least: 10},
+		table.Column{Name: words.Unit(doc.Unit), Right: true}, table.Column{Name: "STARTED", Whole: true},
+		table.Column{Name: "ENDS BY", Whole: true}, table.Column{Name: "NOTE", Wraps: true})
 	for i := range doc.Tasks {
 		k := &doc.Tasks[i]
 		ends := "-"
@@ -90,7 +94,7 @@ func (x nodeTables) tasks(doc *api.NodeTasks) error {
 		case k.Queued && note == "":
 			note = "queued behind it"
 		}
-		t.Row(k.Node, k.Job, k.User, words.Pool(k.Pool), k.Units, clock(k.Started, doc.At), ends, dash(plain.Line(note)))
+		t.Row(k.Node, k.Job, numberOf(k), k.User, words.Pool(k.Pool), k.Units, clock(k.Started, doc.At), ends, dash(plain.Line(note)))
 	}
 	return x.print(x.listing, t)
 }
@@ -159,5 +163,39 @@ func drain(ctx context.Context, out io.Writer, client *api.Client, node string, 
 		said = "%s is not drained, but down: it takes tasks when its agent is back (fairlead work)\n"
 	}
 	fmt.Fprintf(out, said, node)
+	if r.Drain {
+		return stillThere(ctx, out, client, node)
+	}
+	return nil
+}
+
+// stillThere says whose tasks continue on a drained node, and until when at the latest.
+func stillThere(ctx context.Context, out io.Writer, client *api.Client, node string) error {
+	doc, err := client.Nodes.Tasks(ctx, []string{node}, 0)
+	if err != nil || len(doc.Tasks) == 0 {
+		return err
+	}
+	var users []string
+	var last time.Time
+	endless := 0
+	for i := range doc.Tasks {
+		t := &doc.Tasks[i]
+		users = append(users, plain.Line(t.User))
+		if t.Ends == nil {
+			endless++
+		} else if t.Ends.After(last) {
+			last = *t.Ends
+		}
+	}
+	slices.Sort(users)
+	until := "until " + clock(last, doc.At) + " at the latest"
+	if endless > 0 {
+		until = "without a time limit"
+		if endless < len(doc.Tasks) {
+			until = fmt.Sprintf("%d of them without a time limit", endless)
+		}
+	}
+	fmt.Fprintf(out, "  %s of %s %s there, %s; see: fairlead nodes --tasks %s\n", units.Plural(len(doc.Tasks), "task"),
+		strings.Join(slices.Compact(users), ", "), units.OneOf(len(doc.Tasks), "continues", "continue"), until, node)
 	return nil
 }

@@ -3,6 +3,7 @@ package history
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/fairlead/fairlead/internal/engine"
@@ -11,9 +12,11 @@ import (
 
 // NodeTask is a task that runs or ran on a node.
 type NodeTask struct {
-	Node    string    `json:"node"`
-	Job     int64     `json:"job"`
-	Task    int       `json:"task"`
+	Node string `json:"node"`
+	Job  int64  `json:"job"`
+	Task int    `json:"task"`
+	// Number is the number of the task as its job counts; missing if the job has only one task, or is no longer kept.
+	Number  *int      `json:"number,omitempty"`
 	User    string    `json:"user"`
 	Pool    string    `json:"pool"`
 	Units   int64     `json:"units"` // of the unit of shares
@@ -26,6 +29,15 @@ type NodeTask struct {
 	Ended *time.Time `json:"ended,omitempty"`
 	// Stop says why it is being stopped, if it is.
 	Stop string `json:"stop,omitempty"`
+}
+
+// Name names the task as commands do: 12 is the only task of job 12, and 12_7 the task with the number 7.
+func (t *NodeTask) Name() string {
+	name := strconv.FormatInt(t.Job, 10)
+	if t.Number != nil {
+		name += "_" + strconv.Itoa(*t.Number)
+	}
+	return name
 }
 
 // NodeTasks returns the running tasks of some nodes, in the order of the named nodes, and for each node by their

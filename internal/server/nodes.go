@@ -2,7 +2,9 @@ package server
 
 import (
 	"context"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/fairlead/fairlead/internal/history"
 	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/internal/words"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // nodeService lists, drains and forgets nodes.
@@ -49,7 +52,7 @@ type nodeTasksInput struct {
 	Past  float64  `query:"past_seconds" minimum:"0" maximum:"604800" doc:"Also list tasks that ended within this number of seconds: the last 64 of each node since the server started"`
 }
 
-func (s *nodeService) Tasks(_ context.Context, nodes []string, past time.Duration) (*api.NodeTasks, error) {
+func (s *nodeService) Tasks(ctx context.Context, nodes []string, past time.Duration) (*api.NodeTasks, error) {
 	_, _, unit := s.loop.Capacity()
 	if len(nodes) == 0 {
 		for _, n := range views.Nodes(s.loop) {
@@ -60,7 +63,35 @@ func (s *nodeService) Tasks(_ context.Context, nodes []string, past time.Duratio
 	if past > 0 {
 		tasks = append(tasks, s.recorder.EndedTasks(nodes, now.Add(-past))...)
 	}
-	return &api.NodeTasks{Version: api.Version, At: now, Unit: unit, Tasks: append(tasks, s.recorder.NodeTasks(nodes)...)}, nil
+	tasks = append(tasks, s.recorder.NodeTasks(nodes)...)
+	if err := s.number(ctx, tasks); err != nil {
+		return nil, err
+	}
+	return &api.NodeTasks{Version: api.Version, At: now, Unit: unit, Tasks: tasks}, nil
+}
+
+// number sets the numbers of tasks, as their jobs count them.
+func (s *nodeService) number(ctx context.Context, tasks []history.NodeTask) error {
+	of := map[int64][]*history.NodeTask{}
+	for i := range tasks {
+		of[tasks[i].Job] = append(of[tasks[i].Job], &tasks[i])
+	}
+	const atOnce = 1000
+	for ids := range slices.Chunk(slices.Sorted(maps.Keys(of)), atOnce) {
+		jobs, err := s.loop.Client().Jobs(ctx, queue.Query{IDs: ids})
+		if err != nil {
+			return err
+		}
+		for _, j := range jobs {
+			numbers := j.Numbers()
+			for _, t := range of[j.ID] {
+				if numbers.Len() > 1 && t.Task < numbers.Len() {
+					t.Number = new(numbers.At(t.Task))
+				}
+			}
+		}
+	}
+	return nil
 }
 
 func (s *nodeService) Drain(ctx context.Context, node string, r api.DrainRequest) (*api.NodeState, error) {

@@ -184,7 +184,7 @@ func (p *planner) task(t *history.NodeTask, keys map[string]int) {
 	case t.Ends != nil:
 		ends, until = units.Later(*t.Ends, p.now), "until "+instant.Clock(*t.Ends, p.now)+" at the latest"
 	}
-	tip := fmt.Sprintf("job %s of %s in %s\n%d %s since %s, %s", jobName(t.Job, t.Task), t.User, t.Pool, t.Units, p.m.Unit,
+	tip := fmt.Sprintf("job %s of %s in %s\n%d %s since %s, %s", t.Name(), t.User, t.Pool, t.Units, p.m.Unit,
 		instant.Clock(t.Started, p.now), until)
 	if t.Queued {
 		tip += "\nqueued in its other system: not started"
@@ -278,13 +278,6 @@ func (p *planner) level(row int, c *history.LimitSeries, s history.LimitSpan, ki
 func topPool(path string) string {
 	top, _, _ := strings.Cut(path, "/")
 	return top
-}
-
-func jobName(job int64, task int) string {
-	if task == 0 {
-		return strconv.FormatInt(job, 10)
-	}
-	return fmt.Sprintf("%d (task %d)", job, task)
 }
 
 // limitsShown is the number of licenses and rates with a row in the picture.
