@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"slices"
 	"sort"
 	"strconv"
@@ -22,12 +23,13 @@ type history struct {
 	*app
 	listing
 	selection
-	since string
-	job   int64
-	node  string
-	limit int
-	stops bool
-	long  bool
+	since  string
+	job    int64
+	node   string
+	limit  int
+	stops  bool
+	long   bool
+	causes bool
 }
 
 func historyCommand(a *app) *cobra.Command {
@@ -43,6 +45,7 @@ MEMORY is the peak memory of a task. "6G (asked for 4G)" means that the task use
   fairlead history 1042                everything that happened to job 1042
   fairlead history -S 7d -o job,user,pool,cpu,request,ran
   fairlead history --node n1 -S 1h     tasks that ran on n1 in the last hour, and how each ended
+  fairlead history --causes -S 1h      why jobs failed in the last hour, the most frequent cause first
   fairlead history --stops             preempted tasks, and the work that was lost`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -61,7 +64,11 @@ MEMORY is the peak memory of a task. "6G (asked for 4G)" means that the task use
 				if h.job > 0 {
 					return h.one(c.Context(), client)
 				}
-				return h.repeat(c.Context(), &h.listing, func() error { return h.list(c.Context(), client) })
+				list := h.list
+				if h.causes {
+					list = h.listCauses
+				}
+				return h.repeat(c.Context(), &h.listing, func() error { return list(c.Context(), client) })
 			})
 		},
 	}
@@ -73,6 +80,7 @@ MEMORY is the peak memory of a task. "6G (asked for 4G)" means that the task use
 	c.Flags().BoolVarP(&h.long, "long", "l", false,
 		"more columns: the request, kind, tasks and start, and of the task that ended or failed last the node, exit code, "+
 			"processor time and memory")
+	c.Flags().BoolVar(&h.causes, "causes", false, "count failed jobs by cause, the most frequent first")
 	c.Flags().BoolVar(&h.stops, "stops", false, "list preempted tasks with rule, numbers and lost work; select with -j and -S")
 	c.Flags().IntVar(&h.limit, "limit", 1000, "maximum number of jobs, newest first")
 	return c
@@ -94,14 +102,15 @@ func (h *history) setJob(args []string) error {
 	return nil
 }
 
-func (h *history) list(ctx context.Context, client *api.Client) error {
+// asked returns the parameters for the jobs to list.
+func (h *history) asked() (url.Values, error) {
 	since, err := units.ParsePast(h.since, time.Now())
 	if err != nil {
-		return usagef("--since: %w", err)
+		return nil, usagef("--since: %w", err)
 	}
 	v, err := h.values()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(h.states) == 0 {
 		v["state"] = []string{"succeeded", "failed", "cancelled"}
@@ -112,6 +121,14 @@ func (h *history) list(ctx context.Context, client *api.Client) error {
 	v.Set("since", since.Format(time.RFC3339Nano))
 	v.Set("newest", "true")
 	v.Set("limit", strconv.Itoa(h.limit))
+	return v, nil
+}
+
+func (h *history) list(ctx context.Context, client *api.Client) error {
+	v, err := h.asked()
+	if err != nil {
+		return err
+	}
 	h.long = h.long || len(h.columns) > 0
 	if h.long || h.json {
 		v.Set("ends", "true")

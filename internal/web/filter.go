@@ -10,6 +10,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/queue"
 )
 
@@ -160,10 +161,10 @@ func (f *filter) wait(value string, now time.Time) {
 	f.tests = append(f.tests, func(j *api.Job) bool { return (now.Sub(j.Submitted) >= d) == over })
 }
 
-// cause searches jobs that ended in one way; see [causeOf].
+// cause searches jobs that ended in one way; see [words.Cause].
 func (f *filter) cause(value string) {
 	f.byCause = true
-	f.tests = append(f.tests, func(j *api.Job) bool { return causeOf(j) == value })
+	f.tests = append(f.tests, func(j *api.Job) bool { return words.Cause(j) == value })
 }
 
 // node searches jobs that run on a node, or ended there.

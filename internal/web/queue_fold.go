@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/queue"
 )
 
@@ -17,7 +18,7 @@ type folding struct {
 
 // foldings lists the properties for folding the queue. Lists of ended jobs begin with byCause.
 var foldings = []folding{
-	{"cause", causeOf},
+	{"cause", words.Cause},
 	{"user", func(j *api.Job) string { return j.User }},
 	{"pool", func(j *api.Job) string { return j.Pool }},
 	{"kind", func(j *api.Job) string { return j.Kind }},

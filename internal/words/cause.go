@@ -1,4 +1,4 @@
-package web
+package words
 
 import (
 	"strconv"
@@ -9,9 +9,9 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// causeOf says in a few words why a job failed, or how else it ended: jobs with the same words share a line in the list
+// Cause says in a few words why a job failed, or how else it ended: jobs with the same words share a line in the list
 // of failed jobs. It is empty for a job that has not ended.
-func causeOf(j *api.Job) string {
+func Cause(j *api.Job) string {
 	state := queue.State(j.State)
 	if t := j.LastEnd; t != nil && (state == queue.Failed || !state.Ended()) {
 		switch {
