@@ -273,7 +273,7 @@ func (c *Client) Nodes(ctx context.Context) ([]NodeView, error) {
 
 // Limits returns the licenses and rates of the cluster.
 func (c *Client) Limits(ctx context.Context) ([]LicenseView, []RateView, error) {
-	l, err := c.api.Nodes.Limits(ctx)
+	l, err := c.api.Nodes.Limits(ctx, false)
 	if err != nil {
 		return nil, nil, err
 	}

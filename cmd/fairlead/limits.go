@@ -7,36 +7,62 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/table"
 	"github.com/fairlead/fairlead/why"
 )
 
 func limitsCommand(a *app) *cobra.Command {
 	var l listing
+	var users bool
 	c := &cobra.Command{
 		Use:   "limits",
-		Short: "List licenses and rates: their use, and the tasks that wait for them",
+		Short: "List licenses and rates, or the users: their use, and the tasks that wait",
 		Long: `List the licenses and rates of the configuration: how much of each is in use, who holds it,
 when the next start is possible, and how many waiting tasks ask for it.
 
 A job asks for licenses with submit --licenses and for rates with submit --rate; a rate can
-also apply to all jobs of a kind.`,
+also apply to all jobs of a kind.
+
+With --users, list the users who have jobs: their running tasks, those that have not started and
+the pools that their jobs made, each beside its limit (user_limits in the configuration).`,
 		Example: `  fairlead limits
-  fairlead limits --json
+  fairlead limits --users                   # whose tasks run, the user with most of them first
   fairlead submit -L matlab:1 -- ./fit      # one matlab for each running task
   fairlead submit --rate linkedin -- ./crawl`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.with(func(client *api.Client) error {
 				return a.repeat(c.Context(), &l, func() error {
-					return show(a, l.json, func(doc *api.Limits) error { return printLimits(a, &l, doc) })(
-						client.Nodes.Limits(c.Context()))
+					return show(a, l.json, func(doc *api.Limits) error {
+						if users {
+							return printUsers(a, &l, doc)
+						}
+						return printLimits(a, &l, doc)
+					})(client.Nodes.Limits(c.Context(), users))
 				})
 			})
 		},
 	}
 	l.flags(c)
+	c.Flags().BoolVar(&users, "users", false, "list the users who have jobs, with the limits per user")
 	return c
+}
+
+// printUsers lists what users have, beside the limits per user.
+func printUsers(a *app, l *listing, doc *api.Limits) error {
+	number := func(name string) table.Column { return table.Column{Name: name, Right: true} }
+	t := table.New(table.Column{Name: "USER"}, number("RUNNING"), number("WAITING JOBS"), number("WAITING TASKS"), number("POOLS MADE"))
+	for _, u := range doc.Users {
+		of := func(n int64, field string) string {
+			if most := doc.UserLimits[field]; most > 0 {
+				return fmt.Sprintf("%d of %d", n, most)
+			}
+			return fmt.Sprint(n)
+		}
+		t.Row(plain.Line(u.User), of(u.Running, "running"), of(u.Jobs, "jobs"), of(u.Tasks, "tasks"), of(int64(u.Pools), "pools"))
+	}
+	return a.print(l, t)
 }
 
 func printLimits(a *app, l *listing, doc *api.Limits) error {

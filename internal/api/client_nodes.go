@@ -23,9 +23,13 @@ func (s *nodesService) List(ctx context.Context) (*Nodes, error) {
 	return get[Nodes](ctx, s.client, "/v1/nodes", nil)
 }
 
-// Limits returns the licenses and rates.
-func (s *nodesService) Limits(ctx context.Context) (*Limits, error) {
-	return get[Limits](ctx, s.client, "/v1/limits", nil)
+// Limits returns the licenses and rates, and on request what the users have.
+func (s *nodesService) Limits(ctx context.Context, users bool) (*Limits, error) {
+	q := url.Values{}
+	if users {
+		q.Set("users", "true")
+	}
+	return get[Limits](ctx, s.client, "/v1/limits", q)
 }
 
 // Drain drains a node, or resumes it, and returns its new state.

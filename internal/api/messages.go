@@ -159,12 +159,16 @@ type NodeTasks struct {
 	Tasks   []history.NodeTask `json:"tasks"`
 }
 
-// Limits lists the licenses and rates of the cluster.
+// Limits lists the licenses and rates of the cluster, and what its users have if the request asks for them.
 type Limits struct {
 	Version  int                  `json:"version"`
 	At       time.Time            `json:"at"`
 	Licenses []engine.LicenseView `json:"licenses"`
 	Rates    []engine.RateView    `json:"rates"`
+	// Users are those who have jobs, the user with most running tasks first.
+	Users []engine.UserStanding `json:"users,omitempty"`
+	// UserLimits are the limits per user by their fields in user_limits; those of 0 are left out.
+	UserLimits map[string]int `json:"user_limits,omitempty"`
 }
 
 // DrainRequest drains or resumes a node.

@@ -229,7 +229,8 @@ func (in *Intake) additionsOf(
 	return all, nil
 }
 
-// UsersNearLimits returns the users who use at least this part of a limit, the nearest first.
+// UsersNearLimits returns the users who use at least this part of a limit, the nearest first; for 0, all users who have
+// jobs or pools.
 func (in *Intake) UsersNearLimits(ctx context.Context, part float64) ([]UserStanding, error) {
 	if err := in.follower.sync(ctx); err != nil {
 		return nil, err
@@ -237,7 +238,14 @@ func (in *Intake) UsersNearLimits(ctx context.Context, part float64) ([]UserStan
 	if err := in.users.census(ctx, censusAge); err != nil {
 		return nil, err
 	}
-	return in.users.near(part, in.client.Shares.Load()), nil
+	running := read(in.base, func(s *State) map[string]int64 {
+		n := map[string]int64{}
+		for _, r := range s.Runs {
+			n[r.Header.User]++
+		}
+		return n
+	})
+	return in.users.near(part, in.client.Shares.Load(), running), nil
 }
 
 // CheckWindow refuses a job that requests a reservation that does not exist, does not admit it or is too short.

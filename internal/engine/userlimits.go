@@ -258,16 +258,19 @@ func (u *users) taken(more, came *addition) {
 
 // UserStanding holds the amounts of a user, and the limits on them.
 type UserStanding struct {
-	User        string
-	Has         queue.UserCount
-	Pools       int
-	Limits      allocation.UserLimits
-	Part        float64 // largest fraction of a limit that is used
-	Description string  // e.g. 9000 of 10000 waiting jobs (user_limits.jobs)
+	User        string                `json:"user"`
+	Running     int64                 `json:"running"`       // tasks, also those that wait in another queueing system
+	Jobs        int64                 `json:"waiting_jobs"`  // with tasks that have not started
+	Tasks       int64                 `json:"waiting_tasks"` // of these jobs
+	Pools       int                   `json:"pools"`         // that the user's jobs made and the configuration does not name
+	Limits      allocation.UserLimits `json:"-"`
+	Part        float64               `json:"-"` // largest fraction of a limit on submissions that is used
+	Description string                `json:"-"` // e.g. 9000 of 10000 waiting jobs (user_limits.jobs)
 }
 
-// near returns the users who use at least this part of a limit, the nearest first.
-func (u *users) near(part float64, shares *allocation.Config) []UserStanding {
+// near returns the users who use at least this part of a limit, the nearest first. It is given the numbers of their
+// running tasks.
+func (u *users) near(part float64, shares *allocation.Config, running map[string]int64) []UserStanding {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.makers.mu.Lock()
@@ -281,9 +284,13 @@ func (u *users) near(part float64, shares *allocation.Config) []UserStanding {
 	for user := range pools {
 		all[user] = true
 	}
+	for user := range running {
+		all[user] = true
+	}
 	var out []UserStanding
 	for user := range all {
 		if s := nearnessOf(user, u.has(user), pools[user], shares.Users); s.Part >= part {
+			s.Running = running[user]
 			out = append(out, s)
 		}
 	}
@@ -295,7 +302,7 @@ func (u *users) near(part float64, shares *allocation.Config) []UserStanding {
 
 // nearnessOf computes how near a user is to the limits.
 func nearnessOf(user string, has queue.UserCount, pools int, limits allocation.UserLimits) UserStanding {
-	s := UserStanding{User: user, Has: has, Pools: pools, Limits: limits}
+	s := UserStanding{User: user, Jobs: has.Jobs, Tasks: has.Tasks, Pools: pools, Limits: limits}
 	for _, x := range []struct {
 		n           int64
 		most        int

@@ -1,8 +1,11 @@
 package server
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -15,7 +18,28 @@ import (
 type limitService struct{ loop *engine.Loop }
 
 func (s *limitService) routes(a huma.API) {
-	handle(a, http.MethodGet, "/v1/limits", "limits", "The licenses and rates: in use, left, waiting", 0, alone(s.Limits))
+	handle(a, http.MethodGet, "/v1/limits", "limits", "The licenses and rates: in use, left, waiting", 0, s.limits)
+}
+
+type limitsInput struct {
+	Users bool `query:"users" doc:"Also what each user has, and the limits per user"`
+}
+
+func (s *limitService) limits(ctx context.Context, in *limitsInput) (*api.Limits, error) {
+	out, err := s.Limits(ctx)
+	if err != nil || !in.Users {
+		return out, err
+	}
+	if out.Users, err = s.loop.Intake.UsersNearLimits(ctx, 0); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(out.Users, func(a, b engine.UserStanding) int {
+		return cmp.Or(cmp.Compare(b.Running, a.Running), cmp.Compare(b.Tasks, a.Tasks), cmp.Compare(a.User, b.User))
+	})
+	most := s.loop.Client().Shares.Load().Users
+	out.UserLimits = map[string]int{"running": most.Running, "jobs": most.Jobs, "tasks": most.Tasks, "pools": most.Pools}
+	maps.DeleteFunc(out.UserLimits, func(_ string, most int) bool { return most == 0 })
+	return out, nil
 }
 
 func (s *limitService) Limits(ctx context.Context) (*api.Limits, error) {
