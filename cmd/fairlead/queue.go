@@ -275,7 +275,8 @@ func (q *queueList) table(list *api.JobList) *table.Table {
 		{Name: "START", Whole: true, Spare: 1}, {Name: "WAITING FOR", Wraps: !q.long},
 	}
 	if q.long {
-		columns = append(columns, table.Column{Name: "LEFT", Right: true, Spare: 6},
+		columns = append(columns, table.Column{Name: "STARTED", Whole: true, Spare: 6}, table.Column{Name: "NODES", Spare: 5},
+			table.Column{Name: "LEFT", Right: true, Spare: 6},
 			table.Column{Name: "PRIORITY", Spare: 8},
 			table.Column{Name: "POINTS", Right: true, Spare: 7}, table.Column{Name: "TASKS", Whole: true, Spare: 6},
 			table.Column{Name: "REQUEST", Spare: 7}, table.Column{Name: "COMMAND", Spare: 9})
@@ -308,7 +309,7 @@ func (q *queueList) row(j *api.Job, list *api.JobList, me string) []any {
 		words.State(j), finished, span(list.At.Sub(j.Submitted)), words.Rank(j), words.Start(j, list.At), words.WaitingFor(j, list.At),
 	}
 	if q.long {
-		row = append(row, dash(words.Left(j, list.At)), j.Priority, points(j), tasksOf(j), dash(amounts(j.Request, list.Summary.Unit)),
+		row = append(row, clockOr(j.RunsSince, list.At), dash(words.Nodes(j)), dash(words.Left(j, list.At)), j.Priority, points(j), tasksOf(j), dash(amounts(j.Request, list.Summary.Unit)),
 			command(j))
 	}
 	return row

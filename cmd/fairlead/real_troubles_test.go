@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/terminal"
+	"github.com/fairlead/fairlead/internal/views"
 )
 
 // looker looks at the places that show what does not work: the first page, top, doctor and the metrics.
@@ -190,7 +192,12 @@ func troubles(t *testing.T) map[string]time.Duration {
 	busy := r.submit(api.Spec{Pool: "physics", Array: "0-3", Argv: []string{"sleep", "600"}})
 	r.until("all tasks run", func() bool { return r.job(busy).Job.Running == 4 })
 	took["agent"] = l.trouble("dead agent", "silent nodes", "2 tasks there", "journalctl -u fairlead-agent",
-		dead.kill, func() { r.work("n2", 2) })
+		dead.kill, func() {
+			if !l.silent("n2") {
+				t.Error("the list of nodes does not say that n2 has no connection")
+			}
+			r.work("n2", 2)
+		})
 	r.cancel(busy)
 	r.finished(busy)
 
@@ -207,6 +214,16 @@ func troubles(t *testing.T) map[string]time.Duration {
 	took["bridge"] = l.killedBridge(behind)
 	took["database"] = lostDatabase(t)
 	return took
+}
+
+// silent reports whether the list of nodes says that the agent of a node has no connection.
+func (l *looker) silent(node string) bool {
+	list, err := l.direct.Nodes.List(l.t.Context())
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	at := slices.IndexFunc(list.Nodes, func(n views.NodeView) bool { return n.Name == node })
+	return at >= 0 && list.Nodes[at].Silent != nil
 }
 
 // killedBridge kills a bridge that has passed tasks on, and starts it again.

@@ -24,6 +24,7 @@ type nodeService struct {
 	loop     *engine.Loop
 	recorder *history.Recorder
 	ledgers  *ledgers
+	examiner *examiner // knows which agents have no connection
 }
 
 func (s *nodeService) routes(a huma.API) {
@@ -40,11 +41,14 @@ func (s *nodeService) routes(a huma.API) {
 
 func (s *nodeService) List(context.Context) (*api.Nodes, error) {
 	_, _, unit := s.loop.Capacity()
-	nodes := views.Nodes(s.loop)
-	if nodes == nil {
-		nodes = []views.NodeView{}
+	nodes, now := []views.NodeView{}, time.Now()
+	for _, p := range s.examiner.patients() {
+		if p.lostConnection(now) {
+			p.Silent = &p.silent
+		}
+		nodes = append(nodes, p.NodeView)
 	}
-	return &api.Nodes{Version: api.Version, At: time.Now(), Unit: unit, Nodes: nodes}, nil
+	return &api.Nodes{Version: api.Version, At: now, Unit: unit, Nodes: nodes}, nil
 }
 
 type nodeTasksInput struct {

@@ -70,7 +70,7 @@ func newServices(o Options, at *addresses, known *identity, m *metrics, limits c
 		boosts: &boostService{loop: loop, forecaster: o.Forecast},
 		pauses: &pauseService{loop: loop},
 		limits: &limitService{loop: loop},
-		nodes:  &nodeService{loop: loop, recorder: recorder, ledgers: ledgers},
+		nodes:  &nodeService{loop: loop, recorder: recorder, ledgers: ledgers, examiner: examiner},
 		agents: &agentService{
 			loop: loop, log: o.Logger, addresses: at, agents: agents, bridged: bridged, ledgers: ledgers, joins: joins,
 		},

@@ -35,7 +35,9 @@ func (s served) Jobs(ctx context.Context, q url.Values) (*api.JobList, error) {
 
 func (s served) Nodes(ctx context.Context) (*api.Nodes, error) { return s.client.Nodes.List(ctx) }
 
-func (s served) Limits(ctx context.Context) (*api.Limits, error) { return s.client.Nodes.Limits(ctx, false) }
+func (s served) Limits(ctx context.Context) (*api.Limits, error) {
+	return s.client.Nodes.Limits(ctx, false)
+}
 
 func (s served) Health(ctx context.Context) (*api.Diagnosis, error) {
 	return s.client.Doctor(ctx, true)

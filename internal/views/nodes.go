@@ -33,10 +33,12 @@ type NodeView struct {
 	// NoneWaits says that no task of the cluster waits, for this node or another.
 	NoneWaits bool `json:"none_waits,omitempty"`
 
-	Seen    time.Time `json:"last_seen"`
-	Version string    `json:"version,omitempty"`
-	Host    string    `json:"host,omitempty"`
-	Server  string    `json:"server,omitempty"` // the other server that has it, if one does
+	Seen time.Time `json:"last_seen"`
+	// Silent is since when its agent has no connection with the server that lists it, although it is not lost yet.
+	Silent  *time.Time `json:"silent_since,omitempty"`
+	Version string     `json:"version,omitempty"`
+	Host    string     `json:"host,omitempty"`
+	Server  string     `json:"server,omitempty"` // the other server that has it, if one does
 	// Labels are the labels to which constraints of jobs refer.
 	Labels map[string]string `json:"labels,omitempty"`
 	// Windows are the node's reservations and maintenances that are not over, by their beginning; Kept are the first of

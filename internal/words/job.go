@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/instant"
+	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/why"
 )
@@ -78,6 +79,9 @@ func WaitingFor(j *api.Job, now time.Time) string {
 		return bridgedFor(j)
 	case j.State == "running" && j.RunsSince != nil:
 		text := "runs " + Span(now.Sub(*j.RunsSince))
+		if len(j.Nodes) > 0 {
+			text += " on " + Nodes(j)
+		}
 		if left := Left(j, now); left != "" {
 			text += ", " + left + " left"
 		}
@@ -89,6 +93,15 @@ func WaitingFor(j *api.Job, now time.Time) string {
 		return strings.TrimSpace("ended " + Clock(*j.Ended, now) + " " + j.Cause)
 	}
 	return ""
+}
+
+// Nodes names the first two nodes of a running job; a list knows at most ten of them.
+func Nodes(j *api.Job) string {
+	const most = 2
+	if len(j.Nodes) > most {
+		return plain.Line(strings.Join(j.Nodes[:most], ", ")) + ", …"
+	}
+	return plain.Line(strings.Join(j.Nodes, ", "))
 }
 
 // Left writes how long a running job may still run by its time limit: the task of an array that began first. It is

@@ -58,6 +58,9 @@ func Labels(n *views.NodeView) string {
 // other server that has it.
 func WhyNotMore(n *views.NodeView, unit string, now time.Time) string {
 	text := instant.ByClock(whyNotHere(n, unit, now), now)
+	if n.Silent != nil {
+		text = "its agent has no connection since " + Clock(*n.Silent, now) + "; " + text
+	}
 	if n.Server != "" {
 		text += "; at server " + n.Server
 	}

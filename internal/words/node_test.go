@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/why/room"
 )
@@ -40,6 +41,33 @@ func TestIdleNodes(t *testing.T) {
 			Capacity: map[string]int64{"cpu": 4}}
 		if got := whyNow(&n, "cpu"); got != c.want {
 			t.Errorf("%d free, none waits %v: %q, want %q", c.free, c.none, got, c.want)
+		}
+	}
+}
+
+// TestSilentNodesSaySo: a node whose agent has no connection says so before anything else.
+func TestSilentNodesSaySo(t *testing.T) {
+	now := time.Date(2026, 11, 22, 21, 32, 0, 0, time.Local)
+	since := now.Add(-10 * time.Second)
+	n := views.NodeView{State: "up", Silent: &since, Capacity: map[string]int64{"cpu": 4}}
+	want := "its agent has no connection since 21:31:50; all cpu in use"
+	if got := WhyNotMore(&n, "cpu", now); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestRunningJobsNameTheirNodes: the text of a running job names its first nodes.
+func TestRunningJobsNameTheirNodes(t *testing.T) {
+	now := time.Date(2026, 11, 22, 21, 32, 0, 0, time.Local)
+	since := now.Add(-10 * time.Minute)
+	for want, nodes := range map[string][]string{
+		"runs 10m, 50m left": nil, "runs 10m on n1, n2, 50m left": {"n1", "n2"}, "runs 10m on n1, n2, …, 50m left": {"n1", "n2", "n3"},
+	} {
+		j := api.Job{ID: 7, State: "running"}
+		j.LimitSeconds = 3600
+		j.RunsSince, j.Nodes = &since, nodes
+		if got := WaitingFor(&j, now); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
