@@ -66,6 +66,8 @@ func (s *submission) print(r *api.Submitted) {
 		line += fmt.Sprintf(", time limit %s", words.Limit(r.LimitSeconds))
 	}
 	switch {
+	case s.hold && s.dryRun:
+		line += ": held until it is released"
 	case s.hold:
 		line += fmt.Sprintf(": held; to release it: fairlead release %d", r.ID)
 	case r.Rank == 1:
