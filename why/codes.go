@@ -79,7 +79,7 @@ func roomCodes() []Explanation {
 		{OrderBehind, "Earlier jobs of the same pool go first.",
 			"Raise its priority, or submit urgent work under a pool of its own."},
 		{FitNow, "No single node has enough free at this moment; smaller requests still start.", "Ask for less, or wait."},
-		{FitReserved, "It would fit now, but it may run too long: it would delay the planned start of a job that goes before it.", "Submit it with a shorter time limit (-t) if it needs less, or wait."},
+		{FitReserved, "It would fit now, but it may run too long: it would delay the planned start of a job that goes before it.", "Shorten its time limit if it needs less (fairlead alter JOB --time), or wait."},
 		{FitNever, "No node could take the request even if it were empty.",
 			"Ask for less; see the largest node with: fairlead nodes"},
 	}

@@ -185,7 +185,9 @@ func nextStep(st *engine.State, a *why.Answer, s sched.Job, j *queue.Job, blocke
 	case why.GateAfter:
 		a.Reason.Next = cmp.Or(askBlocker(blockers), a.Reason.Next)
 	}
-	a.Reason.Next = strings.ReplaceAll(a.Reason.Next, "JOB", fmt.Sprint(j.ID))
+	if a.Subject.Job > 0 { // a job that is not submitted yet has no number
+		a.Reason.Next = strings.ReplaceAll(a.Reason.Next, "JOB", fmt.Sprint(a.Subject.Job))
+	}
 }
 
 // addPlans adds the evidence of planned starts.

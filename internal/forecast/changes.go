@@ -218,7 +218,11 @@ func (p *probing) shorter() {
 	}
 	s := p.own
 	s.Limit = long
-	p.try(p.gone, s, shorterChange(p.room(), p.own, long))
+	c, without := shorterChange(p.room(), p.own, long), p.gone
+	if p.of.ID != trialID && p.of.Running == 0 { // the limit of a waiting job can change where it waits
+		c.Flags, c.Alter, without = "--time"+strings.TrimPrefix(c.Flags, "-t"), true, nil
+	}
+	p.try(without, s, c)
 }
 
 // shorterChange returns the change to a shorter time limit that finds room now.

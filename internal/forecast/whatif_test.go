@@ -28,10 +28,10 @@ func TestChangesAreExact(t *testing.T) {
 		}
 		c := a.Changes[0]
 		if left := began.Add(10 * time.Minute).Sub(a.At).Truncate(time.Second); !c.Now ||
-			c.LimitSeconds != left.Seconds() || c.Alter {
+			c.LimitSeconds != left.Seconds() || !c.Alter {
 			t.Errorf("the change is %+v, want a limit of %v, and to start now", c, left)
 		}
-		if text := a.Text(); !strings.Contains(text, "CHANGE          submit -t 9m or less -> now") ||
+		if text := a.Text(); !strings.Contains(text, "CHANGE          alter --time 9m or less -> now") ||
 			!strings.Contains(text, "over before room is needed that is kept for job 2") {
 			t.Errorf("it is told so:\n%s", text)
 		}
