@@ -16,7 +16,7 @@ func (l *Level) Wins(who string, first, you Child, growth float64) string {
 		}
 		return first.Lack.text("")
 	case first.Share > 0 && you.Share == 0 && (l.Policy == "load" || l.Policy == "fairtree"):
-		return you.called() + " is entitled to nothing, and gets only what nobody else can use"
+		return you.called() + " is entitled to nothing, and gets only what no other pool can use"
 	case l.TermByTerm:
 		return fmt.Sprintf("%s has %s, and %s has %s", who, l.listed(first), you.called(), l.listed(you))
 	case l.Policy == "lottery":

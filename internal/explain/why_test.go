@@ -91,7 +91,7 @@ func TestWhyBelowClassesThatStandLevel(t *testing.T) {
 		for pool, want := range map[string]string{
 			"prod": "of its own pool prod", "lab/bob": "bob", "lab/ann": "in lab: it has used less of its share (",
 			"none": "prod goes before none: " +
-				"none is entitled to nothing, and gets only what nobody else can use",
+				"none is entitled to nothing, and gets only what no other pool can use",
 		} {
 			last := enginetest.Submit(t, loop, fairlead.Job{User: "ann", Pool: pool})[0]
 			a, err := forecast.New(loop).Why(t.Context(), last, explain.WhyOptions{Evidence: true})
