@@ -116,6 +116,7 @@ func (s *reserve) run(c *cobra.Command, client *api.Client, args []string) error
 	x, now := &out.Reservation, time.Now()
 	fmt.Fprintf(s.out, "%s: %s on %s, from %s until %s\n", x.Name, words.Reserved(x), strings.Join(x.Nodes, ", "), begins(x, now), instant.Clock(x.Until, now))
 	if s.dry {
+		printDelays(s.out, out.Delays)
 		fmt.Fprintln(s.out, "nothing was reserved")
 		if len(out.Overruns) > 0 {
 			fmt.Fprintln(s.errs, "warning:", instant.ByClock(engine.OverrunText(out.Overruns), now)+": refused without --force; with it, they continue")

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/forecast"
 	"github.com/fairlead/fairlead/queue"
 )
 
@@ -22,7 +23,7 @@ type ReserveRequest struct {
 	Users       []string      `json:"users,omitempty" doc:"Users whose jobs may use the nodes"`
 	Reason      string        `json:"reason,omitempty"`
 	Force       bool          `json:"force,omitempty" doc:"Reserve even if running tasks may still run when it begins"`
-	DryRun      bool          `json:"dry_run,omitempty" doc:"Show the nodes and the tasks that may still run then; change nothing"`
+	DryRun      bool          `json:"dry_run,omitempty" doc:"Show the nodes, the tasks that may still run then, and the waiting jobs that would start later; change nothing"`
 }
 
 // ReserveResponse describes a reservation that was made or ended.
@@ -31,6 +32,8 @@ type ReserveResponse struct {
 	Reservation engine.Reservation `json:"reservation"`
 	// Overruns lists tasks that may still run when the reservation begins.
 	Overruns []engine.Overrun `json:"overruns,omitempty"`
+	// Delays are the waiting jobs that would start later; in a dry run.
+	Delays *forecast.Delays `json:"delays,omitempty"`
 }
 
 // Reservations lists the reservations that are not over.

@@ -76,13 +76,18 @@ func (t *timetable) coming(kept map[int64]room.Kept, job int64, now time.Time) (
 // jobs cannot change, the planned starts are the timetable. They are it too if many jobs wait: then a replay, which
 // plans all of them again and again, would not come to its end.
 func (fc *Forecaster) beginTimetable(s *engine.State, now time.Time) func() *timetable {
-	t := &timetable{at: now, row: map[int64]int32{}}
 	if s.Shares.Sched.Backfill == sched.Conservative {
-		kept := s.Core.Read().Kept()
+		t, kept := &timetable{at: now, row: map[int64]int32{}}, s.Core.Read().Kept()
 		if s.Core.View(sched.Root).Waiting >= explain.ManyWaiting || !mayMove(kept) {
 			return func() *timetable { t.take(kept); return t }
 		}
 	}
+	return fc.replayed(s, now)
+}
+
+// replayed takes the data for a timetable from a replay out of the state.
+func (fc *Forecaster) replayed(s *engine.State, now time.Time) func() *timetable {
+	t := &timetable{at: now, row: map[int64]int32{}}
 	e := fc.estimatorOf(s, 0, now)
 	return func() *timetable {
 		var endless time.Time // start of the first task without a time limit

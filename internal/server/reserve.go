@@ -10,10 +10,14 @@ import (
 	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/forecast"
 )
 
 // reservationService reserves nodes for a time.
-type reservationService struct{ loop *engine.Loop }
+type reservationService struct {
+	loop       *engine.Loop
+	forecaster *forecast.Forecaster
+}
 
 func (s *reservationService) routes(a huma.API) {
 	handle(a, http.MethodPut, "/v1/reservations/{name}", "reserve", "Keep nodes for a time, or change that", 0,
@@ -57,7 +61,11 @@ func (s *reservationService) Reserve(ctx context.Context, name string, q api.Res
 	if err != nil {
 		return nil, err
 	}
-	return &api.ReserveResponse{Version: api.Version, Reservation: r, Overruns: over}, nil
+	out := &api.ReserveResponse{Version: api.Version, Reservation: r, Overruns: over}
+	if q.DryRun {
+		out.Delays, err = s.forecaster.Reserved(ctx, r)
+	}
+	return out, err
 }
 
 func (s *reservationService) Reservations(context.Context) (*api.Reservations, error) {

@@ -74,7 +74,7 @@ func newServices(o Options, at *addresses, known *identity, m *metrics, limits c
 		agents: &agentService{
 			loop: loop, log: o.Logger, addresses: at, agents: agents, bridged: bridged, ledgers: ledgers, joins: joins,
 		},
-		reservations: &reservationService{loop: loop},
+		reservations: &reservationService{loop: loop, forecaster: o.Forecast},
 		config:       configured,
 		scheduling:   &schedulingService{config: configured},
 		history:      &historyService{loop: loop, recorder: recorder},
