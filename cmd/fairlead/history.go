@@ -64,11 +64,7 @@ MEMORY is the peak memory of a task. "6G (asked for 4G)" means that the task use
 				if h.job > 0 {
 					return h.one(c.Context(), client)
 				}
-				list := h.list
-				if h.causes {
-					list = h.listCauses
-				}
-				return h.repeat(c.Context(), &h.listing, func() error { return list(c.Context(), client) })
+				return h.repeat(c.Context(), &h.listing, func() error { return h.list(c.Context(), client) })
 			})
 		},
 	}
@@ -125,9 +121,15 @@ func (h *history) asked() (url.Values, error) {
 }
 
 func (h *history) list(ctx context.Context, client *api.Client) error {
+	if h.causes && len(h.states) == 0 {
+		h.states = []string{"failed"}
+	}
 	v, err := h.asked()
 	if err != nil {
 		return err
+	}
+	if h.causes {
+		return (&causeList{h.app, &h.listing, h.limit}).list(ctx, client, v)
 	}
 	h.long = h.long || len(h.columns) > 0
 	if h.long || h.json {

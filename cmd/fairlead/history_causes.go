@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,30 +38,31 @@ type failCauses struct {
 	More    bool        `json:"more"` // older jobs are not counted
 }
 
-// listCauses lists the causes of failed jobs, that of the most tasks first.
-func (h *history) listCauses(ctx context.Context, client *api.Client) error {
-	if len(h.states) == 0 {
-		h.states = []string{"failed"}
-	}
-	v, err := h.asked()
-	if err != nil {
-		return err
-	}
+// causeList lists the causes for which jobs failed.
+type causeList struct {
+	*app
+	listing *listing
+	limit   int // of the jobs that are counted
+}
+
+// list lists the causes of the jobs that match, that of the most tasks first.
+func (l *causeList) list(ctx context.Context, client *api.Client, v url.Values) error {
 	v.Set("ends", "true")
 	list, err := client.Jobs.List(ctx, v)
 	if err != nil {
 		return err
 	}
 	doc := &failCauses{Version: api.Version, At: list.At, Causes: causesOf(list.Jobs), More: list.More}
-	if h.json {
-		return h.printJSON(doc)
+	if l.listing.json {
+		return l.printJSON(doc)
 	}
 	plain.Lines(doc)
-	if err := h.causesTable(doc); err != nil {
+	if err := l.table(doc); err != nil {
 		return err
 	}
 	if doc.More {
-		fmt.Fprintf(h.errs, "only the last %d jobs are counted; count more with --limit, or fewer with -u, -A or -S\n", h.limit)
+		fmt.Fprintf(l.errs, "only the last %d jobs are counted; count more with --limit, or fewer with -u, -A or -S\n",
+			l.limit)
 	}
 	return nil
 }
@@ -111,16 +113,17 @@ func (c *failCause) add(j *api.Job) {
 	}
 }
 
-func (h *history) causesTable(doc *failCauses) error {
+func (l *causeList) table(doc *failCauses) error {
 	t := table.New(table.Column{Name: "CAUSE"}, table.Column{Name: "JOBS", Right: true},
-		table.Column{Name: "TASKS", Right: true}, table.Column{Name: "LAST", Whole: true}, table.Column{Name: "LAST JOB", Right: true},
-		table.Column{Name: "USERS"}, table.Column{Name: "NODES", Spare: 1}, table.Column{Name: "LAST ERROR", Wraps: true})
+		table.Column{Name: "TASKS", Right: true}, table.Column{Name: "LAST", Whole: true},
+		table.Column{Name: "LAST JOB", Right: true}, table.Column{Name: "USERS"}, table.Column{Name: "NODES", Spare: 1},
+		table.Column{Name: "LAST ERROR", Wraps: true})
 	for i := range doc.Causes {
 		c := &doc.Causes[i]
 		t.Row(c.Cause, strconv.Itoa(len(c.Jobs)), c.Tasks, clockOr(c.Last, doc.At), c.LastJob,
 			few(c.Users), few(c.Nodes), dash(c.Error))
 	}
-	return h.print(&h.listing, t)
+	return l.print(l.listing, t)
 }
 
 // few names the first few of some names.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
@@ -98,8 +97,8 @@ func (h *nodeHistory) table(doc *nodeRuns) error {
 		if r.Ended != nil {
 			until = *r.Ended
 		}
-		row := []any{r.Job, numberOf(&r.NodeTask), r.User, words.Pool(r.Pool), clock(r.Started, doc.At), clockOr(r.Ended, doc.At),
-			span(until.Sub(r.Started))}
+		row := []any{r.Job, numberOf(&r.NodeTask), r.User, words.Pool(r.Pool), clock(r.Started, doc.At),
+			clockOr(r.Ended, doc.At), span(until.Sub(r.Started))}
 		t.Row(append(row, howRunEnded(r)...)...)
 	}
 	if err := h.print(h.listing, t); err != nil {
@@ -109,14 +108,6 @@ func (h *nodeHistory) table(doc *nodeRuns) error {
 		fmt.Fprintln(h.out, "the server keeps the last 64 ended tasks of each node since it started")
 	}
 	return nil
-}
-
-// numberOf writes the number of a task, as its job counts.
-func numberOf(t *recorder.NodeTask) string {
-	if t.Number == nil {
-		return "-"
-	}
-	return strconv.Itoa(*t.Number)
 }
 
 // howRunEnded writes state, exit, memory and cause of a run.

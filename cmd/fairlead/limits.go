@@ -24,7 +24,7 @@ when the next start is possible, and how many waiting tasks ask for it.
 A job asks for licenses with submit --licenses and for rates with submit --rate; a rate can
 also apply to all jobs of a kind.
 
-With --users, list the users who have jobs: their running tasks, those that have not started and
+With --users, list the users who have jobs: their running tasks, their waiting jobs and tasks, and
 the pools that their jobs made, each beside its limit (user_limits in the configuration).`,
 		Example: `  fairlead limits
   fairlead limits --users                   # whose tasks run, the user with most of them first
@@ -52,7 +52,8 @@ the pools that their jobs made, each beside its limit (user_limits in the config
 // printUsers lists what users have, beside the limits per user.
 func printUsers(a *app, l *listing, doc *api.Limits) error {
 	number := func(name string) table.Column { return table.Column{Name: name, Right: true} }
-	t := table.New(table.Column{Name: "USER"}, number("RUNNING"), number("WAITING JOBS"), number("WAITING TASKS"), number("POOLS MADE"))
+	t := table.New(table.Column{Name: "USER"}, number("RUNNING"), number("WAITING JOBS"),
+		number("WAITING TASKS"), number("POOLS MADE"))
 	for _, u := range doc.Users {
 		of := func(n int64, field string) string {
 			if most := doc.UserLimits[field]; most > 0 {
@@ -60,7 +61,8 @@ func printUsers(a *app, l *listing, doc *api.Limits) error {
 			}
 			return fmt.Sprint(n)
 		}
-		t.Row(plain.Line(u.User), of(u.Running, "running"), of(u.Jobs, "jobs"), of(u.Tasks, "tasks"), of(int64(u.Pools), "pools"))
+		t.Row(plain.Line(u.User), of(u.Running, "running"), of(u.Jobs, "jobs"), of(u.Tasks, "tasks"),
+			of(int64(u.Pools), "pools"))
 	}
 	return a.print(l, t)
 }

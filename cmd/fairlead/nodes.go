@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fairlead/fairlead/internal/api"
+	recorder "github.com/fairlead/fairlead/internal/history"
 	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/table"
 	"github.com/fairlead/fairlead/internal/units"
@@ -94,9 +96,18 @@ func (x nodeTables) tasks(doc *api.NodeTasks) error {
 		case k.Queued && note == "":
 			note = "queued behind it"
 		}
-		t.Row(k.Node, k.Job, numberOf(k), k.User, words.Pool(k.Pool), k.Units, clock(k.Started, doc.At), ends, dash(plain.Line(note)))
+		t.Row(k.Node, k.Job, numberOf(k), k.User, words.Pool(k.Pool), k.Units, clock(k.Started, doc.At), ends,
+			dash(plain.Line(note)))
 	}
 	return x.print(x.listing, t)
+}
+
+// numberOf writes the number of a task, as its job counts.
+func numberOf(t *recorder.NodeTask) string {
+	if t.Number == nil {
+		return "-"
+	}
+	return strconv.Itoa(*t.Number)
 }
 
 func (x nodeTables) nodes(doc *api.Nodes) error {

@@ -309,7 +309,8 @@ func (q *queueList) row(j *api.Job, list *api.JobList, me string) []any {
 		words.State(j), finished, span(list.At.Sub(j.Submitted)), words.Rank(j), words.Start(j, list.At), words.WaitingFor(j, list.At),
 	}
 	if q.long {
-		row = append(row, clockOr(j.RunsSince, list.At), dash(words.Nodes(j)), dash(words.Left(j, list.At)), j.Priority, points(j), tasksOf(j), dash(amounts(j.Request, list.Summary.Unit)),
+		row = append(row, clockOr(j.RunsSince, list.At), dash(words.Nodes(j)), dash(words.Left(j, list.At)), j.Priority,
+			points(j), tasksOf(j), dash(amounts(j.Request, list.Summary.Unit)),
 			command(j))
 	}
 	return row

@@ -114,7 +114,8 @@ func (s *shares) tree(doc *api.Shares) error {
 	number := func(name string, spare int) table.Column { return table.Column{Name: name, Right: true, Spare: spare} }
 	t := table.New(table.Column{Name: "POOL"}, table.Column{Name: "POLICY", Spare: 9}, number("WEIGHT", 4),
 		number("SHARE", 0), number("MIN", 5), number("MAX", 5), number("DEMAND", 0), number("RUN", 0),
-		number("ENTITLED", 0), number("SERVED", 3), number("LAG", 1), table.Column{Name: "COMPARED BY", Whole: true, Spare: 7},
+		number("ENTITLED", 0), number("SERVED", 3), number("LAG", 1),
+		table.Column{Name: "COMPARED BY", Whole: true, Spare: 7},
 		number("PAST USE", 6))
 	var shown []string
 	for i := range doc.Pools {

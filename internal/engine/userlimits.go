@@ -262,7 +262,7 @@ type UserStanding struct {
 	Running     int64                 `json:"running"`       // tasks, also those that wait in another queueing system
 	Jobs        int64                 `json:"waiting_jobs"`  // with tasks that have not started
 	Tasks       int64                 `json:"waiting_tasks"` // of these jobs
-	Pools       int                   `json:"pools"`         // that the user's jobs made and the configuration does not name
+	Pools       int                   `json:"pools"`         // that only the user's jobs made
 	Limits      allocation.UserLimits `json:"-"`
 	Part        float64               `json:"-"` // largest fraction of a limit on submissions that is used
 	Description string                `json:"-"` // e.g. 9000 of 10000 waiting jobs (user_limits.jobs)

@@ -61,7 +61,8 @@ func TestRunningJobsNameTheirNodes(t *testing.T) {
 	now := time.Date(2026, 11, 22, 21, 32, 0, 0, time.Local)
 	since := now.Add(-10 * time.Minute)
 	for want, nodes := range map[string][]string{
-		"runs 10m, 50m left": nil, "runs 10m on n1, n2, 50m left": {"n1", "n2"}, "runs 10m on n1, n2, …, 50m left": {"n1", "n2", "n3"},
+		"runs 10m, 50m left": nil, "runs 10m on n1, n2, 50m left": {"n1", "n2"},
+		"runs 10m on n1, n2, …, 50m left": {"n1", "n2", "n3"},
 	} {
 		j := api.Job{ID: 7, State: "running"}
 		j.LimitSeconds = 3600
