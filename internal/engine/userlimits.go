@@ -259,7 +259,7 @@ func (u *users) taken(more, came *addition) {
 // UserStanding holds the amounts of a user, and the limits on them.
 type UserStanding struct {
 	User        string                `json:"user"`
-	Running     int64                 `json:"running"`       // tasks, also those that wait in another queueing system
+	Running     int64                 `json:"running"`       // tasks, also if they wait in another queueing system
 	Jobs        int64                 `json:"waiting_jobs"`  // with tasks that have not started
 	Tasks       int64                 `json:"waiting_tasks"` // of these jobs
 	Pools       int                   `json:"pools"`         // that only the user's jobs made
@@ -268,8 +268,8 @@ type UserStanding struct {
 	Description string                `json:"-"` // e.g. 9000 of 10000 waiting jobs (user_limits.jobs)
 }
 
-// near returns the users who use at least this part of a limit, the nearest first. It is given the numbers of their
-// running tasks.
+// near returns the users who use at least this part of a limit, the nearest first. running has the number of running
+// tasks of each user.
 func (u *users) near(part float64, shares *allocation.Config, running map[string]int64) []UserStanding {
 	u.mu.Lock()
 	defer u.mu.Unlock()

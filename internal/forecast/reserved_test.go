@@ -11,9 +11,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// TestReservedDelaysAreWhatComesTrue: the delays that are told before a maintenance are those that are there when it is
-// reserved. To ask changes nothing.
-func TestReservedDelaysAreWhatComesTrue(t *testing.T) {
+// TestReservedDelaysComeTrue: a maintenance causes the delays that a dry run told before. The dry run changes nothing.
+func TestReservedDelaysComeTrue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop, one, began, stop := backfilled(t, share.Pool{Policy: "fifo"})
 		defer stop()
