@@ -25,7 +25,7 @@ func (s *session) canonical(out string) []string {
 		{`\(` + user + `([,)])`, "(ann$1"},
 		{`\b(people|physics|science/physics)/` + user + `\b`, "$1/ann"},
 		{`\bby ` + user + `\b`, "by ann"},
-		{`\b(of|for) ` + user + ` (on|in)\b`, "$1 ann $2"},
+		{`\b(of|for) ` + user + ` (on|in|continues?)\b`, "$1 ann $2"},
 		{`\bis ` + user + `\b`, "is ann"},
 		{`\binto ` + user + `\b`, "into ann"},
 		{`\byou are ` + user + `\b`, "you are ann"},
@@ -63,7 +63,7 @@ var varies = []struct {
 	{regexp.MustCompile(`"(hash|config)":\s*"[0-9a-f]{8}"`), `"$1": HASH`},
 	{regexp.MustCompile(`fairlead-dev-\d+`), "fairlead-dev-N"},
 	{regexp.MustCompile(`\b\d+(\.\d+)?[KMGTP]\b`), "SIZE"},
-	{regexp.MustCompile(`(runs SPAN); \S.*memory.*$`), "$1"}, // an agent measures its tasks only after a while
+	{regexp.MustCompile(`(runs SPAN(?: on \S+?)?); \S.*memory.*$`), "$1"}, // an agent measures its tasks only after a while
 	{regexp.MustCompile(`; it uses .*, measured .*?WHEN`), ""},
 	{regexp.MustCompile(`\b\d+(\.\d+)? cpu-[sh]\b`), "AMOUNT"},
 	{regexp.MustCompile(`\S+ \+ \(\S+ \+ \S+\) / (\S+) = \S+`), "N + (N + N) / $1 = N"},
