@@ -63,7 +63,8 @@ var varies = []struct {
 	{regexp.MustCompile(`"(hash|config)":\s*"[0-9a-f]{8}"`), `"$1": HASH`},
 	{regexp.MustCompile(`fairlead-dev-\d+`), "fairlead-dev-N"},
 	{regexp.MustCompile(`\b\d+(\.\d+)?[KMGTP]\b`), "SIZE"},
-	{regexp.MustCompile(`(runs SPAN(?: on \S+?)?); \S.*memory.*$`), "$1"}, // an agent measures its tasks only after a while
+	// an agent measures its tasks only after a while
+	{regexp.MustCompile(`(runs SPAN(?: on \S+?)?); \S.*memory.*$`), "$1"},
 	{regexp.MustCompile(`; it uses .*, measured .*?WHEN`), ""},
 	{regexp.MustCompile(`\b\d+(\.\d+)? cpu-[sh]\b`), "AMOUNT"},
 	{regexp.MustCompile(`\S+ \+ \(\S+ \+ \S+\) / (\S+) = \S+`), "N + (N + N) / $1 = N"},
