@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
@@ -12,21 +12,13 @@ import (
 	"github.com/fairlead/fairlead/internal/table"
 	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/internal/words"
-	"github.com/fairlead/fairlead/queue"
 )
-
-// nodeRun is a task that ran on a node, and how it ended.
-type nodeRun struct {
-	recorder.NodeTask
-	// End is the task; nil if the server no longer has it, or if the task has run again since.
-	End *api.Task `json:"end,omitempty"`
-}
 
 // nodeRuns is the answer of history --node as JSON.
 type nodeRuns struct {
-	Version int       `json:"version"`
-	At      time.Time `json:"at"`
-	Runs    []nodeRun `json:"runs"`
+	Version int                 `json:"version"`
+	At      time.Time           `json:"at"`
+	Runs    []recorder.NodeTask `json:"runs"`
 }
 
 // nodeHistory lists the tasks that ran on a node.
@@ -53,36 +45,13 @@ func (h *nodeHistory) list(ctx context.Context, client *api.Client) error {
 	if err != nil {
 		return err
 	}
-	out := nodeRuns{Version: api.Version, At: doc.At, Runs: []nodeRun{}}
-	for i := len(doc.Tasks) - 1; i >= 0; i-- {
-		r := nodeRun{NodeTask: doc.Tasks[i]}
-		if err := r.find(ctx, client); err != nil {
-			return err
-		}
-		out.Runs = append(out.Runs, r)
-	}
+	out := nodeRuns{Version: api.Version, At: doc.At, Runs: doc.Tasks}
+	slices.Reverse(out.Runs)
 	if h.listing.json {
 		return h.printJSON(out)
 	}
 	plain.Lines(&out)
 	return h.table(&out)
-}
-
-// find fills in how the run ended, unless the task has run again since.
-func (r *nodeRun) find(ctx context.Context, client *api.Client) error {
-	got, err := client.Jobs.Tasks(ctx, r.Job, r.Task-1, 1)
-	switch {
-	case errors.Is(err, queue.ErrNotFound):
-		return nil
-	case err != nil:
-		return err
-	case len(got.Tasks) == 0 || got.Tasks[0].Task != r.Task:
-		return nil
-	}
-	if t := &got.Tasks[0]; t.Node == r.Node && (r.Ended == nil || t.Ended != nil) {
-		r.End = t
-	}
-	return nil
 }
 
 func (h *nodeHistory) table(doc *nodeRuns) error {
@@ -97,7 +66,7 @@ func (h *nodeHistory) table(doc *nodeRuns) error {
 		if r.Ended != nil {
 			until = *r.Ended
 		}
-		row := []any{r.Job, numberOf(&r.NodeTask), r.User, words.Pool(r.Pool), clock(r.Started, doc.At),
+		row := []any{r.Job, numberOf(r), r.User, words.Pool(r.Pool), clock(r.Started, doc.At),
 			clockOr(r.Ended, doc.At), span(until.Sub(r.Started))}
 		t.Row(append(row, howRunEnded(r)...)...)
 	}
@@ -111,12 +80,12 @@ func (h *nodeHistory) table(doc *nodeRuns) error {
 }
 
 // howRunEnded writes state, exit, memory and cause of a run.
-func howRunEnded(r *nodeRun) []any {
+func howRunEnded(r *recorder.NodeTask) []any {
 	switch {
 	case r.Ended == nil:
 		return []any{"running", "-", "-", dash(plain.Line(r.Stop))}
-	case r.End == nil:
-		return []any{"ended", "-", "-", "it has run again since, or is no longer kept"}
+	case r.State == "":
+		return []any{"ended", "-", "-", "another server knows how"}
 	}
-	return []any{r.End.State, dash(words.Exit(r.End)), size(r.End.MaxRSS), dash(plain.Line(firstLine(r.End.Cause)))}
+	return []any{r.State, dash(words.ExitOf(r.Signal, r.ExitCode)), size(r.MaxRSS), dash(plain.Line(r.Cause))}
 }

@@ -78,7 +78,7 @@ func (a *applier) apply(s *State, c queue.Change) {
 			if run := s.Runs[taskID{r.JobID, r.Task}]; run != nil && run.Ref == r.Ref {
 				noteEnd(&s.Ends, run, ends.Lost, now)
 			}
-			s.end(r.Ref, now, now, false)
+			s.end(r.Ref, now, now, false, queue.Outcome{State: lost, Cause: c.Reason})
 			s.stats.Lost++
 			a.Observer.Lost(r.Ref)
 		}
@@ -136,14 +136,14 @@ func (s *State) JobOf(h queue.Header) sched.Job {
 }
 
 // end removes a task that ended at an instant from the core, if the core knows the same attempt.
-func (s *State) end(ref queue.Ref, ended, now time.Time, learn bool) *liveRun {
+func (s *State) end(ref queue.Ref, ended, now time.Time, learn bool, how queue.Outcome) *liveRun {
 	id := taskID{ref.JobID, ref.Task}
 	r := s.Runs[id]
 	if r == nil || r.Ref != ref {
 		return nil
 	}
 	delete(s.Runs, id)
-	s.countOut(r, usage.Within(ended, r.Started, now), now, learn)
+	s.countOut(r, usage.Within(ended, r.Started, now), now, learn, how)
 	s.touch()
 	return r
 }
@@ -161,7 +161,7 @@ func (s *State) forgetRun(ref queue.Ref, now time.Time) {
 		s.Core.Finish(old.run, now, false) // it goes on
 		return
 	}
-	s.countOut(old, now, now, false)
+	s.countOut(old, now, now, false, queue.Outcome{})
 }
 
 // abort removes a task from the core as if it had never started. A change of the store reports when it waits again.
@@ -225,7 +225,7 @@ func (a *applier) endedElsewhere(s *State, runs []queue.Run, now time.Time) {
 		default:
 			a.moveOn(s, known, r, now)
 			delete(s.Runs, taskID{r.JobID, r.Task})
-			s.countOut(known, r.Ended, now, r.Learns)
+			s.countOut(known, r.Ended, now, r.Learns, queue.Outcome{})
 			s.touch()
 		}
 	}
@@ -266,7 +266,7 @@ func (s *State) stop(runs []queue.Run, why string) {
 
 // countOut removes a task from the core, and compares its end with the end that it would have had on a cluster of its
 // pool's own.
-func (s *State) countOut(r *liveRun, ended, now time.Time, learn bool) {
+func (s *State) countOut(r *liveRun, ended, now time.Time, learn bool, how queue.Outcome) {
 	learn = learn && !r.Queued
 	if f := &s.Fairness; learn {
 		width := float64(max(1, r.Header.Request[s.Core.Cluster().Unit()]))
@@ -284,7 +284,7 @@ func (s *State) countOut(r *liveRun, ended, now time.Time, learn bool) {
 	if learn {
 		s.Lengths.Note(r.Pool, ended.Sub(r.Started))
 	}
-	s.Past.note(r, max(1, r.Header.Request[s.Core.Cluster().Unit()]), ended)
+	s.Past.note(r, max(1, r.Header.Request[s.Core.Cluster().Unit()]), ended, how)
 	s.Limits.note(s.Core, r, ended)
 	s.Core.FinishAt(r.run, ended, now, learn)
 }

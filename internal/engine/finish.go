@@ -167,7 +167,7 @@ func (f *finisher) finish(ctx context.Context, results []queue.Result) ([]queue.
 	return update2(f.base, func(s *State) ([]queue.Verdict, error) {
 		for i, v := range verdicts {
 			if errors.Is(v.Err, queue.ErrStaleAttempt) {
-				s.end(results[i].Ref, now, now, false) // it is over in the store, so it is here
+				s.end(results[i].Ref, now, now, false, queue.Outcome{}) // it is over in the store, so it is here
 			}
 			if v.Err != nil {
 				continue
@@ -251,7 +251,8 @@ func (f *finisher) finished(s *State, res *queue.Result, now time.Time) {
 	if r := s.Runs[taskID{res.JobID, res.Task}]; r != nil && r.Ref == res.Ref && !res.Began.IsZero() {
 		f.applier.moveOn(s, r, queue.Run{Ref: res.Ref, Started: res.Began}, now)
 	}
-	s.end(res.Ref, now.Add(-usage.Late(res.Began, res.Ended, now)), now, res.Outcome.State != queue.Cancelled)
+	s.end(res.Ref, now.Add(-usage.Late(res.Began, res.Ended, now)), now, res.Outcome.State != queue.Cancelled,
+		res.Outcome)
 }
 
 // Finish reports how attempts ended. If another worker holds an attempt, its error is [queue.ErrStaleAttempt].

@@ -66,10 +66,21 @@ type pastRun struct {
 	User, Pool     string
 	Units          int64
 	Started, Ended time.Time
+	// End is how it ended: with the state lost if its lease ended, without a state at another server.
+	End queue.Outcome
+}
+
+// lost is the state of a past task whose lease ended.
+const lost queue.State = "lost"
+
+// short returns an outcome without the rest of a long cause.
+func short(o queue.Outcome) queue.Outcome {
+	o.Cause, _, _ = strings.Cut(o.Cause, "\n")
+	return o
 }
 
 // note adds a task that has ended.
-func (p *pasts) note(r *liveRun, units int64, ended time.Time) {
+func (p *pasts) note(r *liveRun, units int64, ended time.Time, how queue.Outcome) {
 	if r.Queued {
 		return // it never began
 	}
@@ -84,7 +95,7 @@ func (p *pasts) note(r *liveRun, units int64, ended time.Time) {
 		n = &pastRuns{}
 		(*p)[r.Holder] = n
 	}
-	run := pastRun{taskID{r.Ref.JobID, r.Ref.Task}, r.Header.User, r.Header.Pool, units, r.Started, ended}
+	run := pastRun{taskID{r.Ref.JobID, r.Ref.Task}, r.Header.User, r.Header.Pool, units, r.Started, ended, short(how)}
 	if n.Last = ended; len(n.Runs) < pastTasks {
 		n.Runs = append(n.Runs, run)
 		return

@@ -29,6 +29,12 @@ type NodeTask struct {
 	Ended *time.Time `json:"ended,omitempty"`
 	// Stop says why it is being stopped, if it is.
 	Stop string `json:"stop,omitempty"`
+	// State is how it ended: succeeded, failed, cancelled or lost; missing while it runs, or if another server ended it.
+	State    string `json:"state,omitempty"`
+	ExitCode int    `json:"exit_code,omitempty"`
+	Signal   string `json:"signal,omitempty"`
+	Cause    string `json:"cause,omitempty"`
+	MaxRSS   int64  `json:"max_rss_bytes,omitempty"`
 }
 
 // Name names the task as commands do: 12 is the only task of job 12, and 12_7 the task with the number 7.
@@ -87,7 +93,8 @@ func (rc *Recorder) EndedTasks(nodes []string, since time.Time) []NodeTask {
 				if !r.Ended.Before(since) {
 					ended := r.Ended
 					out = append(out, NodeTask{Node: name, Job: r.ID.Job, Task: r.ID.Task, User: r.User, Pool: r.Pool, Units: r.Units,
-						Started: r.Started, Ended: &ended})
+						Started: r.Started, Ended: &ended, State: string(r.End.State), ExitCode: r.End.ExitCode, Signal: r.End.Signal,
+						Cause: r.End.Cause, MaxRSS: r.End.MaxRSS})
 				}
 			}
 			slices.SortFunc(out[first:], func(a, b NodeTask) int {

@@ -67,7 +67,7 @@ func TestRealLists(t *testing.T) {
 	b.do(chromedp.Click(`#output a[href*="nodes/n1"]`))
 	b.until(`document.querySelector("h1")?.textContent === "n1"`)
 	if got := texts(b, "#running h2, #ended h2"); !slices.Equal(got,
-		[]string{"Running: 1 task", "Ended in the last day: 3 jobs failed"}) {
+		[]string{"Running: 1 task", "Ended in the last day: 3 tasks failed"}) {
 		t.Errorf("the machine says %q", got)
 	}
 	if got := texts(b, "#has tbody tr"); len(got) != 2 || !strings.HasPrefix(got[0], "cpu") {

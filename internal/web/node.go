@@ -24,9 +24,9 @@ type Node struct {
 	Node    nodeRow
 	Has     []resourceUse
 	Running []history.NodeTask
-	// Ended are the last tasks that ended there, the newest first, and Failed how many of the jobs in the list failed.
-	Ended  []endedTask
-	Failed int
+	// Ended are the last tasks that ended there, the newest first, and Failed and Lost how many of them failed and were lost.
+	Ended        []history.NodeTask
+	Failed, Lost int
 	// More is how many other tasks ended there in that time.
 	More int
 }
@@ -37,12 +37,6 @@ type resourceUse struct {
 	Used, Free, Total string
 	Full              float64
 	Endless           bool
-}
-
-// endedTask is a task that ended on the machine, with its job.
-type endedTask struct {
-	history.NodeTask
-	Of *api.Job
 }
 
 // endedShown is the number of ended tasks on the page, and endedPast how far back they go.
@@ -77,9 +71,7 @@ func loadNode(ctx context.Context, src Source, r *Request) (any, error) {
 			n.Tasks = append(n.Tasks, t)
 		}
 	}
-	if err := n.ended(ctx, src, tasks.Tasks); err != nil {
-		return nil, err
-	}
+	n.ended(tasks.Tasks)
 	shares, err := src.Pools.Shares(ctx, "")
 	if err != nil {
 		return nil, err
@@ -112,36 +104,23 @@ func unitLast(name, unit string) int {
 	return 1
 }
 
-// ended lists the last tasks that ended on the machine, with how their jobs ended.
-func (n *Node) ended(ctx context.Context, src Source, all []history.NodeTask) error {
+// ended lists the last tasks that ended on the machine.
+func (n *Node) ended(all []history.NodeTask) {
 	for _, t := range all {
 		if t.Ended != nil {
-			n.Ended = append(n.Ended, endedTask{NodeTask: t})
+			n.Ended = append(n.Ended, t)
 		}
 	}
-	slices.SortStableFunc(n.Ended, func(a, b endedTask) int { return b.Ended.Compare(*a.Ended) })
+	slices.SortStableFunc(n.Ended, func(a, b history.NodeTask) int { return b.Ended.Compare(*a.Ended) })
 	if len(n.Ended) > endedShown {
 		n.Ended, n.More = n.Ended[:endedShown], len(n.Ended)-endedShown
 	}
-	var ids []int64
 	for _, t := range n.Ended {
-		ids = append(ids, t.Job)
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	list, err := src.Jobs.List(ctx, queue.Query{IDs: ids, Limit: len(ids)}, JobOptions{Ends: true})
-	if err != nil {
-		return err
-	}
-	of := map[int64]*api.Job{}
-	for i := range list.Jobs {
-		if of[list.Jobs[i].ID] = &list.Jobs[i]; list.Jobs[i].State == string(queue.Failed) {
+		switch t.State {
+		case string(queue.Failed):
 			n.Failed++
+		case "lost":
+			n.Lost++
 		}
 	}
-	for i := range n.Ended {
-		n.Ended[i].Of = of[n.Ended[i].Job]
-	}
-	return nil
 }

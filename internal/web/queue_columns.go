@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/history"
 	"github.com/fairlead/fairlead/internal/words"
 )
 
@@ -17,6 +18,7 @@ var columnFuncs = template.FuncMap{
 	"column":       column,
 	"capital":      func(word string) string { return strings.ToUpper(word[:1]) + word[1:] },
 	"timeLeft":     timeLeft,
+	"nodeExit":     func(t history.NodeTask) string { return words.ExitOf(t.Signal, t.ExitCode) },
 	"exitOf":       func(j *api.Job) string { return words.Exit(j.LastEnd) },
 	"exit":         exitWords,
 	"ranFor":       ranFor,

@@ -10,13 +10,19 @@ import (
 
 // Exit says how the process of a task ended if it failed: its exit code, or the signal that ended it.
 func Exit(t *api.Task) string {
-	switch {
-	case t == nil:
+	if t == nil {
 		return ""
-	case t.Signal != "":
-		return t.Signal
-	case t.ExitCode != 0:
-		return strconv.Itoa(t.ExitCode)
+	}
+	return ExitOf(t.Signal, t.ExitCode)
+}
+
+// ExitOf is Exit for a signal and an exit code.
+func ExitOf(signal string, code int) string {
+	switch {
+	case signal != "":
+		return signal
+	case code != 0:
+		return strconv.Itoa(code)
 	}
 	return ""
 }
