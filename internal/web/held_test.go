@@ -15,6 +15,11 @@ func TestHeldSpans(t *testing.T) {
 	begin := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	at := func(s int) *time.Time { x := begin.Add(time.Duration(s) * time.Second); return &x }
 	event := func(s int, code string) api.Event { return api.Event{At: *at(s), Code: code, Text: "of " + code} }
+	task := func(s, task int, code string) api.Event {
+		e := event(s, code)
+		e.Task = task
+		return e
+	}
 	for name, c := range map[string]struct {
 		job    api.Job
 		events []api.Event
@@ -61,8 +66,16 @@ func TestHeldSpans(t *testing.T) {
 			api.Job{Tasks: 1}, []api.Event{event(0, "submitted"), event(10, "queued")}, []string{"waits 0-10", "state.queued 10-100"},
 		},
 		"is an array": {
-			api.Job{Tasks: 3, Started: at(20)}, []api.Event{event(0, "submitted"), event(20, "started"), event(25, "started"), event(30, "finished"), event(40, "lost")},
-			[]string{"waits 0-20", "state.running 20-100"},
+			api.Job{Tasks: 3, Started: at(20)}, []api.Event{
+				event(0, "submitted"), event(5, "share.behind"), task(20, 0, "started"), task(25, 1, "started"),
+				task(30, 0, "finished"), task(40, 1, "lost"), event(50, "capacity.full"), task(70, 2, "started"),
+			},
+			[]string{"waits 0-5", "share.behind 5-20", "state.running 20-40", "share.behind 40-50", "capacity.full 50-70",
+				"state.running 70-100"},
+		},
+		"is an array whose first attempt has no record": {
+			api.Job{Tasks: 3, Started: at(20)}, []api.Event{event(0, "submitted"), task(60, 1, "started"), task(80, 1, "finished")},
+			[]string{"waits 0-20", "state.running 20-80", "waits 80-100"},
 		},
 	} {
 		var got []string

@@ -111,12 +111,25 @@ func heldPicture(sums []heldSum, spans []heldSpan, now time.Time) plot.Figure {
 
 // holding tracks the state of a job through its events.
 type holding struct {
-	array  bool // the job has several tasks: it runs as soon as one of them runs
+	array  bool         // the job has several tasks: it runs while one of them runs
+	tasks  map[int]bool // of an array: the tasks that run; -1 is its first attempt, if its task is not known
 	reason api.Event
 	held   bool
 	queued bool
 	runs   bool
 	over   bool
+}
+
+// task notes the start or the end of a task of an array.
+func (h *holding) task(e *api.Event, runs bool) {
+	if h.tasks == nil {
+		h.tasks = map[int]bool{}
+	}
+	delete(h.tasks, -1)
+	if h.tasks[e.Task] = true; !runs {
+		delete(h.tasks, e.Task)
+	}
+	h.runs = len(h.tasks) > 0
 }
 
 // heldSpans returns the time spans and their reasons, without gaps except where the job had ended. The
@@ -172,10 +185,15 @@ func (h *holding) apply(e *api.Event) {
 		h.held = false
 	case "started":
 		h.runs, h.queued, h.over = true, false, false
+		if h.array {
+			h.task(e, true)
+		}
 	case "queued":
 		h.queued = true
 	case "again", "lost", "refused", "stopped":
-		if !h.array {
+		if h.array {
+			h.task(e, false)
+		} else {
 			h.runs, h.queued, h.reason = false, false, api.Event{}
 		}
 	case queue.EventEnded:
@@ -191,7 +209,9 @@ func (h *holding) apply(e *api.Event) {
 	case unknownReason:
 		h.reason = *e
 	case "finished":
-		h.over = !h.array
+		if h.over = !h.array; h.array {
+			h.task(e, false)
+		}
 	default:
 		if strings.Contains(e.Code, ".") {
 			h.reason = *e
