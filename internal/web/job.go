@@ -2,9 +2,7 @@ package web
 
 import (
 	"context"
-	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/api"
@@ -72,7 +70,7 @@ func loadJob(ctx context.Context, src Source, r *Request) (any, error) {
 	j.Later = j.Later && j.Why.Rank != nil
 	j.First = j.Why.Ahead[:min(aheadShown, len(j.Why.Ahead))]
 	j.More = len(j.Why.Ahead) - len(j.First)
-	j.Start, j.Ahead, j.Runs = startOf(j.Why), aheadOf(j.Why), runsOf(j)
+	j.Start, j.Ahead, j.Runs = startOf(j.Why), aheadOf(j.Why), runsOf(j, happened.Events)
 	j.Try = tryOf(ctx, src, &j.Job, j.Why.Units.Unit, r)
 	return j, nil
 }
@@ -144,35 +142,4 @@ func levelOf(l *why.Level, growth float64) level {
 		}
 	}
 	return out
-}
-
-// runsOf draws the tasks on the page over time, from the submission on.
-func runsOf(j *Job) plot.Figure {
-	if len(j.List.Rows) == 0 {
-		return nil
-	}
-	g := plot.Gantt{Width: 620, X: plot.Axis{Unit: plot.Seconds, Label: "since it was submitted"},
-		Keys: []string{"runs", "waits"}}
-	at := func(t time.Time) float64 { return t.Sub(j.Job.Submitted).Seconds() }
-	for i, t := range j.List.Rows {
-		g.Rows = append(g.Rows, fmt.Sprint("task ", t.Number))
-		if j.Job.Tasks == 1 {
-			g.Rows[i] = t.Node
-		}
-		end := at(j.Why.At)
-		if t.Ended != nil {
-			end = at(*t.Ended)
-		}
-		tip := fmt.Sprintf("attempt %d on %s: %s", t.Attempt, t.Node, t.State)
-		if t.Queued {
-			g.Boxes = append(g.Boxes, plot.Box{Row: i, From: 0, To: max(end, 0), Key: "waits", Label: "queued",
-				Tip: fmt.Sprintf("attempt %d waits in the other queueing system of %s", t.Attempt, t.Node)})
-			continue
-		}
-		g.Boxes = append(g.Boxes,
-			plot.Box{Row: i, From: 0, To: max(0, at(t.Started)), Key: "waits", Tip: "waited"},
-			plot.Box{Row: i, From: at(t.Started), To: max(end, at(t.Started)), Key: "runs",
-				Label: fmt.Sprint("attempt ", t.Attempt), Tip: tip})
-	}
-	return g
 }
