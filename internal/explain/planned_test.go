@@ -15,40 +15,46 @@ import (
 )
 
 // TestPlannedRoomFollowsTheOrder: while the order changes between two plans, the list says of the job that is next that
-// it is, and of no job behind it that room is kept for it.
+// it is, and of no job behind it that room is kept for it. Tasks that end at one instant are counted out in any order,
+// and some orders leave the plan fresh; so it looks at several runs.
 func TestPlannedRoomFollowsTheOrder(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
-		o.Shares.Sched.Root, o.Shares.Sched.Backfill = share.Pool{Policy: "fairtree"}, sched.Conservative
-		loop, stop := start(t, o, 4, enginetest.Lasting)
-		defer stop()
-		ids := enginetest.Submit(t, loop, fairlead.Job{User: "ann", Array: "1-60", Request: fairlead.Amounts{"cpu": 1},
-			Payload: []byte("4s")})
-		for range 4 {
-			ids = append(ids, enginetest.Submit(t, loop, fairlead.Job{User: "bob", Request: fairlead.Amounts{"cpu": 4},
-				Payload: []byte("5s")})...)
-		}
-		stale := 0
-		for range 60 {
-			time.Sleep(400 * time.Millisecond)
-			synctest.Wait() // tasks may end at this instant
-			short := explain.New(loop).ShortReasons(t.Context(), enginetest.Jobs(t, loop, ids...))
-			kept := engine.Read(loop, func(s *engine.State) map[int64]room.Kept { return s.Core.Read().Kept() })
-			for id, r := range short {
-				k := kept[id]
-				first := k.Since != nil
-				switch {
-				case r.Rank == 1 && r.Text != "room; it is next" && (r.Text != "room, kept for it" || !first):
-					t.Errorf("job %d is next, and waits for %q", id, r.Text)
-				case r.Rank > 1 && first && !k.Held && !k.Owed:
-					if stale++; r.Text != "room" {
-						t.Errorf("job %d is number %d, and waits for %q", id, r.Rank, r.Text)
-					}
+	stale := 0
+	for range 8 {
+		synctest.Test(t, func(t *testing.T) { stale += staleReasons(t) })
+	}
+	if stale < 40 {
+		t.Errorf("the order was another one than at the last plan only %d times", stale)
+	}
+}
+
+// staleReasons plays a run. It counts how often another job than at the last plan was first.
+func staleReasons(t *testing.T) (stale int) {
+	o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
+	o.Shares.Sched.Root, o.Shares.Sched.Backfill = share.Pool{Policy: "fairtree"}, sched.Conservative
+	loop, stop := start(t, o, 4, enginetest.Lasting)
+	defer stop()
+	ids := enginetest.Submit(t, loop, fairlead.Job{User: "ann", Array: "1-60", Request: fairlead.Amounts{"cpu": 1},
+		Payload: []byte("4s")})
+	for range 4 {
+		ids = append(ids, enginetest.Submit(t, loop, fairlead.Job{User: "bob", Request: fairlead.Amounts{"cpu": 4},
+			Payload: []byte("5s")})...)
+	}
+	for range 60 {
+		time.Sleep(400 * time.Millisecond)
+		synctest.Wait() // tasks may end at this instant
+		short := explain.New(loop).ShortReasons(t.Context(), enginetest.Jobs(t, loop, ids...))
+		kept := engine.Read(loop, func(s *engine.State) map[int64]room.Kept { return s.Core.Read().Kept() })
+		for id, r := range short {
+			k := kept[id]
+			switch {
+			case r.Rank == 1 && r.Text != "room; it is next" && (r.Text != "room, kept for it" || !k.First):
+				t.Errorf("job %d is next, and waits for %q", id, r.Text)
+			case r.Rank > 1 && k.First && !k.Held && !k.Owed:
+				if stale++; r.Text != "room" {
+					t.Errorf("job %d is number %d, and waits for %q", id, r.Rank, r.Text)
 				}
 			}
 		}
-		if stale < 5 {
-			t.Errorf("the order was another one than at the last plan only %d times", stale)
-		}
-	})
+	}
+	return stale
 }
