@@ -64,6 +64,8 @@ type WhatIf struct {
 	Again  bool     `json:"again"`
 	Before Standing `json:"before"`
 	After  Standing `json:"after"`
+	// Conclusion says in a sentence what the change does to the start.
+	Conclusion string `json:"conclusion,omitempty"`
 	// Seconds is how much sooner the job would start; negative is later. It is nil unless both starts are
 	// known.
 	Seconds *float64 `json:"sooner_seconds,omitempty"`
@@ -96,11 +98,11 @@ func (a *Answer) Standing() Standing {
 // Compare works out by how much sooner the job would start.
 func (w *WhatIf) Compare() {
 	x, y := w.Before.Start, w.After.Start
-	if x == nil || y == nil || x.By == nil || y.By == nil {
-		return
+	if x != nil && y != nil && x.By != nil && y.By != nil {
+		s := x.By.Sub(*y.By).Seconds()
+		w.Seconds = &s
 	}
-	s := x.By.Sub(*y.By).Seconds()
-	w.Seconds = &s
+	w.Conclusion = w.difference()
 }
 
 // Text is the comparison for a person.
@@ -116,8 +118,8 @@ func (w *WhatIf) Text() string {
 	}
 	w.Before.text(&b, "as it is", w.At)
 	w.After.text(&b, "changed so", w.At)
-	if text := w.difference(); text != "" {
-		fmt.Fprintf(&b, "  %s\n", text)
+	if w.Conclusion != "" {
+		fmt.Fprintf(&b, "  %s\n", w.Conclusion)
 	}
 	if w.Again {
 		b.WriteString("  Priority, pool and time limit can be changed where the job waits; for the rest, cancel it and " +

@@ -63,7 +63,7 @@ If the reservation exists already, the flags change it.`,
 	f := c.Flags()
 	f.SortFlags = false
 	f.StringSliceVar(&s.nodes, "nodes", nil, "names of nodes, or a number of nodes")
-	f.StringVar(&s.start, "start", "", "begin: now, 2d (from now), 16:00, 2026-12-24T08:00, tomorrow")
+	f.StringVar(&s.start, "start", "", "begin: now, 2d (from now), 16:00, tomorrow 08:00, 2026-12-24T08:00")
 	f.StringVar(&s.lasts, "duration", "", "duration: 4h, 2d")
 	f.BoolVar(&s.maintenance, "maint", false, "maintenance: no job runs on the nodes")
 	f.StringSliceVarP(&s.pools, "pool", "A", nil, "pools whose jobs may use it, with the pools below them")

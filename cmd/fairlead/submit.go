@@ -64,7 +64,7 @@ The job gets PATH and the locale of your environment; pass more with --export.`,
 	f.StringVarP(&s.array, "array", "a", "", "task numbers, e.g. 0-99%10 (ten at once)")
 	f.IntVar(&s.maxRunning, "max-running", 0, "maximum number of tasks that run at once")
 	f.StringSliceVarP(&s.after, "after", "d", nil, "jobs to wait for: 12, ok:12, failed:12, any:12")
-	f.StringVarP(&s.begin, "begin", "b", "", "earliest start: 16:00, +2h, 2026-12-24T08:00, tomorrow")
+	f.StringVarP(&s.begin, "begin", "b", "", "earliest start: 16:00, +2h, tomorrow 08:00, 2026-12-24T08:00")
 	f.BoolVarP(&s.hold, "hold", "H", false, "hold the job until it is released")
 	f.IntVar(&s.retries, "retries", 0, "number of retries of a task that fails")
 	f.StringVar(&s.backoff, "backoff", "", "delay before the first retry; doubles each time (default 5s)")

@@ -26,6 +26,17 @@ func ParseInstant(text string, now time.Time) (time.Time, error) {
 	case "noon":
 		return next(12 * time.Hour), nil
 	}
+	if day, clock, two := strings.Cut(text, " "); two && (day == "today" || day == "tomorrow") {
+		t, err := time.Parse("15:04", strings.TrimSpace(clock))
+		if err != nil {
+			return now, fmt.Errorf("%q is not a time: expected %s 08:00", text, day)
+		}
+		date := now
+		if day == "tomorrow" {
+			date = midnight.AddDate(0, 0, 1)
+		}
+		return time.Date(date.Year(), date.Month(), date.Day(), t.Hour(), t.Minute(), 0, 0, now.Location()), nil
+	}
 	if later, ok := strings.CutPrefix(strings.TrimPrefix(text, "now"), "+"); ok {
 		d, err := ParseDuration(strings.NewReplacer("minutes", "m", "minute", "m", "hours", "h", "hour", "h", "days", "d", "day", "d", "seconds", "s").Replace(later))
 		return now.Add(d), err
@@ -40,7 +51,7 @@ func ParseInstant(text string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return now, fmt.Errorf("%q is not a time: expected 16:00, +2h, 2026-12-24, 2026-12-24T08:00, tomorrow", text)
+	return now, fmt.Errorf("%q is not a time: expected 16:00, +2h, tomorrow 08:00, 2026-12-24, 2026-12-24T08:00", text)
 }
 
 // ParsePast reads a point in the past: a time, or how long ago.

@@ -12,6 +12,7 @@ func TestInstants(t *testing.T) {
 	for text, want := range map[string]string{
 		"now": "2026-03-04 12:00", "2d": "2026-03-06 12:00", "90m": "2026-03-04 13:30", "16:00": "2026-03-04 16:00", "11:59": "2026-03-05 11:59",
 		"tomorrow": "2026-03-05 00:00", "midnight": "2026-03-05 00:00", "noon": "2026-03-05 12:00", "now+2hours": "2026-03-04 14:00",
+		"tomorrow 08:00": "2026-03-05 08:00", "today 18:30": "2026-03-04 18:30",
 		"2026-12-24": "2026-12-24 00:00", "2026-12-24T08:00": "2026-12-24 08:00", "2026-12-24T08:00:00+02:00": "2026-12-24 06:00",
 	} {
 		got, err := ParseStart(text, now)
@@ -19,7 +20,7 @@ func TestInstants(t *testing.T) {
 			t.Errorf("%q begins at %v (%v), want %s", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "whenever", "25:00", "-2h", "2026-13-01"} {
+	for _, text := range []string{"", "whenever", "25:00", "-2h", "2026-13-01", "tomorrow noon", "today 25:00"} {
 		if got, err := ParseStart(text, now); err == nil {
 			t.Errorf("%q begins at %v", text, got)
 		}

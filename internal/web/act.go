@@ -2,9 +2,11 @@ package web
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/queue"
@@ -21,6 +23,7 @@ func loadAct(ctx context.Context, src Source, r *Request) (any, error) {
 		return nil, &queue.Invalid{Field: "verb", Msg: fmt.Sprintf("%.40q is not a known action", a.Verb)}
 	}
 	x := acts[at]
+	a.typed = r.Query
 	a.Says, a.Does, a.Harm, a.Undo = x.says, x.does, x.harm, x.undo
 	switch a.Verb {
 	case "boost", "unboost":
@@ -57,7 +60,12 @@ func (d *Dashboard) act(w http.ResponseWriter, r *http.Request) {
 	}
 	a := data.(*Act)
 	if err := a.do(r.Context(), d.source, req); err != nil {
-		d.fail(w, r, err)
+		if !errors.Is(err, queue.ErrInvalid) || a.Pool == nil {
+			d.fail(w, r, err)
+			return
+		}
+		a.Problem = err.Error() // the form keeps the typed texts
+		d.write(w, r, actPage, req, a, api.Status(err))
 		return
 	}
 	a.Done = true
@@ -80,8 +88,17 @@ func (a *Act) do(ctx context.Context, src Source, r *Request) (err error) {
 	if a.Verb == cancelWaiting {
 		req.Verb, req.Waiting = "cancel", true
 	}
-	if a.Verb == "hold" {
+	switch a.Verb {
+	case "hold":
 		req.Cause = r.Word("reason")
+	case "move":
+		if req.Pool = r.Word("to"); req.Pool == "" {
+			return &queue.Invalid{Field: "to", Msg: "name the pool"}
+		}
+	case "limit":
+		if req.Limit, err = strconv.ParseFloat(r.Word("limit"), 64); err != nil {
+			return &queue.Invalid{Field: "limit", Msg: fmt.Sprintf("%.40q is not a number of seconds", r.Word("limit"))}
+		}
 	}
 	if p := a.Priorities; p != nil {
 		if p.Chosen == "" {

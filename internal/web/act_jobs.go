@@ -1,8 +1,10 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 
@@ -22,12 +24,14 @@ func (a *Act) aboutJobs(ctx context.Context, src Source, r *Request) error {
 		}
 		ids = append(ids, id)
 	}
-	switch a.Back += "queue"; {
+	switch a.Back += queuePath; {
 	case len(ids) == 0:
 		return &queue.Invalid{Field: "job", Msg: "no job is selected; select jobs in the queue"}
 	case len(ids) > maxAct:
 		return &queue.Invalid{Field: "job",
 			Msg: fmt.Sprintf("at most %d jobs at once by number; for more, select all jobs that match", maxAct)}
+	case r.Query.Has("list"): // the list in which the jobs were selected
+		a.Back += "?" + url.Values{"list": {r.Word("list")}, "q": {r.Word("q")}}.Encode()
 	case len(ids) == 1:
 		a.Back = fmt.Sprint(r.Root, "jobs/", ids[0])
 	}
@@ -172,6 +176,12 @@ func effect(name string, j *api.Job) string {
 		return "is stopped, and waits again from the start"
 	case name == "requeue" && j.Running > 0:
 		return "is taken back from the other queueing system, and waits here again"
+	case (name == "move" || name == "limit") && j.Running > 0:
+		return "runs: nothing changes"
+	case name == "move":
+		return "waits in the other pool"
+	case name == "limit":
+		return "has " + limitWords(cmp.Or(j.LimitSeconds, -1)) + " now"
 	case name == cancelWaiting:
 		return cancelsWaiting(j)
 	case name == "cancel" && j.Running > j.Queued:

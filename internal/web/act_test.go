@@ -105,6 +105,40 @@ func TestUndoCommandNamesAll(t *testing.T) {
 	shows(t, text, "Cancel: done", want+"<")
 }
 
+// TestBoostShowsShares checks that the question shows the shares under the typed factor.
+func TestBoostShowsShares(t *testing.T) {
+	l := newLab(t, cluster)
+	_, _, text := l.get("/act?verb=boost&pool=physics")
+	shows(t, text, "With a factor of 2, sibling pools get less", "weight 60 × 2", "share 60.0% → 75.0%",
+		"share 40.0% → 25.0%", `name="for" value="6h"`)
+	_, _, text = l.get("/act?verb=boost&pool=physics&factor=6&for=3h&reason=thesis")
+	shows(t, text, "share 60.0% → 90.0%", "share 40.0% → 10.0%", `name="factor" value="6"`, `name="for" value="3h"`)
+}
+
+// TestMistakesKeepTheForm checks that a mistake in the form of a boost or a pause is told in the form, which keeps
+// everything that was typed.
+func TestMistakesKeepTheForm(t *testing.T) {
+	l := newLab(t, cluster)
+	for _, c := range []struct {
+		form url.Values
+		says []string
+	}{
+		{url.Values{"verb": {"boost"}, "pool": {"physics"}, "factor": {"0"}, "for": {"3h"}, "reason": {"thesis"}},
+			[]string{`class="problem" role="alert">factor: `, `name="factor" value="0"`, `name="for" value="3h"`,
+				`value="thesis"`}},
+		{url.Values{"verb": {"boost"}, "pool": {"physics"}, "factor": {"2"}, "for": {"soon"}},
+			[]string{`role="alert">for: `, `name="for" value="soon"`}},
+		{url.Values{"verb": {"pause"}, "pool": {"physics"}, "for": {"-1h"}, "reason": {"over budget"}},
+			[]string{`role="alert">for: `, `value="over budget"`}},
+	} {
+		status, text := l.post("/act", c.form)
+		if status != http.StatusUnprocessableEntity && status != http.StatusBadRequest {
+			t.Errorf("%v: status %d", c.form, status)
+		}
+		shows(t, text, c.says...)
+	}
+}
+
 // TestUnboostGoesByItsNumber checks that the question names the pool whose boost ends, whatever pool the
 // address names.
 func TestUnboostGoesByItsNumber(t *testing.T) {

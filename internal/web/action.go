@@ -2,7 +2,10 @@ package web
 
 import (
 	"fmt"
+	"math"
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/fairlead/fairlead/internal/api"
@@ -41,6 +44,52 @@ type Act struct {
 	Paused  *api.PauseResponse
 	Back    string
 	Undo    string // the verb that undoes the action
+	typedForm
+}
+
+// typedForm is the form of an action as the user typed it.
+type typedForm struct {
+	Problem string // an error in it
+	typed   url.Values
+}
+
+// Typed returns the text of a field: as it was typed, or else its default.
+func (f *typedForm) Typed(field, usual string) string {
+	if f.typed.Has(field) {
+		return f.typed.Get(field)
+	}
+	return usual
+}
+
+// limit returns the new time limit in seconds.
+func (a *Act) limit() float64 {
+	seconds, _ := strconv.ParseFloat(a.Typed("limit", ""), 64)
+	return seconds
+}
+
+// Factor returns the factor of a boost, or 0 if it is not a number.
+func (a *Act) Factor() float64 {
+	f, err := strconv.ParseFloat(a.Typed("factor", usualFactor), 64)
+	if a.Verb != "boost" || err != nil || !(f > 0) || math.IsInf(f, 0) {
+		return 0
+	}
+	return f
+}
+
+// ShareOf is ShareThen for a sibling.
+func (a *Act) ShareOf(sibling int) float64 { return a.ShareThen(&a.Siblings[sibling]) }
+
+// usualFactor is the factor of a boost in an empty form.
+const usualFactor = "2"
+
+// ShareThen returns the share of a pool among its siblings while the pool of the action is boosted.
+func (a *Act) ShareThen(p *views.PoolView) float64 {
+	f := a.Factor()
+	all := 1 - a.Pool.ShareHere + a.Pool.ShareHere*f
+	if p.Path == a.Pool.Path {
+		return p.ShareHere * f / all
+	}
+	return p.ShareHere / all
 }
 
 // Outcome describes in a few words how far the action got.
@@ -76,6 +125,10 @@ func (a *Act) Button() string {
 	switch {
 	case a.Priorities != nil:
 		return strings.TrimSpace("Set priority " + a.Priorities.Chosen)
+	case a.Verb == "limit":
+		return "Set limit " + limitWords(a.limit())
+	case a.Verb == "move":
+		return "Move to " + a.Typed("to", "")
 	case a.Verb == "unboost":
 		return a.Says
 	case a.Pool != nil:
@@ -153,6 +206,9 @@ var acts = []action{
 	{"uncancel", "Uncancel", "Tasks that waited wait again, and stopped tasks run again from the start. Tasks that had ended do not run again.", "cancel", false},
 	{"prioritise", "Priority", "Waiting tasks move forward or back in their pool; running tasks continue.", "prioritise",
 		false},
+	{"move", "Move", "The waiting job goes to another pool, and keeps its age. Its past usage stays charged to the old " +
+		"pool.", "", false},
+	{"limit", "Set the time limit of", "The waiting job keeps its place; planned starts are computed again.", "", false},
 	{"boost", "Boost", "The pool gets a higher or lower weight for a time; the boost ends by itself.", "", false},
 	{"pause", "Pause", "No new task of the pool or of pools below it starts. Running tasks continue, waiting tasks keep their places, and users can submit jobs. Other pools use its share meanwhile; it gets no compensation.", "resume", false},
 	{"resume", "Resume", "Waiting tasks of the pool start again in their turn.", "pause", false},

@@ -15,11 +15,6 @@ func TestHeldSpans(t *testing.T) {
 	begin := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	at := func(s int) *time.Time { x := begin.Add(time.Duration(s) * time.Second); return &x }
 	event := func(s int, code string) api.Event { return api.Event{At: *at(s), Code: code, Text: "of " + code} }
-	task := func(s, task int, code string) api.Event {
-		e := event(s, code)
-		e.Task = task
-		return e
-	}
 	for name, c := range map[string]struct {
 		job    api.Job
 		events []api.Event
@@ -65,25 +60,46 @@ func TestHeldSpans(t *testing.T) {
 		"is in another queue": {
 			api.Job{Tasks: 1}, []api.Event{event(0, "submitted"), event(10, "queued")}, []string{"waits 0-10", "state.queued 10-100"},
 		},
-		"is an array": {
-			api.Job{Tasks: 3, Started: at(20)}, []api.Event{
-				event(0, "submitted"), event(5, "share.behind"), task(20, 0, "started"), task(25, 1, "started"),
-				task(30, 0, "finished"), task(40, 1, "lost"), event(50, "capacity.full"), task(70, 2, "started"),
-			},
-			[]string{"waits 0-5", "share.behind 5-20", "state.running 20-40", "share.behind 40-50", "capacity.full 50-70",
-				"state.running 70-100"},
-		},
-		"is an array whose first attempt has no record": {
-			api.Job{Tasks: 3, Started: at(20)}, []api.Event{event(0, "submitted"), task(60, 1, "started"), task(80, 1, "finished")},
-			[]string{"waits 0-20", "state.running 20-80", "waits 80-100"},
-		},
 	} {
-		var got []string
-		for _, s := range heldSpans(&c.job, c.events, *at(100)) {
-			got = append(got, fmt.Sprintf("%s %v-%v", s.Code, s.From.Sub(begin).Seconds(), s.To.Sub(begin).Seconds()))
-		}
-		if !slices.Equal(got, c.want) {
+		if got := spansText(heldSpans(&c.job, c.events, *at(100)), begin); !slices.Equal(got, c.want) {
 			t.Errorf("a job that %s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// spansText writes time spans.
+func spansText(spans []heldSpan, begin time.Time) (out []string) {
+	for _, s := range spans {
+		out = append(out, fmt.Sprintf("%s %v-%v", s.Code, s.From.Sub(begin).Seconds(), s.To.Sub(begin).Seconds()))
+	}
+	return out
+}
+
+// TestHeldSpansOfArrays: an array runs while one of its tasks runs, and also between two tasks that follow each other.
+func TestHeldSpansOfArrays(t *testing.T) {
+	begin := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
+	at := func(s int) *time.Time { x := begin.Add(time.Duration(s) * time.Second); return &x }
+	task := func(s, task int, code string) api.Event { return api.Event{At: *at(s), Task: task, Code: code} }
+	event := func(s int, code string) api.Event { return task(s, -1, code) }
+	for name, c := range map[string]struct {
+		events []api.Event
+		want   []string
+	}{
+		"runs twice": {[]api.Event{
+			event(0, "submitted"), event(5, "share.behind"), task(20, 0, "started"), task(25, 1, "started"),
+			task(30, 0, "finished"), task(40, 1, "lost"), event(50, "capacity.full"), task(70, 2, "started"),
+		}, []string{"waits 0-5", "share.behind 5-20", "state.running 20-40", "share.behind 40-50", "capacity.full 50-70",
+			"state.running 70-100"}},
+		"runs task by task": {[]api.Event{event(0, "submitted"), task(20, 0, "started"), task(40, 0, "finished"),
+			event(41, "share.behind"), task(42, 1, "started"), task(60, 1, "finished"), task(70, 2, "started")},
+			[]string{"waits 0-20", "state.running 20-60", "share.behind 60-70", "state.running 70-100"}},
+		"has no record of its first attempt": {
+			[]api.Event{event(0, "submitted"), task(60, 1, "started"), task(80, 1, "finished")},
+			[]string{"waits 0-20", "state.running 20-80", "waits 80-100"}},
+	} {
+		job := api.Job{Tasks: 3, Started: at(20)}
+		if got := spansText(heldSpans(&job, c.events, *at(100)), begin); !slices.Equal(got, c.want) {
+			t.Errorf("an array that %s: %q, want %q", name, got, c.want)
 		}
 	}
 }

@@ -62,7 +62,7 @@ func loadJob(ctx context.Context, src Source, r *Request) (any, error) {
 	j.Events, j.List = eventsOf(happened.Events, r), tasksOf(j.JobResponse, r)
 	j.Held = heldOf(&j.Job, happened.Events, j.Why.At)
 	j.May = r.You.can(access.Output, access.Object{Owner: j.Job.User, Pool: j.Job.Pool})
-	j.Tail = tailOf(ctx, src, j.JobResponse, j.May)
+	j.Tail = tailOf(ctx, src, j.JobResponse, j.May, &r.You)
 	j.Verbs = verbsFor(&j.Job, &r.You)
 	for i := range j.Why.Levels {
 		j.Levels = append(j.Levels, levelOf(&j.Why.Levels[i], j.Why.Units.Growth))
@@ -70,7 +70,7 @@ func loadJob(ctx context.Context, src Source, r *Request) (any, error) {
 	j.Later = j.Later && j.Why.Rank != nil
 	j.First = j.Why.Ahead[:min(aheadShown, len(j.Why.Ahead))]
 	j.More = len(j.Why.Ahead) - len(j.First)
-	j.Start, j.Ahead, j.Runs = startOf(j.Why), aheadOf(j.Why), runsOf(j, happened.Events)
+	j.Start, j.Ahead, j.Runs = startOf(j.Why), aheadOf(j.Why), runsOf(&j.Job, j.List.Rows, happened.Events, j.Why.At)
 	j.Try = tryOf(ctx, src, &j.Job, j.Why.Units.Unit, r)
 	return j, nil
 }

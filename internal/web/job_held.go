@@ -120,6 +120,26 @@ type holding struct {
 	over   bool
 }
 
+// briefGap is the longest time without a running task during which an array still counts as running: its next task
+// takes the place of the last one.
+const briefGap = 5 * time.Second
+
+// briefly reports whether the first of some events is the end of a task, and another one starts soon.
+func (h *holding) briefly(events []api.Event) bool {
+	if !slices.Contains([]string{"finished", "again", "lost", "refused", "stopped"}, events[0].Code) {
+		return false
+	}
+	for i := range events {
+		if events[i].At.Sub(events[0].At) > briefGap {
+			return false
+		}
+		if events[i].Code == "started" {
+			return true
+		}
+	}
+	return false
+}
+
 // task notes the start or the end of a task of an array.
 func (h *holding) task(e *api.Event, runs bool) {
 	if h.tasks == nil {
@@ -141,6 +161,7 @@ func heldSpans(j *api.Job, events []api.Event, now time.Time) []heldSpan {
 	for i := range events {
 		e := &events[i]
 		h.apply(e)
+		h.runs = h.runs || h.array && h.briefly(events[i:])
 		if j.Ended != nil && !e.At.Before(*j.Ended) {
 			h.over = true
 		}

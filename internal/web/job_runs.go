@@ -11,20 +11,20 @@ import (
 )
 
 // runsOf draws the tasks on the page over time, from the submission on: when each waited, and each of its attempts.
-func runsOf(j *Job, events []api.Event) plot.Figure {
-	if len(j.List.Rows) == 0 {
+func runsOf(j *api.Job, rows []api.Task, events []api.Event, now time.Time) plot.Figure {
+	if len(rows) == 0 {
 		return nil
 	}
 	g := plot.Gantt{Width: 620, X: plot.Axis{Unit: plot.Seconds, Label: "since it was submitted"},
 		Keys: []string{"runs", "waits"}}
-	lives, of := make([]taskLife, len(j.List.Rows)), map[int]*taskLife{}
-	for i, t := range j.List.Rows {
+	lives, of := make([]taskLife, len(rows)), map[int]*taskLife{}
+	for i, t := range rows {
 		name := fmt.Sprint("task ", t.Number)
-		if j.Job.Tasks == 1 {
+		if j.Tasks == 1 {
 			name = t.Node
 		}
 		g.Rows = append(g.Rows, name)
-		lives[i] = taskLife{row: i, submitted: j.Job.Submitted, waits: j.Job.Submitted}
+		lives[i] = taskLife{row: i, submitted: j.Submitted, waits: j.Submitted}
 		of[t.Task] = &lives[i]
 	}
 	for i := range events {
@@ -37,7 +37,7 @@ func runsOf(j *Job, events []api.Event) plot.Figure {
 		}
 	}
 	for i := range lives {
-		lives[i].upTo(j.Why.At, j.Job.Ended)
+		lives[i].upTo(now, j.Ended)
 		g.Boxes = append(g.Boxes, lives[i].boxes...)
 	}
 	return g

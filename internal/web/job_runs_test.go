@@ -8,11 +8,10 @@ import (
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/plot"
-	"github.com/fairlead/fairlead/why"
 )
 
-// TestRunsOf checks the picture of a job's tasks over time: a task waits from the submission to its start, again after a
-// lost attempt, and after a requeue, but not while its job had ended.
+// TestRunsOf checks the picture of a job's tasks over time: a task waits from the submission to its start, again after
+// a lost attempt, and after a requeue, but not while its job had ended.
 func TestRunsOf(t *testing.T) {
 	begin := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	at := func(s int) *time.Time { x := begin.Add(time.Duration(s) * time.Second); return &x }
@@ -44,10 +43,9 @@ func TestRunsOf(t *testing.T) {
 			event(50, 0, "started", "attempt 1 on x")},
 			[]string{"waits 0-10 ", "waits 10-50 queued", "runs 50-100 attempt 1"}},
 	} {
-		j := &Job{JobResponse: &api.JobResponse{Job: api.Job{Tasks: 1, Submitted: begin, Ended: c.ended}},
-			Why: &why.Answer{At: *at(100)}, List: taskList{Rows: []api.Task{{Node: "n1"}}}}
+		j := &api.Job{Tasks: 1, Submitted: begin, Ended: c.ended}
 		var got []string
-		for _, b := range runsOf(j, c.events).(plot.Gantt).Boxes {
+		for _, b := range runsOf(j, []api.Task{{Node: "n1"}}, c.events, *at(100)).(plot.Gantt).Boxes {
 			got = append(got, fmt.Sprintf("%s %v-%v %s", b.Key, b.From, b.To, b.Label))
 		}
 		if !slices.Equal(got, c.want) {

@@ -26,7 +26,7 @@ const (
 )
 
 // tailOf reads the end of the output of a job that failed, if the user may read it.
-func tailOf(ctx context.Context, src Source, j *api.JobResponse, may bool) tail {
+func tailOf(ctx context.Context, src Source, j *api.JobResponse, may bool, you *You) tail {
 	if j.Job.State != string(queue.Failed) {
 		return tail{}
 	}
@@ -36,6 +36,9 @@ func tailOf(ctx context.Context, src Source, j *api.JobResponse, may bool) tail 
 	t := tail{Task: j.Job.LastEnd}
 	if !may {
 		t.Problem = "only its user and administrators may read its output"
+		if you.OnlyLooks {
+			t.Problem = "this session is read-only; to read output, sign in with: fairlead dashboard --admin"
+		}
 		return t
 	}
 	ctx, cancel := context.WithTimeout(ctx, tailWait)

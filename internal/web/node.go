@@ -24,7 +24,7 @@ type Node struct {
 	Node    nodeRow
 	Has     []resourceUse
 	Running []history.NodeTask
-	// Ended are the last tasks that ended there, the newest first, and Failed and Lost how many of them failed and were lost.
+	// Ended are the last tasks that ended there, the newest first. Failed and Lost count them.
 	Ended        []history.NodeTask
 	Failed, Lost int
 	// More is how many other tasks ended there in that time.

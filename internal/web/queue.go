@@ -10,8 +10,9 @@ var queuePage = &Page{Name: "queue", Path: queuePath, Title: "Queue", Key: "q", 
 	Load: loadQueue, Whole: wholeQueue}
 
 func loadQueue(ctx context.Context, src Source, r *Request) (any, error) {
-	q := &Queue{Now: time.Now(), Verbs: allVerbs}
+	q := &Queue{Now: time.Now()}
 	waits := q.asked(r)
+	q.Verbs = verbsOf(q.Columns)
 	if err := q.Filter.err(); err != nil {
 		if r.Table {
 			return nil, err

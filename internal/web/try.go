@@ -3,13 +3,16 @@ package web
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/internal/plot"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/why"
 )
@@ -30,6 +33,9 @@ type try struct {
 	Problem string
 	// Command asks the same at the terminal.
 	Command string
+	// Apply is the address of the action that makes the change where the job waits, and Makes says so on its button.
+	// Empty: it takes several actions, or another submission.
+	Apply, Makes string
 }
 
 // tried is the answer of the scheduler.
@@ -86,21 +92,51 @@ func tryOf(ctx context.Context, src Source, job *api.Job, unit string, r *Reques
 		t.Problem = strings.TrimSuffix(t.Problem, "; ")
 		return t
 	}
-	v, words := t.variation(job.Pool, seconds, units)
-	if len(words) == 0 {
+	v, changes := t.variation(job.Pool, seconds, units)
+	if len(changes) == 0 {
 		return t
 	}
 	t.Asked = true
-	t.Command = fmt.Sprintf("fairlead why %d --what-if %q", job.ID, strings.Join(words, ","))
+	t.Command = fmt.Sprintf("fairlead why %d --what-if %q", job.ID, strings.Join(changes, ","))
 	w, err := src.Jobs.WhatIf(ctx, job.ID, v)
 	if err != nil {
 		t.Problem = api.FromError(err).Detail
 		return t
 	}
 	t.Answer = &tried{w}
+	t.apply(job, v, len(changes), r.Root+"act?")
 	t.Figure = plot.Spans{Width: 620, Rows: []plot.Span{spanOf("unchanged", w.Before.Start, w.At),
 		spanOf("changed", w.After.Start, w.At)}}
 	return t
+}
+
+// apply finds the action that makes a change of n fields, at the address for actions.
+func (t *try) apply(job *api.Job, v api.Variation, n int, act string) {
+	id := strconv.FormatInt(job.ID, 10)
+	switch {
+	case n != 1:
+	case v.Priority != nil:
+		t.Makes = "Set priority " + *v.Priority
+		t.Apply = act + url.Values{"verb": {"prioritise"}, "job": {id}, "priority": {*v.Priority}}.Encode()
+	case job.Running > 0: // its tasks have the old limit, and use the old pool
+	case v.Pool != nil:
+		t.Makes = "Move to " + *v.Pool
+		t.Apply = act + url.Values{"verb": {"move"}, "job": {id}, "to": {*v.Pool}}.Encode()
+	case v.LimitSeconds != nil:
+		t.Makes = "Set limit " + limitWords(*v.LimitSeconds)
+		t.Apply = act + url.Values{"verb": {"limit"}, "job": {id}, "limit": {fmt.Sprint(*v.LimitSeconds)}}.Encode()
+	}
+}
+
+// limitWords writes a time limit of a request.
+func limitWords(seconds float64) string {
+	switch {
+	case seconds < 0:
+		return "none"
+	case seconds == 0:
+		return "of its pool"
+	}
+	return words.Limit(seconds)
 }
 
 // variation returns the requested change, and the words of --what-if for it.

@@ -23,6 +23,50 @@ func stops(text string) map[string][]string {
 	return out
 }
 
+// TestWhatIfIsApplied checks that a what-if offers the change itself, if it is possible where the job waits.
+func TestWhatIfIsApplied(t *testing.T) {
+	l := newLab(t, cluster)
+	l.node("n", map[string]int64{"cpu": 4})
+	l.until(l.submit("ann", api.Spec{Pool: "physics/curie", Request: map[string]int64{"cpu": 4}}), "running")
+	id := l.submit("ann", api.Spec{Pool: "physics/curie", LimitSeconds: 300, Request: map[string]int64{"cpu": 2}})
+	job := func() *api.Job {
+		r, err := l.client.Jobs.Get(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &r.Job
+	}
+	offer := regexp.MustCompile(`data-ask href="[^"]*(act\?[^"]*)">([^<]*)</a></p>`)
+	apply := func(query, says string, button string) {
+		t.Helper()
+		_, _, text := l.get(fmt.Sprintf("/jobs/%d?%s", id, query))
+		found := offer.FindStringSubmatch(text)
+		if found == nil || found[2] != says {
+			t.Fatalf("%s offers %q, want %q\n%s", query, found, says, text)
+		}
+		_, _, text = l.get("/" + strings.ReplaceAll(found[1], "&amp;", "&"))
+		shows(t, text, button)
+		form, err := url.ParseQuery(strings.ReplaceAll(strings.TrimPrefix(found[1], "act?"), "&amp;", "&"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, text = l.post("/act", form)
+		shows(t, text, ": done")
+	}
+	apply("t=600", "Set limit 10m", "has 5m now")
+	apply("pool=biology/env", "Move to biology/env", "waits in the other pool")
+	if j := job(); j.LimitSeconds != 600 || j.Pool != "biology/env" {
+		t.Errorf("the job has a limit of %v s, in %s", j.LimitSeconds, j.Pool)
+	}
+	for _, query := range []string{"c=1", "t=1200&pool=physics/curie"} {
+		if _, _, text := l.get(fmt.Sprintf("/jobs/%d?%s", id, query)); offer.MatchString(text) {
+			t.Errorf("%s can be applied in one step", query)
+		}
+	}
+	_, text := l.post("/act", url.Values{"verb": {"limit"}, "job": {fmt.Sprint(id)}, "limit": {"soon"}})
+	shows(t, text, "is not a number of seconds")
+}
+
 // TestSlidersStartWhereTheJobIs checks that the sliders contain the job's own values, and small ones.
 func TestSlidersStartWhereTheJobIs(t *testing.T) {
 	l := newLab(t, cluster)

@@ -20,8 +20,16 @@ var allVerbs = []verb{{"hold", "Hold", false}, {"release", "Release", false}, {"
 // cancelWaiting is the action that cancels only the waiting tasks of a job.
 const cancelWaiting = "cancel-waiting"
 
-// ofOneJob lists the actions that only the page of a job offers.
-var ofOneJob = []verb{{cancelWaiting, "Cancel waiting tasks", true}}
+// ofWaiting lists the actions that only the page of a job and lists with waiting jobs offer.
+var ofWaiting = []verb{{cancelWaiting, "Cancel waiting tasks", true}}
+
+// verbsOf returns the verbs for a list of jobs.
+func verbsOf(columns layout) []verb {
+	if columns == asWaiting || columns == asAny {
+		return slices.Concat(allVerbs, ofWaiting)
+	}
+	return allVerbs
+}
 
 // mayChange reports whether a user may change a job.
 func mayChange(j *api.Job, you *You) bool {
@@ -44,7 +52,7 @@ func verbsFor(j *api.Job, you *You) []verb {
 	}
 	var out []verb
 	state := queue.State(j.State)
-	for _, v := range slices.Concat(allVerbs, ofOneJob) {
+	for _, v := range slices.Concat(allVerbs, ofWaiting) {
 		switch v.Name {
 		case "hold":
 			if j.Held || state.Ended() || j.Waiting == 0 && state != queue.Blocked {
