@@ -68,7 +68,8 @@ func roomCodes() []Explanation {
 	return []Explanation{
 		{CapacityFull, "Everything that the job could use is in use, and the job is the next to start.",
 			"Wait: it starts when a running task ends."},
-		{NoNodes, "No agent is connected, or all are drained or down.",
+		{NoNodes, "No node that takes tasks could run it: no agent is connected, or the nodes that could are drained or " +
+			"down.",
 			"Start the agent of a node that is down, or take back a drained one with: fairlead resume NODE; list the nodes " +
 				"with: fairlead nodes"},
 		{ShareBehind, "Another pool goes first, by the rule and the numbers of the policy.",
@@ -78,7 +79,7 @@ func roomCodes() []Explanation {
 				"use."},
 		{OrderBehind, "Earlier jobs of the same pool go first.",
 			"Raise its priority, or submit urgent work under a pool of its own."},
-		{FitNow, "No single node has enough free at this moment; smaller requests still start.", "Ask for less, or wait."},
+		{FitNow, "The nodes do not have enough free at this moment; smaller requests still start.", "Ask for less, or wait."},
 		{FitReserved, "It would fit now, but it may run too long: it would delay the planned start of a job that goes before it.", "Shorten its time limit if it needs less (fairlead alter JOB --time), or wait."},
 		{FitNever, "No node could take the request even if it were empty.",
 			"Ask for less; see the largest node with: fairlead nodes"},

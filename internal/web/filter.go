@@ -15,8 +15,8 @@ import (
 )
 
 // filter is the text in the search field of the queue: words such as user:ann, pool:physics, kind:mpi, state:held,
-// name:fit, wait:>1h, cause:"exit 1", node:n1 and cpu:>8, and plain words, which must be in the name or be the
-// number of a job. A job must match all words.
+// name:fit, wait:>1h, ended:<1h, cause:"exit 1", node:n1 and cpu:>8, and plain words, which must be in the name or be
+// the number of a job. A job must match all words.
 type filter struct {
 	Text  string
 	Query queue.Query
@@ -58,6 +58,8 @@ func parseFilter(text string, now time.Time) filter {
 			f.state(value)
 		case "wait":
 			f.wait(value, now)
+		case "ended":
+			f.ended(value, now)
 		case "cause":
 			f.cause(value)
 		case "node":
@@ -147,18 +149,37 @@ func bound(value string) (text string, over bool) {
 	return strings.TrimPrefix(value, ">"), true
 }
 
+// wait searches jobs by their age.
 func (f *filter) wait(value string, now time.Time) {
+	if d, over, ok := f.duration("wait", value); ok {
+		f.tests = append(f.tests, func(j *api.Job) bool { return (now.Sub(j.Submitted) >= d) == over })
+	}
+}
+
+// ended searches jobs by the time since their end: ended:<1h finds the jobs that ended in the last hour.
+func (f *filter) ended(value string, now time.Time) {
+	d, over, ok := f.duration("ended", value)
+	if !ok {
+		return
+	}
+	if !over {
+		f.Query.Since = now.Add(-d)
+	}
+	f.tests = append(f.tests, func(j *api.Job) bool { return j.Ended != nil && (now.Sub(*j.Ended) >= d) == over })
+}
+
+// duration reads a comparison with a duration, and notes the problem if it is none.
+func (f *filter) duration(name, value string) (d time.Duration, over, ok bool) {
 	text, over := bound(value)
 	if text == "" {
-		f.problem("wait: a time is missing, as in wait:" + value + "1h")
-		return
+		f.problem(name + ": a time is missing, as in " + name + ":" + value + "1h")
+		return 0, over, false
 	}
 	d, err := units.ParseDuration(text)
 	if err != nil {
-		f.problem("wait: " + err.Error())
-		return
+		f.problem(name + ": " + err.Error())
 	}
-	f.tests = append(f.tests, func(j *api.Job) bool { return (now.Sub(j.Submitted) >= d) == over })
+	return d, over, err == nil
 }
 
 // cause searches jobs that ended in one way; see [words.Cause].
@@ -189,7 +210,7 @@ func (f *filter) number(resource, value string) {
 	}
 	if err != nil {
 		f.problem("unknown filter " + strconv.Quote(resource+":") +
-			"; use user:, pool:, kind:, state:, name:, wait:, cause:, node:, or a resource such as cpu:>8")
+			"; use user:, pool:, kind:, state:, name:, wait:, ended:, cause:, node:, or a resource such as cpu:>8")
 		return
 	}
 	f.tests = append(f.tests, func(j *api.Job) bool { return (j.Request[resource] >= n) == over })

@@ -88,11 +88,11 @@ func TestHeldSpansOfArrays(t *testing.T) {
 		"runs twice": {[]api.Event{
 			event(0, "submitted"), event(5, "share.behind"), task(20, 0, "started"), task(25, 1, "started"),
 			task(30, 0, "finished"), task(40, 1, "lost"), event(50, "capacity.full"), task(70, 2, "started"),
-		}, []string{"waits 0-5", "share.behind 5-20", "state.running 20-40", "share.behind 40-50", "capacity.full 50-70",
+		}, []string{"waits 0-5", "share.behind 5-20", "state.running 20-40", "waits 40-50", "capacity.full 50-70",
 			"state.running 70-100"}},
 		"runs task by task": {[]api.Event{event(0, "submitted"), task(20, 0, "started"), task(40, 0, "finished"),
 			event(41, "share.behind"), task(42, 1, "started"), task(60, 1, "finished"), task(70, 2, "started")},
-			[]string{"waits 0-20", "state.running 20-60", "share.behind 60-70", "state.running 70-100"}},
+			[]string{"waits 0-20", "state.running 20-60", "waits 60-70", "state.running 70-100"}},
 		"has no record of its first attempt": {
 			[]api.Event{event(0, "submitted"), task(60, 1, "started"), task(80, 1, "finished")},
 			[]string{"waits 0-20", "state.running 20-80", "waits 80-100"}},

@@ -208,6 +208,7 @@ func (h *holding) apply(e *api.Event) {
 		h.runs, h.queued, h.over = true, false, false
 		if h.array {
 			h.task(e, true)
+			h.reason = api.Event{} // reasons are recorded until the first start
 		}
 	case "queued":
 		h.queued = true

@@ -29,6 +29,19 @@ const logTail = 32 << 10
 // logWait bounds the time of an agent to send it.
 const logWait = 2 * time.Second
 
+// Name returns the number of the shown task, as its job counts; "" if the job has one task.
+func (l *Log) Name() string {
+	if l.Job.Job.Tasks < 2 {
+		return ""
+	}
+	for i := range l.Job.Tasks {
+		if t := &l.Job.Tasks[i]; l.Task < 0 || t.Task == l.Task { // the server shows the first if none is named
+			return strconv.Itoa(t.Number)
+		}
+	}
+	return ""
+}
+
 func loadLog(ctx context.Context, src Source, r *Request) (any, error) {
 	id, err := strconv.ParseInt(r.ID, 10, 64)
 	if err != nil {

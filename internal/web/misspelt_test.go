@@ -19,6 +19,8 @@ func TestMisspeltSearchConcernsNobody(t *testing.T) {
 	for q, says := range map[string]string{
 		"usr:root":                  `unknown filter "usr:"`,
 		"wait:abc":                  "wait: ",
+		"ended:soon":                "ended: ",
+		"ended:<":                   "ended: a time is missing, as in ended:<1h",
 		"wait:>":                    "wait: a time is missing, as in wait:>1h",
 		"state:bad":                 `unknown state "bad"`,
 		"cpu:>":                     "cpu: a number is missing, as in cpu:>8",
