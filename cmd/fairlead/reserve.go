@@ -16,6 +16,7 @@ import (
 	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/internal/plain"
+	"github.com/fairlead/fairlead/internal/submit"
 	"github.com/fairlead/fairlead/internal/table"
 	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/internal/words"
@@ -210,7 +211,10 @@ func (s *reserve) size(to queue.Amounts) error {
 		}
 		to["mem"] = n
 	}
-	return addGPUs(to, s.gpus)
+	if err := submit.AddGPUs(to, s.gpus); err != nil {
+		return usageError{err}
+	}
+	return nil
 }
 
 // begins writes when a reservation begins, and how long it is until then.

@@ -43,37 +43,8 @@ The job gets PATH and the locale of your environment; pass more with --export.`,
 	}
 	f := c.Flags()
 	f.SortFlags = false
-	f.StringVarP(&s.name, "name", "J", "", "name of the job")
-	f.IntVarP(&s.cpus, "cpus", "c", 0, "processors per task (default 1)")
-	f.StringVar(&s.mem, "mem", "", "memory per task, e.g. 4G; chooses a node, and is not enforced")
-	f.StringVar(&s.memPerCPU, "mem-per-cpu", "", "memory per processor")
-	f.StringSliceVarP(&s.gpus, "gpus", "G", nil, "GPUs per task: a number, or with a type, e.g. a100:2")
-	f.IntVarP(&s.nodes, "nodes", "N", 0, "number of nodes; starts one task per node, all at once")
-	f.IntVarP(&s.tasks, "tasks", "n", 0, "number of tasks to start at once, on any nodes")
-	f.StringVarP(&s.constraint, "constraint", "C", "", "node label constraint, e.g. 'arch=amd64 & rack!=b'")
-	f.StringVar(&s.reservation, "reservation", "", "run in this reservation of nodes; see fairlead reserve")
-	f.StringToIntVar(&s.request, "request", nil, "further resources per task, e.g. tape=1")
-	f.StringSliceVarP(&s.licenses, "licenses", "L", nil, "licenses that each task holds while it runs, e.g. matlab:1,ansys:2")
-	f.StringSliceVar(&s.rates, "rate", nil, "rates that limit the starts of tasks, e.g. linkedin")
-	f.StringVarP(&s.limit, "time", "t", "", "time limit: 90 (minutes), 1:30:00, 60h, unlimited (default: the pool's)")
-	f.StringVarP(&s.pool, "pool", "A", os.Getenv("FAIRLEAD_POOL"), "pool to charge (default: by the placement rules)")
-	f.StringVarP(&s.kind, "kind", "k", "", "kind of the job: chooses its workers, and may choose its pool")
-	f.StringVar(&s.priority, "priority", "", "priority within the pool: very_high, high, normal, low, very_low")
-	f.StringVar(&s.qos, "qos", "", "quality of service (multifactor only; default: the name of the priority)")
-	f.IntVar(&s.nice, "nice", 0, "lower the job's priority by this number (multifactor only); below 0 for administrators only")
-	f.StringVarP(&s.array, "array", "a", "", "task numbers, e.g. 0-99%10 (ten at once)")
-	f.IntVar(&s.maxRunning, "max-running", 0, "maximum number of tasks that run at once")
-	f.StringSliceVarP(&s.after, "after", "d", nil, "jobs to wait for: 12, ok:12, failed:12, any:12")
-	f.StringVarP(&s.begin, "begin", "b", "", "earliest start: 16:00, +2h, tomorrow 08:00, 2026-12-24T08:00")
-	f.BoolVarP(&s.hold, "hold", "H", false, "hold the job until it is released")
-	f.IntVar(&s.retries, "retries", 0, "number of retries of a task that fails")
-	f.StringVar(&s.backoff, "backoff", "", "delay before the first retry; doubles each time (default 5s)")
-	f.StringVarP(&s.output, "output", "o", "", "file for the output; %j job, %a number, %x name, %N node (default: fairlead logs)")
-	f.StringVarP(&s.errors_, "error", "e", "", "file for the error output (default: with the output)")
-	f.StringVarP(&s.dir, "chdir", "D", "", "working directory (default: this one)")
-	f.StringVar(&s.export, "export", "", "variables to pass: ALL, NONE, or NAME,NAME=VALUE")
-	f.StringVar(&s.requestor, "requestor", "", "text that placement rules may match (default: your name)")
-	f.StringVar(&s.key, "key", "", "idempotency key: submit only once under this key")
+	s.options.Pool = os.Getenv("FAIRLEAD_POOL")
+	s.options.AddFlags(f)
 	f.StringVar(&s.wrap, "wrap", "", "shell command line instead of a script")
 	f.BoolVar(&s.wait, "wait", false, "wait for the job to end; exit with its status")
 	f.BoolVar(&s.parsable, "parsable", false, "print the id only")
@@ -84,7 +55,7 @@ The job gets PATH and the locale of your environment; pass more with --export.`,
 	f.BoolVar(&s.json, "json", false, "print JSON")
 	f.StringVar(&s.as, "as", "", "submit for another user (administrators only)")
 	f.SetInterspersed(false)
-	s.addSbatchFlags(f)
+	s.options.AddSbatchFlags(f)
 	return c
 }
 
@@ -114,7 +85,7 @@ func (s *submission) run(c *cobra.Command, args []string) error {
 
 // send submits the job, and repeats the request if the answer is lost: the job's key makes that safe.
 func (s *submission) send(ctx context.Context, client *api.Client, spec *api.Spec) (*api.Submitted, error) {
-	request := api.SubmitRequest{Jobs: []api.Spec{*spec}, DryRun: s.dryRun, Unsatisfiable: s.unsatisfiable, Estimate: !s.parsable && !s.hold}
+	request := api.SubmitRequest{Jobs: []api.Spec{*spec}, DryRun: s.dryRun, Unsatisfiable: s.unsatisfiable, Estimate: !s.parsable && !s.options.Hold}
 	r, err := client.Jobs.Submit(ctx, request)
 	for try := 0; try < 3 && errors.Is(err, io.ErrUnexpectedEOF); try++ {
 		time.Sleep(200 * time.Millisecond)

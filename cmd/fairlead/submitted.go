@@ -34,7 +34,7 @@ func (s *submission) report(ctx context.Context, client *api.Client, r *api.Subm
 	if r.Warning != "" && !s.json {
 		fmt.Fprintln(s.errs, "warning:", instant.ByClock(r.Warning, time.Now()))
 	}
-	if r.Hint != "" && s.limit == "" && s.terminal() && !s.json && !s.parsable {
+	if r.Hint != "" && s.options.Limit == "" && s.terminal() && !s.json && !s.parsable {
 		fmt.Fprintln(s.errs, "hint:", r.Hint)
 	}
 	if !s.wait || s.dryRun {
@@ -50,25 +50,25 @@ func (s *submission) print(r *api.Submitted) {
 		what, verb = "the job", "would be queued"
 	}
 	if r.Existing {
-		fmt.Fprintf(s.out, "job %d was submitted before, under the key %s\n", r.ID, s.key)
+		fmt.Fprintf(s.out, "job %d was submitted before, under the key %s\n", r.ID, s.options.Key)
 		return
 	}
 	line := fmt.Sprintf("%s %s in %s (user %s)", what, verb, words.Pool(r.Pool), r.User)
 	switch {
-	case s.nodes > 1:
+	case s.options.Nodes > 1:
 		line += fmt.Sprintf(", on %d nodes at once", r.Tasks)
-	case s.tasks > 1:
+	case s.options.Tasks > 1:
 		line += fmt.Sprintf(", %d tasks at once", r.Tasks)
 	case r.Tasks > 1:
 		line += fmt.Sprintf(", %d tasks", r.Tasks)
 	}
-	if r.LimitSeconds > 0 && s.limit == "" {
+	if r.LimitSeconds > 0 && s.options.Limit == "" {
 		line += fmt.Sprintf(", time limit %s", words.Limit(r.LimitSeconds))
 	}
 	switch {
-	case s.hold && s.dryRun:
+	case s.options.Hold && s.dryRun:
 		line += ": held until it is released"
-	case s.hold:
+	case s.options.Hold:
 		line += fmt.Sprintf(": held; to release it: fairlead release %d", r.ID)
 	case r.Rank == 1:
 		line += ": it is next"
@@ -76,7 +76,7 @@ func (s *submission) print(r *api.Submitted) {
 		line += fmt.Sprintf(": number %d of %d", r.Rank, r.Of)
 	}
 	fmt.Fprintln(s.out, line+s.starts(r.Start, time.Now()))
-	if r.Reason != nil && r.Reason.Text != r.Warning && r.Rank != 1 && !s.hold && !startsSoon(r.Start, time.Now()) {
+	if r.Reason != nil && r.Reason.Text != r.Warning && r.Rank != 1 && !s.options.Hold && !startsSoon(r.Start, time.Now()) {
 		fmt.Fprintf(s.out, "  %s", instant.ByClock(r.Reason.Text, time.Now()))
 		if !s.dryRun {
 			fmt.Fprintf(s.out, "    (fairlead why %d)", r.ID)

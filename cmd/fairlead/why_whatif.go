@@ -9,6 +9,7 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/config"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/submit"
 	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/queue"
 )
@@ -124,8 +125,8 @@ func setVariedGPUs(v *api.Variation, value string) error {
 		return nil
 	}
 	gpus := map[string]int64{}
-	if err := addGPUs(gpus, strings.Split(value, ",")); err != nil {
-		return err
+	if err := submit.AddGPUs(gpus, strings.Split(value, ",")); err != nil {
+		return usageError{err}
 	}
 	for name, n := range gpus {
 		vary(v, name, n)
@@ -147,7 +148,7 @@ func setVariedRequest(v *api.Variation, value string) error {
 
 func setVariedConstraint(v *api.Variation, value string) error {
 	if _, err := cluster.ParseConstraint(value); err != nil {
-		return usagef("constraint: %w", pictured(err))
+		return usagef("constraint: %w", submit.Pictured(err))
 	}
 	v.Constraint = &value
 	return nil
@@ -156,12 +157,11 @@ func setVariedConstraint(v *api.Variation, value string) error {
 func setVariedLicenses(v *api.Variation, value string) error {
 	all := map[string]int64{}
 	if value != "" && value != "none" {
-		s := submission{licenses: strings.Split(value, ",")}
-		var spec api.Spec
-		if err := s.fillLicenses(&spec); err != nil {
-			return err
+		asked, err := submit.Licenses(strings.Split(value, ","))
+		if err != nil {
+			return usageError{err}
 		}
-		all = spec.Licenses
+		all = asked
 	}
 	v.Licenses = &all
 	return nil

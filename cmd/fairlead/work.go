@@ -21,6 +21,7 @@ import (
 	"github.com/fairlead/fairlead/internal/agent"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/gpu"
+	"github.com/fairlead/fairlead/internal/submit"
 	"github.com/fairlead/fairlead/internal/units"
 )
 
@@ -181,8 +182,8 @@ func (w *agentOptions) devices(ctx context.Context, log *slog.Logger) ([]gpu.Dev
 	names := gpu.VisibleNames(os.LookupEnv(gpu.Visible))
 	if len(w.gpus) > 0 {
 		said := map[string]int64{}
-		if err := addGPUs(said, w.gpus); err != nil {
-			return nil, err
+		if err := submit.AddGPUs(said, w.gpus); err != nil {
+			return nil, usageError{err}
 		}
 		all, err := gpu.Numbered(said, names)
 		if err != nil {

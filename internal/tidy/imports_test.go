@@ -36,7 +36,7 @@ var floors = []struct {
 		"config", "internal/foreign", "internal/script", "internal/plot", "internal/curves", "internal/table", "internal/process", "internal/gpu",
 		"internal/sim/workload", "internal/sim/report", "internal/sim/history", "internal/account",
 	}},
-	{"the outside world", []string{"internal/api", "internal/joining", "internal/words", "internal/tracing", "internal/top", "internal/settings", "remote", "internal/web", "internal/server", "internal/agent", "internal/onestep", "internal/demo", "internal/bench"}},
+	{"the outside world", []string{"internal/api", "internal/joining", "internal/words", "internal/tracing", "internal/top", "internal/settings", "remote", "internal/submit", "internal/web", "internal/server", "internal/agent", "internal/onestep", "internal/demo", "internal/bench"}},
 	{"bridges, to one queueing system each", []string{
 		"internal/bridge", "internal/bridge/bridgetest", "internal/bridge/queue",
 		"internal/bridge/slurm",

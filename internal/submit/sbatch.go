@@ -1,27 +1,20 @@
-package main
+package submit
 
 import (
 	"fmt"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/fairlead/fairlead/internal/script"
 )
 
-// spread is how the processes of a job are spread over nodes.
-type spread struct {
-	nodes, tasks int
-	sbatch       []string // options of sbatch that are no flags of submit
-}
-
-// sbatchWords returns the options of sbatch on the command line. The number of nodes is one of them, because the
+// sbatchWords returns the options of sbatch among the flags. The number of nodes is one of them, because the
 // number of processes on each node follows from it.
-func (s *spread) sbatchWords(c *cobra.Command) []string {
-	if len(s.sbatch) > 0 && c.Flags().Changed("nodes") && s.nodes > 0 {
-		return append([]string{fmt.Sprint("--nodes=", s.nodes)}, s.sbatch...)
+func (o *Options) sbatchWords() []string {
+	if len(o.sbatch) > 0 && o.given("nodes") && o.Nodes > 0 {
+		return append([]string{fmt.Sprint("--nodes=", o.Nodes)}, o.sbatch...)
 	}
-	return s.sbatch
+	return o.sbatch
 }
 
 // sbatchFlag is an option of sbatch on the command line of submit.
@@ -44,13 +37,13 @@ func (f *sbatchFlag) Set(value string) error {
 	return nil
 }
 
-// addSbatchFlags lets submit take the long options of sbatch that are no flags of its own.
-func (s *spread) addSbatchFlags(f *pflag.FlagSet) {
+// AddSbatchFlags adds the long options of sbatch that are not flags of the set yet. Help texts do not show them.
+func (o *Options) AddSbatchFlags(f *pflag.FlagSet) {
 	for name, value := range script.SbatchOptions() {
 		if f.Lookup(name) != nil || name == "help" || name == "version" || name == "usage" {
 			continue
 		}
-		flag := f.VarPF(&sbatchFlag{&s.sbatch, name, value}, name, "", "option of sbatch")
+		flag := f.VarPF(&sbatchFlag{&o.sbatch, name, value}, name, "", "option of sbatch")
 		flag.Hidden = true
 		if !value {
 			flag.NoOptDefVal = "true"
