@@ -25,7 +25,7 @@ func sourceOf(s *services, o Options) web.Source {
 	explainer := o.Forecast.Explainer()
 	return web.Source{
 		Server: serverSource{o.Loop, s.status, s.doctor, s.health},
-		Jobs:   jobSource{o.Loop, explainer, s.jobs, s.why, s.logs},
+		Jobs:   jobSource{o.Loop, explainer, s.jobs, s.why, s.logs, s.submit},
 		Pools:  poolSource{o.Loop, explainer, s.pools, s.boosts, s.pauses, s.history},
 		Nodes:  nodeSource{s.nodes, s.limits, s.reservations, s.nodes.recorder},
 		Config: s.config,
@@ -63,13 +63,24 @@ type jobSource struct {
 	explainer *explain.Explainer
 	*jobService
 	*whyService
-	logs *logService
+	logs   *logService
+	intake *submitService
 }
 
 // List lists jobs as the interface does, without places for which it would have to wait.
 func (x jobSource) List(ctx context.Context, q queue.Query, o web.JobOptions) (*api.JobList, error) {
 	o.Soon = true
 	return x.jobs(ctx, q, o)
+}
+
+// Submit submits one job, or says what would happen.
+func (x jobSource) Submit(ctx context.Context, spec *api.Spec, check bool) (*api.Submitted, error) {
+	in := &submitInput{Body: api.SubmitRequest{Jobs: []api.Spec{*spec}, DryRun: check, Estimate: !spec.Held}}
+	out, err := x.intake.submit(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return &out.Jobs[0], nil
 }
 
 func (x jobSource) Waiting() int64 {

@@ -58,6 +58,7 @@ func sitePages(text, changed string) (all []asked) {
 	all = append(all, asked{path: "/jobs/%last?t=5400"}, asked{path: "/jobs/%last?c=2&pool=faculty1"},
 		asked{path: "/jobs/%first?t=5400"}, asked{path: "/act?verb=cancel&job=%last"}, asked{path: "/act?verb=boost&pool=faculty3"},
 		asked{path: "/policy/edit"},
+		asked{path: "/submit"},
 		asked{path: "/policy/edit", body: url.Values{"text": {changed}, "do": {"check"}}},
 		asked{path: "/policy/edit", body: url.Values{"text": {changed}, "do": {"plan"}, "last": {"0"}}},
 	)

@@ -41,6 +41,7 @@ type Job struct {
 	Levels []level
 	Runs   plot.Figure // its tasks over time
 	Verbs  []verb
+	Copies bool // it offers to submit a copy
 	Try    *try
 }
 
@@ -63,7 +64,7 @@ func loadJob(ctx context.Context, src Source, r *Request) (any, error) {
 	j.Held = heldOf(&j.Job, happened.Events, j.Why.At)
 	j.May = r.You.can(access.Output, access.Object{Owner: j.Job.User, Pool: j.Job.Pool})
 	j.Tail = tailOf(ctx, src, j.JobResponse, j.May, &r.You)
-	j.Verbs = verbsFor(&j.Job, &r.You)
+	j.Verbs, j.Copies = verbsFor(&j.Job, &r.You), copies(&j.Job, &r.You)
 	for i := range j.Why.Levels {
 		j.Levels = append(j.Levels, levelOf(&j.Why.Levels[i], j.Why.Units.Growth))
 	}

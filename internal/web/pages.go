@@ -4,6 +4,6 @@ package web
 func pages() []*Page {
 	return []*Page{
 		nowPage, queuePage, machinesPage, policyPage, poolPage, jobPage, logPage, nodePage, actPage,
-		drainPage, resumePage, reservePage, unreservePage, editPage, weightsPage, applyPage, rollbackPage,
+		submitPage, drainPage, resumePage, reservePage, unreservePage, editPage, weightsPage, applyPage, rollbackPage,
 	}
 }

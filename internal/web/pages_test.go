@@ -46,7 +46,7 @@ func (l *lab) ask(method, path string, body io.Reader, headers ...string) (statu
 // everyPage holds addresses of all pages.
 var everyPage = []string{"/", "/?sort=lag", "/queue", "/queue?list=all&q=eve", "/pool?pool=physics", "/pool?user=eve",
 	"/jobs/1", "/jobs/1?t=600&c=2", "/jobs/1/log", "/act?verb=cancel&job=1", "/act?verb=boost&pool=physics",
-	"/machines", "/machines?q=n&by=state&hours=24", "/policy", "/policy/edit", "/policy/rollback?to=1"}
+	"/machines", "/machines?q=n&by=state&hours=24", "/policy", "/policy/edit", "/policy/rollback?to=1", "/submit"}
 
 // TestPagesAreSealed checks that a page loads and runs files of its server only, and cannot be framed.
 func TestPagesAreSealed(t *testing.T) {

@@ -3,6 +3,8 @@ package web
 import (
 	"context"
 	"time"
+
+	"github.com/fairlead/fairlead/internal/access"
 )
 
 // queuePage lists jobs: waiting jobs in the order of starts, and all others.
@@ -12,7 +14,7 @@ var queuePage = &Page{Name: "queue", Path: queuePath, Title: "Queue", Key: "q", 
 func loadQueue(ctx context.Context, src Source, r *Request) (any, error) {
 	q := &Queue{Now: time.Now()}
 	waits := q.asked(r)
-	q.Verbs = verbsOf(q.Columns)
+	q.Verbs, q.Submits = verbsOf(q.Columns), r.You.can(access.Submit, access.Object{Owner: r.You.User})
 	if err := q.Filter.err(); err != nil {
 		if r.Table {
 			return nil, err

@@ -31,6 +31,8 @@ type Queue struct {
 	Now   time.Time
 	Verbs []verb
 	Later bool
+	// Submits is set if the user may submit jobs.
+	Submits bool
 
 	// The list may be folded: for example, one line for all jobs of a user.
 	Foldings  []sortLink

@@ -64,6 +64,8 @@ type JobSource interface {
 	WhatIf(ctx context.Context, id int64, v api.Variation) (*why.WhatIf, error)
 	// Log returns a part of a task's output, to users who may read it.
 	Log(ctx context.Context, id int64, task int, stderr bool, offset int64, limit int) (*api.LogChunk, error)
+	// Submit submits a job of the sender, or with check says what would happen.
+	Submit(ctx context.Context, spec *api.Spec, check bool) (*api.Submitted, error)
 	// Alter changes jobs, and returns the result for each.
 	Alter(ctx context.Context, r api.AlterRequest) (*api.AlterResponse, error)
 	// Reorder returns the change of the order of starts if jobs had another priority.
