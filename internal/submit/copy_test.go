@@ -15,7 +15,7 @@ func TestCopyIsTheSameJob(t *testing.T) {
 		"plain": {Name: "a", Request: map[string]int64{}},
 		"much": {
 			Name: "b", Kind: "k", Pool: "physics/markov", QOS: "q", Nice: 5, Priority: "high",
-			Constraint: "arch=amd64 & rack!=b",
+			Constraint:  "arch=amd64 & rack!=b",
 			Reservation: "course", Array: "1-20:2%4", MaxRunning: 3, Output: "/tmp/%j.out", Error: "/tmp/%j.err", Dir: "/tmp",
 			Requestor: "r", Retries: 2, BackoffSeconds: 90, LimitSeconds: 5430, Rates: []string{"x", "y"},
 			Request:  map[string]int64{"cpu": 4, "mem": 3 << 29, "gpu": 1, "gpu:a100": 2, "tape": 3},
