@@ -184,7 +184,7 @@ func (r *reader) checkMultifactor(root *node, c *Config) {
 			return
 		}
 	}
-	r.warnf(root.key("multifactor"), "no pool has the policy multifactor")
+	r.warnf(root.key("multifactor"), "multifactor has no effect: no pool has this policy")
 }
 
 // policies returns the set of policies in a tree.

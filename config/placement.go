@@ -111,6 +111,10 @@ func expression(name, doc string) field {
 }
 
 func (r *reader) checkExpression(name string, n *node, expr string) bool {
+	if _, err := syntax.Parse(expr, syntax.Perl); err != nil { // about the expression, without the anchors
+		r.errorf(n, "%s: %s", name, reason(err))
+		return false
+	}
 	tree, err := syntax.Parse(`\A(?:`+expr+`)\z`, syntax.Perl)
 	if err != nil {
 		r.errorf(n, "%s: %s", name, reason(err))

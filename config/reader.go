@@ -50,7 +50,7 @@ type entry struct{ key, value *node }
 func (r *reader) entries(name string, n *node) ([]entry, bool) {
 	if n.kind != mapping {
 		if n.kind != nothing {
-			r.errorf(n, "%s must be a mapping of names to values, got %s", name, n.describe())
+			r.errorf(n, "%s must hold names with values, such as {name: 1}; got %s", name, n.describe())
 		}
 		return nil, n.kind == nothing
 	}

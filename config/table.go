@@ -123,6 +123,8 @@ func (t *table) where() string {
 	switch t.name {
 	case "":
 		return "the top of the file"
+	case "weights":
+		return "multifactor.weights"
 	case "pool", "rule", "rate":
 		return "a " + t.name
 	}

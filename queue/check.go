@@ -54,11 +54,11 @@ func (j *Job) Check() error {
 }
 
 // CheckText refuses text that would mislead where it is shown: control characters, including escape sequences, and text
-// that is not UTF-8. It also refuses text longer than most bytes.
-func CheckText(field, text string, most int) error {
+// that is not UTF-8. It also refuses text longer than limit bytes.
+func CheckText(field, text string, limit int) error {
 	switch {
-	case len(text) > most:
-		return Invalidf(field, "is longer than %d bytes", most)
+	case len(text) > limit:
+		return Invalidf(field, "is longer than %d bytes", limit)
 	case !utf8.ValidString(text):
 		return Invalidf(field, "is not valid UTF-8")
 	case strings.ContainsFunc(text, misleading):

@@ -191,7 +191,7 @@ type Outcome struct {
 	// So it is probably missing on all machines. Stores do not keep NotFound.
 	NotFound bool `json:",omitempty"`
 	// Next is the pause before the next attempt, if the holder chooses it, from 0 to [MaxLimit]; if nil, the job's
-	// Backoff decides. A failed attempt still counts toward Job.Retries. A cancelled one does not: the task was only
+	// Backoff decides. A failed attempt still counts toward Job.Retries. A canceled one does not: the task was only
 	// postponed. Stores do not keep Next.
 	Next *time.Duration `json:",omitempty"`
 }

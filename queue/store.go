@@ -88,11 +88,11 @@ type Store interface {
 	Tasks(ctx context.Context, job int64) ([]Task, error)
 
 	// Snapshot calls f for every job with tasks that wait or run, in order of id, and returns the cursor from which
-	// [Store.Changes] continues. It reports running tasks that must stop twice, first as Runs, then as Stop.
+	// [Store.Changes] continues. It reports a running task that must stop in two changes: first Runs, then Stop.
 	Snapshot(ctx context.Context, f func(Change) error) (cursor int64, err error)
 
-	// Changes returns up to most changes after cursor, in commit order, and the next cursor. It leaves out leases that
-	// the caller took and ended itself, but in a shared store includes those of others.
+	// Changes returns at most this number of changes after cursor, in commit order, and the next cursor. It leaves out
+	// leases that the caller took and ended itself, but in a shared store includes those of others.
 	Changes(ctx context.Context, cursor int64, most int) ([]Change, int64, error)
 
 	// Close releases the resources of the store. Later calls fail with [ErrClosed].
@@ -190,11 +190,11 @@ const (
 	Lost
 	// Done: the job has ended. Runs are attempts that ended with it and have no Ended of their own.
 	Done
-	// Leased: another user of the store, see [Peers], leased the tasks in Runs.
+	// Leased: another server of the store, see [Peers], leased the tasks in Runs.
 	Leased
-	// Ended: attempts of other users of the store are over, but not lost.
+	// Ended: attempts of other servers of the store are over, but not lost.
 	Ended
-	// Changed: another user of the store changed a setting, whose key is the Reason; see [Settings].
+	// Changed: another server of the store changed a setting, whose key is the Reason; see [Settings].
 	Changed
 	// Progressed: tasks in Runs wait in another queueing system, or began there.
 	Progressed
@@ -256,7 +256,7 @@ type StopQuery struct {
 	Limit int       // the latest; 0 is no limit
 }
 
-// Notifier is a store that notifies its users of new changes.
+// Notifier is a store that notifies its servers of new changes.
 type Notifier interface {
 	// Notify sends to c, without blocking, after changes were committed, until the returned function is called.
 	Notify(c chan<- struct{}) (stop func())

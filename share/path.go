@@ -56,6 +56,9 @@ func CheckResource(name string) error {
 
 // CheckPath returns an error if path cannot name a pool. The root has no path.
 func CheckPath(path string) error {
+	if strings.HasPrefix(path, "/") && len(path) > 1 {
+		return fmt.Errorf("%.80q begins with a slash; leave it out", path)
+	}
 	segments := strings.Split(path, "/")
 	if len(segments) > MaxDepth {
 		return fmt.Errorf("pool %.60q is deeper than %d levels", path, MaxDepth)

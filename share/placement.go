@@ -107,6 +107,9 @@ func CompileExpression(text string) (*regexp.Regexp, error) {
 	if len(text) > MaxExpression {
 		return nil, fmt.Errorf("expression is longer than %d bytes", MaxExpression)
 	}
+	if _, err := regexp.Compile(text); err != nil {
+		return nil, err // about the text itself, without the anchors
+	}
 	return regexp.Compile(`\A(?:` + text + `)\z`)
 }
 

@@ -32,7 +32,7 @@ type boost struct {
 func boostCommand(a *app) *cobra.Command {
 	s := &boost{app: a}
 	c := &cobra.Command{
-		Use:   "boost POOL xN --for TIME [--usage TIME] [--reason TEXT]",
+		Use:   "boost POOL xN [--for TIME] [--usage TIME] [--reason TEXT]",
 		Short: "Give a pool more weight for a time",
 		Long: `Give a pool more weight, or less, for a time or until it has received some service:
 --usage 10h is ten hours of one slot, or one hour of ten slots. With --for and --usage it ends when

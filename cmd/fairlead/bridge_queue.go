@@ -15,9 +15,9 @@ import (
 var queueBridge = bridgeKind{
 	name: "queue", system: "the other queue",
 	long: `Put fair share in front of another fairlead server. The bridge submits jobs to that server,
-into one pool. Give that pool the policy fifo, so that priorities decide the order; the back
-has the lowest priority. The bridge's user has to be an administrator there to submit jobs of
-other users.`,
+into one pool. Give that pool the policy fifo, so that priorities decide the order.
+Jobs that the bridge sends to the back get the lowest priority. The bridge's user has to be an
+administrator there to submit jobs of other users.`,
 	example: `  fairlead bridge queue --to /run/other/fairlead.sock --pool bridged --group physics=50,biology=30 --check
   fairlead bridge queue --to /run/other/fairlead.sock --pool bridged --config bridge.yaml
   fairlead bridge queue --to /run/other/fairlead.sock --pool bridged --feed just-in-time --slots 64`,

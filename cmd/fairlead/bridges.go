@@ -21,8 +21,8 @@ func bridgeCommand(a *app) *cobra.Command {
 		Use: "bridge KIND", Short: "Put fair share in front of another queueing system",
 		Long: `Put fair share in front of an existing queueing system: the bridge takes jobs that are
 submitted to the server, submits them to that system and follows them until they end. With
---feed at-once it submits each job at once: to the front if the job's group is below its
-fraction, otherwise to the back; jobs of priority groups go above both. With --feed
+--feed at-once it submits each job at once: to the front if the job's group has used less than its
+share, otherwise to the back; jobs of priority groups go above both. With --feed
 just-in-time the bridge holds jobs back until a slot is free, and the server's policy decides
 their order.`,
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -14,8 +14,8 @@ import (
 func clusterCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "cluster",
-		Short: "Make or exchange the key that certifies the machines of a cluster",
-		Long: `Make or exchange the key of the cluster. The server uses it to make the certificates with
+		Short: "Make or rotate the key that certifies the machines of a cluster",
+		Long: `Make or rotate the key of the cluster. The server uses it to make the certificates with
 which it and its nodes on other machines identify each other. The commands change the file of
 the key: run them on the server's machine, as the server's user. Nodes join with
 fairlead nodes permit.`,
@@ -44,7 +44,7 @@ PostgreSQL database, each needs a copy.`,
 			}
 			err = authority.Create(path)
 			if errors.Is(err, fs.ErrExist) {
-				return fmt.Errorf("%s exists already; to make a new key, use fairlead cluster exchange", path)
+				return fmt.Errorf("%s exists already; to make a new key, use fairlead cluster rotate", path)
 			}
 			if err != nil {
 				return err
@@ -61,7 +61,7 @@ PostgreSQL database, each needs a copy.`,
 func clusterExchangeCommand(a *app) *cobra.Command {
 	var path string
 	c := &cobra.Command{
-		Use:   "exchange [--authority FILE]",
+		Use: "rotate [--authority FILE]", Aliases: []string{"exchange"},
 		Short: "Make a new key of the cluster; nodes switch to it automatically",
 		Long: `Make a new key of the cluster. The server uses it at once, without a restart, and no task ends.
 Nodes switch to it when they renew their certificates, within a day. The old key stays valid for
@@ -82,7 +82,7 @@ init: then the old key is invalid at once, and all nodes need a join token.`,
 			if err := next.Save(path); err != nil {
 				return err
 			}
-			fmt.Fprintf(a.out, "exchanged the key of cluster %s; the old key is valid until %s\n",
+			fmt.Fprintf(a.out, "made a new key of cluster %s; the old key is valid until %s\n",
 				next.Cluster(), time.Now().Add(ca.Lasts+ca.Late).Format("2006-01-02 15:04"))
 			return nil
 		},

@@ -18,8 +18,8 @@ func configApplyCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "apply --plan ID",
 		Short: "Apply a plan",
-		Long: `Apply a plan of config plan: the server writes it to its file, as a whole or not at all, and
-uses it from the next step on. It refuses the plan if the configuration in force, its settings
+		Long: `Apply a plan of config plan: the server writes it to its configuration file, completely or not
+at all, and uses it from the next step on. It refuses the plan if the configuration in force, its settings
 or the file have changed since. The server's database keeps the previous file; config rollback restores it, also
 after a restart.`,
 		Example: "  fairlead config apply --plan 9b1e0c3d --reason 'new funding'",

@@ -39,11 +39,13 @@ func (n namedType) Type() string { return n.name }
 // nameFlagTypes makes the flags of a command and its subcommands show types in words. It omits empty defaults.
 func nameFlagTypes(c *cobra.Command) {
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if name, unclear := typeNames[f.Value.Type()]; unclear {
-			f.Value = namedType{f.Value, name}
+		name, unclear := typeNames[f.Value.Type()]
+		if !unclear {
+			return
 		}
+		f.Value = namedType{f.Value, name}
 		if f.DefValue == "[]" {
-			f.DefValue = ""
+			f.DefValue = "" // pflag omits [] only if it knows the type
 		}
 	})
 	for _, sub := range c.Commands() {

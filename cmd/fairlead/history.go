@@ -74,8 +74,8 @@ MEMORY is the peak memory of a task. "6G (asked for 4G)" means that the task use
 	c.Flags().Int64VarP(&h.job, "job", "j", 0, "show the history of this job")
 	c.Flags().StringVar(&h.node, "node", "", "show the tasks that ran on this node since --since, and how each ended")
 	c.Flags().BoolVarP(&h.long, "long", "l", false,
-		"more columns: the request, kind, tasks and start, and of the task that ended or failed last the node, exit code, "+
-			"processor time and memory")
+		"more columns: the request, kind, tasks and start; and the node, exit code, processor time and memory of the "+
+			"task that ended or failed last")
 	c.Flags().BoolVar(&h.causes, "causes", false, "count failed jobs by cause, the most frequent first")
 	c.Flags().BoolVar(&h.stops, "stops", false, "list preempted tasks with rule, numbers and lost work; select with -j and -S")
 	c.Flags().IntVar(&h.limit, "limit", 1000, "maximum number of jobs, newest first")

@@ -178,6 +178,16 @@ func knownCommand(root *cobra.Command, args []string) error {
 	return usagef("unknown command %q", args[0])
 }
 
+// unexpected names the first argument that a command does not take, or says that one is missing.
+func unexpected(cmd *cobra.Command, args []string, check cobra.PositionalArgs) string {
+	for n := len(args) - 1; n >= 0; n-- {
+		if check(cmd, args[:n]) == nil {
+			return fmt.Sprintf("unexpected argument %.80q; ", args[n])
+		}
+	}
+	return "an argument is missing; "
+}
+
 // wrapArgs turns a wrong number of arguments, and an unknown subcommand, into a usage error.
 func wrapArgs(c *cobra.Command) {
 	if c.HasSubCommands() && c.Use == c.Name() { // a group of commands
@@ -196,7 +206,7 @@ func wrapArgs(c *cobra.Command) {
 	if check := c.Args; check != nil {
 		c.Args = func(cmd *cobra.Command, args []string) error {
 			if check(cmd, args) != nil {
-				return usagef("expected: %s", cmd.UseLine())
+				return usagef("%sexpected: %s", unexpected(cmd, args, check), cmd.UseLine())
 			}
 			return nil
 		}

@@ -119,7 +119,7 @@ func nodesRevokeCommand(a *app) *cobra.Command {
 		Short: "Refuse the certificate of a node on another machine from now on",
 		Long: `Refuse the certificate of a node on another machine from now on, and close its connections. It gets
 no new tasks and cannot report the ends of its old tasks. These wait again when their leases
-expire, so that none runs twice. With a new join token (fairlead nodes permit) the node may return.`,
+expire, so that no task runs on two nodes at once. With a new join token (fairlead nodes permit) the node may return.`,
 		Example: "  fairlead nodes revoke n17",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

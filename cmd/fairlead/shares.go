@@ -40,11 +40,11 @@ the usage of each pool.
 A WEIGHT of 2=1x2 is a weight of 1 with a boost of 2; see fairlead boost --list. If MAX is
 paused, no new task starts; see fairlead pause --list.
 
-ENTITLED is how much the pool should have now: its share by weight, no more than it has work
-for, and its part of the shares that other pools leave, all within its minimum and maximum.
+ENTITLED is how much the pool should have now: its share by weight and its part of what other
+pools leave unused, limited by its demand, its minimum and its maximum.
 SERVED is the service that the pool received over the last 24 hours, divided by the service that
-it was entitled to. LAG is the difference between the two in hours of one unit, such as
-cpu-hours: above 0 the pool received too little, below 0 too much.
+it was entitled to. LAG is the service that it was entitled to, less the service that it
+received, in hours of one unit, such as cpu-hours: above 0 it received too little.
 
 COMPARED BY is the key with which the policy of the parent pool orders the pool among its
 siblings: it decides which pool is next. It is empty if the pool has nothing to start. SHARE and

@@ -48,10 +48,11 @@ func simLublinCommand(a *app) *cobra.Command {
 seconds to two days grow with the size, and arrivals follow the day. The same flags give the
 same file, and its first lines list them.
 
---load stretches the time between submissions until the processors are busy for that part of
-the time. --estimates selects the time limits: users gives round values as people choose them,
-exact gives the run times, and a number gives the run times multiplied by it. User k submits in
-proportion to 1/k^s, with the s of --zipf.`,
+--load is the submitted work as a multiple of what the processors can do in the time between the
+first and the last submission: the times between submissions are stretched to fit. --estimates
+selects the time limits: users gives round values as people choose them, exact
+gives the run times, and a number gives the run times multiplied by it. User k submits in proportion
+to 1/k^s, with the s of --zipf.`,
 		Example: `  fairlead sim generate lublin --procs 256 --jobs 10000 --load 0.8 -o work.swf.gz
   fairlead sim generate lublin --types batch --estimates exact --seed 7 > work.swf`,
 		Args: cobra.NoArgs,
@@ -92,8 +93,8 @@ func simSaturatedCommand(a *app) *cobra.Command {
 		Use:   "saturated",
 		Short: "Generate users who always have work, to measure fairness",
 		Long: `Generate users who always have work, to measure fairness: all jobs are submitted at the
-beginning, and every user has --backlog times the work that its weight entitles it to in the
-time --span. --weights and --sizes repeat over the users: with 1,2,4 the fourth user has
+beginning, and each user submits --backlog times the work that its share could do in the time
+--span. --weights and --sizes repeat over the users: with 1,2,4 the fourth user has
 weight 1 again. --config writes a configuration with a pool of that weight for each user, for
 fairlead sim run --config: user 12 of a trace is called u12.
 

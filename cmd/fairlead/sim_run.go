@@ -43,8 +43,8 @@ queue 2 the requestor q2. Inconsistent jobs of the trace are left out or changed
 of docs/reference/swf.md, and one line counts them.
 
 --policy frontback simulates a bridge to a queue that knows only priorities. It puts each job into
-the queue when it is submitted: at the front or the back, depending on the fraction of its group,
-or above both for a priority group.
+the queue when it is submitted: at the front or the back, depending on the usage and the share
+of its group, or above both for a priority group.
 
 --from-history replays the recent and the waiting tasks of the server instead of a trace:
 each task is a job in its pool. A task that has not ended is assumed to run for as long as the

@@ -126,7 +126,7 @@ func (t *simTrace) checkNodes() error {
 		return usagef("--nodes must be from 1 to the %d processors, got %d", procs, t.nodes)
 	}
 	more := procs + t.nodes - procs%t.nodes
-	return usagef("--nodes %d: %d processors cannot be on nodes of one size; --procs %d can", t.nodes, procs, more)
+	return usagef("--nodes %d: %d processors do not divide evenly; use --procs %d", t.nodes, procs, more)
 }
 
 func (s *simFlags) rules() (swf.Rules, error) {

@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/instant"
 	"github.com/fairlead/fairlead/internal/plain"
+	"github.com/fairlead/fairlead/internal/units"
 	"github.com/fairlead/fairlead/internal/wait"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/why"
@@ -120,12 +120,14 @@ func (s *submission) prospect(r *api.Submitted, now time.Time) {
 		}
 	}
 	for _, c := range r.Changes {
-		if c.Now && c.LimitSeconds > 0 {
+		limit := units.UsualLimit(time.Duration(c.LimitSeconds * float64(time.Second)))
+		if c.Now && limit > 0 {
 			was := "no time limit"
 			if r.LimitSeconds > 0 {
 				was = words.Limit(r.LimitSeconds)
 			}
-			fmt.Fprintf(s.out, "  it would start NOW if it asked for %s instead of %s\n", words.Limit(math.Floor(c.LimitSeconds/60)*60), was)
+			fmt.Fprintf(s.out, "  it would start NOW if it asked for %s instead of %s\n",
+				units.FormatDuration(limit), was)
 		}
 	}
 }

@@ -51,8 +51,8 @@ func (s *served) flags(f *pflag.FlagSet, who string) {
 	f.IntVar(&s.minUID, "min-uid", firstUser,
 		"as root: smallest uid whose jobs the "+who+" runs; smaller ones are system accounts")
 	f.StringSliceVar(&s.users, "users", nil,
-		"as root: run only the jobs of these users, and of --groups (default: of all)")
-	f.StringSliceVar(&s.groups, "groups", nil, "as root: run only the jobs of members of these groups, and of --users")
+		"as root: run only the jobs of these users and of members of --groups (default: all users)")
+	f.StringSliceVar(&s.groups, "groups", nil, "as root: run only the jobs of members of these groups and of --users")
 }
 
 func workCommand(a *app) *cobra.Command {

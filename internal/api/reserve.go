@@ -22,7 +22,7 @@ type ReserveRequest struct {
 	Pools       []string      `json:"pools,omitempty" doc:"Pools whose jobs may use the nodes, with the pools below"`
 	Users       []string      `json:"users,omitempty" doc:"Users whose jobs may use the nodes"`
 	Reason      string        `json:"reason,omitempty"`
-	Force       bool          `json:"force,omitempty" doc:"Reserve even if running tasks may still run when it begins"`
+	Force       bool          `json:"force,omitempty" doc:"Reserve even if running tasks may outlast its beginning"`
 	DryRun      bool          `json:"dry_run,omitempty" doc:"Show the nodes, the tasks that may still run then, and the waiting jobs that would start later; change nothing"`
 }
 

@@ -55,7 +55,7 @@ func (s *State) waiting(c queue.Change) []sched.Job {
 // apply applies one change to the core and notifies the watchers.
 func (a *applier) apply(s *State, c queue.Change) {
 	now := time.Now()
-	s.Core.Advance(now) // a pool that is created now exists since now
+	s.Core.Advance(now) // a pool that this creates counts as created now
 	switch c.What {
 	case queue.Waited:
 		s.Arrivals.note(c.Job)
@@ -158,7 +158,7 @@ func (s *State) forgetRun(ref queue.Ref, now time.Time) {
 	}
 	delete(s.Runs, id)
 	if old.Ref == ref {
-		s.Core.Finish(old.run, now, false) // it goes on
+		s.Core.Finish(old.run, now, false) // the attempt itself continues
 		return
 	}
 	s.countOut(old, now, now, false, queue.Outcome{})
@@ -264,8 +264,8 @@ func (s *State) stop(runs []queue.Run, why string) {
 	}
 }
 
-// countOut removes a task from the core, and compares its end with the end that it would have had on a cluster of its
-// pool's own.
+// countOut removes a task from the core, and compares its end with the end that it would have had on a private cluster
+// of its pool.
 func (s *State) countOut(r *liveRun, ended, now time.Time, learn bool, how queue.Outcome) {
 	learn = learn && !r.Queued
 	if f := &s.Fairness; learn {

@@ -23,12 +23,12 @@ type notBegun struct {
 	command string          // of the job
 }
 
-// itsOwn reports whether the job is the reason. It is,
+// itsOwn reports whether the job is the reason. It is in two cases:
 //
-//   - if the name is missing though the directories above it are there, on a node that has begun other tasks lately;
-//     but not if another job has lately begun with the same command, which is then just missing on this node;
-//   - or if another node failed in the same way before, and one of the two has begun other tasks lately, or the
-//     directories above the name are on both.
+//   - The name is missing, the directories above it are there, and the node has begun other tasks lately. This does not
+//     count if another job has lately begun with the same command: then the command is missing on this node only.
+//   - Another node failed in the same way before. Besides, one of the two nodes has begun other tasks lately, or both
+//     have the directories above the name.
 func (f faults) itsOwn(x notBegun, now time.Time) bool {
 	o, job := x.outcome, x.run.Ref.JobID
 	if o.Refused != queue.RefusedJob || x.run.bridged() {

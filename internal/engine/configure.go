@@ -33,15 +33,16 @@ func (l *Loop) Configure(ctx context.Context, s allocation.Config) error {
 		if st.Core.Read().Ranks() && (!ranked || !reflect.DeepEqual(st.Shares.SiteRules, s.SiteRules) || !reflect.DeepEqual(st.Shares.Sched.Multifactor, s.Sched.Multifactor)) {
 			st.dirty = true
 		}
-		st.dirty = st.dirty || (st.Shares.Users.Running > 0) != (s.Users.Running > 0) // requests name their user, or not
+		// Limits of running tasks need the user in each request.
+		st.dirty = st.dirty || (st.Shares.Users.Running > 0) != (s.Users.Running > 0)
 		half := st.Shares.Sched.HalfLife
 		st.Shares = s
 		st.know(accounts, now)
 		l.client.Shares.Store(&s)
 		st.touch()
 		st.wakeUp()
-		// The shares are current now. If the store missed its part of them, it gets it when the core is rebuilt, once
-		// it answers. Days are read then too: they must be as of a moment at which all running tasks are known.
+		// The shares are current now. If the store did not get the half-life, the rebuild sends it again when the store
+		// answers. The rebuild also reads the days, at a moment at which all running tasks are known.
 		seed, err := l.sendShares(ctx, st, half)
 		st.dirty = st.dirty || seed || err != nil
 		return nil

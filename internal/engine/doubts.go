@@ -7,10 +7,10 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// provenFor is how long a task that began shows that its node and its command are in order.
+// provenFor is the time after the begin of a task for which its node and its command count as working.
 const provenFor = time.Hour
 
-// A doubt are tasks of a job that a node could not begin, while it is open whether the job is the reason.
+// A doubt holds the tasks of a job that a node could not begin, until it is known whether the job is to blame.
 type doubt struct {
 	user, cause string
 	tasks       int
@@ -90,7 +90,7 @@ func (c commands) begun(command string, at time.Time) {
 		return
 	}
 	if _, known := c[command]; !known && len(c) >= maxCommands {
-		for old := range c { // any: there are enough
+		for old := range c { // an arbitrary one
 			delete(c, old)
 			break
 		}

@@ -51,7 +51,8 @@ func (o *Overrides) SetDrained(ctx context.Context, node string, drained bool, w
 func (o *Overrides) setDrained(ctx context.Context, node, why string) error {
 	return drains.change(ctx, o.changer, func(s *State) (*change[string], error) {
 		_, known := s.Core.Cluster().Lookup(node)
-		if was := s.InForce.drained[node]; !known && (why != "" || was == "") { // unknown drained node: since a restart
+		// After a restart, a drained node is unknown until it joins.
+		if was := s.InForce.drained[node]; !known && (why != "" || was == "") {
 			return nil, queue.Missingf("there is no node %q; see fairlead nodes", node)
 		}
 		return &change[string]{key: node, x: why, ends: why == "", at: moment{now: time.Now()}}, nil

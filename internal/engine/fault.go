@@ -19,16 +19,16 @@ import (
 //   - when the leases of three tasks in a row ended without a sign that the node had begun them, although it
 //     reported all the time.
 //
-// Any task that it begins ends the row. A failure of the job itself does not count; see [faults.itsOwn].
+// Any task that it begins ends the streak. A failure of the job itself does not count; see [faults.itsOwn].
 const (
 	faultUsers    = 3
 	faultSilences = 3
 )
 
-// byTheServer ends the reason of a node that the server drained.
+// byTheServer is the suffix of the reason of a node that the server drained.
 const byTheServer = " (by the server)"
 
-// Fault is a row of tasks that a node did not begin.
+// Fault is a streak of tasks that a node did not begin.
 type Fault struct {
 	Tasks int       `json:"tasks"` // in a row
 	Users int       `json:"users"` // number of different users
@@ -162,8 +162,8 @@ func (x *fault) broken() bool {
 	return x.row().Users >= faultUsers || x.silences >= faultSilences
 }
 
-// drains reports whether a node is drained for its faults, or about to be. A task that it took just before says nothing
-// more about its job.
+// drains reports whether a node is drained for its faults, or about to be. If such a node
+// refuses a task, that proves nothing about the job.
 func (f faults) drains(node string) bool {
 	x := f.nodes[node]
 	return x != nil && (x.gone || x.broken())
@@ -184,7 +184,8 @@ func (x *fault) row() Fault {
 	return out
 }
 
-// Row returns a copy of a node's fault, or nil if it has none. A mistake in the jobs of one user is none.
+// Row returns a copy of a node's fault, or nil if it has none. Refused tasks of one user alone are no
+// fault of the node: the user's jobs may be mistaken.
 func (f faults) Row(node string) *Fault {
 	x := f.nodes[node]
 	if x == nil || x.Users == 0 && x.open.users() < 2 {

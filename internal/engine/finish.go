@@ -77,7 +77,7 @@ func (f *finisher) decide(s *State, x notBegun, now time.Time) {
 	}
 }
 
-// endRefused sets the outcome of a task that the last possible node could not begin, as the nodes before it.
+// endRefused sets the outcome of a task that the last possible node could not begin, like the nodes before it.
 func endRefused(o *queue.Outcome, node string, before int) {
 	if o.Refused == queue.RefusedMachine {
 		o.Refused = queue.RefusedNow
@@ -222,7 +222,7 @@ func (f *finisher) record(ctx context.Context, results []queue.Result) ([]queue.
 }
 
 // bound returns the runs of attempts, and moves the end of each to no earlier than its holder's last report that it
-// ran: a wrong clock gains its holder nothing.
+// ran, so that a wrong clock cannot make the charge smaller.
 func bound(s *State, results []queue.Result) []*liveRun {
 	runs := runsOf(s, results)
 	for i, r := range runs {

@@ -218,7 +218,8 @@ func (l *leaser) lease(ctx context.Context, c *choice) (lost bool, err error) {
 }
 
 // lose gives up the starts of a want: its job cannot be leased, or a limit across all servers is reached. It reports
-// whether that leaves room for another task now. Changes report what others hold, and the grant itself reports rates.
+// whether that leaves room for another task now. If a license or a user limit refused the task, there is no room until
+// a change of the store says so; the grant itself reports the rates.
 func (l *leaser) lose(ctx context.Context, st *State, c *choice, want int, g queue.Grant, now time.Time) bool {
 	for _, s := range c.of(want) {
 		switch {

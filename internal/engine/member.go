@@ -108,8 +108,9 @@ func (w *workers) Foreign(ctx context.Context, node string, running []queue.Run)
 }
 
 // sameStart reports whether an attempt that a worker reports can be the one that started at an instant. The start of an
-// attempt in a queueing system moves from its lease to its begin there, but to now if that is in the future. So it is
-// never later than both; an attempt with the same numbers after a restore is. The ledger keeps whole milliseconds.
+// attempt in a queueing system is that of its lease until it begins there; a begin in the future counts as now. So a
+// start that is later than the worker says belongs to another attempt with the same numbers: the database was restored
+// in between. The ledger keeps whole milliseconds.
 func sameStart(says queue.Run, started time.Time) bool {
 	if says.Queued {
 		return !started.After(says.Started.Add(time.Millisecond))

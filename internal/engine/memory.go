@@ -34,13 +34,13 @@ func (l Lengths) Note(pool sched.PoolID, d time.Duration) {
 	l[pool] = &next
 }
 
-// Known returns the run times of a pool that are longer than than.
-func (l Lengths) Known(pool sched.PoolID, than time.Duration) []time.Duration {
+// Known returns the run times of a pool that are longer than a bound.
+func (l Lengths) Known(pool sched.PoolID, bound time.Duration) []time.Duration {
 	r := l[pool]
 	if r == nil {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(r.of[:min(r.seen, len(r.of))]), func(d time.Duration) bool { return d <= than })
+	return slices.DeleteFunc(slices.Clone(r.of[:min(r.seen, len(r.of))]), func(d time.Duration) bool { return d <= bound })
 }
 
 // How many past tasks are kept for each node: enough for a row of a chart. The number of nodes is bounded too, so that
@@ -288,8 +288,8 @@ func (d *decided) choice(core *sched.Scheduler) []why.Level {
 	return levels
 }
 
-// showPlaces makes Fixed order the chosen child before its rival if their keys and ties are equal and the chosen pool
-// is the younger one: the values behind the keys decided then.
+// showPlaces handles a chosen pool that is younger than its rival with an equal key and an equal tie: then values that
+// are not printed decided. It sets the rival's Fixed, so that the printed order matches.
 func showPlaces(pair []why.Child, differ bool) {
 	chosen, rival := &pair[0], &pair[1]
 	if differ && chosen.Key == rival.Key && chosen.Tie == rival.Tie && chosen.Number > rival.Number {
@@ -313,8 +313,8 @@ func childOf(core *sched.Scheduler, id sched.PoolID, t why.Terms, needy bool) wh
 }
 
 // arrivals tells roughly when each waiting job was submitted, from its id alone. Ids grow with time, so one mark per
-// second gives the time to the second. If there are too many marks, they are thinned out to one in each hundredth of
-// their age.
+// second gives the time to the second. If there are too many marks, some are dropped: then the gap between two marks is
+// at most a hundredth of their age.
 type arrivals []arrival
 
 type arrival struct {
@@ -348,7 +348,7 @@ func (a *arrivals) note(h queue.Header) {
 	*a = append(kept, (*a)[len(*a)-1])
 }
 
-// Since returns how many seconds ago a job was submitted, at most a second or a hundredth too many. It is 0 for no job,
+// Since returns how many seconds ago a job was submitted, too high by at most one second or 1 %. It is 0 for no job,
 // and for one before all marks.
 func (a arrivals) Since(job int64, now time.Time) float64 {
 	i := sort.Search(len(a), func(i int) bool { return a[i].job > job })

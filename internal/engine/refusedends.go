@@ -39,7 +39,7 @@ type refusedEnd struct {
 	tries int
 }
 
-// refusalOver is the time after the last try from which on nobody reports the end any more.
+// refusalOver is the time after the last try after which the worker has given up reporting the end.
 const refusalOver = time.Minute
 
 // refusedEnds are the refused ends by attempt.

@@ -161,7 +161,8 @@ func OverrunText(tasks []Overrun) string {
 		}
 		parts = append(parts, fmt.Sprintf("job %d of %s on %s (%s)", x.Job, x.User, x.Node, until))
 	}
-	return fmt.Sprintf("%s may still run when it begins: %s", units.Plural(len(tasks), "task"), strings.Join(parts, ", "))
+	return fmt.Sprintf("%s may still run when the reservation begins: %s", units.Plural(len(tasks), "task"),
+		strings.Join(parts, ", "))
 }
 
 // Overrun is a running task that may still run when a reservation of its node begins.
@@ -180,8 +181,8 @@ type OverrunError struct {
 }
 
 func (e *OverrunError) Error() string {
-	return fmt.Sprintf("%s; they would continue: begin later, choose other nodes, or reserve anyway with --force",
-		OverrunText(e.Tasks))
+	return OverrunText(e.Tasks) +
+		"; the reservation would not stop them: begin later, choose other nodes, or reserve anyway with --force"
 }
 
 // Is makes errors.Is(err, ErrForbidden) true.

@@ -197,13 +197,11 @@ func askFor(w *why.Window) string { return askForLess(time.Duration(w.Max * floa
 
 // askForLess suggests a time limit below most, rounded down to a usual value.
 func askForLess(most time.Duration) string {
-	for _, step := range []time.Duration{time.Hour, 5 * time.Minute, time.Minute, 10 * time.Second} {
-		if most >= 5*step || step <= time.Minute && most >= 2*step {
-			// Leave some time until the job is submitted again.
-			return fmt.Sprintf("; ask for %s or less", units.FormatDuration((most - time.Second).Truncate(step)))
-		}
+	usual := units.UsualLimit(most)
+	if usual == 0 {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf("; ask for %s or less", units.FormatDuration(usual))
 }
 
 // keepsFree reports whether a code says that a job must not start although there is room, because of a later use of the

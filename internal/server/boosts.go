@@ -78,7 +78,7 @@ func (s *boostService) boostDry(ctx context.Context, b engine.Boost, old views.P
 	}
 	out := &api.BoostResponse{Version: api.Version, Boost: b, Siblings: map[string]api.Change{}}
 	out.Weight = api.Change{Old: old.Weight, New: old.Weight * b.Factor}
-	grown := 1 + old.ShareHere*(b.Factor-1) // the new sum of the weights, of the old one
+	grown := 1 + old.ShareHere*(b.Factor-1) // the new sum of the weights divided by the old sum
 	out.Share = api.Change{Old: old.ShareHere, New: old.ShareHere * b.Factor / grown}
 	for _, p := range views.Pools(ctx, s.loop) {
 		if p.Path != "" && p.Path != old.Path && above(p.Path) == above(old.Path) {
@@ -105,7 +105,7 @@ func (s *boostService) boosted(ctx context.Context, b engine.Boost, old views.Po
 	return out
 }
 
-// poolOf returns the path of the pool that a request names. It returns a name that matches no pool as it is.
+// poolOf returns the path of the pool that a request names. If no pool matches, it returns the name unchanged.
 func poolOf(ctx context.Context, loop *engine.Loop, name string) string {
 	if path, err := loop.Intake.PoolPath(ctx, name); err == nil && path != "" {
 		return path

@@ -19,7 +19,7 @@ import (
 type bridged struct {
 	mu   sync.Mutex
 	all  byTask[note] // where tasks are
-	used usedNow      // what tasks of agents use, which ends with them in the same way
+	used usedNow      // what the tasks of agents use; an entry ends with its task, as in all
 }
 
 type note struct {

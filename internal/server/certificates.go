@@ -109,7 +109,7 @@ func (a *certificates) connected() (nodes []string) {
 }
 
 // drop closes the connections of a node without a TLS goodbye, which could wait for the node. It sets no deadline
-// first: a request that this ends might still be answered then.
+// before it closes: until the deadline, a request could still be answered.
 func (a *certificates) drop(node string) (dropped int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -40,8 +40,8 @@ func (s *doctorService) doctor(ctx context.Context) (*api.Diagnosis, error) {
 	return d, nil
 }
 
-// Doctor returns the latest findings for a page. If they are old, it returns them while new checks run. What it says
-// about nodes is of now: that costs little, and people look here to see whether a node is back.
+// Doctor returns the latest findings for a page. If they are old, it returns them while new checks run. The checks
+// of nodes are always new: they cost little, and people look here to see whether a node is back.
 func (s *doctorService) Doctor(ctx context.Context) *api.Diagnosis {
 	if last := s.found.latest(ctx, doctorShown, findingsWait); last != nil {
 		return withNodes(last, s.examiner.checkNodes(s.examiner.patients()))
@@ -50,7 +50,7 @@ func (s *doctorService) Doctor(ctx context.Context) *api.Diagnosis {
 		Checks: []api.HealthCheck{good("checks", "the first checks are running")}}
 }
 
-// withNodes returns findings with other checks of nodes.
+// withNodes returns findings in which other checks of nodes replace the old ones.
 func withNodes(found *api.Diagnosis, nodes []api.HealthCheck) *api.Diagnosis {
 	now := *found
 	now.Checks = nil

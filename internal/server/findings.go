@@ -38,7 +38,7 @@ func (f *findings) within(ctx context.Context, age time.Duration) *api.Diagnosis
 	}
 	checks := f.look(ctx)
 	found := &api.Diagnosis{Version: api.Version, At: time.Now(), Result: api.Worst(checks), Checks: checks}
-	if ctx.Err() != nil { // cancelled checks say nothing about the server
+	if ctx.Err() != nil { // canceled checks say nothing about the server
 		return found
 	}
 	f.last.Store(found)

@@ -48,7 +48,7 @@ type listInput struct {
 	Start   bool      `query:"start" doc:"Add by when the waiting ones will start, as far as that is known within 100 ms"`
 }
 
-// maxBridged is for how many tasks of a job a list says where they are in another queueing system.
+// maxBridged limits the tasks of a job whose places in another queueing system a list shows.
 const maxBridged = 10
 
 func (s *jobService) list(ctx context.Context, in *listInput) (*api.JobList, error) {

@@ -197,7 +197,8 @@ func checkPermit(b *permit.Bounds) error {
 	return nil
 }
 
-// revoke withdraws the certificate of a node. Its tasks continue until their leases end, so that none runs twice.
+// revoke withdraws the certificate of a node. Its tasks continue until their leases end, so that no task runs
+// on two nodes at once.
 func (s *joinService) revoke(ctx context.Context, node string) (*permit.Permit, error) {
 	me := who(ctx)
 	if err := s.administered(ctx); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// ledgerSetting begins the keys that map the name of a bridge to its ledger.
+// ledgerSetting is the prefix of the keys that map the name of a bridge to its ledger.
 const ledgerSetting = "bridge/"
 
 // ledgers records which ledger belongs to the name of each bridge.

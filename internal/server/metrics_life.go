@@ -17,7 +17,7 @@ type lifeMetrics struct {
 	cycles    prometheus.Histogram
 	store     *prometheus.HistogramVec
 	decisions *prometheus.CounterVec
-	labels    labelled
+	labels    labeled
 }
 
 var _ engine.Observer = (*lifeMetrics)(nil)
@@ -37,7 +37,7 @@ func newLifeMetrics(r *prometheus.Registry) *lifeMetrics {
 		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "fairlead_decisions_total", Help: "Decisions: start, and by their codes the reasons for which jobs of a pool began to wait.",
 		}, []string{"code"}),
-		labels: labelled{max: waitsMeasured, seen: map[[2]string]bool{}},
+		labels: labeled{max: waitsMeasured, seen: map[[2]string]bool{}},
 	}
 	// Metrics that alerts use must exist before anything has happened.
 	for _, call := range []string{"submit", "lease", "finish"} {
@@ -94,15 +94,15 @@ func (m *lifeMetrics) WaitsFor(code why.Code) { m.decisions.WithLabelValues(stri
 // bucket.
 const waitsMeasured = 300
 
-// labelled limits the pairs of labels that users choose: later pairs are all called other.
-type labelled struct {
+// labeled bounds the pairs of labels that users choose: later pairs are all called other.
+type labeled struct {
 	max int
 
 	mu   sync.Mutex
 	seen map[[2]string]bool
 }
 
-func (l *labelled) bounded(a, b string) (string, string) {
+func (l *labeled) bounded(a, b string) (string, string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	pair := [2]string{a, b}

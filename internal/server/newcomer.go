@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// newcomer says of a user of this machine who has no pool yet where a job would go, or who can change that there is
-// no place. For other names it returns err.
+// newcomer returns the error for a user of this machine who has no pool yet. It says into which pool a job of the
+// user would go or, if no pool is open to the user, who can open one. For other names it returns err.
 func newcomer(shares *allocation.Config, known *names, name string, err error) error {
 	if !errors.Is(err, queue.ErrNotFound) {
 		return err

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/internal/access"
 )
 
-// clusterPath begins the paths that a machine needs before it has a valid certificate.
+// clusterPath is the prefix of the paths that a machine needs before it has a valid certificate.
 const clusterPath = "/v1/cluster/"
 
 // ofNode reports whether a node may send a request: only those of its own agent.

@@ -18,12 +18,12 @@ const (
 	maxQuoted = 200 // bytes
 )
 
-// clip shortens a text that is longer than most bytes.
-func clip(text string, most int) string {
-	if len(text) <= most {
+// clip shortens a text that is longer than limit bytes.
+func clip(text string, limit int) string {
+	if len(text) <= limit {
 		return text
 	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
+	return strings.ToValidUTF8(text[:limit], "") + "…"
 }
 
 // brieflyOf returns a detail with its long parts shortened.

@@ -40,7 +40,8 @@ func checkHost(next http.Handler) http.Handler {
 // soon is after how many seconds to retry if the database is away, the server ends, or a user has reached a limit.
 const soon = "5"
 
-// WriteHeader sends the status. Whichever handler asks a client to retry, it adds when.
+// WriteHeader sends the status. If the status asks the client to retry, and the handler did not
+// say when, it adds that.
 func (r *recorder) WriteHeader(status int) {
 	r.status = status
 	if h := r.Header(); (status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests) && h.Get("Retry-After") == "" {

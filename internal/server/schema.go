@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// registry names the types of the interface. Types of package why get its name as a prefix, because the reason of an
-// answer is more than that of a job.
+// registry names the types of the interface. Types of package why get its name as a prefix, because why.Reason has
+// more fields than api.Reason.
 func registry() huma.Registry {
 	r := huma.NewMapRegistry("#/components/schemas/", func(t reflect.Type, hint string) string {
 		name := huma.DefaultSchemaNamer(t, hint)

@@ -252,7 +252,7 @@ func (s *Server) checkOrigin(next http.Handler) http.Handler {
 	})
 }
 
-// readBody reads a body of at most most bytes, or one byte more if it is longer.
+// readBody reads a body up to a number of bytes, and one byte more if the body is longer.
 func (s *Server) readBody(
 	from io.Reader, most int64, a access.Principal, c *tally,
 ) (text []byte, done func(), err error) {

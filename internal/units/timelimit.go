@@ -7,6 +7,18 @@ import (
 	"time"
 )
 
+// UsualLimit rounds the time that a job has down to a time limit as people write it: whole hours, or below five hours
+// steps of five minutes, of a minute or of ten seconds. It leaves a second until the job is submitted. It returns 0
+// below twenty seconds.
+func UsualLimit(most time.Duration) time.Duration {
+	for _, step := range []time.Duration{time.Hour, 5 * time.Minute, time.Minute, 10 * time.Second} {
+		if most >= 5*step || step <= time.Minute && most >= 2*step {
+			return (most - time.Second).Truncate(step)
+		}
+	}
+	return 0
+}
+
 // ParseTimeLimit reads a time limit like sbatch: minutes, minutes:seconds, hours:minutes:seconds, days-hours,
 // days-hours:minutes and days-hours:minutes:seconds. It also reads durations with units, such as 1h30m. A
 // number without a unit is in minutes. For 0, unlimited and infinite it returns 0: no limit.
@@ -18,6 +30,9 @@ func ParseTimeLimit(text string) (time.Duration, error) {
 		return 0, errors.New("a time limit such as 90m, 2h or 1-12:00:00 is missing")
 	}
 	if span(text, "0123456789:-") < len(text) || text[0] == '-' {
+		if span(text, "0123456789") == 0 && text[0] != '-' && text[0] != '.' {
+			return 0, fmt.Errorf("%q is not a time limit such as 90 (minutes), 1:30:00, 60h or unlimited", clip(text))
+		}
 		return ParseDuration(text)
 	}
 	days, clock, hasDays := strings.Cut(text, "-")

@@ -118,8 +118,8 @@ func (t *Trace) field(r *Record, i int, text []byte) (problem string) {
 	if !ok {
 		f, err := strconv.ParseFloat(string(text), 64)
 		if err != nil && !errors.Is(err, strconv.ErrRange) || math.IsNaN(f) {
-			return fmt.Sprintf("%.40q is not a number: the %s (field %d) is expected here; write -1 if it is not known", text,
-				table[i].name, i+1)
+			return fmt.Sprintf("%.40q is not a number: expected field %d, the %s; write -1 if it is not known", text, i+1,
+				table[i].name)
 		}
 		if math.Abs(f) > table[i].max {
 			return tooLarge(i, text)

@@ -82,7 +82,7 @@ func (p *Report) changes() (list []string) {
 		{p.Extended, "estimates extended to the run time"},
 		{p.Clipped, "jobs clipped to the machine"},
 		{p.NoEstimate, "without an estimate planned by their run time"},
-		{p.Instant, "run times of 0 that start and end in one second"},
+		{p.Instant, "jobs with a run time of 0: they start and end in the same second"},
 		{p.Rounded, "numbers with fractions rounded"},
 		{p.Extra, "lines with more than 18 fields cut"},
 	} {

@@ -87,7 +87,7 @@ func TestWriteIsReadAgain(t *testing.T) {
 func TestReadErrors(t *testing.T) {
 	good := "1 0 -1 50 4 -1 -1 4 60 -1 1 7 3 -1 1 -1 -1 -1\n"
 	for _, x := range []struct{ text, want string }{
-		{good + "2 0 -1 5o 4", `t.swf:2:8: "5o" is not a number: the run time (field 4) is expected here; write -1 if it is not known`},
+		{good + "2 0 -1 5o 4", `t.swf:2:8: "5o" is not a number: expected field 4, the run time; write -1 if it is not known`},
 		{good + "2 0 -1\n", "t.swf:2:8: the line ends after 3 of 18 fields; the next is the run time: write -1 for an unknown value"},
 		{"; c\n1 0 -1 50 NaN", `t.swf:2:11: "NaN" is not a number`},
 		{"1 0 -1 50 1e10 x", "t.swf:1:11: the processors (field 5) is 1e10, beyond the largest that can be simulated, 2147483647"},
@@ -130,7 +130,7 @@ func TestOddLines(t *testing.T) {
 		{name: "no estimate", text: line("70", "4", "4", "-1", "1"), run: 70, estimate: 70, procs: 4,
 			says: "changed: 1 without an estimate"},
 		{name: "instant", text: line("0", "4", "4", "60", "1"), run: 0, estimate: 60, procs: 4,
-			says: "changed: 1 run times of 0"},
+			says: "changed: 1 jobs with a run time of 0"},
 		{name: "no run time", text: line("-1", "4", "4", "60", "1"),
 			says: "0 jobs on 8 processors; left out 1 line: 1 without a run time"},
 		{name: "cancelled", text: line("0", "4", "4", "60", "5"), says: "1 cancelled before they ran"},

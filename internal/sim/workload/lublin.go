@@ -130,7 +130,7 @@ func (l Lublin) check() error {
 	case l.Jobs < 0 || l.Jobs > maxJobs:
 		return fmt.Errorf("the number of jobs must not be negative, nor above %d; got %d", maxJobs, l.Jobs)
 	case !slices.Contains(AllTypes, l.Types):
-		return fmt.Errorf("the types of jobs must be one of %s, got %q", list(AllTypes), l.Types)
+		return fmt.Errorf("types: %q is none of these: %s", l.Types, list(AllTypes))
 	case l.Load < 0 || l.Load > 100 || math.IsNaN(l.Load):
 		return fmt.Errorf("the load must be above 0, as in 0.7, or 0 for that of the model; got %v", l.Load)
 	case l.Users < 1:

@@ -98,7 +98,7 @@ func (s Saturated) check() error {
 	case len(s.Sizes) == 0 || slices.Min(s.Sizes) < 1 || slices.Max(s.Sizes) > s.Procs:
 		return fmt.Errorf("sizes must be from 1 to the %d processors of the machine, got %v", s.Procs, s.Sizes)
 	case !slices.Contains(AllLengths, s.Lengths):
-		return fmt.Errorf("lengths must be one of %s, got %q", list(AllLengths), s.Lengths)
+		return fmt.Errorf("lengths: %q is none of these: %s", s.Lengths, list(AllLengths))
 	case !(s.Mean >= 1 && s.Mean <= 1e8):
 		return fmt.Errorf("the mean length must be from 1 to 100000000 seconds, got %v s", s.Mean)
 	case s.Span < 1:

@@ -45,7 +45,7 @@ func ParseEstimates(text string) (Estimates, error) {
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(f >= 1) {
-		return Estimates{}, fmt.Errorf("estimates are users, exact, or a factor of at least 1, such as 2; got %q", text)
+		return Estimates{}, fmt.Errorf("expected users, exact, or a factor of at least 1, such as 2; got %q", text)
 	}
 	return Estimates{Factor: f}, nil
 }
