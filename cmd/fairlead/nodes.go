@@ -186,27 +186,15 @@ func stillThere(ctx context.Context, out io.Writer, client *api.Client, node str
 	if err != nil || len(doc.Tasks) == 0 {
 		return err
 	}
-	var users []string
-	var last time.Time
-	endless := 0
-	for i := range doc.Tasks {
-		t := &doc.Tasks[i]
-		users = append(users, plain.Line(t.User))
-		if t.Ends == nil {
-			endless++
-		} else if t.Ends.After(last) {
-			last = *t.Ends
-		}
-	}
-	slices.Sort(users)
-	until := "until " + clock(last, doc.At) + " at the latest"
-	if endless > 0 {
+	left := recorder.RemainingOf(doc.Tasks)
+	until := "until " + clock(left.Last, doc.At) + " at the latest"
+	if left.Endless > 0 {
 		until = "without a time limit"
-		if endless < len(doc.Tasks) {
-			until = fmt.Sprintf("%d of them without a time limit", endless)
+		if left.Endless < len(doc.Tasks) {
+			until = fmt.Sprintf("%d of them without a time limit", left.Endless)
 		}
 	}
 	fmt.Fprintf(out, "  %s of %s %s there, %s; see: fairlead nodes --tasks %s\n", units.Plural(len(doc.Tasks), "task"),
-		strings.Join(slices.Compact(users), ", "), units.OneOf(len(doc.Tasks), "continues", "continue"), until, node)
+		plain.Line(strings.Join(left.Users, ", ")), units.OneOf(len(doc.Tasks), "continues", "continue"), until, node)
 	return nil
 }

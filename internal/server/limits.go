@@ -36,10 +36,16 @@ func (s *limitService) limits(ctx context.Context, in *limitsInput) (*api.Limits
 	slices.SortFunc(out.Users, func(a, b engine.UserStanding) int {
 		return cmp.Or(cmp.Compare(b.Running, a.Running), cmp.Compare(b.Tasks, a.Tasks), cmp.Compare(a.User, b.User))
 	})
-	most := s.loop.Client().Shares.Load().Users
-	out.UserLimits = map[string]int{"running": most.Running, "jobs": most.Jobs, "tasks": most.Tasks, "pools": most.Pools}
-	maps.DeleteFunc(out.UserLimits, func(_ string, most int) bool { return most == 0 })
+	out.UserLimits = s.UserLimits()
 	return out, nil
+}
+
+// UserLimits returns the limits per user by their fields in user_limits; limits of 0 are left out.
+func (s *limitService) UserLimits() map[string]int {
+	most := s.loop.Client().Shares.Load().Users
+	out := map[string]int{"running": most.Running, "jobs": most.Jobs, "tasks": most.Tasks, "pools": most.Pools}
+	maps.DeleteFunc(out, func(_ string, most int) bool { return most == 0 })
+	return out
 }
 
 func (s *limitService) Limits(ctx context.Context) (*api.Limits, error) {

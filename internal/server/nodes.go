@@ -31,7 +31,7 @@ func (s *nodeService) routes(a huma.API) {
 	handle(a, http.MethodGet, "/v1/nodes", "nodes", "The nodes", 0, alone(s.List))
 	handle(a, http.MethodGet, "/v1/nodes/tasks", "nodeTasks", "The tasks that run on nodes, and until when", 0,
 		func(ctx context.Context, in *nodeTasksInput) (*api.NodeTasks, error) {
-			return s.Tasks(ctx, in.Nodes, words.Seconds(in.Past))
+			return s.NumberedTasks(ctx, in.Nodes, words.Seconds(in.Past))
 		})
 	handle(a, http.MethodPost, "/v1/nodes/{name}/drain", "drain", "Drain a node, or let it take tasks again", 0,
 		func(ctx context.Context, in *namedPost[api.DrainRequest]) (*api.NodeState, error) {
@@ -56,7 +56,17 @@ type nodeTasksInput struct {
 	Past  float64  `query:"past_seconds" minimum:"0" maximum:"604800" doc:"Also list tasks that ended within this number of seconds: the last 64 of each node since the server started"`
 }
 
-func (s *nodeService) Tasks(ctx context.Context, nodes []string, past time.Duration) (*api.NodeTasks, error) {
+// NumberedTasks returns the tasks of some nodes with the numbers of the tasks in their jobs.
+func (s *nodeService) NumberedTasks(ctx context.Context, nodes []string, past time.Duration) (*api.NodeTasks, error) {
+	out, err := s.Tasks(ctx, nodes, past)
+	if err != nil {
+		return nil, err
+	}
+	return out, s.number(ctx, out.Tasks)
+}
+
+// Tasks returns the running tasks of some nodes, and the tasks that ended there within the past.
+func (s *nodeService) Tasks(_ context.Context, nodes []string, past time.Duration) (*api.NodeTasks, error) {
 	_, _, unit := s.loop.Capacity()
 	if len(nodes) == 0 {
 		for _, n := range views.Nodes(s.loop) {
@@ -68,9 +78,6 @@ func (s *nodeService) Tasks(ctx context.Context, nodes []string, past time.Durat
 		tasks = append(tasks, s.recorder.EndedTasks(nodes, now.Add(-past))...)
 	}
 	tasks = append(tasks, s.recorder.NodeTasks(nodes)...)
-	if err := s.number(ctx, tasks); err != nil {
-		return nil, err
-	}
 	return &api.NodeTasks{Version: api.Version, At: now, Unit: unit, Tasks: tasks}, nil
 }
 

@@ -53,18 +53,24 @@ func (s *reportService) past(ctx context.Context, in *pastInput) (*api.PastRepor
 	if ask.Zone, err = time.LoadLocation(in.Zone); err != nil {
 		return nil, &queue.Invalid{Field: "zone", Msg: fmt.Sprintf("%.60q is not a time zone that the server knows", in.Zone)}
 	}
+	return s.read(ctx, ask, in.Shares)
+}
+
+// read makes the report.
+func (s *reportService) read(ctx context.Context, ask account.Ask, shares bool) (*api.PastReport, error) {
 	_, _, ask.Unit = s.loop.Capacity()
-	ask.Waited = in.Shares
+	ask.Waited = shares
 	rows, err := account.Read(ctx, s.loop.Client(), ask)
 	if err != nil {
 		return nil, err
 	}
-	if in.Shares {
+	if shares {
 		if rows, err = s.withShares(ctx, rows, ask); err != nil {
 			return nil, err
 		}
 	}
-	return &api.PastReport{Version: api.Version, At: now, Since: ask.Since, Until: ask.Until, Unit: ask.Unit, By: ask.By, Rows: rows}, nil
+	return &api.PastReport{Version: api.Version, At: time.Now(), Since: ask.Since, Until: ask.Until, Unit: ask.Unit,
+		By: ask.By, Rows: rows}, nil
 }
 
 // withShares adds to each row the share of the cluster that its pool had then, or has now if no history is kept. It

@@ -26,7 +26,7 @@ func sourceOf(s *services, o Options) web.Source {
 	return web.Source{
 		Server: serverSource{o.Loop, s.status, s.doctor, s.health},
 		Jobs:   jobSource{o.Loop, explainer, s.jobs, s.why, s.logs, s.submit},
-		Pools:  poolSource{o.Loop, explainer, s.pools, s.boosts, s.pauses, s.history},
+		Pools:  poolSource{o.Loop, explainer, s.reports, s.pools, s.boosts, s.pauses, s.history},
 		Nodes:  nodeSource{s.nodes, s.limits, s.reservations, s.nodes.recorder},
 		Config: s.config,
 	}
@@ -118,6 +118,7 @@ func (x jobSource) Placed(ctx context.Context) func(id int64) bool {
 type poolSource struct {
 	loop      *engine.Loop
 	explainer *explain.Explainer
+	reports   *reportService
 	*poolService
 	*boostService
 	*pauseService
@@ -132,6 +133,10 @@ func (x poolSource) Waits(
 	ctx context.Context, a account.Ask, steps []time.Duration, most int,
 ) (*account.Waits, error) {
 	return account.ReadWaits(ctx, x.loop.Client(), a, steps, most)
+}
+
+func (x poolSource) Past(ctx context.Context, a account.Ask, shares bool) (*api.PastReport, error) {
+	return x.reports.read(ctx, a, shares)
 }
 
 func (x poolSource) History(ctx context.Context, pool string, since, until time.Time) (*api.PoolHistory, error) {

@@ -152,6 +152,20 @@ func (b *tab) open(address string) {
 	b.until(`!document.body.dataset.live || document.getElementById("status").dataset.state === "live"`)
 }
 
+// openBetween opens a page between two equal answers of the interface. Texts name minutes, and the minute may change
+// between the page and an answer; then it opens the page again.
+func (b *tab) openBetween(address string, answer func() string) {
+	b.t.Helper()
+	for before := answer(); ; {
+		b.open(address)
+		after := answer()
+		if after == before {
+			return
+		}
+		before = after
+	}
+}
+
 // shot takes a picture of the whole page.
 func (b *tab) shot(path string, width int64, dark bool) {
 	b.t.Helper()

@@ -56,18 +56,9 @@ func loadDrain(ctx context.Context, src Source, r *Request) (any, error) {
 		return nil, err
 	}
 	d.Tasks = tasks.Tasks
-	endless := false
-	for i := range d.Tasks {
-		t := &d.Tasks[i]
-		if !slices.Contains(d.Users, t.User) {
-			d.Users = append(d.Users, t.User)
-		}
-		if endless = endless || t.Ends == nil; t.Ends != nil && (d.Last == nil || t.Ends.After(*d.Last)) {
-			d.Last = t.Ends
-		}
-	}
-	if endless {
-		d.Last = nil
+	left := history.RemainingOf(d.Tasks)
+	if d.Users = left.Users; left.Endless == 0 && !left.Last.IsZero() {
+		d.Last = &left.Last
 	}
 	return d, nil
 }

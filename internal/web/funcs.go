@@ -22,6 +22,7 @@ var funcs = template.FuncMap{
 	"percent":   func(f float64) template.HTML { return data(exact(f), words.Percent(f)) },
 	"count":     count,
 	"units":     func(f float64) template.HTML { return data(exact(f), words.OneDigit(f)) },
+	"hours":     func(seconds float64) template.HTML { return data(exact(seconds), fmt.Sprintf("%.2f", seconds/3600)) },
 	"owed":      func(slotSeconds float64) template.HTML { return data(exact(slotSeconds), words.Owed(slotSeconds)) },
 	"span":      span,
 	"length":    length,

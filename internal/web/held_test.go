@@ -23,7 +23,7 @@ func TestHeldSpans(t *testing.T) {
 		"waits, and nobody has looked": {api.Job{Tasks: 1}, []api.Event{event(0, "submitted")}, []string{"waits 0-100"}},
 		"waits for one thing and another": {
 			api.Job{Tasks: 1}, []api.Event{event(0, "submitted"), event(2, "share.behind"), event(50, "capacity.full"), event(60, "capacity.full"), event(70, "share.behind")},
-			[]string{"waits 0-2", "share.behind 2-50", "capacity.full 50-70", "share.behind 70-100"},
+			[]string{"share.behind 0-50", "capacity.full 50-70", "share.behind 70-100"},
 		},
 		"is behind one that waits for a rate": {
 			api.Job{Tasks: 1}, []api.Event{event(0, "submitted"), event(0, "waits"), event(5, "capacity.full"), event(50, "waits"), event(60, "capacity.full")},
@@ -39,11 +39,11 @@ func TestHeldSpans(t *testing.T) {
 		},
 		"was lost, and runs again": {
 			api.Job{Tasks: 1, Started: at(20)}, []api.Event{event(0, "submitted"), event(5, "gate.rate"), event(40, "lost"), event(60, "started")},
-			[]string{"waits 0-5", "gate.rate 5-20", "state.running 20-40", "waits 40-60", "state.running 60-100"},
+			[]string{"gate.rate 0-20", "state.running 20-40", "waits 40-60", "state.running 60-100"},
 		},
 		"was canceled before it ran": {
 			api.Job{Tasks: 1, Ended: at(30)}, []api.Event{event(0, "submitted"), event(3, "gate.max"), event(30, "cancel"), event(30, "finished")},
-			[]string{"waits 0-3", "gate.max 3-30"},
+			[]string{"gate.max 0-30"},
 		},
 		"ran, and waits again": {
 			api.Job{Tasks: 1}, []api.Event{event(0, "submitted"), event(30, "requeue"), event(40, "share.behind")},
@@ -51,11 +51,11 @@ func TestHeldSpans(t *testing.T) {
 		},
 		"had ended, and waits again": {
 			api.Job{Tasks: 1}, []api.Event{event(0, "submitted"), event(5, "share.behind"), event(20, "started"), event(30, "finished"), event(30, "ended"), event(60, "requeue"), event(60, "capacity.full")},
-			[]string{"waits 0-5", "share.behind 5-20", "state.running 20-30", "capacity.full 60-100"},
+			[]string{"share.behind 0-20", "state.running 20-30", "capacity.full 60-100"},
 		},
 		"was canceled, and is brought back": {
 			api.Job{Tasks: 1}, []api.Event{event(0, "submitted"), event(5, "share.behind"), event(20, "cancel"), event(20, "ended"), event(60, "uncancel"), event(60, "capacity.full")},
-			[]string{"waits 0-5", "share.behind 5-20", "capacity.full 60-100"},
+			[]string{"share.behind 0-20", "capacity.full 60-100"},
 		},
 		"is in another queue": {
 			api.Job{Tasks: 1}, []api.Event{event(0, "submitted"), event(10, "queued")}, []string{"waits 0-10", "state.queued 10-100"},
@@ -88,7 +88,7 @@ func TestHeldSpansOfArrays(t *testing.T) {
 		"runs twice": {[]api.Event{
 			event(0, "submitted"), event(5, "share.behind"), task(20, 0, "started"), task(25, 1, "started"),
 			task(30, 0, "finished"), task(40, 1, "lost"), event(50, "capacity.full"), task(70, 2, "started"),
-		}, []string{"waits 0-5", "share.behind 5-20", "state.running 20-40", "waits 40-50", "capacity.full 50-70",
+		}, []string{"share.behind 0-20", "state.running 20-40", "capacity.full 40-70",
 			"state.running 70-100"}},
 		"runs task by task": {[]api.Event{event(0, "submitted"), task(20, 0, "started"), task(40, 0, "finished"),
 			event(41, "share.behind"), task(42, 1, "started"), task(60, 1, "finished"), task(70, 2, "started")},

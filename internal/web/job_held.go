@@ -182,8 +182,36 @@ func heldSpans(j *api.Job, events []api.Event, now time.Time) []heldSpan {
 		}
 		out = append(out, heldSpan{Code: code, Text: text, From: e.At, To: until})
 	}
+	return sampled(out, now)
+}
+
+// sampleGap bounds the time between two samples of the reasons, for leases of up to 80 s: see [explain.Explainer].
+const sampleGap = 10 * time.Second
+
+// sampled gives the time before the first sample of a wait the reason of that sample, as the sums of reasons do. A wait
+// without a sample yet says so.
+func sampled(spans []heldSpan, now time.Time) (out []heldSpan) {
+	for i, s := range spans {
+		brief := s.Code == unknownReason && s.Text == notRecorded && s.To.Sub(s.From) <= sampleGap
+		if brief && i+1 < len(spans) && spans[i+1].From.Equal(s.To) && isReason(spans[i+1].Code) {
+			spans[i+1].From = s.From
+			continue
+		}
+		if brief && i+1 == len(spans) && s.To.Equal(now) {
+			s.Text = "the server records the reason within some seconds"
+		}
+		out = append(out, s)
+	}
 	return out
 }
+
+// isReason reports whether the code of a span is a sampled reason. States and holds are known from events.
+func isReason(code string) bool {
+	return strings.Contains(code, ".") && !strings.HasPrefix(code, "state.") && code != string(why.GateHeld)
+}
+
+// notRecorded is the text for a wait without a record.
+const notRecorded = "no record of the reason"
 
 // withFirstStart adds the first start of a job, because its tasks record only their last attempts.
 func withFirstStart(j *api.Job, events []api.Event) []api.Event {
@@ -257,5 +285,5 @@ func (h *holding) now() (code, text string) {
 	case h.reason.Code != "":
 		return h.reason.Code, h.reason.Text
 	}
-	return unknownReason, "no record of the reason"
+	return unknownReason, notRecorded
 }

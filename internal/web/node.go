@@ -59,7 +59,7 @@ func loadNode(ctx context.Context, src Source, r *Request) (any, error) {
 	n.Rows = []nodeRow{n.Node}
 	n.resources()
 	past := time.Duration(n.hours(r) * float64(time.Hour))
-	tasks, err := src.Nodes.Tasks(ctx, []string{r.ID}, max(past, endedPast))
+	tasks, err := src.Nodes.NumberedTasks(ctx, []string{r.ID}, max(past, endedPast))
 	if err != nil {
 		return nil, err
 	}

@@ -27,6 +27,8 @@ type Page struct {
 	// Parts names the templates that are rendered again after a change. The page contains each in an element
 	// with that id.
 	Parts []string
+	// Still is set if an open page is not updated; its parts are then for files of its tables.
+	Still bool
 	// Every is the interval at which the page is rendered again without a change; 0 means liveRest.
 	Every time.Duration
 	// Seen says which users can share one rendering.

@@ -37,6 +37,39 @@ type Pool struct {
 	Jobs    *api.JobList
 	// Query finds all of its jobs in the queue.
 	Query string
+	// Own sums up the jobs of the user that have not ended.
+	Own standing
+}
+
+// standing sums up the unfinished jobs of a user.
+type standing struct {
+	Jobs, Waiting, Running, Queued int
+	// Stopped are waiting tasks of held and blocked jobs.
+	Stopped int
+	// More is set if the user has more jobs than were read.
+	More bool
+	// Limit is the limit of running tasks per user, or 0.
+	Limit int
+}
+
+// maxOwn bounds the jobs of a user that the page reads.
+const maxOwn = 1000
+
+// standingOf sums up jobs.
+func standingOf(list *api.JobList, limit int) standing {
+	s := standing{Jobs: len(list.Jobs), More: list.More, Limit: limit}
+	for i := range list.Jobs {
+		j := &list.Jobs[i]
+		if state := queue.State(j.State); j.Held || state == queue.Blocked {
+			s.Stopped += j.Waiting
+		} else {
+			s.Waiting += j.Waiting
+		}
+		s.Waiting += j.Queued
+		s.Running += j.Running - j.Queued
+		s.Queued += j.Queued
+	}
+	return s
 }
 
 // jobsShown is the maximum number of jobs that the page lists.
@@ -112,10 +145,11 @@ func (p *Pool) ofUser(ctx context.Context, src Source, r *Request) (err error) {
 	}
 	list, err := src.Jobs.List(ctx, queue.Query{User: p.User,
 		States: []queue.State{queue.Waiting, queue.Queued, queue.Running, queue.Held,
-			queue.Blocked}, Limit: 1000}, JobOptions{})
+			queue.Blocked}, Limit: maxOwn}, JobOptions{})
 	if err != nil {
 		return err
 	}
+	p.Own = standingOf(list, src.Nodes.UserLimits()["running"])
 	in := map[string]bool{}
 	for i := range list.Jobs {
 		in[list.Jobs[i].Pool] = true

@@ -19,6 +19,7 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/instant"
+	"github.com/fairlead/fairlead/why"
 )
 
 // texts returns the texts of elements.
@@ -64,11 +65,14 @@ func TestRealPagesSayWhatJSONSays(t *testing.T) {
 		t.Errorf("%v wait, want %d", got, shares.Summary.Waiting)
 	}
 
-	b.open(l.url + "/queue")
 	var ids, reasons []string
-	for _, j := range l.waiting() {
-		ids, reasons = append(ids, fmt.Sprint(j.ID)), append(reasons, instant.ByClock(j.Reason.Text, time.Now()))
-	}
+	b.openBetween(l.url+"/queue", func() string {
+		ids, reasons = nil, nil
+		for _, j := range l.waiting() {
+			ids, reasons = append(ids, fmt.Sprint(j.ID)), append(reasons, instant.ByClock(j.Reason.Text, time.Now()))
+		}
+		return strings.Join(reasons, "\n")
+	})
 	if got := texts(b, "#list tbody th"); !slices.Equal(got, ids) {
 		t.Errorf("the queue is %v, want %v", got, ids)
 	}
@@ -76,11 +80,36 @@ func TestRealPagesSayWhatJSONSays(t *testing.T) {
 		t.Errorf("they wait for %q, want %q", got, reasons)
 	}
 
-	b.open(fmt.Sprint(l.url, "/jobs/", jobs["neutro3"]))
-	a, err := l.client.Jobs.Why(t.Context(), jobs["neutro3"], explain.WhyOptions{Siblings: 6, Estimate: true})
-	if err != nil {
-		t.Fatal(err)
+	sameReasons(l, b, jobs["neutro3"])
+
+	b.open(l.url + "/pool?pool=physics")
+	for _, p := range shares.Pools {
+		if got := numbers(b, "#head dd data"); p.Path == "physics" && (len(got) < 2 || got[0] != p.ShareHere) {
+			t.Errorf("the share of physics is %v, want %v", got, p.ShareHere)
+		}
 	}
+	b.open(l.url + "/pool?user=markov")
+	if got := texts(b, "#members tbody th"); !slices.Equal(got, []string{"markov"}) {
+		t.Errorf("the pools of markov are %q", got)
+	}
+	b.open(fmt.Sprint(l.url, "/jobs/", jobs["soil"], "/log"))
+	b.until(`document.querySelector(".log")?.textContent === "soil begins\n"`)
+	b.clean(l.url)
+}
+
+// sameReasons checks that the page of a waiting job says what why says.
+func sameReasons(l *lab, b *tab, id int64) {
+	t := b.t
+	t.Helper()
+	var a *why.Answer
+	b.openBetween(fmt.Sprint(l.url, "/jobs/", id), func() string {
+		var err error
+		a, err = l.client.Jobs.Why(t.Context(), id, explain.WhyOptions{Siblings: 6, Estimate: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return instant.ByClock(a.Reason.Text, time.Now()) + a.Start.By.Format("15:04")
+	})
 	if got := texts(b, "#why .reason"); len(got) != 1 || got[0] != instant.ByClock(a.Reason.Text, time.Now()) {
 		t.Errorf("it waits because %q, want %q", got, a.Reason.Text)
 	}
@@ -96,20 +125,6 @@ func TestRealPagesSayWhatJSONSays(t *testing.T) {
 	if got := len(texts(b, "#gates li")); got != len(a.Gates) {
 		t.Errorf("there are %d gates, want %d", got, len(a.Gates))
 	}
-
-	b.open(l.url + "/pool?pool=physics")
-	for _, p := range shares.Pools {
-		if got := numbers(b, "#head dd data"); p.Path == "physics" && (len(got) < 2 || got[0] != p.ShareHere) {
-			t.Errorf("the share of physics is %v, want %v", got, p.ShareHere)
-		}
-	}
-	b.open(l.url + "/pool?user=markov")
-	if got := texts(b, "#members tbody th"); !slices.Equal(got, []string{"markov"}) {
-		t.Errorf("the pools of markov are %q", got)
-	}
-	b.open(fmt.Sprint(l.url, "/jobs/", jobs["soil"], "/log"))
-	b.until(`document.querySelector(".log")?.textContent === "soil begins\n"`)
-	b.clean(l.url)
 }
 
 // newcomers submits five jobs, and waits until each is on the page. It returns the last job, and the five

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/account"
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/share"
 )
 
@@ -25,6 +26,16 @@ type shared struct {
 
 	series cachedSeries
 	waited keptWaits
+	report sync.Mutex // held while a report is made
+}
+
+// Past makes one report at a time, because a report reads all jobs of its period.
+func (s *shared) Past(ctx context.Context, a account.Ask, shares bool) (*api.PastReport, error) {
+	if !s.report.TryLock() {
+		return nil, &queue.Invalid{Field: "report", Msg: "another report is being made; try again in some seconds"}
+	}
+	defer s.report.Unlock()
+	return s.PoolSource.Past(ctx, a, shares)
 }
 
 // cachedSeries holds the time series of pools, which change slowly. It has a lock of its own, so that pages

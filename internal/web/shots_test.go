@@ -36,6 +36,7 @@ func TestRealPictures(t *testing.T) {
 		"job": fmt.Sprint("/jobs/", jobs["neutro3"], "?t=3600"), "running": fmt.Sprint("/jobs/",
 			jobs["soil"]), "log": fmt.Sprint("/jobs/", jobs["soil"], "/log"), "error": "/jobs/99",
 		"machines": "/machines", "drain": "/machines/drain?node=n1", "policy": "/policy", "edit": "/policy/edit", "weights": "/policy/weights?w.physics=30", "fold": "/queue?fold=user", "missing": "/nothing",
+		"submit": "/submit", "usage": "/usage",
 	} {
 		if name != "error" && name != "missing" {
 			b.open(l.url + path)

@@ -81,6 +81,8 @@ type PoolSource interface {
 	// Waits returns the report on waits, with the number of waits up to each step. If many tasks would have
 	// to be read, the window begins later. It returns nil while the report is computed.
 	Waits(ctx context.Context, a account.Ask, steps []time.Duration, most int) (*account.Waits, error)
+	// Past returns the report on the usage of past jobs, with shares of pools if asked.
+	Past(ctx context.Context, a account.Ask, shares bool) (*api.PastReport, error)
 	// Reasons returns how long a pool and the pools below it waited for which reasons in the last hour, or since
 	// the server started.
 	Reasons(ctx context.Context, pool string) (since time.Time, all []explain.WaitReason)
@@ -105,10 +107,14 @@ type PoolSource interface {
 type NodeSource interface {
 	// List returns all nodes.
 	List(ctx context.Context) (*api.Nodes, error)
-	// Tasks returns the running tasks of some nodes, and the tasks that ended there within the past.
+	// Tasks returns the running tasks of some nodes, and the tasks that ended there within the past. NumberedTasks adds
+	// their numbers in the jobs, which takes longer.
 	Tasks(ctx context.Context, nodes []string, past time.Duration) (*api.NodeTasks, error)
+	NumberedTasks(ctx context.Context, nodes []string, past time.Duration) (*api.NodeTasks, error)
 	// Limits returns the licenses and rates.
 	Limits(ctx context.Context) (*api.Limits, error)
+	// UserLimits returns the limits per user by their fields in user_limits; limits of 0 are left out.
+	UserLimits() map[string]int
 	// LimitSeries returns the past use of the limits, and the instants at which they become free.
 	LimitSeries(past time.Duration) []history.LimitSeries
 	// Drain drains a node, or resumes it.

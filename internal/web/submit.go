@@ -28,8 +28,8 @@ var submitPage = &Page{Name: "submit", Of: "queue", Path: submitPath, Seen: ByUs
 
 const submitPath = "submit"
 
-// Field is a field of the form, which is a flag of fairlead submit.
-type Field struct {
+// formField is a field of the form, which is a flag of fairlead submit.
+type formField struct {
 	Flag, Label, Example string
 	Size                 int
 	Text                 string
@@ -39,7 +39,7 @@ type Field struct {
 
 // mainFields are the fields that most jobs use, moreFields the others.
 var (
-	mainFields = []Field{
+	mainFields = []formField{
 		{Flag: "name", Label: "Name", Example: "neutrons", Size: 16},
 		{Flag: "pool", Label: "Pool", Example: "by the rules", Size: 20, List: "pool-names"},
 		{Flag: "cpus", Label: "Processors per task", Example: "1", Size: 6},
@@ -49,7 +49,7 @@ var (
 		{Flag: "after", Label: "Start after these jobs", Example: "12, any:13", Size: 14,
 			Hint: "12: after it has succeeded; failed:12, any:12"},
 	}
-	moreFields = []Field{
+	moreFields = []formField{
 		{Flag: "chdir", Label: "Working directory", Example: "home directory", Size: 30},
 		{Flag: "output", Label: "File for the output", Example: "/home/ann/%j.out", Size: 24,
 			Hint: "default: this dashboard and fairlead logs show it"},
@@ -71,12 +71,12 @@ var (
 	}
 )
 
-// Submit is a form for a job, before or after it is submitted.
-type Submit struct {
+// submitForm is a form for a job, before or after it is submitted.
+type submitForm struct {
 	At         time.Time
-	Text       string  // the command or the script
-	Main, More []Field // with their texts
-	Open       bool    // a field of More is used
+	Text       string      // the command or the script
+	Main, More []formField // with their texts
+	Open       bool        // a field of More is used
 	Hold       bool
 	Like       int64 // the job that the form copies; 0 for none
 	Key        string
@@ -89,12 +89,13 @@ type Submit struct {
 }
 
 // newSubmit returns an empty form.
-func newSubmit(ctx context.Context, src Source, r *Request) (*Submit, error) {
+func newSubmit(ctx context.Context, src Source, r *Request) (*submitForm, error) {
 	me := access.Object{Owner: r.You.User}
 	if err := r.You.may(access.Submit, me); err != nil {
 		return nil, err
 	}
-	s := &Submit{At: time.Now(), Main: slices.Clone(mainFields), More: slices.Clone(moreFields), Key: "web-" + rand.Text()}
+	s := &submitForm{At: time.Now(), Main: slices.Clone(mainFields), More: slices.Clone(moreFields),
+		Key: "web-" + rand.Text()}
 	for _, pool := range poolsFor(ctx, src) {
 		if r.You.can(access.Submit, access.Object{Owner: r.You.User, Pool: pool}) {
 			s.Pools = append(s.Pools, pool)
@@ -122,7 +123,7 @@ func loadSubmit(ctx context.Context, src Source, r *Request) (any, error) {
 }
 
 // source returns the job that the form copies.
-func (s *Submit) source(ctx context.Context, src Source, r *Request) (*api.Job, error) {
+func (s *submitForm) source(ctx context.Context, src Source, r *Request) (*api.Job, error) {
 	id, err := strconv.ParseInt(r.Word("like"), 10, 64)
 	if err != nil || id <= 0 {
 		return nil, &queue.Invalid{Field: "like", Msg: fmt.Sprintf("%.40q is not a job number", r.Word("like"))}
@@ -161,7 +162,7 @@ func commandOf(j *api.Spec) string {
 }
 
 // set sets the texts of fields, by their flags.
-func (s *Submit) set(texts map[string]string) {
+func (s *submitForm) set(texts map[string]string) {
 	for i := range s.Main {
 		s.Main[i].Text = strings.TrimSpace(texts[s.Main[i].Flag])
 	}
@@ -203,7 +204,7 @@ func postSubmit(ctx context.Context, src Source, r *Request) (any, error) {
 }
 
 // spec returns the job of the form. The job gets the given variables.
-func (s *Submit) spec(variables map[string]string) (spec *api.Spec, err error) {
+func (s *submitForm) spec(variables map[string]string) (spec *api.Spec, err error) {
 	flags := pflag.NewFlagSet("submit", pflag.ContinueOnError)
 	o := submit.Options{}
 	o.AddFlags(flags)
@@ -232,7 +233,7 @@ func (s *Submit) spec(variables map[string]string) (spec *api.Spec, err error) {
 }
 
 // fill sets the flags that have a text.
-func (s *Submit) fill(flags *pflag.FlagSet) error {
+func (s *submitForm) fill(flags *pflag.FlagSet) error {
 	for _, f := range slices.Concat(s.Main, s.More) {
 		if f.Text == "" {
 			continue
@@ -252,7 +253,7 @@ func (s *Submit) fill(flags *pflag.FlagSet) error {
 }
 
 // named writes a fault with the label of its field in place of the flag.
-func (s *Submit) named(err error) string {
+func (s *submitForm) named(err error) string {
 	var wrong *submit.FlagError
 	if !errors.As(err, &wrong) {
 		return err.Error()
@@ -266,7 +267,7 @@ func (s *Submit) named(err error) string {
 }
 
 // send checks the job, or submits it.
-func (s *Submit) send(ctx context.Context, src Source, spec *api.Spec, check bool) error {
+func (s *submitForm) send(ctx context.Context, src Source, spec *api.Spec, check bool) error {
 	s.Array = spec.Array != "" || spec.Gang > 1
 	if !check {
 		spec.Key = s.Key
@@ -287,10 +288,10 @@ func (s *Submit) send(ctx context.Context, src Source, spec *api.Spec, check boo
 }
 
 // Result is what happened, or would happen.
-func (s *Submit) Result() *api.Submitted { return cmp.Or(s.Done, s.Checked) }
+func (s *submitForm) Result() *api.Submitted { return cmp.Or(s.Done, s.Checked) }
 
 // Starts says when the job starts.
-func (s *Submit) Starts(e *why.Estimate) string {
+func (s *submitForm) Starts(e *why.Estimate) string {
 	left := e.By.Sub(s.At)
 	switch {
 	case left < time.Second && s.Checked != nil:

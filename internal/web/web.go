@@ -40,7 +40,7 @@ func (d *Dashboard) page(p *Page) http.Handler {
 			return
 		}
 		req := request(p, d.you(r.Context()), r)
-		if r.URL.Query().Has(liveParameter) {
+		if r.URL.Query().Has(liveParameter) && !p.Still {
 			d.live.serve(w, r, p, req, d.you(r.Context()).Actor)
 			return
 		}
