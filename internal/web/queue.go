@@ -57,7 +57,7 @@ func loadQueue(ctx context.Context, src Source, r *Request) (any, error) {
 		q.First = r.With("after", "")
 	}
 	if q.Next+q.First != "" && !q.Later && !r.Table {
-		q.Matches, err = find.matches()
+		q.Matches, err = q.matches(&find, q.Now)
 	}
 	return q, err
 }

@@ -31,7 +31,7 @@ const byCause = 0
 const single = "jobs"
 
 // maxFold is the maximum number of jobs that are read for a folded list.
-const maxFold = 2000
+const maxFold = 1500
 
 // foldingOf returns the index of the requested folding, or -1.
 func foldingOf(r *Request) int {

@@ -26,8 +26,8 @@ func (f *finder) inColumns(s *sorter, cursor string) (next string, err error) {
 	return next, f.details(ids)
 }
 
-// sorted returns the jobs that match in the order of a column. It reads most jobs, and reports whether there are more;
-// 0 is no bound.
+// sorted returns the jobs that match in the order of a column. It stops after `most` jobs (0: no bound), and
+// reports whether there are more.
 func (f *finder) sorted(s *sorter, most int) (ids []int64, short bool, err error) {
 	type entry struct {
 		id    int64

@@ -21,6 +21,8 @@ type Source struct {
 	Pools  PoolSource
 	Nodes  NodeSource
 	Config ConfigSource
+
+	long *longLists // shared by all pages of a dashboard
 }
 
 // ServerSource knows the sender of a request, and the state of the server.

@@ -9,6 +9,7 @@ import (
 // New returns the dashboard of a source; program is the version of the program.
 func New(src Source, program string, log *slog.Logger) *Dashboard {
 	src.Pools = &shared{PoolSource: src.Pools, version: src.Server.Version}
+	src.long = &longLists{}
 	d := &Dashboard{source: src, program: program, log: log, pages: pages(), looks: map[string]*template.Template{}}
 	for _, p := range d.pages {
 		d.looks[p.Name] = parse(p.Name)
