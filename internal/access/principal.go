@@ -1,6 +1,9 @@
 package access
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // Kind is the kind of a principal.
 type Kind string
@@ -40,6 +43,8 @@ type Principal struct {
 	// Admin says that the principal may do everything. The server sets it from the configuration, and ignores the value
 	// of an authenticator.
 	Admin bool
+	// AdminUntil is when a session of a browser becomes read-only; zero if it does not.
+	AdminUntil time.Time
 }
 
 // Unknown returns the principal of an unknown sender.

@@ -280,4 +280,6 @@ type Actor struct {
 	By    string `json:"by" doc:"How the user was identified: socket, session, or unknown"`
 	// OnlyLooks says that this is a session of an administrator that changes nothing.
 	OnlyLooks bool `json:"only_looks,omitempty" doc:"It is a read-only session of an administrator"`
+	// AdminUntil is when the session of an administrator becomes read-only.
+	AdminUntil *time.Time `json:"admin_until,omitempty" doc:"From then on the session is read-only"`
 }

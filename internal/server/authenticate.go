@@ -65,8 +65,10 @@ func (a sessions) Authenticate(_ net.Conn, r *http.Request) (*access.Proof, erro
 			done()
 			return nil, err
 		}
-		if a.administer(&p) && !time.Now().Before(b.admin) {
-			p.Scopes = onlyLooks
+		if a.administer(&p) {
+			if p.AdminUntil = b.admin; !time.Now().Before(b.admin) {
+				p.Scopes = onlyLooks
+			}
 		}
 		return &access.Proof{Principal: p, Ends: b.ctx, Done: done}, nil
 	}

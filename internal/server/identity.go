@@ -160,9 +160,13 @@ func who(ctx context.Context) access.Principal {
 
 // actorOf converts a principal for the interface.
 func actorOf(p access.Principal) api.Actor {
-	return api.Actor{
+	out := api.Actor{
 		User: p.Name, UID: p.UID, Admin: p.Admin, By: p.Via, OnlyLooks: p.Via == access.BySession && p.Scopes != nil,
 	}
+	if !out.OnlyLooks && !p.AdminUntil.IsZero() {
+		out.AdminUntil = &p.AdminUntil
+	}
+	return out
 }
 
 // shown converts a job for the actor. Everybody may see that it exists and what it asks for, because all share with it;

@@ -274,7 +274,8 @@ func TestForeignCookies(t *testing.T) {
 		shown := mine.Name + "=" + before + "; " + mine.Name + "=" + mine.Value
 		status, text := answerOf(t, http.DefaultClient, "GET", r.tcp+"/v1/status", "", "Cookie", shown)
 		var st api.ServerStatus
-		if err := json.Unmarshal([]byte(text), &st); err != nil || status != http.StatusOK || st.You.OnlyLooks {
+		if err := json.Unmarshal([]byte(text), &st); err != nil || status != http.StatusOK || st.You.OnlyLooks ||
+			st.You.AdminUntil == nil || time.Until(*st.You.AdminUntil) > 15*time.Minute {
 			t.Errorf("%s: status %d, %+v, %v", shown, status, st.You, err)
 		}
 	}

@@ -29,6 +29,7 @@ var funcs = template.FuncMap{
 	"ago":       ago,
 	"period":    timeCovered,
 	"clock":     clock,
+	"hour":      func(t time.Time) string { return t.Local().Format("15:04") },
 	"asof":      asOf,
 	"last":      lastOf,
 	"compared":  words.ComparedBy,
