@@ -3,12 +3,14 @@ package web
 import (
 	"context"
 	"strconv"
+	"time"
 
 	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/plot"
 	"github.com/fairlead/fairlead/internal/words"
+	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/why"
 )
@@ -33,8 +35,10 @@ type Job struct {
 	Tail tail
 	// Later says that the estimate of the start is still being computed.
 	Later bool
-	Start plot.Figure
-	Ahead plot.Figure
+	// Likely is the predicted start that lists show, if no start is guaranteed.
+	Likely *time.Time
+	Start  plot.Figure
+	Ahead  plot.Figure
 	// First holds the first pools with jobs before this one, More the number of other pools.
 	First  []why.Ahead
 	More   int
@@ -68,12 +72,25 @@ func loadJob(ctx context.Context, src Source, r *Request) (any, error) {
 	for i := range j.Why.Levels {
 		j.Levels = append(j.Levels, levelOf(&j.Why.Levels[i], j.Why.Units.Growth))
 	}
+	j.Likely = likelyStart(ctx, src, j)
 	j.Later = j.Later && j.Why.Rank != nil
 	j.First = j.Why.Ahead[:min(aheadShown, len(j.Why.Ahead))]
 	j.More = len(j.Why.Ahead) - len(j.First)
 	j.Start, j.Ahead, j.Runs = startOf(j.Why), aheadOf(j.Why), runsOf(&j.Job, j.List.Rows, happened.Events, j.Why.At)
 	j.Try = tryOf(ctx, src, &j.Job, j.Why.Units.Unit, r)
 	return j, nil
+}
+
+// likelyStart returns the predicted start that lists show for a job without a guaranteed start.
+func likelyStart(ctx context.Context, src Source, j *Job) *time.Time {
+	if j.Later || j.Why.Start == nil || j.Why.Start.By != nil {
+		return nil
+	}
+	list, err := src.Jobs.List(ctx, queue.Query{IDs: []int64{j.Job.ID}, Limit: 1}, JobOptions{Start: true})
+	if err != nil || len(list.Jobs) == 0 || !list.Jobs[0].StartPredicted {
+		return nil
+	}
+	return list.Jobs[0].StartBy
 }
 
 // siblingsShown is the number of first siblings that each level lists.
