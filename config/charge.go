@@ -67,7 +67,8 @@ var charges = kind[sched.Charge]{
 		}
 		per, ok := perResource.read(r, name, n)
 		if ok && len(per) > 0 && per[r.unit] == 0 {
-			r.errorf(n, "%s must have a charge above 0 for %s, the unit: otherwise tasks that take only the unit cost nothing and always go first", name, r.unit)
+			r.errorf(n, "%s needs a number above 0 for %s, the unit of shares: otherwise tasks that ask only for the unit "+
+				"are charged nothing and always go first", name, r.unit)
 			return sched.Charge{}, false
 		}
 		return sched.Charge{Per: per}, ok

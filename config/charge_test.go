@@ -35,8 +35,8 @@ func TestCharge(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"charge: {gpu: 20}\n":          "must have a charge above 0 for cpu, the unit",
-		"charge: {cpu: 0, gpu: 20}\n":  "must have a charge above 0 for cpu, the unit",
+		"charge: {gpu: 20}\n":          "needs a number above 0 for cpu, the unit",
+		"charge: {cpu: 0, gpu: 20}\n":  "needs a number above 0 for cpu, the unit",
 		"charge: dominance\n":          "must be dominant, or resources with charges",
 		"charge: {cpu: 1, mem: 1/5}\n": "such as 0.25/G; got 1/5",
 		"charge: {cpu: -1}\n":          "must be a number of at least 0",

@@ -80,7 +80,7 @@ func TestRefused(t *testing.T) {
 		{"a: | b", "1:4: a value that begins with |" + quoted}, {"a: >=3", "1:4: a value that begins with >" + quoted},
 		{"a: *.mem", "1:4: there is no anchor (&) of that name above; a value that begins with *" + quoted},
 		{"a:\n  b:3\n  c: 4", "2:3: a space is missing after the colon: expected name: value"},
-		{"a:\n  b\n\n  # note\n  c: 4", "2:3: expected name: value"}, {"a:\n- b\n c: d", "3:2: " + indent}, {"a\n", ""},
+		{"a:\n  b\n\n  # note\n  c: 4", `2:3: expected a colon and a value after "b"`}, {"a:\n- b\n c: d", "3:2: " + indent}, {"a\n", ""},
 		{"a: b #c\n d", "2:2: " + indent}, {"a:\n  - b\n - c", "3:2: an entry of a list where a name is expected"}, {"{}\n{}",
 			"2:1: " + indent},
 		{"a: \"b\n---\nc\"", "1:4: the text in quotes does not end"}, {"a: \"\\",

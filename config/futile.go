@@ -113,7 +113,8 @@ func (f *futile) unread(n *node, p *share.Pool, who, divides, ranks string) {
 			}
 		}
 		if v := e.value.get("policy"); v != nil && ranks != "" && c.Policy != "multifactor" {
-			f.warnf(v, "the job with the highest priority need not be the next: the multifactor of %s chooses pool %s by its best job, and %s then decides which job of it starts. Remove policy, or give %s another one", ranks, clip(f.path), c.Policy, ranks)
+			f.warnf(v, "pool %s has its own policy %s below the multifactor of %s, so the job with the highest "+
+				"priority may not start next. Remove policy from %[1]s, or give %[3]s another policy", clip(f.path), c.Policy, ranks)
 		}
 		below := c.Policy
 		if below == "" {

@@ -189,7 +189,7 @@ func choice[V comparable](what string, names []string, values []V) kind[V] {
 	}
 }
 
-// span is a duration of at least least. If zero is not empty, 0 is allowed as well, and zero is the word for it.
+// span is a duration that is not below `least`. If `zero` names a word, such as off, 0 and that word are allowed, too.
 func span(least time.Duration, zero string) kind[time.Duration] {
 	k := kind[time.Duration]{
 		word:   "duration",

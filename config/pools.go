@@ -87,8 +87,8 @@ func (r *reader) checkLimits(n *node, p *share.Pool) {
 	}
 }
 
-// closePool keeps a pool from running anything. A MaxRunning of 0 would mean no limit to share.Pool, but every task
-// takes at least one unit.
+// closePool keeps a pool from running anything. In share.Pool a MaxRunning of 0 means no limit, so it sets the maximum
+// of the unit to 0: no task fits that.
 func (r *reader) closePool(n *node, p *share.Pool) {
 	if p.Min[r.unit] > 0 {
 		r.errorf(n, "max_running 0 contradicts min %s %d", r.unit, p.Min[r.unit])

@@ -170,7 +170,7 @@ func noName(n *node) string {
 	if n.colonInside() {
 		return "a space is missing after the colon: expected name: value"
 	}
-	return "expected name: value"
+	return "expected a colon and a value after " + clip(n.text)
 }
 
 // document converts nodes of the YAML library to ours, and refuses parts of YAML that a configuration does not need.

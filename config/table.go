@@ -5,7 +5,8 @@ import (
 	"sync"
 )
 
-// tables returns the tables of the whole file. The file that lists them sets it, because the tables need this file.
+// tables returns the tables of the whole configuration. fields.go sets it in init, because the tables are made with the
+// functions here.
 var tables func() []*table
 
 // table describes the names allowed in one place of the file. The reader, the suggestions, the canonical form, the JSON

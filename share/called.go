@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// Named lists the paths that a text may mean, the most literal one first: the text itself, or the text with user
-// names unescaped, such as guests/a b for guests/a=20b. A user name may contain slashes, so the end of the text may
+// Named lists the paths that a text may mean, the most literal one first: the text as it stands, or with its user
+// names escaped: guests/a b means guests/a=20b. A user name may contain slashes, so the end of the text may
 // be one name. In quotes, as [Original] writes it, a part is one name wherever it stands.
 func Named(text string) []string {
 	var paths []string

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Below returns the path, at or below at, to which the first suitable rule sends the job. A job that names no pool
-// may still go elsewhere, because an earlier rule may match it, too.
+// Below returns the path, inside the pool `at`, to which the first suitable rule sends the job. A job that names no
+// pool may still go elsewhere, because an earlier rule may match it, too.
 func (p *PlacementRules) Below(o Origin, at string) (path string, ok bool) {
 	for _, r := range p.rules {
 		if r.matches(o) {
@@ -18,7 +18,8 @@ func (p *PlacementRules) Below(o Origin, at string) (path string, ok bool) {
 	return "", false
 }
 
-// Reach reports whether the rules could send any job to the path (makes), and to a pool below it (above).
+// Reach reports what the rules could do with some job. makes: send it to the path itself. above: send it to a pool
+// below the path.
 func (p *PlacementRules) Reach(path string) (makes, above bool) {
 	if CheckPath(path) != nil {
 		return false, false

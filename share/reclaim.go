@@ -21,7 +21,7 @@ const Never time.Duration = -1
 // fairSharePreemptionThreshold. Smaller gaps even out as tasks end.
 const DefaultBelow = 0.5
 
-// Under returns the effective settings of a pool below one with the effective settings above.
+// Under fills in the unset fields of r from the effective settings of the parent pool.
 func (r Reclaim) Under(above Reclaim) Reclaim {
 	if r.MinAfter == 0 {
 		r.MinAfter = above.MinAfter

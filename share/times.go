@@ -33,8 +33,8 @@ func (p *Pool) Times(path string) Times {
 	return t
 }
 
-// Under returns the limits of pool p at path, where t are the limits of the pool above: the lowest default in the
-// tree holds, and the smallest maximum.
+// Under returns the limits of pool p at path, where t are the limits of the pool above. The pool's own
+// default replaces the inherited one; of the two maxima the smaller holds.
 func (t Times) Under(path string, p *Pool) Times {
 	if p.Time != 0 {
 		t.Standard = p.Time

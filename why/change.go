@@ -117,13 +117,13 @@ func (w *WhatIf) Text() string {
 		fmt.Fprintf(&b, "  %-15s %s instead of %s\n", c.Field, to, from)
 	}
 	w.Before.text(&b, "as it is", w.At)
-	w.After.text(&b, "changed so", w.At)
+	w.After.text(&b, "changed", w.At)
 	if w.Conclusion != "" {
 		fmt.Fprintf(&b, "  %s\n", w.Conclusion)
 	}
 	if w.Again {
-		b.WriteString("  Priority, pool and time limit can be changed where the job waits; for the rest, cancel it and " +
-			"submit it again so.\n")
+		b.WriteString("  You can change priority, pool and time limit while the job keeps its place; for other changes, " +
+			"cancel and resubmit.\n")
 	}
 	return byClocks(b.String(), w.At)
 }

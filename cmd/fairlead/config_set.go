@@ -69,7 +69,7 @@ func configUnsetCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "unset PATH... | --all",
 		Short:   "Return settings to the values of the file",
-		Long:    "Return settings that were made with set to the values of the file.",
+		Long:    "Remove settings that were made with config set; the values of the file apply again.",
 		Example: "  fairlead config unset pools.physics.weight\n  fairlead config unset --all",
 		RunE: func(c *cobra.Command, args []string) error {
 			if r.All == (len(args) > 0) {
@@ -81,7 +81,7 @@ func configUnsetCommand(a *app) *cobra.Command {
 			})
 		},
 	}
-	c.Flags().BoolVar(&r.All, "all", false, "unset all settings that were made with set")
+	c.Flags().BoolVar(&r.All, "all", false, "remove all settings that were made with config set")
 	c.Flags().StringVar(&r.Reason, "reason", "", "reason for the record of changes")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c

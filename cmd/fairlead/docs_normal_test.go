@@ -92,7 +92,7 @@ var varies = []struct {
 // matches the end of the first line, and leaving a state of an agent. All depend on how fast the agent is.
 var (
 	soon    = regexp.MustCompile(`^[a-z].*\(fairlead why \d+\)$`)
-	place   = regexp.MustCompile(`^(job \d+ queued in .*): (it is next|number \d+ of \d+)(; starts by WHEN (?:if every task uses its whole time limit and no new job goes ahead|because room is kept for it from then|if the order of the waiting jobs stays as it is) \(in SPAN\))?$`)
+	place   = regexp.MustCompile(`^(job \d+ queued in .*): (it is next|number \d+ of \d+)(; starts by WHEN \(in SPAN\) (?:if every task uses its whole time limit and no new job goes ahead|because room is kept for it from then|if the order of the waiting jobs stays as it is))?$`)
 	leaving = regexp.MustCompile(`^(ending; again|draining for)`)
 )
 

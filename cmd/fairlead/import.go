@@ -87,7 +87,7 @@ func importFile(a *app, i *importing, file string) error {
 	switch {
 	case errors.As(err, &problems):
 		fmt.Fprint(a.errs, problems.Text())
-		return usagef("%s: the result is not a valid configuration; see the errors above, and change the source", file)
+		return usagef("%s: it is not a valid configuration; mend the errors above, or choose the format with --from", file)
 	case err != nil:
 		return err
 	}

@@ -205,7 +205,12 @@ func wrapArgs(c *cobra.Command) {
 	}
 	if check := c.Args; check != nil {
 		c.Args = func(cmd *cobra.Command, args []string) error {
-			if check(cmd, args) != nil {
+			err := check(cmd, args)
+			var said usageError
+			switch {
+			case errors.As(err, &said):
+				return err // about a flag
+			case err != nil:
 				return usagef("%sexpected: %s", unexpected(cmd, args, check), cmd.UseLine())
 			}
 			return nil

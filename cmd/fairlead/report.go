@@ -74,6 +74,10 @@ time: the mean of its shares, weighted by the use of the cluster.`,
 		},
 	}
 	r.pastReport.flags(c)
+	c.Flags().Lookup("by").Usage = "with --since: group by pool, or by month,pool"
+	since := c.Flags().Lookup("since")
+	since.Usage = "start of the period: 30d, 2026-01-01 (default 30d, if another flag asks for the past)"
+	since.DefValue = ""
 	c.Flags().StringVar(&r.window, "window", "day", "hour or day: the last hour or the last day")
 	c.Flags().BoolVar(&r.csv, "csv", false, "print comma-separated values, in slot-seconds and seconds")
 	return c

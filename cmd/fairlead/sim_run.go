@@ -200,7 +200,7 @@ func (s *simRunCmd) print(t *simTrace, p *simPolicy, r *sim.Result, took time.Du
 	}
 	line("entitlement served", "users %s on average, 90%% of them at least %s; Jain's index %.3f",
 		percent(m.Served), percent(m.ServedTenth), m.Jain)
-	line("lateness", "users %s after fair starts on average; %s after ends on machines of their own",
+	line("lateness", "jobs start %s after their fair start, and end %s later than on a machine of the user's own",
 		lasting(m.FairDelay), lasting(m.Late))
 	line("utilization", "%s of %s processors", percent(m.Utilisation), thousands(float64(t.report.Procs)))
 	line("wait", "mean %s; half of the jobs at most %s, 95%% at most %s", lasting(m.MeanWait), lasting(float64(m.P50Wait)), lasting(float64(m.P95Wait)))

@@ -96,7 +96,7 @@ func (s *submission) starts(e *why.Estimate, now time.Time) string {
 		where = " on " + e.Node
 	}
 	if left := e.By.Sub(now); !startsSoon(e, now) {
-		return fmt.Sprintf("; starts by %s%s %s (in %s)", instant.Clock(*e.By, now), where, e.Provided(), why.Duration(left))
+		return fmt.Sprintf("; starts by %s (in %s)%s %s", instant.Clock(*e.By, now), why.Duration(left), where, e.Provided())
 	}
 	if s.dryRun {
 		return "; it would start now" + where

@@ -117,7 +117,7 @@ func TestListsTellOfKeptRoomUnderConservative(t *testing.T) {
 		synctest.Wait()
 		got := shortOf(t, loop, long)
 		if a := ask(t, loop, long); a.Reason.Code != why.FitReserved || got.Code != a.Reason.Code ||
-			!strings.HasPrefix(got.Text, fmt.Sprintf("room kept for %d from ", wide)) {
+			!strings.HasPrefix(got.Text, fmt.Sprintf("room kept for job %d from ", wide)) {
 			t.Errorf("why says %+v, a list %+v", a.Reason, got)
 		}
 	})

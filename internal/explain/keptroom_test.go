@@ -54,7 +54,7 @@ func TestQueueTellsOfKeptRoom(t *testing.T) {
 			for _, id := range narrow {
 				r, a := short[id], ask(t, loop, id)
 				said, reason := instant.ByClock(r.Text, time.Now()), instant.ByClock(a.Reason.Text, time.Now())
-				if r.Code != why.FitReserved || a.Reason.Code != r.Code || said != "room kept for 6 from "+x.from ||
+				if r.Code != why.FitReserved || a.Reason.Code != r.Code || said != "room kept for job 6 from "+x.from ||
 					!strings.Contains(reason, "room is kept on local for job 6 from "+x.from) {
 					t.Errorf("after %v of job %d queue says %s %q, and why %s %q", x.wait, id, r.Code, said,
 						a.Reason.Code, reason)

@@ -268,7 +268,7 @@ func keptReason(s *engine.State, j *queue.Job, kept map[int64]room.Kept, r *Shor
 	if other == nil {
 		return false
 	}
-	r.Code, r.Text = why.FitReserved, fmt.Sprintf("room kept for %d from %s", other.Job,
+	r.Code, r.Text = why.FitReserved, fmt.Sprintf("room kept for job %d from %s", other.Job,
 		other.BeginsAt(instant.Text(other.From)))
 	return true
 }

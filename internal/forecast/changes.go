@@ -235,7 +235,7 @@ func shorterChange(core *sched.Scheduler, j sched.Job, long time.Duration) why.C
 		LimitSeconds: long.Seconds()}
 	j.ID = trialID
 	if kept := core.GateView().InTheWay(j); kept != nil {
-		c.Text = fmt.Sprintf("over before room is needed that is kept for job %d from %s", kept.Job,
+		c.Text = fmt.Sprintf("ends before job %d needs its room at %s", kept.Job,
 			instant.Text(kept.From))
 	}
 	return c

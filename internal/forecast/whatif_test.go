@@ -32,7 +32,7 @@ func TestChangesAreExact(t *testing.T) {
 			t.Errorf("the change is %+v, want a limit of %v, and to start now", c, left)
 		}
 		if text := a.Text(); !strings.Contains(text, "CHANGE          alter --time 9m or less -> now") ||
-			!strings.Contains(text, "over before room is needed that is kept for job 2") {
+			!strings.Contains(text, "ends before job 2 needs its room") {
 			t.Errorf("it is told so:\n%s", text)
 		}
 		limit := time.Duration(c.LimitSeconds) * time.Second

@@ -44,7 +44,7 @@ func (h *hadoop) other(where string, e *element) {
 	case unused[e.name] != "":
 		h.add(e.line, where, e.name, value, Left, "%s", unused[e.name])
 	default:
-		h.add(e.line, where, e.name, value, Left, "it is not known; Hadoop ignores what it does not know, too")
+		h.add(e.line, where, e.name, value, Left, "unknown setting; Hadoop ignores it as well")
 	}
 }
 
@@ -89,13 +89,13 @@ func (h *hadoop) head(name string) []string {
 		", by fairlead config import. The report that came with it says what differs."}
 	switch {
 	case h.policy == "deficit":
-		head = append(head, "deficit is the policy of that scheduler: a freed slot goes to the pool that is owed most. Within a pool the job of the higher priority goes first, and of those the one that was submitted first; to share it among its users, give them pools below it.")
+		head = append(head, "deficit is the policy of that scheduler: a freed slot goes to the pool that is owed most. Within a pool the higher priority goes first; at equal priority, the earlier job. To divide a pool among its users, give each user a pool below it.")
 	case h.old:
-		head = append(head, "fair serves the pool first that received least for its weight, where that scheduler served the one that was owed most; the shares come to the same. Within a pool the job of the higher priority goes first, and of those the one that was submitted first; to share it among its users, give them pools below it.")
+		head = append(head, "fair serves the pool first that received least for its weight, where that scheduler served the one that was owed most; the shares come to the same. Within a pool the higher priority goes first; at equal priority, the earlier job. To divide a pool among its users, give each user a pool below it.")
 	case h.policy == "drf":
-		head = append(head, "drf compares the running tasks of a queue in its dominant resource, as YARN's does. Within a pool the job of the higher priority goes first, and of those the one that was submitted first; to share it among its users, give them pools below it.")
+		head = append(head, "drf compares the running tasks of a queue in its dominant resource, as YARN's does. Within a pool the higher priority goes first; at equal priority, the earlier job. To divide a pool among its users, give each user a pool below it.")
 	default:
-		head = append(head, "YARN compares the memory of running tasks; fair also counts past usage, with half_life, and in the resource that unit names (cpu by default; unit: mem for memory). Within a pool the job of the higher priority goes first, and of those the one that was submitted first; to share it among its users, give them pools below it.")
+		head = append(head, "YARN compares the memory of running tasks; fair also counts past usage, with half_life, and in the resource that unit names (cpu by default; unit: mem for memory). Within a pool the higher priority goes first; at equal priority, the earlier job. To divide a pool among its users, give each user a pool below it.")
 	}
 	if h.old {
 		head = append(head, "The priorities of jobs are an order here, in which the higher goes first. priorities_as: weights divides a pool by their weights, as that scheduler divided among jobs.")

@@ -67,7 +67,7 @@ func judgeFailures(f failures) api.HealthCheck {
 	if user := slices.SortedFunc(maps.Keys(f.users), byFailures(f.users))[0]; f.users[user].Failed > all.Failed/2 {
 		text += fmt.Sprintf(", %d of them of %s", f.users[user].Failed, plain.Line(user))
 	}
-	return counted(bad("failures", api.ResultWarn, text, "see the causes: fairlead history -t failed"),
+	return counted(bad("failures", api.ResultWarn, text, "see the causes: fairlead history --causes"),
 		int(all.Failed), "tasks")
 }
 

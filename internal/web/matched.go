@@ -16,8 +16,8 @@ type everyJob struct {
 	Upto             int64     // the highest number of a job then
 	After            int64     // a request that goes on begins behind this number
 	Cause            string    // of a hold
-	// Count counts the jobs that match. The user may not change Not of them; after the action, Not of them were left
-	// alone.
+	// Count counts the jobs that match. Not is the number of these that the user may not change or, after the
+	// action, that were left unchanged.
 	Count, Not int
 	// Users and Pools count the jobs by user and by pool, Effects by effect, and Left by the reason why they were left
 	// alone.

@@ -299,5 +299,5 @@ func (s *submitForm) Starts(e *why.Estimate) string {
 	case left < time.Second:
 		return "It starts now."
 	}
-	return fmt.Sprintf("It starts by %s %s (in %s).", instant.Clock(*e.By, s.At), e.Provided(), why.Duration(left))
+	return fmt.Sprintf("It starts by %s (in %s) %s.", instant.Clock(*e.By, s.At), why.Duration(left), e.Provided())
 }

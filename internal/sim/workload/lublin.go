@@ -132,7 +132,8 @@ func (l Lublin) check() error {
 	case !slices.Contains(AllTypes, l.Types):
 		return fmt.Errorf("types: %q is none of these: %s", l.Types, list(AllTypes))
 	case l.Load < 0 || l.Load > 100 || math.IsNaN(l.Load):
-		return fmt.Errorf("the load must be above 0, as in 0.7, or 0 for that of the model; got %v", l.Load)
+		return fmt.Errorf(
+			"load: must not be negative: use a number such as 0.7, or 0 for the load of the model; got %v", l.Load)
 	case l.Users < 1:
 		return fmt.Errorf("there must be at least 1 user, got %d", l.Users)
 	case l.Zipf < 0 || l.Zipf > 10 || math.IsNaN(l.Zipf):
