@@ -85,7 +85,6 @@ type submitForm struct {
 	Notes      []string       // directives without an effect
 	Checked    *api.Submitted // what would happen
 	Done       *api.Submitted
-	Array      bool
 }
 
 // newSubmit returns an empty form.
@@ -268,7 +267,6 @@ func (s *submitForm) named(err error) string {
 
 // send checks the job, or submits it.
 func (s *submitForm) send(ctx context.Context, src Source, spec *api.Spec, check bool) error {
-	s.Array = spec.Array != "" || spec.Gang > 1
 	if !check {
 		spec.Key = s.Key
 	}
