@@ -184,17 +184,22 @@ func compareOrders(before, after *explain.Order, changed []Moved) *Reordering {
 
 // nameMoved fills in the names and users of jobs.
 func (fc *Forecaster) nameMoved(ctx context.Context, moved []Moved) error {
-	if len(moved) == 0 {
-		return nil
-	}
 	ids := make([]int64, len(moved))
 	for i := range moved {
 		ids[i] = moved[i].Job
 	}
+	return fc.eachJob(ctx, ids, func(i int, j *queue.Job) { moved[i].User, moved[i].Name = j.User, j.Name })
+}
+
+// eachJob reads jobs, and calls each with the index of the number of a job and the job.
+func (fc *Forecaster) eachJob(ctx context.Context, ids []int64, each func(i int, j *queue.Job)) error {
+	if len(ids) == 0 {
+		return nil
+	}
 	jobs, err := fc.loop.Client().Jobs(ctx, queue.Query{IDs: slices.Clone(ids)})
 	for _, j := range jobs {
 		if i := slices.Index(ids, j.ID); i >= 0 {
-			moved[i].User, moved[i].Name = j.User, j.Name
+			each(i, j)
 		}
 	}
 	return err

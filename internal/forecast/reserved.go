@@ -113,14 +113,7 @@ func (d *Delays) name(ctx context.Context, fc *Forecaster) error {
 	for i := range d.Jobs {
 		ids[i] = d.Jobs[i].Job
 	}
-	if len(ids) == 0 {
-		return nil
-	}
-	jobs, err := fc.loop.Client().Jobs(ctx, queue.Query{IDs: slices.Clone(ids)})
-	for _, j := range jobs {
-		if i := slices.Index(ids, j.ID); i >= 0 {
-			d.Jobs[i].Name, d.Jobs[i].User, d.Jobs[i].Pool = j.Name, j.User, j.Pool
-		}
-	}
-	return err
+	return fc.eachJob(ctx, ids, func(i int, j *queue.Job) {
+		d.Jobs[i].Name, d.Jobs[i].User, d.Jobs[i].Pool = j.Name, j.User, j.Pool
+	})
 }
