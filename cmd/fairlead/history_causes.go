@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
@@ -121,19 +120,7 @@ func (l *causeList) table(doc *failCauses) error {
 	for i := range doc.Causes {
 		c := &doc.Causes[i]
 		t.Row(c.Cause, strconv.Itoa(len(c.Jobs)), c.Tasks, clockOr(c.Last, doc.At), c.LastJob,
-			few(c.Users), few(c.Nodes), dash(c.Error))
+			dash(words.First(c.Users, 3)), dash(words.First(c.Nodes, 3)), dash(c.Error))
 	}
 	return l.print(l.listing, t)
-}
-
-// few names the first few of some names.
-func few(names []string) string {
-	const most = 3
-	switch {
-	case len(names) == 0:
-		return "-"
-	case len(names) <= most:
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }

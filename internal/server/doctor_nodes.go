@@ -61,12 +61,8 @@ func (s *examiner) patients() []patient {
 
 // some names the first few of many names.
 func some(names []string) string {
-	const most = 5
 	slices.Sort(names)
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	return words.First(names, 5)
 }
 
 // The checks of nodes: the first counts all; drainedNodes are nodes that take no tasks because somebody wanted that.

@@ -70,6 +70,14 @@ func Clock(t, now time.Time) string {
 	return t.Format("2006-01-02 15:04")
 }
 
+// First names the first few of some names, and counts the others.
+func First(names []string, few int) string {
+	if len(names) <= few {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:few], ", "), len(names)-few)
+}
+
 // Dash returns the text, or a dash for an empty cell.
 func Dash(text string) string { return cmp.Or(text, "-") }
 
