@@ -37,15 +37,7 @@ func (s *sheet) add(r *account.Row, cells ...sheetCell) {
 	s.rows = append(s.rows, append(row, cells...))
 }
 
-// totals returns the unit-seconds of each month, or of all rows if there are no months.
-func totals(doc *api.PastReport) map[string]float64 {
-	all := map[string]float64{}
-	for _, r := range doc.Rows {
-		all[r.Month] += r.UnitSeconds
-	}
-	return all
-}
-
+// partOf returns the part of a total, or 0 of nothing.
 func partOf(of, all float64) float64 {
 	if all == 0 {
 		return 0
@@ -70,7 +62,7 @@ func usageSheet(doc *api.PastReport) *sheet {
 		sheetColumn{doc.Unit + "-hours", "unit_seconds", "time of tasks, times their requests"},
 		sheetColumn{"part", "part", ofAll(doc)},
 		sheetColumn{"used cpu-hours", "cpu_seconds", "processor time of the tasks that ended"})
-	all := totals(doc)
+	all := account.ByMonth(doc.Rows)
 	for i := range doc.Rows {
 		r := &doc.Rows[i]
 		p := partOf(r.UnitSeconds, all[r.Month])
@@ -112,7 +104,7 @@ type fairPast struct {
 
 // fairOf returns the rows, and by month Jain's index of the usage of pools divided by their shares.
 func fairOf(doc *api.PastReport) (rows []fairPast, months []string, jains map[string]float64) {
-	all := totals(doc)
+	all := account.ByMonth(doc.Rows)
 	ratios := map[string][]float64{}
 	rows, jains = []fairPast{}, map[string]float64{}
 	for i := range doc.Rows {

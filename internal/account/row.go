@@ -32,6 +32,15 @@ type Row struct {
 	ShareNow bool     `json:"share_now,omitempty" doc:"Nothing is kept of that time: the share is the one in force now"`
 }
 
+// ByMonth adds up the unit-seconds of the rows of each month; rows without months are one month.
+func ByMonth(rows []Row) map[string]float64 {
+	all := map[string]float64{}
+	for i := range rows {
+		all[rows[i].Month] += rows[i].UnitSeconds
+	}
+	return all
+}
+
 type sum struct {
 	Row
 	waits []float32

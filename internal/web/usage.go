@@ -134,10 +134,9 @@ const barsShown = 12
 
 // sum adds up the rows, and draws them.
 func (u *usageForm) sum() {
-	months := map[string]float64{}
+	months := account.ByMonth(u.Report.Rows)
 	for i := range u.Report.Rows {
 		r := &u.Report.Rows[i]
-		months[r.Month] += r.UnitSeconds
 		u.Total.Jobs += r.Jobs
 		u.Total.Succeeded += r.Succeeded
 		u.Total.Failed += r.Failed
