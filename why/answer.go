@@ -261,9 +261,11 @@ type Estimate struct {
 	Middle  *time.Time `json:"middle,omitempty"`
 	Late    *time.Time `json:"late,omitempty"`
 	Replays int        `json:"replays,omitempty"`
-	// Guess means that a task has run for longer than all recent tasks of its pool, or that there are none: the replays
-	// assume up to ten times as long.
+	// Guess means that the range rests on fewer than nine past run times of some pool.
 	Guess bool `json:"guess,omitempty"`
+	// Known is the number of those run times if Guess is set. It counts recent tasks of the pool that ran for longer
+	// than a running task already has. If it is 0, the replays assume up to ten times the present run time.
+	Known int `json:"known,omitempty"`
 	// AsOf is the time of the state that By was computed from, if that state is older than the answer.
 	AsOf *time.Time `json:"as_of,omitempty"`
 }

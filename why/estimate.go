@@ -41,10 +41,20 @@ func (e *Estimate) InReplays(now time.Time) string {
 		of = "the only replay that finished in time,"
 	}
 	text := fmt.Sprintf("%s in %s with recent run times", span(*e.Early, *e.Late, now), of)
-	if e.Guess {
+	switch {
+	case e.Guess && e.Known == 0:
 		text += "; a guess, because nobody knows yet how long some of the tasks run"
+	case e.Guess:
+		text += fmt.Sprintf("; a guess, because only %s how long some of the tasks run", fewTell(e.Known))
 	}
 	return text
+}
+
+func fewTell(tasks int) string {
+	if tasks == 1 {
+		return "1 recent task tells"
+	}
+	return fmt.Sprint(tasks, " recent tasks tell")
 }
 
 // Provided states the condition under which the job starts by then.

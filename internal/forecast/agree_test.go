@@ -91,7 +91,7 @@ func compareStarts(t *testing.T, a *why.Answer, listed forecast.Coming, known, l
 			t.Errorf("job %d starts by %v in the list, and by %v in why", job, clock, a.Start.By.Format(time.TimeOnly))
 		}
 	case known && a.Start.Middle != nil && !strings.Contains(a.Start.Text, "about"):
-		checkRoom(t, a, *a.Start.Middle)
+		checkRoom(t, a, *a.Start.Early) // a later start of some replays does not contradict the room
 		if listed.By.Before(a.Start.Early.Add(-time.Second)) || listed.By.After(a.Start.Late.Add(time.Second)) {
 			t.Errorf("job %d starts at about %v in the list, and from %v to %v in why", job, clock,
 				a.Start.Early.Format(time.TimeOnly), a.Start.Late.Format(time.TimeOnly))

@@ -2,7 +2,6 @@ package forecast
 
 import (
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -42,7 +41,7 @@ type estimator struct {
 	job     int64
 	began   time.Time // of the answer
 	lengths engine.Lengths
-	guesses bool // sample found a task that runs for longer than all recent ones of its pool, or there were none
+	known   knowledge // of the run times that were drawn
 	mean    time.Duration
 	kept    *room.Kept // the room that is kept for the job; nil: none
 	planned bool       // room is kept for every job
@@ -141,7 +140,7 @@ func (e *estimator) room(out *why.Estimate) string {
 	if k := e.kept; k == nil || !k.Predicted {
 		return ""
 	} else if out.Middle != nil {
-		f.likely, f.later = !out.Guess, afterPlanned(k, *out.Middle)
+		f.likely, f.later = !unknown(out), afterPlanned(k, *out.Middle)
 	}
 	switch {
 	case basisOf(e.kept, f) == planned:
@@ -157,31 +156,33 @@ func (e *estimator) replay(out *why.Estimate) {
 	if len(e.lengths) == 0 {
 		return
 	}
-	rng := e.random()
 	var starts []time.Time
 	began := time.Now()
 	goOn := func(sched.Forecast) bool { return time.Since(began) < e.timeout(estimateTime) }
 	for len(starts) < maxEstimate && goOn(sched.Forecast{}) {
-		f := e.future.Forecast(e.job, goOn, func(t sched.Task) time.Time { return t.Started.Add(e.sample(rng, t)) })
+		d := newDraws(len(starts))
+		f := e.future.Forecast(e.job, goOn, func(t sched.Task) time.Time { return t.Started.Add(e.sample(d, t)) })
 		if !f.Found {
 			break
 		}
 		starts = append(starts, f.At)
 	}
 	spread(out, starts)
-	out.Guess = e.guesses
+	e.known.mark(out)
 }
 
-// random returns the source of the sampled run times.
-func (e *estimator) random() *rand.Rand {
-	return rand.New(rand.NewPCG(uint64(e.job), uint64(e.began.Unix())))
-}
-
-// sample draws a run time for a task: that of a past task of its pool that ran longer than this one already has, or
-// else one to ten times its present run time (see outlasting), but at least the mean, and at most its limit.
-func (e *estimator) sample(rng *rand.Rand, t sched.Task) time.Duration {
-	return e.length(t, func(known []time.Duration) time.Duration { return known[rng.IntN(len(known))] },
-		func(ran time.Duration) time.Duration { return outlasting(rng, ran) })
+// sample draws a run time for a task in one replay: that of a past task of its pool that ran longer than this one
+// already has. If n such run times are known, the tasks of the pool outlast all of them in one of n+1 replays, because
+// each of n+1 tasks is equally likely to be the longest. Then they take up to ten times the longest of them or, if none
+// is known, of their present run time (see [luck]), but at least the mean, and at most their limits.
+func (e *estimator) sample(d *draws, t sched.Task) time.Duration {
+	of := d.of(t.Pool)
+	return e.length(t, func(known []time.Duration) time.Duration {
+		if of.outlasts(len(known)) {
+			return of.outlasting(slices.Max(known))
+		}
+		return known[d.rng.IntN(len(known))]
+	}, of.outlasting)
 }
 
 // typical is the run time of a task as the middle of what sample draws.
@@ -197,24 +198,17 @@ func (e *estimator) typical(t sched.Task) time.Duration {
 func (e *estimator) length(t sched.Task, pick func([]time.Duration) time.Duration,
 	outlast func(time.Duration) time.Duration) (long time.Duration) {
 	ran := max(0, e.began.Sub(t.Started))
-	if known := e.lengths.Known(t.Pool, ran); len(known) > 0 {
+	known := e.lengths.Known(t.Pool, ran)
+	e.known.note(len(known))
+	if len(known) > 0 {
 		long = pick(known)
 	} else {
 		long = max(e.mean, outlast(ran))
-		e.guesses = true
 	}
 	if t.Limit > 0 {
 		long = min(long, t.Limit)
 	}
 	return long
-}
-
-// outlasting draws the run time of a task that has run for longer than all that are known. If nothing else is known of
-// it, a task that has run for r takes longer than x with the probability r/x (Gott, "Implications of the Copernican
-// principle for our future prospects", Nature 363, 1993). So a start that depends on the task gets a wide range instead
-// of an instant that moves on with the clock. The longest tenth counts as ten times r.
-func outlasting(rng *rand.Rand, ran time.Duration) time.Duration {
-	return time.Duration(float64(ran) / max(0.1, 1-rng.Float64()))
 }
 
 // alternatives holds the data to try other requests for a job.

@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead/fairlead/internal/engine/enginetest"
 )
 
-// TestGuessesAreMarked: an estimate says that it is a guess if it rests on a task of a pool in which none has ended, or
-// on one that runs for longer than all that have. While the tasks are like the ones that ended, it is none.
+// TestGuessesAreMarked: an estimate says that it is a guess if it rests on a task of a pool in which few tasks have
+// ended, or on one that runs for longer than most of those. While the tasks are like many that ended, it is none.
 func TestGuessesAreMarked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop, stop := start(t, engine.LoopOptions{Shares: fairlead.DefaultShares()}, 1, enginetest.Lasting)
@@ -22,13 +22,23 @@ func TestGuessesAreMarked(t *testing.T) {
 		}
 		guess := func(id int64) bool {
 			a := ask(t, loop, id)
-			if marked := strings.Contains(a.Text(), "; a guess, because "); a.Start.Replays == 0 || marked != a.Start.Guess {
+			if marked := strings.Contains(a.Text(), "; a guess, because nobody knows"); a.Start.Replays == 0 || marked != a.Start.Guess {
 				t.Fatalf("the estimate is %+v\n%s", a.Start, a.Text())
 			}
 			return a.Start.Guess
 		}
-		for range 3 {
+		for i := range 10 {
 			submit("ann", "10m")
+			if i == 3 { // three have ended
+				waits := submit("ann", "10m")
+				time.Sleep(time.Minute)
+				a := ask(t, loop, waits)
+				width := a.Start.Late.Sub(*a.Start.Early)
+				if want := "because only 3 recent tasks tell how long"; !strings.Contains(a.Text(), want) || width < 10*time.Minute {
+					t.Errorf("the range is %v wide, and the answer does not say %q:\n%s", width, want, a.Text())
+				}
+				time.Sleep(10 * time.Minute)
+			}
 			time.Sleep(11 * time.Minute)
 		}
 		submit("ann", "20m")

@@ -59,7 +59,7 @@ func (t *timetable) coming(kept map[int64]room.Kept, job int64, now time.Time) (
 	is = is && !likely.Before(now)
 	switch basisOf(k, found{
 		latest: latest && !by.Before(now),
-		likely: is && !t.guess,
+		likely: is && !t.known.missing(),
 		later:  is && k != nil && afterPlanned(k, likely),
 	}) {
 	case replayed:
@@ -113,17 +113,18 @@ func (fc *Forecaster) replayed(s *engine.State, now time.Time) func() *timetable
 func (t *timetable) addLikely(e *estimator, began time.Time) {
 	t.replay(e, began, func(x sched.Task) time.Time { return x.Started.Add(e.typical(x)) })
 	last := len(t.starts) - 1
-	t.likely, t.guess, t.starts = t.starts[last], e.guesses, t.starts[:last]
+	t.likely, t.known, t.starts = t.starts[last], e.known, t.starts[:last]
 }
 
 // beginRanges is beginTimetable for replays with recent run times.
 func (fc *Forecaster) beginRanges(s *engine.State, now time.Time) func() *timetable {
 	e, t := fc.estimatorOf(s, 0, now), &timetable{at: now, row: map[int64]int32{}}
 	return func() *timetable {
-		began, rng := time.Now(), e.random()
-		for range maxRanges {
-			t.replay(e, began, func(x sched.Task) time.Time { return x.Started.Add(e.sample(rng, x)) })
-			t.guess = e.guesses
+		began := time.Now()
+		for i := range maxRanges {
+			d := newDraws(i)
+			t.replay(e, began, func(x sched.Task) time.Time { return x.Started.Add(e.sample(d, x)) })
+			t.known = e.known
 			if took := time.Since(began); took+took/time.Duration(len(t.starts)) > tableTime {
 				break
 			}

@@ -16,11 +16,11 @@ type timetable struct {
 	row    map[int64]int32
 	starts [][]int64 // by replay, then by row; 0: unknown
 	moves  bool      // the order of the jobs changes as tasks run
-	guess  bool      // see [why.Estimate]
+	known  knowledge // of the run times that the replays drew
 	// endless is set if some task has no time limit: a job that starts a year later waits for that task.
 	endless bool
 	// likely are the starts if every task runs for as long as usual, by row; 0: unknown. They are computed if endless is
-	// set and something is known of run times. If guess is set, some run times are guesses.
+	// set and something is known of run times. Some of these are guesses if nothing is known of some run times.
 	likely []int64
 }
 
@@ -45,8 +45,8 @@ func (t *timetable) By(job int64) (time.Time, bool) {
 	return time.Unix(0, t.starts[0][row]), true
 }
 
-// Likely returns when a job probably starts, if no latest start is known. That is little more than a guess if guess is
-// set.
+// Likely returns when a job probably starts, if no latest start is known. That is little more than a guess if no
+// run time was known of some pool.
 func (t *timetable) Likely(job int64) (time.Time, bool) {
 	if t == nil {
 		return time.Time{}, false
@@ -86,7 +86,7 @@ func (t *timetable) fillRange(out *why.Estimate, job int64, now time.Time) {
 	}
 	if len(starts) >= rangesLeast {
 		spread(out, starts)
-		out.Guess = t.guess
+		t.known.mark(out)
 	}
 }
 

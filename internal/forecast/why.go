@@ -44,7 +44,7 @@ func expectLater(a *why.Answer) {
 	switch {
 	case !k.Predicted && later(start.By):
 		k.Expected = start.By
-	case k.Predicted && (k.Owed || !k.Held) && later(start.Early) && !start.Guess:
+	case k.Predicted && (k.Owed || !k.Held) && later(start.Early) && !unknown(start):
 		k.Expected = start.Middle
 	}
 }
