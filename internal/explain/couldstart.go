@@ -118,11 +118,6 @@ func (ex *Explainer) barred(ctx context.Context, j *queue.Job, events []queue.Ev
 		until = j.Ended
 	}
 	own = slices.DeleteFunc(own, func(e queue.Event) bool { return !e.At.Before(until) })
-	for _, e := range events {
-		if e.Code == string(queue.VerbMove) { // until then it was in another pool
-			all = append(all, span{j.Submitted, e.At})
-		}
-	}
 	return append(all, heldSpans(events)...), own, nil
 }
 

@@ -14,7 +14,8 @@ import (
 )
 
 // TestOnlyWhoCouldStartWaitedForRoom: jobs of one pool wait, one for room, the others as they are held, wait
-// for a job, or begin later. The pool's lack of room is the reason of each while it is the first job that could start.
+// for a job, or begin later. The pool's lack of room is the reason of each while it is the first job that could start. Other tasks of an array wait
+// on after its first one has started.
 func TestOnlyWhoCouldStartWaitedForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop, ex, stop := remembering(t, engine.LoopOptions{}, 1, enginetest.Lasting)
@@ -39,7 +40,7 @@ func TestOnlyWhoCouldStartWaitedForRoom(t *testing.T) {
 			id   int64
 			want []string
 		}{
-			"the array":         {array, []string{"8 capacity.full"}},
+			"the array":         {array, []string{"8 capacity.full", "105 order.behind"}},
 			"one that was held": {held, []string{"0 hold", "150 release", "150 order.behind", "158 capacity.full"}},
 			"one that waited": {after, []string{"0 gate.after", "100 eligible", "100 order.behind", "105 capacity.full",
 				"158 order.behind", "202 capacity.full"}},

@@ -59,7 +59,13 @@ func (ex *Explainer) HistoryOf(ctx context.Context, j *queue.Job, tasks []queue.
 	if over {
 		spans = append(spans, formerLives(events)...)
 	}
-	return inTime(append(append(events, own...), ex.reasons.since(j, joined(spans))...)), nil
+	began, spans := allStarted(j, events), joined(spans)
+	for _, s := range stays(j, events) {
+		if s.pool != "" {
+			own = append(own, ex.reasons.since(s.during(j, began), spans)...)
+		}
+	}
+	return inTime(append(events, own...)), nil
 }
 
 // endIsReported reports whether the last event is the end of a job's only task, and so the end of the job. The events
@@ -183,16 +189,20 @@ func attemptOf(e queue.Event) (n int, is bool) {
 }
 
 // plainly shortens the texts of entries about a whole job: it removes the verb of an alteration, which is also the
-// code, and the pool that a job was in before a move, which is not kept.
+// code. The pool of the submission is that of the first move.
 func plainly(j *queue.Job, events []queue.Event) {
+	moved := false
 	for i := range events {
 		e := &events[i]
 		if rest, is := strings.CutPrefix(e.Text, e.Code); is && e.Task < 0 &&
 			(rest == "" || rest[0] == ' ' || rest[0] == ':') {
 			e.Text = strings.TrimLeft(rest, ": ")
 		}
-		if e.Code == string(queue.VerbMove) {
-			events[0].Text = "by " + j.User
+		if e.Code == string(queue.VerbMove) && !moved {
+			moved = true
+			if events[0].Text = "by " + j.User; movedFrom(*e) != "" {
+				events[0].Text += " into " + share.Original(movedFrom(*e))
+			}
 		}
 	}
 }

@@ -182,8 +182,7 @@ func TestEndsWithoutAStart(t *testing.T) {
 	})
 }
 
-// TestMoved: a moved job was in another pool before, about which its history makes up nothing; from the move
-// on it shows the reasons of its new pool.
+// TestMoved: the history of a moved job shows the reasons of each pool for the time that the job was in it.
 func TestMoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop, ex, stop := remembering(t, engine.LoopOptions{}, 1, enginetest.Lasting)
@@ -199,14 +198,14 @@ func TestMoved(t *testing.T) {
 			t.Fatal(refused, err)
 		}
 		time.Sleep(time.Minute)
-		tells(t, ex, id, "0 submitted by ann", "60 move to lp: by ann")
+		tells(t, ex, id, "0 submitted by ann into games", "60 move from games to lp: by ann")
 		var reasons []string
 		for _, line := range whole(t, ex, id) {
 			if w := strings.Fields(line); strings.Contains(w[1], ".") {
 				reasons = append(reasons, w[0]+" "+w[1])
 			}
 		}
-		if want := []string{"68 order.behind"}; !slices.Equal(reasons, want) {
+		if want := []string{"8 capacity.full", "60 share.behind", "68 order.behind"}; !slices.Equal(reasons, want) {
 			t.Errorf("it waited for %q, want %q", reasons, want)
 		}
 	})

@@ -209,7 +209,9 @@ func (n *renamed) check(s *suite) {
 		if pool == "s=20h" {
 			events, err := s.Store.(queue.Journal).Events(s.ctx, id)
 			s.must(err)
-			if !slices.ContainsFunc(events, func(e queue.Event) bool { return strings.HasPrefix(e.Text, "move to s=20h: each user has") }) {
+			if !slices.ContainsFunc(events, func(e queue.Event) bool {
+				return strings.HasPrefix(e.Text, "move from ") && strings.Contains(e.Text, " to s=20h: each user has")
+			}) {
 				s.t.Errorf("job %d knows nothing of the move: %v", id, events)
 			}
 		}

@@ -89,8 +89,8 @@ func mayAlter(j *queue.Job, a queue.Alteration) error {
 		queue.ErrForbidden)
 }
 
-// AlterEvent returns the event of an alteration for the job's history. Call it before the job is changed; only a cancel
-// of waiting tasks looks at the job.
+// AlterEvent returns the event of an alteration for the job's history. Call it before the job is changed. The history of a
+// cancel says how many tasks waited, that of a move where the job was.
 func AlterEvent(j *queue.Job, a queue.Alteration, now time.Time) queue.Event {
 	text := string(a.Verb)
 	if a.Verb == queue.VerbCancel && a.Waiting {
@@ -108,7 +108,7 @@ func AlterEvent(j *queue.Job, a queue.Alteration, now time.Time) queue.Event {
 		}
 	}
 	if a.Verb == queue.VerbMove {
-		text += " to " + a.Pool
+		text += " from " + j.Pool + " to " + a.Pool
 	}
 	if a.Verb == queue.VerbLimit {
 		text += " " + limitText(a.Limit)
