@@ -75,7 +75,8 @@ func spansText(spans []heldSpan, begin time.Time) (out []string) {
 	return out
 }
 
-// TestHeldSpansOfArrays: an array runs while one of its tasks runs, and also between two tasks that follow each other.
+// TestHeldSpansOfArrays: an array shows why tasks wait, also while others run. If no reason is known, it runs while one
+// of its tasks runs, and also between two tasks that follow each other.
 func TestHeldSpansOfArrays(t *testing.T) {
 	begin := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	at := func(s int) *time.Time { x := begin.Add(time.Duration(s) * time.Second); return &x }
@@ -88,11 +89,10 @@ func TestHeldSpansOfArrays(t *testing.T) {
 		"runs twice": {[]api.Event{
 			event(0, "submitted"), event(5, "share.behind"), task(20, 0, "started"), task(25, 1, "started"),
 			task(30, 0, "finished"), task(40, 1, "lost"), event(50, "capacity.full"), task(70, 2, "started"),
-		}, []string{"share.behind 0-20", "state.running 20-40", "capacity.full 40-70",
-			"state.running 70-100"}},
+		}, []string{"share.behind 0-50", "capacity.full 50-70", "state.running 70-100"}},
 		"runs task by task": {[]api.Event{event(0, "submitted"), task(20, 0, "started"), task(40, 0, "finished"),
 			event(41, "share.behind"), task(42, 1, "started"), task(60, 1, "finished"), task(70, 2, "started")},
-			[]string{"waits 0-20", "state.running 20-60", "waits 60-70", "state.running 70-100"}},
+			[]string{"waits 0-20", "state.running 20-41", "share.behind 41-70", "state.running 70-100"}},
 		"has no record of its first attempt": {
 			[]api.Event{event(0, "submitted"), task(60, 1, "started"), task(80, 1, "finished")},
 			[]string{"waits 0-20", "state.running 20-80", "waits 80-100"}},

@@ -113,6 +113,8 @@ func heldPicture(sums []heldSum, spans []heldSpan, now time.Time) plot.Figure {
 type holding struct {
 	array  bool         // the job has several tasks: it runs while one of them runs
 	tasks  map[int]bool // of an array: the tasks that run; -1 is its first attempt, if its task is not known
+	begun  map[int]bool // of an array: the tasks that do not wait
+	all    int          // tasks of the job
 	reason api.Event
 	held   bool
 	queued bool
@@ -150,13 +152,29 @@ func (h *holding) task(e *api.Event, runs bool) {
 		delete(h.tasks, e.Task)
 	}
 	h.runs = len(h.tasks) > 0
+	if h.begun == nil {
+		h.begun = map[int]bool{}
+	}
+	if h.begun[e.Task] = true; !runs && e.Code != "finished" {
+		delete(h.begun, e.Task)
+	}
+}
+
+// waiting returns how many tasks of an array wait, as far as its events tell.
+func (h *holding) waiting() int {
+	begun := len(h.begun)
+	if h.begun[-1] && begun > 1 { // one of the others is the first attempt
+		begun--
+	}
+	return h.all - begun
 }
 
 // heldSpans returns the time spans and their reasons, without gaps except where the job had ended. The
 // reasons are those of the first job in its pool.
 func heldSpans(j *api.Job, events []api.Event, now time.Time) []heldSpan {
 	events = withFirstStart(j, events)
-	h := holding{array: j.Tasks > 1}
+	h := holding{array: j.Tasks > 1, all: j.Tasks}
+	none := noneWaits(j, events)
 	var out []heldSpan
 	for i := range events {
 		e := &events[i]
@@ -172,6 +190,9 @@ func heldSpans(j *api.Job, events []api.Event, now time.Time) []heldSpan {
 		if i+1 < len(events) {
 			until = units.Earlier(until, events[i+1].At)
 		}
+		if !none.IsZero() && !e.At.Before(none) {
+			h.all = 0
+		}
 		code, text := h.now()
 		if code == "" || !until.After(e.At) {
 			continue
@@ -183,6 +204,19 @@ func heldSpans(j *api.Job, events []api.Event, now time.Time) []heldSpan {
 		out = append(out, heldSpan{Code: code, Text: text, From: e.At, To: until})
 	}
 	return sampled(out, now)
+}
+
+// noneWaits returns the last start of a task if no task of the job waits now; else it is zero.
+func noneWaits(j *api.Job, events []api.Event) (last time.Time) {
+	if j.Waiting > 0 {
+		return time.Time{}
+	}
+	for i := range events {
+		if events[i].Code == "started" {
+			last = events[i].At
+		}
+	}
+	return last
 }
 
 // sampleGap bounds the time between two samples of the reasons, for leases of up to 80 s: see [explain.Explainer].
@@ -236,7 +270,6 @@ func (h *holding) apply(e *api.Event) {
 		h.runs, h.queued, h.over = true, false, false
 		if h.array {
 			h.task(e, true)
-			h.reason = api.Event{} // reasons are recorded until the first start
 		}
 	case "queued":
 		h.queued = true
@@ -252,10 +285,12 @@ func (h *holding) apply(e *api.Event) {
 		h.reason = api.Event{}
 	case string(queue.VerbUncancel):
 		if h.over {
-			*h = holding{array: h.array, held: h.held}
+			*h = holding{array: h.array, all: h.all, held: h.held}
 		}
 	case string(queue.VerbRequeue):
-		*h = holding{array: h.array, held: h.held}
+		*h = holding{array: h.array, all: h.all, held: h.held}
+	case string(queue.VerbMove):
+		h.reason = api.Event{} // that was the reason of the former pool
 	case unknownReason:
 		h.reason = *e
 	case "finished":
@@ -269,11 +304,25 @@ func (h *holding) apply(e *api.Event) {
 	}
 }
 
+// others says for how many tasks of an array with running tasks a reason holds.
+func (h *holding) others() string {
+	run := len(h.tasks)
+	if run == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s %s, %d %s: ", units.Plural(run, "task"), units.OneOf(run, "runs", "run"), h.waiting(),
+		units.OneOf(h.waiting(), "waits", "wait"))
+}
+
 // now returns the present reason: a code, and words.
 func (h *holding) now() (code, text string) {
 	switch {
 	case h.over:
 		return "", ""
+	case h.runs && h.array && h.waiting() > 0 && h.held:
+		return string(why.GateHeld), h.others() + "it is held"
+	case h.runs && h.array && h.waiting() > 0 && h.reason.Code != "":
+		return h.reason.Code, h.others() + h.reason.Text
 	case h.runs && h.array:
 		return string(why.StateRunning), "some of its tasks run"
 	case h.runs:
