@@ -127,6 +127,11 @@ func TestReadRefuses(t *testing.T) {
 		`{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": 1}, "pools": {"a//b": {}}}`:                   "a//b",
 		`{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": 1}, "pools": {"a": {}, "a": {}}}`:             "twice",
 		`{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": 1}, "pools": {"a": {}, "a/b": {}}} trailer`:   "after",
+		`{"seed": "x"}`:                             "state, line 1: seed: expected a whole number, got a text",
+		`{"pools": {"a": {"running": 1.5}}}`:        "state, pool a: running: expected a whole number, got 1.5",
+		"{\n\"capacity\": {\"slots\": 1}":           "state, line 2: not valid JSON: the text ends before its last bracket",
+		"{\n\n\"seed\" 1}":                          "state, line 3: not valid JSON: invalid character '1' after object key",
+		`{"pools": {"a": {"started": {"x": "y"}}}}`: "state, pool a: started: expected a list, as in [1, 2], got an object",
 	} {
 		if _, err := onestep.Read([]byte(state)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", state, err, want)

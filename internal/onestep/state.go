@@ -150,7 +150,7 @@ func (p *Pools) UnmarshalJSON(text []byte) error {
 		}
 		var x Pool
 		if err := d.Decode(&x); err != nil {
-			return fmt.Errorf("pool %v: %w", t, err)
+			return &inPool{fmt.Sprint(t), err}
 		}
 		x.Path = t.(string)
 		if path := share.Reading(x.Path); path != "" { // the name of a user may be no valid pool name
@@ -183,19 +183,4 @@ func Read(text []byte) (*State, error) {
 		return nil, place(text, d, errors.New("there is more after the state"))
 	}
 	return s, s.check()
-}
-
-// place adds the line to an error of the decoder.
-func place(text []byte, d *json.Decoder, err error) error {
-	offset := d.InputOffset()
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	if errors.As(err, &syntax) {
-		offset = syntax.Offset
-	} else if errors.As(err, &kind) {
-		offset = kind.Offset
-	}
-	offset = min(offset, int64(len(text)))
-	line := 1 + bytes.Count(text[:offset], []byte("\n"))
-	return fmt.Errorf("state, line %d: %w", line, err)
 }
