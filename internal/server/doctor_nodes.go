@@ -31,6 +31,8 @@ type patient struct {
 	facts
 	commands bool      // an agent, which runs commands
 	silent   time.Time // since when its agent or bridge has no connection; zero: it has one, or none with this server
+	// lostTasks is the number of its recent tasks that were lost since it was last seen.
+	lostTasks int
 }
 
 // silent returns since when an agent or a bridge has no connection, or the zero time. A worker does not poll while it
@@ -45,9 +47,11 @@ func (x *session) silent() time.Time {
 // patients returns all nodes.
 func (s *examiner) patients() []patient {
 	by := s.agents.byNode()
+	nodes := views.Nodes(s.loop)
+	lost := engine.Read(s.loop, func(state *engine.State) map[string]int { return lostTasks(state, nodes) })
 	var out []patient
-	for _, n := range views.Nodes(s.loop) {
-		p := patient{NodeView: n}
+	for _, n := range nodes {
+		p := patient{NodeView: n, lostTasks: lost[n.Name]}
 		if x := by[n.Name]; x != nil {
 			x.mu.Lock()
 			p.facts, p.commands = x.facts, len(x.kinds) == 0
@@ -57,6 +61,35 @@ func (s *examiner) patients() []patient {
 		out = append(out, p)
 	}
 	return out
+}
+
+// lostTasks counts the tasks that each lost node had when it was lost. Only the last few tasks of a node are known.
+func lostTasks(s *engine.State, nodes []views.NodeView) map[string]int {
+	out := map[string]int{}
+	for _, n := range nodes {
+		if past := s.Past[n.Name]; n.State == "down" && past != nil {
+			for _, r := range past.Runs {
+				if r.End.State == "lost" && !r.Ended.Before(n.Seen) {
+					out[n.Name]++
+				}
+			}
+		}
+	}
+	return out
+}
+
+// asLost names a lost node, since when it is lost, and its tasks.
+func (p *patient) asLost(name string, now time.Time) string {
+	if !p.Seen.IsZero() {
+		name += " since " + words.Clock(p.Seen, now)
+	}
+	switch {
+	case p.Tasks > 0:
+		name += fmt.Sprintf(" (%s there)", several(p.Tasks, "task"))
+	case p.lostTasks > 0:
+		name += fmt.Sprintf(" (%s lost)", several(p.lostTasks, "task"))
+	}
+	return name
 }
 
 // some names the first few of many names.
@@ -97,8 +130,8 @@ func judgeNodes(all []patient, waiting int64, held explain.HeldUp) []api.HealthC
 			continue
 		}
 		lost[n.Name] = n.State == "down"
-		if n.State == "down" && n.Tasks > 0 {
-			name += fmt.Sprintf(" (%s there)", several(n.Tasks, "task"))
+		if n.State == "down" {
+			name = n.asLost(name, time.Now())
 		}
 		if !n.SetAside { // these are failing nodes
 			by[n.State] = append(by[n.State], name)
