@@ -104,9 +104,10 @@ func (a *Act) do(ctx context.Context, src Source, r *Request) (err error) {
 		if p.Chosen == "" {
 			return &queue.Invalid{Field: "priority", Msg: "choose one"}
 		}
-		if req.Priority = p.Chosen; p.Was == "" || p.Was == p.Chosen {
-			a.Undo = "" // each job would need a priority of its own
-		}
+		req.Priority = p.Chosen
+	}
+	if a.keepFormer(); a.Was == r.Word(a.UndoField()) && a.UndoField() != "" {
+		a.Undo = "" // nothing changes
 	}
 	if a.All != nil {
 		return a.doMatching(ctx, src, r, req)

@@ -17,15 +17,10 @@ func (a *Act) aboutOrder(ctx context.Context, src Source, r *Request) error {
 	p := &priorities{Chosen: r.Word("priority")}
 	a.Priorities = p
 	var ids []int64
-	had := map[string]bool{}
 	for i := range a.Jobs {
 		if v := &a.Jobs[i]; v.May {
 			ids = append(ids, v.ID)
-			p.Was, had[v.Priority] = v.Priority, true
 		}
-	}
-	if len(had) > 1 {
-		p.Was = ""
 	}
 	if a.All != nil {
 		ids = a.All.some

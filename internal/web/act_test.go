@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -265,5 +266,44 @@ func TestCancelIsUnderWay(t *testing.T) {
 	if _, text = l.post("/act", url.Values{"verb": {"cancel"},
 		"job": {fmt.Sprint(l.submit("ann", api.Spec{}))}}); !strings.Contains(text, "Cancel: done") {
 		t.Errorf("of what waits it does not say that it is done:\n%s", text)
+	}
+}
+
+// TestMoveAndLimitCanBeUndone: after a job was moved or got another time limit, the page offers the former pool and the
+// former limit, as a button and as a command.
+func TestMoveAndLimitCanBeUndone(t *testing.T) {
+	l := newLab(t, cluster)
+	limited := l.submit("ann", api.Spec{Pool: "physics/curie", LimitSeconds: 300})
+	endless := l.submit("ann", api.Spec{Pool: "physics/curie"})
+	for _, c := range []struct {
+		job               int64
+		verb, field, to   string
+		head, undo, typed string
+	}{
+		{limited, "limit", "limit", "1200", "Set the time limit: done", "Undo: limit 5m", "fairlead alter --time 5m"},
+		{endless, "limit", "limit", "60", "Set the time limit: done", "Undo: limit none", "fairlead alter --time unlimited"},
+		{limited, "move", "to", "biology/env", "Move: done", "Undo: move to physics/curie",
+			"fairlead alter --pool physics/curie"},
+	} {
+		form := url.Values{"verb": {c.verb}, "job": {fmt.Sprint(c.job)}, c.field: {c.to}}
+		_, text := l.post("/act", form)
+		shows(t, text, c.head, c.undo, fmt.Sprint(c.typed, " ", c.job))
+		was := regexp.MustCompile(`name="` + c.field + `" value="([^"]*)"`).FindStringSubmatch(text)
+		if was == nil {
+			t.Fatalf("no form to undo it:\n%s", text)
+		}
+		form.Set(c.field, was[1])
+		if _, text = l.post("/act", form); !strings.Contains(text, c.head) {
+			t.Errorf("the undo of %s failed:\n%s", c.verb, text)
+		}
+		if _, text = l.post("/act", form); strings.Contains(text, "Undo") {
+			t.Errorf("%s changed nothing, and can be undone:\n%s", c.verb, text)
+		}
+	}
+	jobs := must(l.client.Jobs.List(t.Context(), url.Values{})).Jobs
+	for _, j := range jobs {
+		if want := map[int64]float64{limited: 300, endless: 0}[j.ID]; j.Pool != "physics/curie" || j.LimitSeconds != want {
+			t.Errorf("job %d is in %s with the limit %v s, want %v s", j.ID, j.Pool, j.LimitSeconds, want)
+		}
 	}
 }

@@ -43,7 +43,7 @@ type Act struct {
 	Boosted *api.BoostResponse
 	Paused  *api.PauseResponse
 	Back    string
-	Undo    string // the verb that undoes the action
+	undoing
 	typedForm
 }
 
@@ -120,6 +120,9 @@ func (a *Act) jobs() int {
 	return len(a.Jobs)
 }
 
+// Head is the title of the outcome.
+func (a *Act) Head() string { return strings.TrimSuffix(a.Says, " of") }
+
 // Button names the action on its button, with what it changes.
 func (a *Act) Button() string {
 	switch {
@@ -150,20 +153,6 @@ func (a *Act) status() int {
 		return api.Status(a.Jobs[0].Error.Err())
 	}
 	return http.StatusOK
-}
-
-// UndoCommand returns the command that undoes the action.
-func (a *Act) UndoCommand() string {
-	var b strings.Builder
-	if a.Priorities != nil {
-		b.WriteString("fairlead alter --priority " + a.Priorities.Was)
-	} else {
-		b.WriteString("fairlead " + a.Undo)
-	}
-	for _, id := range a.Did {
-		fmt.Fprint(&b, " ", id)
-	}
-	return b.String()
 }
 
 // victim is a job that the action affects.
@@ -207,8 +196,8 @@ var acts = []action{
 	{"prioritise", "Priority", "Waiting tasks move forward or back in their pool; running tasks continue.", "prioritise",
 		false},
 	{"move", "Move", "The waiting job goes to another pool, and keeps its age. Its past usage stays charged to the old " +
-		"pool.", "", false},
-	{"limit", "Set the time limit of", "The waiting job keeps its place; planned starts are computed again.", "", false},
+		"pool.", "move", false},
+	{"limit", "Set the time limit of", "The waiting job keeps its place; planned starts are computed again.", "limit", false},
 	{"boost", "Boost", "The pool gets a higher or lower weight for a time; the boost ends by itself.", "", false},
 	{"pause", "Pause", "No new task of the pool or of pools below it starts. Running tasks continue, waiting tasks keep their places, and users can submit jobs. Other pools use its share meanwhile; it gets no compensation.", "resume", false},
 	{"resume", "Resume", "Waiting tasks of the pool start again in their turn.", "pause", false},
@@ -224,6 +213,4 @@ type priorities struct {
 	Chosen string
 	// Order holds the change of the order of starts, and the priorities to choose from.
 	Order *api.Reorder
-	// Was is the former priority of all jobs; it is empty if they differ.
-	Was string
 }
