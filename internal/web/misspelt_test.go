@@ -18,6 +18,7 @@ func TestMisspeltSearchConcernsNobody(t *testing.T) {
 	l.wait("it waits", func() bool { _, n := l.loop.Running(); return n == 1 })
 	for q, says := range map[string]string{
 		"usr:root":                  `unknown filter "usr:"`,
+		"since:1h":                  `unknown filter "since:"; for jobs that ended in the last hour use ended:<1h`,
 		"wait:abc":                  "wait: ",
 		"ended:soon":                "ended: ",
 		"ended:<":                   "ended: a time is missing, as in ended:<1h",

@@ -36,6 +36,7 @@ type Queue struct {
 
 	// The list may be folded: for example, one line for all jobs of a user.
 	Foldings  []sortLink
+	Ages      []sortLink // choices of how long ago the jobs ended
 	Fold      string
 	Folds     []fold
 	MoreFolds int
