@@ -51,7 +51,7 @@ func loadDrain(ctx context.Context, src Source, r *Request) (any, error) {
 	d := &Drain{Node: &nodes.Nodes[at], Unit: nodes.Unit, At: nodes.At, Reason: strings.TrimSpace(r.Word("reason")),
 		Maint: r.Word("maintenance") != ""}
 	d.Resume = strings.HasPrefix(r.Here, "machines/resume")
-	tasks, err := src.Nodes.Tasks(ctx, []string{name}, 0)
+	tasks, err := src.Nodes.NumberedTasks(ctx, []string{name}, 0)
 	if err != nil {
 		return nil, err
 	}

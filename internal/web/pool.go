@@ -2,11 +2,13 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/plot"
 	"github.com/fairlead/fairlead/internal/views"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/queue"
 	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/why"
@@ -136,6 +138,20 @@ func (p *Pool) ofPool(ctx context.Context, src Source, r *Request) (err error) {
 	}
 	p.Had = had
 	return nil
+}
+
+// Received compares the service of the last day with the entitlement. Unlike the column SERVED it is not cut off at
+// 100 %: it also tells how much the pool borrowed.
+func (p *Pool) Received() string {
+	const many = 10
+	day := p.Pool.Fairness.Day
+	switch {
+	case day.Ideal <= 0:
+		return fmt.Sprintf("%s %s-h, entitled to nothing", words.OneDigit(day.Received/3600), p.Unit)
+	case day.Received > many*day.Ideal:
+		return fmt.Sprintf("more than %d times its entitlement", many)
+	}
+	return words.Percent(day.Received/day.Ideal) + " of its entitlement"
 }
 
 // ofUser finds the pools of a user: pools with the user's name, and pools with unfinished jobs of the user.
