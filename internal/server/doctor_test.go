@@ -7,10 +7,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/poolnames"
 	"github.com/fairlead/fairlead/internal/views"
@@ -142,6 +145,42 @@ func TestJudgeNodes(t *testing.T) {
 	all = append(all, n)
 	expect(t, judgeNodes(all, 0, nil), "lost nodes", "warn", "x0, x1, x2, x3, x4 and 3 more")
 	expect(t, judgeNodes(all, 0, nil), "drained nodes", "warn", "y (fan (by ann))")
+	seen := time.Now()
+	all[1].Seen, all[1].lostTasks = seen, 2
+	expect(t, judgeNodes(all[:2], 0, nil), "lost nodes", "warn", "x0 since "+seen.Format(time.TimeOnly)+" (2 tasks lost)")
+}
+
+// deaf is an agent that gets tasks and never answers.
+type deaf struct{}
+
+func (deaf) Start([]*queue.Lease)     {}
+func (deaf) Stop([]queue.Ref, string) {}
+
+// TestLostTasks: the tasks that a node had when it was lost are counted.
+func TestLostTasks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := engine.LoopOptions{LeaseTTL: 30 * time.Second, Shares: fairlead.DefaultShares()}
+		loop, stop := enginetest.Start(t, o, 1, enginetest.Lasting)
+		defer stop()
+		capacity := queue.Amounts{"cpu": 4, queue.ExecResource: queue.AnyNumber}
+		if _, err := loop.Join(t.Context(), "n1", capacity, engine.NodeInfo{}, deaf{}, nil); err != nil {
+			t.Fatal(err)
+		}
+		wide := queue.Job{User: "ann", Argv: []string{"sleep", "60"}, Request: queue.Amounts{"cpu": 2}}
+		enginetest.Submit(t, loop, wide, wide)
+		lost := func() int {
+			nodes := views.Nodes(loop)
+			return engine.Read(loop, func(s *engine.State) int { return lostTasks(s, nodes)["n1"] })
+		}
+		time.Sleep(10 * time.Second)
+		if got := lost(); got != 0 {
+			t.Errorf("%d tasks are lost before the node is", got)
+		}
+		time.Sleep(5 * time.Minute)
+		if got := lost(); got != 2 {
+			t.Errorf("%d tasks were lost with the node, want 2", got)
+		}
+	})
 }
 
 // TestJudgePools: work in a pool without a share, or in one that was forgotten, is told.
