@@ -251,8 +251,8 @@ func (f *reserve) planEnd(node cluster.NodeID, key cluster.Key, until int64) {
 }
 
 // overrun plans more time for tasks that should have ended: they are about to be stopped, their limit is not
-// enforced, or their prediction was too short. Each time it adds the time by which they are late. It reports
-// whether one of them runs on a node with room kept for a first job.
+// enforced, or their prediction was too short. Each time it adds as much time as they are late. It reports whether
+// one of them runs on a node with room kept for a first job.
 func (f *reserve) overrun(now int64) (late bool) {
 	b := &f.backfill
 	for len(b.ends) > 0 && b.ends[0].until <= now {
