@@ -17,10 +17,10 @@ type timetable struct {
 	starts [][]int64 // by replay, then by row; 0: unknown
 	moves  bool      // the order of the jobs changes as tasks run
 	guess  bool      // see [why.Estimate]
-	// endless is set if some task has no time limit: a job that starts a year later waits for that task.
+	// endless is set if some task has no time limit: a job with a start a year later waits for that task.
 	endless bool
-	// likely are the starts if every task runs for as long as usual, by row; 0: unknown. They are computed if endless is
-	// set and something is known of run times. If guess is set, some run times are guesses.
+	// likely are the starts if every task runs for as long as usual, by row; 0: unknown. They are computed if endless
+	// is set and some run times are known. If guess is set, some run times are guesses.
 	likely []int64
 }
 
@@ -93,7 +93,7 @@ func (t *timetable) fillRange(out *why.Estimate, job int64, now time.Time) {
 // mayMove reports whether the order of the jobs can change, so that planned starts move.
 func mayMove(kept map[int64]room.Kept) bool {
 	for _, k := range kept {
-		return k.MayMove // that is the same for all
+		return k.MayMove // the value is the same for all
 	}
 	return false
 }
@@ -111,7 +111,7 @@ func (t *timetable) take(kept map[int64]room.Kept) {
 	}
 }
 
-// forgetFrom forgets the starts from an instant on, except the ones of now.
+// forgetFrom forgets the starts from an instant on, except starts at the present instant.
 func (t *timetable) forgetFrom(at time.Time) {
 	for row, start := range t.starts[0] {
 		if start >= at.UnixNano() && start > t.at.UnixNano() {
