@@ -28,9 +28,9 @@ func markOf(pid int) (mark string, sure bool) {
 	return "", !inTransit(pid)
 }
 
-// inTransit reports whether a process with an empty environment is between two programs or at its end, or was
-// when we looked. Otherwise its environment has no variables, or it goes on without its first thread, through
-// which the environment is read.
+// inTransit reports whether a process with an empty environment is between two programs or at its end, or was at the
+// moment of the check. If it is not, either its environment has no variables, or it continues without its first thread,
+// through which we read the environment.
 func inTransit(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
