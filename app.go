@@ -67,7 +67,7 @@ type Options struct {
 	// Name identifies this process among those on the same database; no two may have the same. Default: the host name
 	// with the process number.
 	Name string
-	// Grace is how long running handlers may continue after the context of Run ended. Default: 10 s.
+	// Grace is how long running handlers may continue after the context of Run has ended. Default: 10 s.
 	Grace time.Duration
 	// LeaseTTL is how long a process may be silent before it counts as lost. Default: a minute.
 	LeaseTTL time.Duration

@@ -17,8 +17,8 @@ import (
 // instant.
 //
 // When clocks change, "30 2 * * *" is still due once a day. On a day without half past two, it is due at the change. On
-// a day with two of them, it is due at the first. "@hourly" and "*/20 * * * *" continue through the change. A schedule
-// that is never due, such as on February 31, is refused.
+// a day with two of them, it is due at the first. "@hourly" and "*/20 * * * *" continue through the change. Cron
+// refuses a schedule that is never due, such as February 31.
 //
 // All processes on a store may have the same schedule: the name and the instant form the key of the job, so it is
 // submitted once. Instants at which no process runs are skipped. Call Cron before [App.Run].
@@ -103,7 +103,7 @@ func (a *App) submitTick(ctx context.Context, c cron, at time.Time) {
 }
 
 // jobAt calls the program's function for the job of an instant. If the function panics, jobAt logs the error and
-// returns no job; the schedule goes on with the next instant.
+// returns no job; the schedule continues with the next instant.
 func (a *App) jobAt(c cron, at time.Time) (j Job, ok bool) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// Run runs jobs until ctx ends. Then it takes no more tasks, gives the running handlers the grace period, cancels the
-// contexts of the rest, whose tasks will run again, and returns when they have returned. If the store does not answer
-// then, Run waits at most a few seconds; tasks whose result it could not report run again. An App runs once: Run after
-// Run or [App.Start] is an error.
+// Run runs jobs until ctx ends. Then it takes no more tasks, and gives the running handlers the grace period. It
+// cancels the contexts of the handlers that still run after that, and returns when they have returned; their tasks
+// will run again. If the store does not answer then, Run waits at most a few seconds. Tasks whose result it could not
+// report run again. An App runs only once: Run after Run or [App.Start] is an error.
 func (a *App) Run(ctx context.Context) error {
 	l, err := a.begin(ctx, "Run")
 	if err != nil {
@@ -21,8 +21,9 @@ func (a *App) Run(ctx context.Context) error {
 }
 
 // Start begins to run jobs, and returns when this process takes tasks. It runs them until [App.Stop]: ctx limits only
-// the beginning, and handlers inherit its values. If ctx ends before that, or something fails, nothing runs, and a new
-// attempt needs a new App. Start then returns when the store has answered the call under way.
+// the beginning, and handlers inherit its values. If ctx ends before this process takes tasks, or something fails,
+// nothing runs, and a new attempt needs a new App. In that case Start returns when the store has answered the call in
+// progress.
 func (a *App) Start(ctx context.Context) error {
 	l, err := a.begin(ctx, "Start")
 	if err != nil {
@@ -84,7 +85,7 @@ func (a *App) begin(ctx context.Context, by string) (*life, error) {
 
 // work runs jobs until ctx ends, and calls joined when it takes tasks.
 func (a *App) work(ctx context.Context, joined func()) error {
-	// The engine goes on until the handlers have ended.
+	// The engine continues until the handlers have ended.
 	deciding, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var both sync.WaitGroup
 	defer both.Wait()

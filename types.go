@@ -22,9 +22,9 @@ type (
 	Args = queue.Args
 	// Amounts maps resources to whole amounts.
 	Amounts = queue.Amounts
-	// Dependency is a job that must end before another one may start, as queue.OnOK and the like say.
+	// Dependency is a job that must end before another one may start, and how it must end, such as queue.OnOK.
 	Dependency = queue.Dependency
-	// State is where a job or a task is in its life.
+	// State is the stage of a job or a task in its life.
 	State = queue.State
 	// Task is one task of a job.
 	Task = queue.Task

@@ -12,15 +12,16 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// SetWeight changes the weight of a pool among its siblings from now on, e.g. to what a customer pays for:
+// SetWeight changes the weight of a pool among its siblings from now on, for example to the share that a customer
+// pays for:
 //
 //	err := app.SetWeight(ctx, "acme", 3)
 //
 // Without [Options.Shares] the pool of a user has the user's name, and weight 1. A pool may be named by its path, the
 // end of its path, or its user, even before its first job. A user name that contains a slash must be quoted, because
-// it would otherwise read as the path of a pool: app.SetWeight(ctx, `"org/repo"`, 3). If placement rules put users
-// into other pools, name a pool by its path until it has had a job. The weight lasts until this process ends, or
-// [Loop.Configure] applies other shares. Each process that decides for the same store must set it.
+// it would otherwise be understood as the path of a pool: app.SetWeight(ctx, `"org/repo"`, 3). If placement rules put
+// users into other pools, name a pool by its path until it has had a job. The weight lasts until this process ends,
+// or [Loop.Configure] applies other shares. Each process that decides for the same store must set it.
 func (a *App) SetWeight(ctx context.Context, pool string, weight float64) error {
 	if !(weight > 0) || math.IsInf(weight, 1) {
 		return queue.Invalidf("weight", "must be more than 0, got %v", weight)
@@ -28,8 +29,8 @@ func (a *App) SetWeight(ctx context.Context, pool string, weight float64) error 
 	return a.setPool(ctx, pool, func(p *share.Pool) { p.Weight = weight })
 }
 
-// SetMax bounds what the tasks of a pool hold at the same time, per resource, from now on; nil is no bound. Running
-// tasks continue. See [App.SetWeight] for how to name a pool, and how long the bound lasts.
+// SetMax bounds the amounts that the tasks of a pool hold at the same time, per resource, from now on; nil is no
+// bound. Running tasks continue. See [App.SetWeight] for how to name a pool, and how long the bound lasts.
 func (a *App) SetMax(ctx context.Context, pool string, most Amounts) error {
 	for name, n := range most {
 		if err := share.CheckResource(name); err != nil {

@@ -28,7 +28,7 @@ func (n *Naming) tree(path string) (there, divides bool) {
 	return n.Tree(path)
 }
 
-// settleNamed decides into which pool a job goes that names a pool, and whether that pool may be created. No other code
+// settleNamed decides into which pool a job goes if it names one, and whether that pool may be created. No other code
 // decides this. It returns the pool to which the job may not go, or "".
 func (c *Config) settleNamed(j *queue.Job, n Naming) (refused string) {
 	if j.Pool == n.In {

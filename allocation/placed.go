@@ -26,8 +26,8 @@ func (c *Config) place(j *queue.Job) string {
 }
 
 // settlePlace sends a job that names no pool to the pool that the placement rules choose, which is created on demand,
-// even in a closed tree. Without rules a closed tree takes only users who have a pool in it, unless it has the pool
-// default; of other jobs settlePlace returns false.
+// even in a closed tree. Without rules, a closed tree takes only users who have a pool in it, or all users if it has
+// the pool default. If the tree does not take the job's user, settlePlace returns false.
 func (c *Config) settlePlace(j *queue.Job) bool {
 	j.Pool = c.place(j)
 	pool := c.Sched.Root.Find(j.Pool)
@@ -57,9 +57,9 @@ func originOf(j *queue.Job) share.Origin {
 	return share.Origin{User: j.User, Group: j.Group, Kind: j.Kind, Requestor: j.Requestor}
 }
 
-// OnlyNamed reports whether a user after whom no pool is named can submit nowhere, unless an administrator: there is no
-// placement rule and no pool default, jobs may not name new pools, and access.pools opens no pool. Lists of users and
-// groups who may submit count as open: whoever wrote them decided who is left out.
+// OnlyNamed reports whether a user who is no administrator can submit nowhere unless a pool has the user's name: there
+// is no placement rule and no pool default, jobs may not name new pools, and access.pools opens no pool. Lists of users
+// and groups who may submit count as open: whoever wrote them decided who is left out.
 func (c *Config) OnlyNamed() bool {
 	if !c.Closed || c.PlacementRules != nil || c.leastLoaded() != "" || c.Sched.Root.Find(share.DefaultPool) != nil {
 		return false

@@ -60,7 +60,7 @@ func (c *Config) use(j *queue.Job, n Naming) access.Use {
 	}
 }
 
-// The number of usable pools that a refusal names, and of pools that it checks in full.
+// How many usable pools a refusal names, and how many pools it checks in full.
 const (
 	maxUsable  = 5
 	maxChecked = 100
@@ -113,8 +113,9 @@ func (c *Config) usable(j *queue.Job, n Naming) (some []string, more int) {
 	return some, more
 }
 
-// whose reports whether the pool of a job is its user's own: the configuration sends the user's jobs there whatever
-// their kind and requestor, which users choose, or names it after the user; others is set if it is another user's.
+// whose reports in own whether the pool of a job is its user's own. It is if the configuration sends the user's jobs
+// there whatever their kind and requestor, which users choose, or if it names the pool after the user. others reports
+// whether the pool is another user's own.
 func (c *Config) whose(j *queue.Job) (own, others bool) {
 	plain := queue.Job{User: j.User, Group: j.Group, Requestor: j.User}
 	placed := plain

@@ -153,7 +153,7 @@ func (c *Cluster) Give(id NodeID, s Key) {
 func (c *Cluster) FreeUnits() int64 { return c.fleet.units }
 
 // Capacity is the sum over the nodes that take tasks, and its free part. A drained node does not count, although
-// tasks may still run on it: a policy that counted it would divide slots that no pool can get.
+// tasks may still run on it, because a policy that counted it would divide slots that no pool can get.
 func (c *Cluster) Capacity() (capacity, free Vector) {
 	wide := len(c.resources.names)
 	capacity, free = make(Vector, wide), make(Vector, wide)

@@ -18,9 +18,9 @@ type Labels map[string]string
 //	ssd & !old                  there is a label ssd, whatever its value, and no label old
 //	ssd | disk=nvme             one of these holds; a bare word after a value is a value
 //
-// | binds tighter than &, so there are no parentheses. Names and values are compared as a whole and consist of
-// letters, digits and _ . - / : + ; a node without the label satisfies != . The empty constraint holds for every
-// node.
+// | binds tighter than &, so there are no parentheses. Names and values are compared as a whole. They consist of
+// letters, digits and _ . - / : + characters. A node without the label satisfies != . The empty constraint holds
+// for every node.
 type Constraint []Term
 
 // Term is the part of a constraint between two &: at least one of its alternatives must hold.

@@ -29,8 +29,8 @@ func (e Empty) Fit(id NodeID, s Key) int {
 	return e.requests.all[s].perNode(e.fleet.nodes[id].Capacity)
 }
 
-// Could reports whether a task with the key, or a whole gang at one server, would fit on nodes that are not down if
-// no other task ran there.
+// Could reports whether a task with the key, or a whole gang at one server, would fit on the nodes that are not
+// down if no other task ran there.
 func (e Empty) Could(s Key) bool {
 	req := &e.requests.all[s]
 	if req.gang > 0 && e.fleet.served {
@@ -58,8 +58,9 @@ type Lack struct {
 	Need, Largest int64
 }
 
-// Lacks returns the resources that no node has enough of, nodes that are down excluded. It is also empty if each
-// resource suffices on some node but no node has enough of all, or if no node satisfies the label constraint.
+// Lacks returns the resources that no node has enough of; nodes that are down do not count. The list may be empty
+// although no node suits the task: if each resource suffices on some node but no node has enough of all, or if no
+// node satisfies the label constraint.
 func (e Empty) Lacks(s Key) (out []Lack) {
 	for i, need := range e.requests.all[s].need {
 		l := Lack{Resource: e.resources.names[i], Need: need}

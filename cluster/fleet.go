@@ -47,7 +47,7 @@ func (f *fleet) change(id NodeID, to func(n *Node)) {
 func (f *fleet) add(id NodeID, need Vector, sign int64) {
 	n := &f.nodes[id]
 	if n.boundless {
-		return // its room does not become less
+		return // the node has no less room than before
 	}
 	for len(n.Free) < len(need) {
 		n.Free = append(n.Free, 0)
@@ -105,7 +105,7 @@ func (f *fleet) give(id NodeID) {
 	l.ids = append(l.ids, id)
 }
 
-// makeGroups creates the groups; from then on they are kept up to date.
+// makeGroups creates the groups; from then on every change updates them.
 func (f *fleet) makeGroups() {
 	f.groups = groups{of: map[uint64]int32{}, made: true}
 	for i := range f.nodes {

@@ -7,8 +7,9 @@ import (
 
 // This file chooses nodes for the tasks of a gang, which start at the same moment. As for a single task, nodes with
 // the fewest resources that the tasks do not ask for go first. Among these the gang should use few nodes, because
-// its tasks communicate: while the gang does not fit on one node, the node that takes the largest part of it goes
-// first, and the last part goes where it fits best. Tasks that need separate nodes take the nodes that fit best.
+// its tasks communicate. As long as the rest of the gang does not fit on one node, the node that takes the largest
+// part of it goes first. The last part goes to the node where it fits best. Tasks that need separate nodes take the
+// nodes that fit best.
 
 // host is a node with the number of tasks of a gang that it could take.
 type host struct {

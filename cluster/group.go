@@ -2,9 +2,9 @@ package cluster
 
 import "slices"
 
-// group is the nodes of a class with equal free resources: they are interchangeable for a request, and the one that
-// joined first is taken. The cost of a search thus depends on the number of different nodes, not on the number of
-// nodes.
+// group is the set of nodes of a class with equal free resources. They are interchangeable for a request, and the
+// node that joined first is taken. The cost of a search thus depends on the number of different nodes, not on the
+// number of nodes.
 //
 // Groups are created at the first search after a second node has joined; a cluster of one node has none.
 type group struct {

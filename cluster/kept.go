@@ -24,13 +24,13 @@ func (r Kept) Release() {
 	k := &r.c.fleet.kept
 	for _, id := range k.ids {
 		k.on[id] = false
-		r.c.fleet.give(id) // a task that fitted on no other node may fit here
+		r.c.fleet.give(id) // a task that had room on no other node may fit here
 	}
 	k.ids = k.ids[:0]
 }
 
-// Place is [Cluster.Place] for tasks behind the job that the room is kept for: it prefers nodes with kept room
-// where ok holds, and else takes any other node.
+// Place is [Cluster.Place] for tasks behind the job that the room is kept for: it prefers nodes with kept room for
+// which ok holds, and otherwise takes any other node.
 func (r Kept) Place(s Key, ok func(NodeID) bool) (NodeID, bool) {
 	f, req := &r.c.fleet, &r.c.requests.all[s]
 	if len(f.nodes) == 1 {

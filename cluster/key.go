@@ -24,7 +24,7 @@ type Ask struct {
 
 // request is a request, with the results of earlier searches for room.
 type request struct {
-	// Each search reads these fields; they come first, in few cache lines.
+	// Each search reads these fields, so they come first, in few cache lines.
 	need   Vector // of one task
 	must   Constraint
 	window string
@@ -35,7 +35,7 @@ type request struct {
 	suits   []suit // the classes of nodes that could take it
 	scarce  int    // nodes are compared by this resource
 	version uint32 // of the classes when both were computed
-	failed  int    // it fitted on no node before this entry of the log; -1 is unknown
+	failed  int    // it had room on no node before this entry of the log; -1 is unknown
 	// failedBesides is the same for the nodes without kept room.
 	failedBesides int
 }

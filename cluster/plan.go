@@ -114,7 +114,7 @@ func (l *timeline) widen(n int) {
 
 // find returns the step that contains an instant, or the first step if the instant is earlier.
 func (l *timeline) find(t int64) int {
-	if len(l.at) < 2 || t < l.at[1] { // most searches start now
+	if len(l.at) < 2 || t < l.at[1] { // most searches begin with the present
 		return 0
 	}
 	lo, hi := 1, len(l.at) // at[lo] <= t < at[hi]
@@ -262,7 +262,7 @@ func (p *Plan) earliestOn(id NodeID, req *request, length, from, before, until i
 }
 
 // earliest finds the first instant in [from, before) at which the needed amounts are free for length, or at least
-// up to until, after which they are free anyway.
+// up to until. After until they are free anyway.
 func (l *timeline) earliest(need Vector, length, from, before, until int64) (int64, bool) {
 	if l.wide == 1 && len(need) == 1 {
 		return l.earliestOfOne(need[0], length, from, before, until)

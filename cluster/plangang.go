@@ -83,9 +83,9 @@ func (p *Plan) changesOn(id NodeID, req *request, most int, length, from, before
 	return to
 }
 
-// changes appends the changes on one node. A task that begins at t runs through the steps from the one of t to the
-// last before t+length, and the narrowest of them counts. low has the steps that no later step undercuts or equals,
-// in ascending order.
+// changes appends the changes on one node. A task that begins at t runs through the steps from the step of t to the
+// last step before t+length, and the narrowest of these steps decides. low has the steps that are narrower than all
+// later steps, in ascending order.
 func (l *timeline) changes(need Vector, most int, length, from, before int64, to []change) []change {
 	type narrow struct{ step, tasks int }
 	var low []narrow
@@ -120,8 +120,9 @@ func (l *timeline) changes(need Vector, most int, length, from, before int64, to
 	return to
 }
 
-// hosts returns the nodes that could take tasks of a gang throughout [from, to). Nodes with the least free at the
-// start of the plan go first: room that is free already is more useful to other jobs until then.
+// hosts returns the nodes that could take tasks of a gang throughout [from, to). Nodes with the least free
+// resources at the start of the plan go first, because room that is already free is more useful to other jobs until
+// then.
 func (p *Plan) hosts(s Key, from, to int64) []host {
 	req := &p.c.requests.all[s]
 	return p.c.fleet.hosts(req, func(id NodeID) (int, int64, bool) {

@@ -36,12 +36,12 @@ func (e Empty) Requirements(a Amounts, must Constraint) (out []Requirement) {
 		}
 		out = append(out, step)
 	}
-	need := Amounts{} // what types imply of their resource follows from these
+	need := Amounts{} // from these follow the amounts that types imply
 	maps.Copy(need, a)
 	need[e.resources.unit()] = max(1, WithTypes(a)[e.resources.unit()])
 	for _, name := range slices.Sorted(maps.Keys(need)) {
 		if need[name] == 0 {
-			continue // asking for none requires nothing
+			continue // a request for nothing requires nothing
 		}
 		step := Requirement{Resource: name, Need: need[name]}
 		for _, n := range left {

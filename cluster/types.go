@@ -12,9 +12,9 @@ type Amounts map[string]int64
 // four GPUs of a type has four GPUs, and a task that asks for two of a type takes two GPUs. A larger amount of the
 // base resource stays, because the type of some may be unspecified.
 //
-// On a node with several types, an untyped request takes no specific type. Typed and untyped tasks thus always fit
-// together as counted: the program that assigns the devices gives each typed task devices of its type, and the rest
-// to the others.
+// On a node with several types, an untyped request takes no specific type. So typed and untyped tasks always fit
+// together if the counts fit: the program that assigns the devices gives each typed task devices of its type, and
+// the remaining devices to the other tasks.
 func WithTypes(a Amounts) Amounts {
 	var out Amounts
 	var sums map[string]int64

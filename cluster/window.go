@@ -162,13 +162,13 @@ func (a *access) Open(window string, from int64) (begin, end int64) {
 	return a.windows.next(window, from)
 }
 
-// OpenFor reports whether the node is open to such tasks throughout [from, to).
+// OpenFor reports whether the node is open to tasks that request the window, or none, throughout [from, to).
 func (a *access) OpenFor(window string, from, to int64) bool {
 	begin, end := a.Open(window, from)
 	return begin <= from && end >= to
 }
 
-// opens reports whether the node is open to such tasks now.
+// opens reports whether the node is open to tasks that request the window, or none, now.
 func (a *access) opens(window string, now int64) bool {
 	if len(a.windows) == 0 && window == "" {
 		return true
@@ -177,8 +177,9 @@ func (a *access) opens(window string, now int64) bool {
 	return begin <= now
 }
 
-// openings is the first time span, not before from, in which the node is open to such tasks: its begin, its end,
-// and last, at most before: tasks of the given length that fit into the span begin before last.
+// openings is the first time span, not before from, in which the node is open to such tasks. It returns the begin
+// and the end of the span, and last, which is at most before: tasks of the given length that fit into the span
+// begin before last.
 func (a *access) openings(window string, length, from, before int64) (begin, last, end int64) {
 	begin, end = a.Open(window, from)
 	if last = before; end < Forever {

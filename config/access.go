@@ -174,7 +174,7 @@ func checkTemplate(text string) string {
 	return ""
 }
 
-// accessPools is made by a function, as the table of a pool's rights refers to it.
+// accessPools is a function, because the table of a pool's rights refers to it.
 func accessPools() kind[map[string]access.Pool] {
 	check := func(path string) string {
 		if err := share.CheckPath(path); path != wholeTree && err != nil {
@@ -210,7 +210,7 @@ func renamed[V any](all map[string]V, from, to string) map[string]V {
 	return all
 }
 
-// noAccess omits the rights from the canonical form if the file gives none.
+// noAccess omits the rights from the canonical form if the file grants none.
 func noAccess(k kind[access.Rules]) kind[access.Rules] {
 	show := k.show
 	k.show = func(r access.Rules) *node {
@@ -256,7 +256,7 @@ func (r *reader) checkWords(n *node, what string, known []string) {
 }
 
 // checkKnown warns of the path of a pool that is not in the tree and that no placement rule creates. A mistyped path
-// grants no rights, and leaves open what it was meant to close.
+// grants no rights, and leaves the pool that was meant as open as before.
 func (r *reader) checkKnown(n *node, c *Config) {
 	path := n.text
 	if path == wholeTree || c.Shares.Sched.Root.Find(path) != nil || !c.Shares.Closed {

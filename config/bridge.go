@@ -227,7 +227,7 @@ func BridgeReference() string {
 	return b.String()
 }
 
-// Over copies to s those of the fields feed, half_life, slots, above and groups that b was given.
+// Over copies to s the fields feed, half_life, slots, above and groups, as far as the file of b gives them.
 func (b *Bridge) Over(s *Bridge) {
 	put := func(field string, f func()) {
 		if b.given[field] {

@@ -12,7 +12,8 @@ type ceiling struct {
 	pool  string
 }
 
-// checkCeilings warns of limits of tasks, in a pool or below it, that a lower limit of a pool above makes ineffective.
+// checkCeilings warns of task limits, in a pool or below it, that have no effect because a pool above has a lower
+// limit.
 func (r *reader) checkCeilings(n *node, p *share.Pool, path string, above ceiling) {
 	void := func(name string, tasks int) bool {
 		v := n.get(name)

@@ -98,7 +98,8 @@ func chargeFields() []field {
 	}
 }
 
-// checkCharge warns of a charge_by without effect, and of a charge for memory that is too large for a byte.
+// checkCharge warns of a charge_by without effect, and of a charge for memory that is too large to be meant
+// per byte.
 func (r *reader) checkCharge(root *node, c *Config) {
 	charge := &c.Shares.Sched.Charge
 	if n := root.key("charge_by"); n != nil && charge.Largest && len(charge.Per) == 0 {

@@ -13,7 +13,8 @@ type Config struct {
 	Shares allocation.Config
 	Server Server
 
-	// Shares already contains the following settings. They are here so that [Config.YAML] can write them.
+	// Shares already contains the following settings. They are repeated here so that [Config.YAML] can
+	// write them.
 
 	Rules       []share.Rule // of Shares.PlacementRules; nil is none
 	Shortlist   Shortlist    // of the policy lottery

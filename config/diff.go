@@ -14,8 +14,8 @@ type Difference struct {
 	Later bool
 }
 
-// Diff returns the differences in meaning between two configurations. It fills in defaults and ignores comments, order
-// and notation. It compares pools one by one, and items of lists by position.
+// Diff returns the differences in meaning between two configurations. It fills in defaults, and ignores comments,
+// order and notation. It compares pools one by one, and items of lists by position.
 func Diff(old, new *Config) []Difference {
 	var d differ
 	d.compare(nil, fileTable.show(old), fileTable.show(new))

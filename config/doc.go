@@ -1,6 +1,6 @@
 // Package config reads the file in which an administrator sets who is entitled to what and how the server runs. It
-// checks the file, writes it in canonical form, and watches it for changes. It does not interpret the values, which
-// packages share, sched and policy do, and leaves their use to the caller.
+// checks the file, writes it in canonical form, and watches it for changes. It neither interprets the values, which is
+// the task of packages share, sched and policy, nor uses them: that is up to the caller.
 //
 // [Parse] reports all problems of a file at once, each with its line, column and an excerpt; if a text is not YAML at
 // all, it reports the first one. Tables (fields.go) define the names, kinds, defaults and meanings of the fields. The

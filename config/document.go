@@ -14,7 +14,7 @@ import (
 // readYAML parses a text. The problem says where the text stops being valid.
 func readYAML(text string) (*node, *Problem) {
 	d := &document{lines: strings.Split(text, "\n")}
-	for i, line := range d.lines { // checked here, because the library needs quadratic time for many
+	for i, line := range d.lines { // checked here, because the library takes quadratic time for many lines
 		if strings.HasPrefix(line, "%") {
 			d.fail(place{i + 1, 1}, "a line must not begin with %%: directives are not read")
 			return nil, d.failed
@@ -121,7 +121,7 @@ func (d *document) name(y *yaml.Node, i int) *node {
 	case n.text == "":
 		d.fail(n.place, "a name is missing before the colon")
 	case y.Style&yaml.FlowStyle != 0 && v.Tag == "!!null" && v.Value == "" && v.Line == k.Line && v.Column == end:
-		// {a} is {a: } to the library, which puts the value right behind the name.
+		// The library reads {a} as {a: }, and puts the value right behind the name.
 		d.fail(d.at(v.Line, v.Column), "expected a colon after %s; a value that holds braces has to be in quotes",
 			clip(n.text))
 	}

@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// Excerpts show this many lines before a place, and this many columns of a line that is too long to show whole, such as
-// the only line of a JSON file.
+// An excerpt shows this many lines before a place. If a line is too long to show whole, such as the only line of a JSON
+// file, the excerpt shows this many of its columns.
 const (
 	linesBefore = 2
 	widest      = 100

@@ -46,7 +46,7 @@ func (f *futile) options(n *node, p *share.Pool, path string, scoot bool) {
 	}
 }
 
-// below checks the pools below p; above is the reclaim setting in force for p.
+// below checks the pools below p; above is the reclaim setting that p inherits.
 func (f *futile) below(n *node, p *share.Pool, above share.Reclaim) {
 	byName := poolsByName(p.Pools)
 	for _, e := range pairs(n.get("pools")) {
@@ -93,8 +93,8 @@ func (f *futile) policy(n *node, p *share.Pool, who string) {
 }
 
 // unread warns of settings that the policies above a pool do not read, such as weights under fifo. It also warns of
-// pools whose own policy defeats the order of a multifactor above, which compares jobs and not pools. divides is the
-// policy of p, and ranks names the topmost pool above p with the policy multifactor, or is empty.
+// pools whose own policy defeats the order of a multifactor policy above, because multifactor compares jobs and not
+// pools. divides is the policy of p. ranks names the topmost pool above p with the policy multifactor, or is empty.
 func (f *futile) unread(n *node, p *share.Pool, who, divides, ranks string) {
 	if divides == "multifactor" && ranks == "" {
 		ranks = who
@@ -130,7 +130,7 @@ type futile struct {
 	*reader
 	c       *Config
 	unheard []string // pools with a min for which no task is ever stopped
-	at      *node    // the first of these minima
+	at      *node    // pools with a min for which tasks are never stopped
 	minima  bool     // some pool has a min
 	forever bool     // past use never decays
 }

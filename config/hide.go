@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Hidden replaces a password. Everybody may see the configuration, and the database keeps it, but passwords stay in the
-// file and in the memory of the server.
+// Hidden replaces a password. Everybody may see the configuration, and the database stores it. So passwords appear only
+// in the file and in the memory of the server.
 const Hidden = "********"
 
 var (

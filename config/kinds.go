@@ -120,7 +120,7 @@ var boolean = kind[bool]{
 	show: func(v bool) *node { return word(strconv.FormatBool(v)) },
 }
 
-// not reads a boolean and keeps its opposite.
+// not reads a boolean and stores its opposite.
 func not(k kind[bool]) kind[bool] {
 	read, show := k.read, k.show
 	k.read = func(r *reader, name string, n *node) (bool, bool) {
@@ -234,7 +234,7 @@ func durationSchema(zero string) object {
 	return schema
 }
 
-// seconds is a duration that is kept as a number of seconds.
+// seconds is a duration that is stored as a number of seconds.
 func seconds(k kind[time.Duration]) kind[float64] {
 	return kind[float64]{
 		word: k.word, schema: k.schema,

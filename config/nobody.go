@@ -9,8 +9,8 @@ import (
 )
 
 // checkNobody warns of configured leaf pools into which only administrators may submit, because no placement rule gives
-// a user the right to them and access.pools does not open them. In a file without access and server the pools may be
-// those of a program, which submits into all of them.
+// a user the right to them and access.pools does not open them. In a file without the sections access and server, the
+// pools may belong to a program, which submits into all of them.
 func (r *reader) checkNobody(root *node, c *Config) {
 	errors, _ := r.found.count()
 	everybody := slices.Contains(c.Shares.Access.Admin, access.Anything)
@@ -36,8 +36,9 @@ func (r *reader) checkNobody(root *node, c *Config) {
 	(&closedPools{r, c, all, rights}).warn(root, "")
 }
 
-// checkOnlyNamed warns if a file without rules sends users nowhere. Each user's own pool is then the pool of the user's
-// name, and the tree is closed to the others. If the pools may be those of a program, it is a hint.
+// checkOnlyNamed warns if a file without rules sends users nowhere. Then a user's own pool is the one with the user's
+// name, and a user without such a pool can submit nowhere, because the tree is closed. If the pools may belong to a
+// program, the warning is only a hint.
 func (r *reader) checkOnlyNamed(root *node, c *Config, program bool) {
 	if !c.Shares.OnlyNamed() {
 		return
@@ -56,7 +57,7 @@ func (r *reader) checkOnlyNamed(root *node, c *Config, program bool) {
 		clip(first+"/{user}"))
 }
 
-// claims reports whether a rule sends jobs somewhere by what users choose: by their kind, or by another requestor than
+// claims reports whether a rule depends on properties that users choose: the kind of the job, or a requestor other than
 // the user. Such a rule gives no right to submit there.
 func claims(rule share.Rule) bool {
 	if _, by := rule.Match["requestor"]; by || strings.Contains(rule.Pool, "{kind}") {

@@ -19,11 +19,11 @@ const (
 type node struct {
 	place
 	kind   nodeKind
-	quoted bool    // the text stood in quotes
+	quoted bool    // the text was in quotes
 	text   string  // of a scalar, without quotes
 	keys   []*node // of a mapping, in the order of the file
 	items  []*node // of a list, or the values of a mapping
-	from   string  // the setting that it comes from, if it is not from the file
+	from   string  // the setting that it comes from; empty if it comes from the file
 }
 
 // get returns the value of a name, or nil. If a name is repeated, the first counts; the reader refuses the others.

@@ -36,8 +36,8 @@ var percentagePoints = numbers(object{"type": "number", "minimum": 0, "maximum":
 		return nil
 	})
 
-// maxSpread is the largest distance between two pools in percentage points: one with 100% of the load runs nothing, and
-// one with 0% runs everything.
+// maxSpread is the largest distance between two pools in percentage points: a pool with 100% of the load runs nothing,
+// and a pool with 0% runs everything.
 const maxSpread = 200
 
 func rebalanceFields() []field {

@@ -77,7 +77,7 @@ func joinPath(parts []string) string {
 		for i > 0 && parts[i-1] == "pools" && i+2 < len(parts) && parts[i+1] == "pools" {
 			name += "/" + parts[i+2]
 			i += 2
-			parts = slices.Replace(slices.Clone(parts), i-1, i, "pools") // what follows is below pools, too
+			parts = slices.Replace(slices.Clone(parts), i-1, i, "pools") // the next names are below pools, too
 		}
 		if strings.ContainsAny(name, `.= `) {
 			name = `"` + name + `"`
@@ -198,9 +198,9 @@ func (n *node) mark(from string) {
 	}
 }
 
-// Item turns a setting of one item of a list, by its number from 1, into a setting of the whole list as changed: items
-// have no names, and the list in the file may change. It returns other settings as they are. The number after the last
-// adds an item.
+// Item turns a setting of one item of a list, named by its number from 1, into a setting of the whole changed list.
+// This is necessary because items have no names, and the list in the file may change. The number after the last adds an
+// item. Item returns other settings unchanged.
 func (c *Config) Item(s Setting) (Setting, error) {
 	parts, err := splitPath(s.Path)
 	if err != nil {
@@ -238,8 +238,8 @@ func (c *Config) Item(s Setting) (Setting, error) {
 	return Setting{joinPath(parts[:last]), flat(&node{kind: list, items: all})}, nil
 }
 
-// Value returns the value in force at a path, in the syntax of the file: the given value, or the default, or "" if
-// there is neither.
+// Value returns the effective value at a path, in the syntax of the file: the given value or, without one, the default.
+// It returns "" if there is neither.
 func (c *Config) Value(path string) (string, error) {
 	parts, err := splitPath(path)
 	if err != nil {

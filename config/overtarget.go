@@ -8,14 +8,15 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// overTargets collects pools whose minimum is above their load: rebalancing never brings them down to it.
+// overTargets collects pools whose minimum is above their load: rebalancing never brings them down to
+// their load.
 type overTargets struct {
 	unit     string
 	capacity int64
 	out      []string
 }
 
-// overTargets returns these descriptions, where capacity is what all nodes have together.
+// overTargets returns the descriptions of such pools. capacity is the total amount of all nodes.
 func (c *Config) overTargets(capacity map[string]int64) []string {
 	unit := cmp.Or(c.Shares.Sched.Unit, sched.DefaultUnit)
 	o := overTargets{unit: unit, capacity: capacity[unit]}

@@ -45,7 +45,7 @@ func Load(path string) (*Config, error) {
 	return Parse(path, text)
 }
 
-// readFile reads a file, but at most one byte more than allowed, which shows that it is too large.
+// readFile reads a file up to one byte beyond the allowed size: the additional byte shows that the file is too large.
 func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -69,7 +69,7 @@ func ReadText(path string) (string, error) {
 	return clean, nil
 }
 
-// Default returns the configuration that is in force without a file.
+// Default returns the configuration that is current without a file.
 func Default() *Config {
 	c, err := Parse("default", nil)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// percent is a share of what the parent pool gets, such as 30%. It is kept as a weight, which is equivalent if all
-// siblings have a percentage.
+// percent is a share of the amount that the parent pool gets, such as 30%. It is stored as a weight, which is
+// equivalent if all siblings have a percentage.
 var percent = kind[float64]{
 	word:   "percentage",
 	schema: described(object{"type": "string", "pattern": `^[0-9]+(\.[0-9]+)?%$`}),
@@ -63,7 +63,7 @@ func percentage(text string) (float64, bool) {
 }
 
 // checkShares checks the pools of one level: if one has a share or load in percent, all must have one, and none a
-// weight. What remains of 100% goes to all of them in proportion.
+// weight. The rest of the 100% goes to all of them in proportion.
 func (r *reader) checkShares(pools []entry) {
 	r.checkParts("share", pools)
 	r.checkParts("load", pools)

@@ -14,8 +14,8 @@ import (
 // ruleTable describes one placement rule.
 var ruleTable *table
 
-// Limits of the rules. Expressions are compiled to programs, whose size follows from the text: a short text such as
-// (a{100}){10} can stand for a long program.
+// Limits of the rules. Each expression is compiled to a program. A short text such as (a{100}){10} can stand for a
+// long program, so the programs have limits, too.
 const (
 	maxRules  = 1000
 	maxRuns   = 10_000    // steps of the program of one expression
@@ -41,7 +41,7 @@ var rules = kind[[]share.Rule]{
 }
 
 // readRules reads the list of rules. A missing value is not an empty list: without a list, jobs go to the pools of
-// their users; with an empty one, all go to the pool default.
+// their users; with an empty list, all jobs go to the pool default.
 func readRules(r *reader, name string, n *node) ([]share.Rule, bool) {
 	if !r.rules(name, n, maxRules) {
 		return nil, false
@@ -50,7 +50,7 @@ func readRules(r *reader, name string, n *node) ([]share.Rule, bool) {
 	for i, item := range n.items {
 		before := r.count()
 		ruleTable.read(r, fmt.Sprintf("rule %d", i+1), item, &all[i])
-		if r.count() > before { // what the rule should match is unknown
+		if r.count() > before { // the condition of the rule is unknown
 			all[i] = share.Rule{}
 			continue
 		}
@@ -59,7 +59,7 @@ func readRules(r *reader, name string, n *node) ([]share.Rule, bool) {
 	return all, true
 }
 
-// checkReached refuses a rule that no job reaches, because a rule above matches all jobs that it matches.
+// checkReached refuses a rule that no job reaches, because a rule above matches all of its jobs.
 func (r *reader) checkReached(n *node, i int, above []share.Rule, match map[string]string) {
 	for k := range above {
 		if !within(match, above[k].Match) || above[k].Pool == "" {
@@ -172,8 +172,8 @@ var template = kind[string]{
 	show: textOf,
 }
 
-// checkTargets refuses rules that lead out of a closed tree. It checks a path only up to its first field, whose value
-// only a job has.
+// checkTargets refuses rules that lead out of a closed tree. It checks a path only up to the first field, because
+// only a job has a value for the field.
 func (r *reader) checkTargets(n *node) {
 	if n == nil || n.kind != list {
 		return

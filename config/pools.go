@@ -68,7 +68,8 @@ func (r *reader) pool(e entry) (share.Pool, bool) {
 	return p, true
 }
 
-// checkLimits refuses a minimum above the maximum of the same pool, and warns of limits that let nothing run.
+// checkLimits refuses a minimum above the maximum of the same pool, and warns of limits that keep everything from
+// running.
 func (r *reader) checkLimits(n *node, p *share.Pool) {
 	for _, e := range pairs(n.get("min")) {
 		least, ok := p.Min[e.key.text]
@@ -87,8 +88,8 @@ func (r *reader) checkLimits(n *node, p *share.Pool) {
 	}
 }
 
-// closePool keeps a pool from running anything. In share.Pool a MaxRunning of 0 means no limit, so it sets the maximum
-// of the unit to 0: no task fits that.
+// closePool keeps a pool from running anything. In share.Pool a MaxRunning of 0 means no limit. So closePool sets the
+// maximum of the unit to 0 instead, and no task fits.
 func (r *reader) closePool(n *node, p *share.Pool) {
 	if p.Min[r.unit] > 0 {
 		r.errorf(n, "max_running 0 contradicts min %s %d", r.unit, p.Min[r.unit])

@@ -11,8 +11,8 @@ import (
 // maxPriorities is how many priorities the scheduler can distinguish.
 const maxPriorities = 31
 
-// priorities is a list from the highest to the lowest. If two have the same weight, the alphabetically first counts as
-// higher, because the order of names in a file has no meaning.
+// priorities is a list from the highest to the lowest. Of two priorities with the same weight, the alphabetically
+// first counts as higher, because the order of names in a file has no meaning.
 var priorities = kind[[]sched.Priority]{
 	word: "names with weights",
 	schema: described(object{

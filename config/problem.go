@@ -43,7 +43,8 @@ func (p Problem) kind() string {
 	return ""
 }
 
-// Problems holds the problems of a file in its order. As an error it holds at least one that is not a warning.
+// Problems holds the problems of a file in its order. A Problems that is returned as an error holds at least one
+// problem that is not a warning.
 type Problems []Problem
 
 // maxProblems is how many problems are reported for one file.

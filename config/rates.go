@@ -116,7 +116,7 @@ var kindNames = kind[[]string]{
 	},
 }
 
-// ratesKind is made by a function, as the table of a rate refers to it.
+// ratesKind is a function, because the table of a rate refers to it.
 func ratesKind() kind[map[string]Rate] {
 	value := object{"anyOf": []any{rateText, object{"$ref": "#/$defs/rate"}}}
 	return named("names with rates", checkWord("rate"), 1000, value, readRate, showRate)

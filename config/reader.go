@@ -10,7 +10,7 @@ type reader struct {
 	found Problems
 	hints Problems
 	more  int  // number of problems beyond maxProblems
-	lost  bool // one of these is an error
+	lost  bool // one of the problems beyond maxProblems is an error
 
 	unit string          // resource in which shares are counted
 	path string          // of the pool whose children are read
@@ -39,7 +39,7 @@ func (r *reader) note(n *node, warning bool, format string, args []any) {
 // count returns the number of problems so far.
 func (r *reader) count() int { return len(r.found) + r.more }
 
-// full reports whether further problems are only counted, so that their messages need not be made.
+// full reports whether the reader only counts further problems, so that nobody need make their messages.
 func (r *reader) full() bool { return len(r.found) >= maxProblems }
 
 // entry is a name with its value.
@@ -67,7 +67,8 @@ func (r *reader) entries(name string, n *node) ([]entry, bool) {
 	return all, true
 }
 
-// rules reports whether n is a list of at most most rules. It returns false without a problem if there is no value.
+// rules reports whether n is a list of at most the number most of rules. It returns false without a problem if there
+// is no value.
 func (r *reader) rules(name string, n *node, most int) bool {
 	switch {
 	case n.kind == nothing:

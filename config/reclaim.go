@@ -61,7 +61,7 @@ func reclaimField() field {
 // patience is a duration, or off.
 func patience() kind[time.Duration] { return orNever(span(time.Second, "off"), "off") }
 
-// orNever keeps a zero, which the file writes as the word off, as [share.Never]. It omits an unset value from the
+// orNever stores a zero as [share.Never]; the file writes it as the word off. It omits an unset value from the
 // canonical form.
 func orNever(k kind[time.Duration], off string) kind[time.Duration] {
 	read := k.read
@@ -85,7 +85,7 @@ func orNever(k kind[time.Duration], off string) kind[time.Duration] {
 	return k
 }
 
-// percentOf is a percentage that is kept as a fraction.
+// percentOf is a percentage that is stored as a fraction.
 var percentOf = kind[float64]{
 	word:   percent.word,
 	schema: percent.schema,

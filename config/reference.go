@@ -43,7 +43,7 @@ func (t *table) reference(b *strings.Builder) {
 	b.WriteString("\n")
 }
 
-// defaultCell describes the value in force without the field.
+// defaultCell describes the effective value if the field is missing.
 func (f *field) defaultCell() string {
 	switch {
 	case f.must:

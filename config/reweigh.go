@@ -12,7 +12,7 @@ import (
 
 // Reweigh returns the text of the configuration with new weights of some pools, by path. It keeps everything else:
 // comments, order and notation. It fails if the text gives a weight in a form that cannot be changed alone, such as a
-// percentage or an alias. It does not check the weights; whoever parses the text does.
+// percentage or an alias. It does not check the weights; parsing the text does that.
 func (c *Config) Reweigh(weights map[string]float64) (string, error) {
 	w := reweighing{lines: strings.SplitAfter(c.text, "\n")}
 	var want []string

@@ -1,7 +1,7 @@
 package config
 
 // settle decides when to read a file that changes. Editors write a file in pieces, or move it away before its successor
-// exists, so content counts only when two looks in a row find it. settle acts on the same content only once.
+// exists, so content counts only if settle finds it twice in a row. It acts on the same content only once.
 type settle struct {
 	acted string // content, or the error of a file that cannot be read
 	seen  string // content at the last look, if it differed from acted

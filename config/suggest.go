@@ -8,8 +8,9 @@ import (
 // Nearest returns the known word that was probably meant, or "" if none is close.
 func Nearest(text string, known []string) string { return nearest(text, known) }
 
-// nearest returns the known word that was probably meant, or "": the one that differs in the fewest letters, if they
-// are few, ignoring case and separators. If one word is a prefix of the other, the longest such word counts as near.
+// nearest returns the known word that was probably meant, or "". It is the word that differs in the fewest letters,
+// ignoring case and separators, if the difference is small. A known word that is a prefix of the text, or begins
+// with the text, also counts as near; the longest such word wins.
 func nearest(text string, known []string) string {
 	word := fold(text)
 	few := max(1, len(word)/3)

@@ -115,7 +115,7 @@ func (d *document) endOf(at place) bool { return at.line == len(d.lines) && d.ch
 // nameEnds matches a colon that ends a name.
 var nameEnds = regexp.MustCompile(`:(\s|$)`)
 
-// colon explains a misplaced colon: a second one on its line, or one in a line that continues the text above.
+// colon explains a misplaced colon: a second one on its line, or a colon in a line that continues the text above.
 func (d *document) colon(at place) (place, string) {
 	before := string([]rune(d.lines[at.line-1])[:at.col-1])
 	if nameEnds.MatchString(before) {

@@ -21,7 +21,7 @@ type table struct {
 type field struct {
 	name   string
 	def    string // the default, in the syntax of the file
-	unless string // describes the value in force if there is no def
+	unless string // describes the effective value if there is no def
 	doc    string // one sentence
 	word   string // the kind of value, in words
 	must   bool   // required

@@ -29,8 +29,8 @@ func timeLimit(zero string) kind[time.Duration] {
 	return k
 }
 
-// checkTimes refuses a default limit above the maximum of the pool or of one above, because jobs without a limit would
-// be refused. An inherited default is cut to the maximum instead, as it was not set for that pool.
+// checkTimes refuses a default limit above the maximum of the pool or of a pool above, because jobs without a limit
+// would be refused. An inherited default was not set for that pool, so it is cut to the maximum instead.
 func (r *reader) checkTimes(n *node, p *share.Pool, path string, above share.Times) {
 	t := above.Under(path, p)
 	if p.Time > t.Max && t.Max > 0 {

@@ -11,13 +11,13 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Watch watches the file from which c, the configuration in force, was read. It calls f with each new valid
-// configuration, and bad with the problems of an invalid one; the last good one then stays in force. It misses no
-// change since c was read. A value on poke makes it look at once, and call bad again if the file is still bad. It never
-// calls both functions at the same time. It returns when ctx ends.
+// Watch watches the file from which c, the current configuration, was read. It calls f with each new valid
+// configuration, and bad with the problems of an invalid one; then the last good configuration stays current. Watch
+// misses no change since c was read. A value on poke makes it look at once, and call bad again if the file is still
+// bad. It never calls both functions at the same time. It returns when ctx ends.
 //
-// Watch takes an empty file for a bad one, unlike Load, and a missing one too: it is rather half written or lost than
-// meant. An empty configuration is {}.
+// Unlike Load, Watch treats an empty or missing file as a bad one, because it is more likely half written or lost than
+// intended. To configure nothing, write {}.
 func (c *Config) Watch(ctx context.Context, path string, poke <-chan struct{}, f func(*Config), bad func(error)) error {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -27,8 +27,8 @@ func (c *Config) Watch(ctx context.Context, path string, poke <-chan struct{}, f
 	return w.start(ctx, poke)
 }
 
-// times says how long a file must stay unchanged, and how often to look at it without an event: not every file system
-// sends events.
+// times says how long a file must stay unchanged, and how often to look at it without an event, because not every file
+// system sends events.
 type times struct{ quiet, poll time.Duration }
 
 var watchTimes = times{100 * time.Millisecond, 10 * time.Second}
@@ -39,7 +39,7 @@ type watcher struct {
 	abs  string
 	f    func(*Config)
 	bad  func(error)
-	hash string // of the configuration in force; "" after a bad one, so that f is called
+	hash string // hash of the current configuration; "" after a bad one, so that f is called
 
 	subscribe func(dir string) // nil without events
 }
@@ -91,7 +91,8 @@ func (w *watcher) run(ctx context.Context, poke <-chan struct{}, every times, ev
 	}
 }
 
-// follow subscribes to the directory, because editors replace the file itself, and to that of the file behind a link.
+// follow subscribes to the directory of the file, because editors replace the file itself, and to the directory of the
+// file behind a link.
 func (w *watcher) follow() {
 	if w.subscribe == nil {
 		return

@@ -6,7 +6,8 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// unless sets the text that describes the value in force when a field without a default is missing.
+// unless sets the text that describes the effective value when a field without a default is
+// missing.
 func unless(words string, f field) field {
 	f.unless = words
 	return f

@@ -57,8 +57,8 @@ func (a *account) benefit() float64 {
 	return math.Max(0, a.waiting.total.value()) + math.Max(0, a.running.value()) + math.Max(0, a.received.total.value())
 }
 
-// lotsPerWindow limits how many lots are kept: amounts that come within a small part of the window are
-// forgotten together, with the first of them.
+// lotsPerWindow limits how many lots are kept. Amounts that arrive within a small part of the window form
+// one lot, and are forgotten together with the first of them.
 const lotsPerWindow = 1024
 
 // Lot is a benefit as of an instant.

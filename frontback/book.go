@@ -48,9 +48,9 @@ type Standing struct {
 }
 
 // Book keeps the benefits that each group received and was promised. It charges a job with its estimate when
-// the job is submitted, and with its measured use when the job has ended. Both decay, each from its own
-// instant; while the job is known to run, its charge counts in full. Instants that go back count as the
-// latest one seen.
+// the job is submitted, and with its measured use when the job has ended. Both amounts decay, each from its
+// own instant. While the job is known to run, its charge counts in full. An instant before the latest one
+// counts as the latest one.
 //
 // A Book is for one goroutine at a time.
 type Book struct {
@@ -154,8 +154,8 @@ func (b *Book) Submit(j Job, now time.Time) (Decision, error) {
 }
 
 // Start says that the QS has started a job: from now on its charge counts in full until it ends, however long
-// it waited. A caller who does not learn of starts need not call it, but must not set [Settings.AtStart]
-// then.
+// it waited. A caller who does not learn of starts need not call it, but then must not set
+// [Settings.AtStart].
 func (b *Book) Start(id int64, now time.Time) error {
 	e, known := b.jobs[id]
 	if !known {
@@ -178,7 +178,7 @@ func (b *Book) Start(id int64, now time.Time) error {
 func (b *Book) release(e entry) {
 	a := b.byName[e.group]
 	switch {
-	case a == nil: // the settings do not contain the group any more
+	case a == nil: // the settings no longer contain the group
 	case e.stage == charged:
 		a.uncharge(e.charge, e.since, &b.settings)
 	case e.stage == running:
@@ -206,7 +206,7 @@ func (b *Book) End(id int64, how Outcome, used *Use, now time.Time) (Correction,
 	b.at(now)
 	delete(b.jobs, id)
 	a := b.byName[e.group]
-	if a == nil { // the settings do not contain the group any more
+	if a == nil { // the settings no longer contain the group
 		return Correction{Job: id, Group: e.group}, nil
 	}
 	if e.stage != free {
@@ -232,7 +232,7 @@ func (b *Book) Standings(now time.Time) []Standing {
 	return list
 }
 
-// benefit calls the benefit function, and checks its result, as anybody may have written it.
+// benefit calls the benefit function, and checks its result, because anybody may have written the function.
 func (b *Book) benefit(id int64, group string, u Use) (float64, error) {
 	x := b.settings.Benefit(u, group)
 	if !counts(x) {

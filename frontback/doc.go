@@ -10,14 +10,13 @@
 //
 //	share = (B[g] + B(j, g)) / (sum of all B + B(j, g))     front if share <= b[g]
 //
-// The sum is over the fair-share groups: they divide among themselves the benefit that priority groups leave,
-// and a priority group that receives much does not bring all of them to the front.
+// The sum is over the fair-share groups: they divide among themselves the benefit that priority groups leave.
+// So a priority group that receives much does not move all of them to the front.
 //
 // Example: physics 0.5, biology 0.3, chemistry 0.2; they have received 50, 26 and 20. A job of biology takes
 // 4: (26 + 4) / (96 + 4) = 0.3, which is not above 0.3, so it goes to the front. The next one: (30 + 4) /
 // (100 + 4) = 0.327, so it goes to the back.
 //
 // A [Book] keeps the benefits that the groups have received. The package is part of floor 1: no input or
-// output, no clock, no goroutine, no lock. It leaves to others to submit jobs to a QS and to follow them
-// there.
+// output, no clock, no goroutine, no lock. Other packages submit jobs to a QS and follow them there.
 package frontback

@@ -15,10 +15,11 @@ const (
 // Queue describes how a QS treats priorities, as far as it reports that.
 type Queue struct {
 	Name string
-	// Ages: the QS changes priorities by itself as jobs wait. The source assumes that it does not: a job at
-	// the back would pass the front in time.
+	// Ages: the QS changes priorities by itself as jobs wait. The source assumes that it does not, because
+	// otherwise a job at the back would pass the front after some time.
 	Ages Answer
-	// Obeys: the priority that we choose counts; the QS does not ignore or change it for want of a privilege.
+	// Obeys: the priority that we choose counts. The QS does not ignore or change it because we lack a
+	// privilege.
 	Obeys Answer
 	// Lowest and Highest are the bounds of the priorities that it takes; both 0 means any.
 	Lowest, Highest int64

@@ -29,13 +29,13 @@ type Settings struct {
 	Benefit Benefit
 
 	// Window is how long a benefit counts that was received or promised. HalfLife is the time in which it
-	// halves. At most one of them may be set. Without either, the book never forgets, as in the source, and a
-	// group that comes late holds the front for as long as it was away.
+	// halves. At most one of them may be set. Without either, the book never forgets, as in the source. Then
+	// a group that comes late keeps the front for as long as it was away.
 	Window   time.Duration
 	HalfLife time.Duration
 
-	// AtStart charges a job at the back when it starts, and not when it is submitted: it has received nothing
-	// while it waits. See [Book.Start].
+	// AtStart charges a job at the back when it starts instead of when it is submitted, because it receives
+	// nothing while it waits. See [Book.Start].
 	AtStart bool
 	// KeepFailed counts the use of a failed job. Otherwise a failure counts nothing.
 	KeepFailed bool

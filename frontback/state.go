@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// State is everything that a book knows, to be stored: a book that is restored from it decides like the first
-// one.
+// State is everything that a book knows, in a form to be stored. A book that is restored from it decides like
+// the original.
 type State struct {
 	Now    time.Time        `json:"now"`
 	Groups map[string][]Lot `json:"groups"` // benefits that they received
@@ -38,7 +38,7 @@ func (b *Book) State() State {
 }
 
 // Restore returns a book with the state of another one, under settings that may differ. It drops the benefits
-// of groups that the settings do not contain any more; their jobs can still end.
+// of groups that the settings no longer contain; their jobs can still end.
 func Restore(s Settings, from State) (*Book, error) {
 	b, err := New(s)
 	if err != nil {

@@ -91,8 +91,8 @@ func (a *allotment) onLoan(i int) int64 { return max(0, a.running(i)-a.classes[i
 
 func (a *allotment) load(i int) float64 { return a.classes[i].Load }
 
-// divide divides free slots by claims: at once if no class has fewer waiting tasks than its part, else in rounds. The
-// claims are asked for again after each round, and not while no slot is free.
+// divide divides free slots by claims: at once if no class has fewer waiting tasks than its part, else in rounds. It
+// calls claimed again after each round, as long as slots are free.
 func (a *allotment) divide(phase string, claimed func() (claims, int64)) {
 	a.phase = phase
 	for rounds := 0; a.room > 0; rounds++ {

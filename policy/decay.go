@@ -11,21 +11,22 @@ import (
 	"github.com/fairlead/fairlead/why/replay"
 )
 
-// decayPolicy serves the child first whose share exceeds its recent usage by the most (the formula
-// P = S - U of cluster schedulers):
+// decayPolicy serves the child first whose share exceeds its recent usage by the most (the formula P = S - U of cluster
+// schedulers):
 //
 //	priority = share - used        largest first
 //
-// share is the child's fraction of its siblings' weights. used is its service as a fraction of all that the cluster
-// could have given or, below the root, of the service of the pool above: as a fraction of the cluster, the usage of a
-// small pool's children would be negligible beside their shares, and the child with the largest share would receive
-// everything. It counts by days: used(today) + f used(yesterday) + f^2 used(the day before) + ..., over 7 days with f =
-// 0.7; running tasks count with their service so far. Both numbers are settings. With half_life, used is instead the
-// decayed usage as a fraction of all that the cluster could have given, decayed equally.
+// share is the child's fraction of its siblings' weights. At the root, used is the child's service as a fraction of all
+// that the cluster could have given; below the root, as a fraction of the service of the pool above. If it were a
+// fraction of the cluster there too, the usage of a small pool's children would be negligible beside their shares, and
+// the child with the largest share would receive everything. Service counts by days: used(today) + f used(yesterday) +
+// f^2 used(the day before) + ..., over 7 days with f = 0.7; running tasks count with their service so far. Both numbers
+// are settings. With half_life, used is instead the decayed usage as a fraction of all that the cluster could have
+// given, decayed equally.
 //
-// The formula of the source multiplies the usage by the share, but its example does not. Both are
-// available: scale_by_share is the formula, and the default is the example. Of equal priorities the
-// larger share goes first, as in the source, then the older pool.
+// The formula of the source multiplies the usage by the share, but its example does not. Both are available:
+// scale_by_share is the formula, and the default is the example. Of equal priorities the larger share goes first, as in
+// the source, then the older pool.
 //
 // Example: shares jack 25%, jill 75%, four slots, jobs of six hours on all four. Jill has the priority 0.75, then 0.5,
 // then 0.25. That ties with jack's 0.25, so the larger share goes first. Then 0 is less than 0.25: jack goes first.
@@ -88,9 +89,10 @@ func (d decayPolicy) Terms(p *sched.Pool, at sched.Setting) why.Terms {
 	return t
 }
 
-// Outlasts reports whether the child goes before the other one whatever the other received, after a wait in which
-// the child's usage should have changed this: see sched.GateView.Starves. The wait is a day or, with half_life, the
-// time for which usage counts: by then the child's past usage is about as large as it gets if nothing changes.
+// Outlasts reports whether the child stays ahead of the other one, whatever the other received, even after a wait in
+// which the child's usage should have changed the order: see sched.GateView.Starves. The wait is a day or, with
+// half_life, the time for which usage counts. By then the child's past usage is about as large as it gets if nothing
+// changes.
 func (d decayPolicy) Outlasts(child, other *sched.Pool, waited time.Duration, at sched.Setting) bool {
 	whole := at.MeanLife
 	switch {

@@ -6,9 +6,9 @@ import "time"
 type Alteration struct {
 	Job      int64
 	Verb     Verb
-	Priority string  // for Prioritise; empty leaves it as it is
-	QOS      *string // for Prioritise; nil leaves it as it is
-	Nice     *int    // for Prioritise; nil leaves it as it is
+	Priority string  // for Prioritise; empty changes nothing
+	QOS      *string // for Prioritise; nil changes nothing
+	Nice     *int    // for Prioritise; nil changes nothing
 	Pool     string  // for Move
 	// Limit is the new time limit, for Limit: [NoLimit] for none, 0 for that of the pool. For Move a client fills it in.
 	Limit time.Duration
@@ -16,8 +16,8 @@ type Alteration struct {
 	Waiting bool
 	Cause   string // why, in words
 	// By is the user who asks for the change, and Admin reports whether that user is an administrator: only an
-	// administrator releases a hold that an administrator put on another user's job. If By is empty the program itself
-	// asks, and may do everything.
+	// administrator releases a hold that an administrator put on another user's job. If By is empty, the program itself
+	// asks for the change, and may do everything.
 	By    string
 	Admin bool
 	// Within lists, separated by blanks, the paths of the pools that By operates, if By is not an administrator. A job

@@ -39,9 +39,8 @@ func (r numberRun) index(number int) int {
 	return -1
 }
 
-// ParseArray reads the array notation of sbatch: numbers and ranges, separated by
-// commas; a range may have a step, as in 0-20:5; at the end, %10 limits how many
-// tasks run at once. The empty text is one task with the number 0.
+// ParseArray reads the array notation of sbatch: numbers and ranges, separated by commas. A range may have a step, as
+// in 0-20:5. %10 at the end limits how many tasks run at once. The empty text is one task with the number 0.
 func ParseArray(text string) (n Numbers, most int, err error) {
 	if text == "" {
 		return Numbers{runs: []numberRun{{0, 1, 1, 0}}, count: 1}, 0, nil

@@ -167,8 +167,8 @@ func (j *Job) checkGang() error {
 }
 
 // The abilities of a node are counted like its resources: an agent offers unlimited exec, a program with a handler for
-// kind k offers unlimited handler.k, and every task requests one of these. So no task goes to a node that cannot run
-// it.
+// kind k offers unlimited handler.k, and every task requests one of these. Therefore no task goes to a node that cannot
+// run it.
 const (
 	ExecResource  = "exec"
 	HandlerPrefix = "handler."

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// EventEnded is the code of the end of a job. When a requeued job waits again its own record no longer has that end,
-// and only the journal does.
+// EventEnded is the code of the end of a job. Once a requeued job waits again, only the journal still has that end;
+// the job's own record does not.
 const EventEnded = "ended"
 
 // EndEvent returns the end of an ended job as an event of its history.
@@ -26,7 +26,7 @@ func (j *Job) EndEvent() Event {
 // Events returns the beginning and the end of the task's last attempt as events of its history. A task that has not
 // started since its job was requeued has none.
 func (t *Task) Events() []Event {
-	if t.Started.IsZero() || t.Outcome.Refused != "" { // the journal tells of attempts that did not begin
+	if t.Started.IsZero() || t.Outcome.Refused != "" { // the journal records attempts that did not begin
 		return nil
 	}
 	began := t.Began()

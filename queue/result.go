@@ -6,9 +6,9 @@ import "time"
 type Result struct {
 	Ref
 	Outcome Outcome
-	// Began is when an attempt that waited in another queueing system began, if nobody reported that yet, and Ended
-	// when it ended; zero is now. Both use the clock of this process. A store with another clock counts back from its
-	// own, so keep Ended only until the store takes the result.
+	// Began is when an attempt that waited in another queueing system began, if nobody has reported that yet. Ended
+	// is when the attempt ended. Zero means now. Both use the clock of this process. A store with another clock
+	// counts back from its own present, so keep Ended only until the store takes the result.
 	Began, Ended time.Time
 }
 

@@ -48,7 +48,7 @@ type Roll struct {
 
 // Sharer is a store that several engines may use at once, in the same or in different processes.
 type Sharer interface {
-	// Shared reports whether they may. If so the store must enforce limits itself, because a limit that one engine
-	// keeps does not bind the others.
+	// Shared reports whether several engines may use the store. If they may, the store must enforce limits itself,
+	// because a limit that one engine keeps does not bind the others.
 	Shared() bool
 }

@@ -21,9 +21,10 @@ type Store interface {
 	// the other items are still added.
 	Submit(ctx context.Context, jobs []*Job) ([]Submission, error)
 
-	// Lease takes one waiting task for each want, for holder, until ttl from now. If no task of the wanted job waits,
-	// is due and may run, the Lease is nil, or one of a job in Else. Tasks are taken by index, returned tasks first.
-	// Lease takes all tasks of a gang, each for the holder that the want names, or none.
+	// Lease takes one waiting task for each want, for holder, until ttl from now. A task of the wanted job must wait,
+	// be due and be allowed to run. If there is none, Lease leases a task of a job in Else, or returns a nil Lease.
+	// Tasks are taken by index, returned tasks first. Lease takes all tasks of a gang, each for the holder that the
+	// want names, or none.
 	Lease(ctx context.Context, holder string, wants []Want, ttl time.Duration) ([]Grant, error)
 
 	// Renew extends leases to ttl from now. It does not shorten a longer one.
@@ -44,36 +45,35 @@ type Store interface {
 	// nothing is charged.
 	Release(ctx context.Context, refs []Ref) ([]error, error)
 
-	// Expire ends the attempts whose lease ran out, or all of holder if it is not empty: it treats their holder as
-	// lost. The tasks wait again, unless they were lost too often. It returns the attempts that it ended.
+	// Expire ends the attempts whose lease ran out, or, if holder is not empty, all attempts of holder. It treats the
+	// holder as lost. The tasks wait again, unless they were lost too often. It returns the attempts that it ended.
 	//
-	// A gang continues only as a whole: once one of its attempts ends without success, the feed tells the
-	// holders of the others to stop. When the last attempt has ended, by any call and in any way, the first end
-	// decides: either all tasks of the job wait again, including successful ones, or the job is over. Attempts,
-	// failures and losses are counted once for the whole gang.
+	// A gang continues only as a whole: once one of its attempts ends without success, the feed tells the holders of
+	// the others to stop. When the last attempt has ended, by any call and in any way, the first end decides: either
+	// all tasks of the job wait again, including successful ones, or the job is over. Attempts, failures and losses are
+	// counted once for the whole gang.
 	Expire(ctx context.Context, holder string) ([]Ref, error)
 
 	// StopRuns marks running attempts as stopped early by the scheduler and records the reasons. They still run: the
 	// feed tells their holders to stop them, and so does a snapshot. When such an attempt ends as Cancelled its task
 	// waits again at once, and the attempt does not count toward the job's retries; an attempt that succeeds or fails
-	// first keeps that result. An item's error is [ErrStaleAttempt] if the attempt is over. An attempt that is already
-	// being stopped is left alone.
+	// first keeps that result. An item's error is [ErrStaleAttempt] if the attempt is over. StopRuns changes nothing
+	// about an attempt that is already being stopped.
 	StopRuns(ctx context.Context, stops []Stopped) ([]error, error)
 
 	// Stops returns the records of attempts that were stopped, oldest first.
 	Stops(ctx context.Context, q StopQuery) ([]Stopped, error)
 
-	// Alter changes jobs: it cancels, holds, releases or requeues them, or changes
-	// their priority.
+	// Alter changes jobs: it cancels, holds, releases or requeues them, or changes their priority.
 	//
-	// The store records who asked for a hold, and why. Only an administrator releases an administrator's hold on another
-	// user's job; anyone else gets [ErrForbidden]. An administrator may take over the hold of a user.
+	// The store records who asked for a hold, and why. Only an administrator releases an administrator's hold on
+	// another user's job; anyone else gets [ErrForbidden]. An administrator may take over the hold of a user.
 	//
-	// [VerbUncancel] undoes a cancellation, and nothing else: waiting tasks that it canceled wait again, and tasks
-	// that it stopped wait for another attempt. Tasks that succeeded or failed stay so. In a gang all tasks wait again,
-	// or none if one failed. Holds and dependencies stay. While tasks are still being stopped, the tasks that had
-	// waited do so again at once, the others as soon as they have stopped; a task that ends by itself first keeps its
-	// result. Jobs that depended on this one and were canceled with it come back too, unless another dependency has
+	// [VerbUncancel] undoes a cancellation, and nothing else: waiting tasks that it canceled wait again, and tasks that
+	// it stopped wait for another attempt. Tasks that succeeded or failed keep that result. In a gang all tasks wait
+	// again, or none if one failed. Holds and dependencies stay. While tasks are still being stopped, the tasks that
+	// had waited do so again at once, the others as soon as they have stopped; a task that ends by itself first keeps
+	// its result. Jobs that depended on this one and were canceled with it come back too, unless another dependency has
 	// ended so that they could never start. The change is refused if the job was not canceled, if all its tasks ended
 	// by themselves, or if it could never start.
 	//
@@ -114,9 +114,9 @@ type Want struct {
 	// Charge is what each task is charged each second until it ends; 0 means the amount of the unit that it takes.
 	Charge float64
 	// Else lists alternates, jobs of one task each, the best first: if the wanted job cannot be leased, the store
-	// leases the first of them that can be, and that no other want asks for. It ignores Else if the wanted job has
-	// several tasks and has not ended. Any two wants of a call either have the same list, and then differ only in the
-	// job, or lists without a common job.
+	// leases the first alternate that can be leased and that no other want asks for. It ignores Else if the wanted job
+	// has several tasks and has not ended. Any two wants of a call either have the same list, and then differ only in
+	// the job, or lists without a common job.
 	Else []int64
 	// Rates are the rates under which the start of each task counts. The store keeps their state and takes the tokens
 	// together with the lease.
@@ -226,7 +226,7 @@ type Header struct {
 	Spread      bool     `json:",omitzero"` // each of them on a node of its own
 	// Submitted is when the job was submitted.
 	Submitted time.Time `json:",omitzero"`
-	// Avoid are the nodes that could not begin it.
+	// Avoid are the nodes that could not begin a task of the job.
 	Avoid []Avoided `json:",omitempty"`
 }
 
@@ -327,7 +327,7 @@ type Event struct {
 	Code string // e.g. submitted, held, started, lost
 	Text string
 
-	// Only in events that are watched: data of the job.
+	// User and the other fields below are data of the job, set only in events that are watched.
 	User  string
 	Pool  string
 	State State

@@ -7,9 +7,9 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// awayGate holds jobs back in previews and evidence only: jobs that no node could run at present, even if it were
-// empty, because the nodes that could are drained, in maintenance or down. Such a job waits for room, which a preview
-// has for everybody, so that it would seem to go before others for as long as the nodes are away.
+// awayGate holds back, in previews and evidence only, the jobs that no node could run at present even if it were empty,
+// because the suitable nodes are drained, in maintenance or down. Such a job waits for room, and a preview has room for
+// every job. Without this gate, the job would seem to go before others for as long as the nodes are away.
 type awayGate struct {
 	openKind
 	h      *gates
@@ -33,8 +33,8 @@ func (a *awayGate) noted() iter.Seq[subRef] { return slices.Values(a.parked) }
 
 func (a *awayGate) restart() { a.parked = nil }
 
-// barAway finds the requests that no node can serve at present. If no node takes tasks, nobody goes before others
-// because of that, and none is barred.
+// barAway finds the requests that no node can serve at present. If no node takes tasks at all, it bars none, because
+// then the missing nodes put no job before another.
 func (h *gates) barAway() {
 	some, away := false, false
 	for _, n := range h.site.cluster.Nodes() {

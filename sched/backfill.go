@@ -8,8 +8,8 @@ import (
 // limits of running tasks (Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995, for EASY; Feitelson and Weil,
 // IPPS 1998, for conservative backfilling).
 
-// updatePlan updates the plan before a step looks for room. It reports whether the step has to search again: not if
-// the last step ended at its limits, and nothing has happened since.
+// updatePlan updates the plan before a step looks for room. It reports whether the step has to search again. The step
+// need not if the last step ended at its limits and nothing has happened since.
 func (e *departures) updatePlan() bool {
 	b := &e.reserve.backfill
 	if b.plan == nil || b.patience.beside && b.patience.since == 0 || b.arrival && b.stable != e.keepsRoom() {
@@ -44,8 +44,8 @@ func (e *departures) plansNothing() bool {
 	return true
 }
 
-// uniform reports whether all running tasks, and all waiting tasks that may start, have the same key. Every step asks,
-// so that it only compares the first keys of the lists: no list has a key twice.
+// uniform reports whether all running tasks, and all waiting tasks that may start, have the same key. Every step calls
+// it. So it only compares the first keys of the lists: no list has a key twice.
 func (h *gates) uniform() bool {
 	runs, ready, noRoom := h.running.keys.active, h.queues.readyKeys.active, h.noRoom.active
 	return len(runs) < 2 && len(ready) < 2 && len(noRoom) < 2 &&
@@ -55,7 +55,7 @@ func (h *gates) uniform() bool {
 // sameFirst reports whether two lists begin with the same key, or one is empty.
 func sameFirst(a, b []cluster.Key) bool { return len(a) == 0 || len(b) == 0 || a[0] == b[0] }
 
-// alike reports what uniform reports of the keys that count.
+// alike reports what uniform reports, but only about the keys that count.
 func (h *gates) alike(counts func(cluster.Key) bool) bool {
 	one := cluster.Key(-1)
 	for _, keys := range [...][]cluster.Key{h.running.keys.active, h.queues.readyKeys.active, h.noRoom.active} {
@@ -103,15 +103,15 @@ func (e *departures) replan() {
 	}
 }
 
-// keepsRoom reports whether the planned start of a waiting job stays right until the job starts, if jobs go in
-// order of arrival. If all jobs are planned, it does not while a task without a time limit runs: wrong predictions
-// would delay the planned start again and again. The first job then has to be found anew, and nodes held for it.
+// keepsRoom reports whether the planned start of a waiting job stays valid until the job starts, if jobs go in order of
+// arrival. It does not if all jobs are planned and a task without a time limit runs, because wrong predictions would
+// delay the planned start again and again. Then the first job has to be found anew, and nodes have to be held for it.
 func (e *departures) keepsRoom() bool {
 	return e.site.plans != plansAll || e.running.endless.all == 0
 }
 
-// lookAgain lets sub-queues that found no room try again, if there is room for any task now. In general all of them may
-// try: the first one has to be found, because room is kept for it. If the order never changes, the first job is the
+// lookAgain lets sub-queues that found no room try again, if there is room for any task now. In general all of them
+// have to try, to find the first job, because room is kept for it. If the order never changes, the first job is the
 // same as before, and only sub-queues that will find room need to try.
 func (h *gates) lookAgain() {
 	w := &h.noRoom
@@ -131,8 +131,8 @@ func (h *gates) lookAgain() {
 	h.tryAgain(all)
 }
 
-// firstAgain keeps room for the same job as in the last step, if that is still right: the job still waits and finds
-// no room, and no job has come before it. It reports whether it did.
+// firstAgain keeps room for the same job as in the last step, if it is still the first: it still waits and finds no
+// room, and no job has come before it. firstAgain reports whether it kept the room.
 func (h *gates) firstAgain() bool {
 	b := &h.reserve.backfill
 	last := b.last
@@ -154,8 +154,8 @@ func (h *gates) firstAgain() bool {
 	return true
 }
 
-// unreserve gives the kept room back: the next step may keep it for another job. It returns the turn of a job that
-// has to start now in the room that was kept for it, see [arrears.came].
+// unreserve gives the kept room back, so that the next step may keep it for another job. It returns the turn of a job
+// that has to start now in the room that was kept for it, see [arrears.came].
 func (f *reserve) unreserve() (came turn) {
 	b := &f.backfill
 	came = arrears{f}.came()

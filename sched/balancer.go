@@ -6,8 +6,8 @@ import (
 )
 
 // balancer chooses the tasks that a rebalancing stops, with the planner of [Reclaim]. For one task after another,
-// it makes room if the core would start the task there. It stops no task whose room could not be used. A child
-// gives no more than its allotter says, and it and the pools below it keep their minima.
+// it makes room if the core would start the task in that room. It stops no task whose room could not be used. A
+// child gives no more than its allotter says, and it and the pools below it keep their minima.
 type balancer struct {
 	planner
 	in     *inner

@@ -133,8 +133,8 @@ func (v *overrides) endBoosts() {
 	v.reweigh(pools...)
 }
 
-// endOf predicts the end of a boost from the present state: until the next event, the running tasks of a pool
-// receive service at a constant rate.
+// endOf predicts the end of a boost from the present state. This is exact until the next event, because the
+// running tasks of a pool receive service at a constant rate.
 func (v *overrides) endOf(b *boost) time.Time {
 	end := b.Until
 	if b.Usage <= 0 || b.pool < 0 || v.tree.pools[b.pool].Rate <= 0 {

@@ -85,7 +85,7 @@ func (c *tariff) largestPart(request cluster.Vector) (part float64) {
 	return part
 }
 
-// sumUp is the price of amounts of the resources.
+// sumUp is the total price of the given amounts of the resources.
 func (c *tariff) sumUp(amounts []float64) float64 {
 	sum := 0.0
 	for r, n := range amounts[:min(len(amounts), len(c.prices.per))] {

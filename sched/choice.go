@@ -186,7 +186,7 @@ func (e *choice) unbeaten(id int32) bool {
 }
 
 // leads reports whether the first child of pool a goes before that of pool b. A pool whose own policy does not
-// merge has no such child: it goes first, like a user.
+// merge has no such child, so it goes first, like a user.
 func (e *choice) leads(a, b int32) bool {
 	ina, inb := &e.tree.inners[e.tree.pools[a].inner], &e.tree.inners[e.tree.pools[b].inner]
 	if ma, mb := ina.merges(), inb.merges(); !ma || !mb {

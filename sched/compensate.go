@@ -8,16 +8,17 @@ import (
 )
 
 // A policy that compares only the running tasks, such as drf and load, forgets for how long the wide job of a pool has
-// waited. When that job ends, both pools have nothing, others come first again, and each wide job waits until the
-// nodes are free once more. So under these policies a pool keeps its turn: if it has received less than its share since
-// its job became the first without room, then its next job with the same request takes over the turn, and nodes are
-// held for it at once. For the same reason, a first job starts when the room that was kept for it has come, although
-// its pool ties with others then. The other policies need no such rules, because their order compensates the pool.
+// waited. When that job ends, no pool has running tasks, other pools go first again, and each wide job has to wait for
+// the nodes anew. Under these policies a pool therefore keeps its turn. If it has received less than its share since
+// its job became the first without room, its next job with the same request takes over the turn, and nodes are held for
+// that job at once. For the same reason, a first job starts as soon as the room that was kept for it is free, even if
+// its pool then ties with others. The other policies need no such rules, because their order compensates the pool.
 
 // arrears is the compensation of pools.
 type arrears struct{ *reserve }
 
-// takeOver gives the turn of a job that has started to the next job of its sub-queue, if the pool is still owed.
+// takeOver gives the turn of a job that has started to the next job of its sub-queue, if the pool has still received
+// less than its share.
 func (f arrears) takeOver(t turn, at subRef) {
 	p, sub, leaf := &f.backfill.patience, f.queues.sub(at), f.queues.all[at.queue].pool
 	if sub.tasks == 0 || !f.tree.forgets(leaf) {
@@ -33,7 +34,8 @@ func (f arrears) takeOver(t turn, at subRef) {
 	}
 }
 
-// someAskLess reports whether waiting tasks take fewer units at once than tasks with a key. Else nobody can pass these.
+// someAskLess reports whether waiting tasks take fewer units at once than tasks with a key. Otherwise no job can pass
+// these tasks.
 func (h *gates) someAskLess(key cluster.Key) bool {
 	units := h.site.units(key)
 	less := func(other cluster.Key) bool { return h.site.units(other) < units }
@@ -43,7 +45,7 @@ func (h *gates) someAskLess(key cluster.Key) bool {
 // units is the number of units that the tasks with a key that start together take.
 func (m *site) units(key cluster.Key) float64 { return m.cluster.Width(key) * float64(m.atOnce(key)) }
 
-// holdOwed holds nodes for a job that took over a turn. A pool that is owed nothing any more loses the turn.
+// holdOwed holds nodes for a job that took over a turn. A pool that has received its share loses the turn.
 func (f arrears) holdOwed() {
 	p := &f.backfill.patience
 	p.of = slices.DeleteFunc(p.of, func(t turn) bool { return f.isPaid(&t) })
@@ -54,7 +56,7 @@ func (f arrears) holdOwed() {
 	}
 }
 
-// came returns the turn of a first job whose kept room has come; its job is 0 if there is none. The job has to start
+// came returns the turn of a first job whose kept room is free now; its job is 0 if there is none. The job has to start
 // now, or others would go first again.
 func (f arrears) came() turn {
 	for i := range f.backfill.firsts {
@@ -65,7 +67,8 @@ func (f arrears) came() turn {
 	return turn{}
 }
 
-// hasCome returns the turn of a first job, and reports whether its kept room has come while its pool is owed.
+// hasCome returns the turn of a first job, and reports whether its kept room is free now while its pool has received
+// less than its share.
 func (f arrears) hasCome(r *reserved) (t turn, has bool) {
 	p := &f.backfill.patience
 	i, known := p.find(r.job)
@@ -97,7 +100,7 @@ func (f arrears) holdFor(t turn, before int64) {
 	}
 }
 
-// isPaid reports whether a turn was taken over, and its pool is owed nothing any more.
+// isPaid reports whether a turn was taken over and its pool has received its share.
 func (f arrears) isPaid(t *turn) bool { return t.share > 0 && f.owed(t) <= 0 }
 
 // takesOver reports whether a job took over a turn and waits for nodes to be held.
@@ -105,9 +108,9 @@ func (p *patience) takesOver() bool {
 	return p.held.job == 0 && slices.ContainsFunc(p.of, func(t turn) bool { return t.share > 0 })
 }
 
-// dominance is by how much the part of the cluster that tasks with a key take of their dominant resource is larger than
-// the part for which they are charged. A pool that is entitled to half of the cluster should not be compensated by all
-// GPUs because these come with few processors.
+// Tasks with a key take one part of the cluster in their dominant resource, and are charged for another part. dominance
+// is the ratio of the first to the second, if the first is larger. A pool that is entitled to half of the cluster
+// should not be compensated by all GPUs because these come with few processors.
 func (f arrears) dominance(key cluster.Key) float64 {
 	if charged := f.tariff.price(key) / f.tariff.worth(); charged > 0 {
 		return max(1, f.tariff.largestPart(f.site.cluster.Request(key))/charged)

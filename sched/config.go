@@ -18,8 +18,8 @@ type Config struct {
 	// first.
 	PriorityWeights bool
 	Backfill        Backfill
-	// Depth is the maximum number of jobs that a step searches behind the first that finds no room, under [EASY],
-	// or of jobs with kept room, under [Conservative]; 0 is no limit.
+	// Depth bounds the jobs that a step searches: under [EASY] the jobs behind the first that finds no room, under
+	// [Conservative] the jobs with kept room. 0 is no limit.
 	Depth int
 	// Window is how far ahead room is kept, under [EASY] and [Conservative]; 0 is no limit.
 	Window time.Duration
@@ -36,7 +36,8 @@ type Config struct {
 	Reclaim     Reclaim
 	// Licenses are the numbers of licenses that tasks may hold beside a node; Rates are limits on starts.
 	Licenses map[string]int64
-	// UserRunning is the number of tasks of one user that run at once, of requests that name their user; 0: no limit.
+	// UserRunning is the largest number of tasks of one user that run at once, among requests that name their user; 0
+	// is no limit.
 	UserRunning int
 	Rates       map[string]Rate
 	Multifactor Multifactor
@@ -57,8 +58,8 @@ const (
 	FirstFit Backfill = iota
 	// FCFS starts no other job until it fits.
 	FCFS
-	// EASY keeps room for the first job that finds none, at the earliest instant at which there will be room by the
-	// time limits of running tasks. It continues with jobs that do not delay the first by their own time limits.
+	// EASY keeps room for the first job that finds none, at the earliest instant at which the time limits of running
+	// tasks promise room. It continues with jobs whose own time limits show that they do not delay the first.
 	EASY
 	// Conservative keeps room for every waiting job: a job may delay only the jobs behind it in the order and, in
 	// order of arrival, only jobs that came later.
@@ -68,9 +69,9 @@ const (
 // Charge sets the charge of a running task per second, which counts as usage. The zero value charges the task's
 // units.
 //
-// The totals, and so the value of a resource, may change while tasks run. A task is charged at one rate from start
-// to end, the rate at its start: a node that joins does not change the past, and the charge of a running task, the
-// charge that a store records at its end, and the charge after a restart are the same number.
+// The totals, and so the value of a resource, may change while tasks run. A task is charged at one rate from start to
+// end, the rate at its start. So a node that joins does not change the past, and the same number is the charge of the
+// running task, the charge that a store records at its end, and the charge after a restart.
 type Charge struct {
 	// Per is the charge for one of each resource; other resources cost nothing. The unit is among them, because
 	// every task takes some of it.
@@ -113,10 +114,10 @@ type NewJobs struct {
 // Reclaim says which tasks are stopped for pools that get less than their minimum or entitlement; the pools say when,
 // see [share.Reclaim].
 //
-// A pool starves if some of its waiting tasks would fit on some node, only the lack of room holds them back, and
-// the pool has less than its minimum of the requested resources, or less than the fraction Below of its entitlement:
-// the part that the ideal fluid scheduler would give it at this moment. When it has starved for longer than its
-// timeout, tasks are stopped so that it reaches the minimum or the entitlement, never more, under these rules:
+// A pool starves if some of its waiting tasks would fit on some node, only the lack of room holds them back, and the
+// pool has less than its minimum of the requested resources, or less than the fraction Below of its entitlement: the
+// part that the ideal fluid scheduler would give it at this moment. When it has starved for longer than its timeout,
+// tasks are stopped so that it reaches the minimum or the entitlement, never more, under these rules:
 //
 //   - A pool that gives room is a sibling of the starving pool or of a pool above it, and keeps its entitlement and
 //     its minimum. So do the pools below it if suitable tasks allow; otherwise they keep the whole units of their

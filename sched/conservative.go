@@ -40,7 +40,7 @@ func (conservative) node(h *gates, at subRef, job int64) (cluster.NodeID, bool) 
 	return firstFit{}.node(h, at, job)
 }
 
-// reopen leaves it to the next step.
+// reopen does nothing here: the next step lets the sub-queues try again.
 func (conservative) reopen(*gates) {}
 
 // start starts the tasks whose planned start has come.

@@ -2,10 +2,10 @@ package sched
 
 import "github.com/fairlead/fairlead/cluster"
 
-// bar is the lowest pool that does not want the tasks of a sub-queue; the pools above it do not, either. It is -1 if
-// all pools want them. No pool wants tasks that their own gate holds back: an ideal scheduler could not start them,
-// either. A gate of a pool, such as its maximum, limits this pool and the pools above it. The pools below compete for
-// the room that it leaves: they always want the tasks, and their deficits continue to grow.
+// bar is the lowest pool that does not want the tasks of a sub-queue; the pools above it do not want them, either. It
+// is -1 if all pools want them. No pool wants tasks that their own gate holds back: an ideal scheduler could not start
+// them, either. A gate of a pool, such as its maximum, limits this pool and the pools above it. The pools below compete
+// for the room that it leaves: they always want the tasks, and their deficits continue to grow.
 func (q *queue) bar(sub *subQueue) int32 {
 	switch {
 	case !sub.held():
@@ -110,7 +110,7 @@ func (w *queues) count(q *queue, i int32, was bool) {
 	}
 }
 
-// take starts one task of the job at the head of a sub-queue, and returns the job's index in sub-queues.begun; -1 for a
+// take starts one task of the job at the head of a sub-queue, and returns the job's index in queues.begun, or -1 for a
 // job of a single task.
 func (w *queues) take(at subRef, h head) int32 {
 	q := &w.all[at.queue]

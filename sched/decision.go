@@ -49,8 +49,8 @@ type Level struct {
 }
 
 // Stop is one running task to end early so that others get its room. It runs, and counts, until the caller reports
-// its end: by Finish, after which the caller adds the job's task again, or by Spare if it was not stopped after
-// all.
+// its end by Finish, and then adds the job's task again. If the task was not stopped after all, the caller reports
+// that by Spare.
 type Stop struct {
 	Run  RunID
 	Job  int64

@@ -9,8 +9,8 @@ import (
 
 // Under a [DeficitPolicy] each dominant resource has its own deficits. (A resource is dominant if some task takes a
 // larger fraction of it than of any other resource.) Map slots cannot replace reduce slots (HADOOP-3746). A child
-// is compared in the dominant resource of the tasks that it could start: if there is room for tasks of one resource
-// only, in that one, otherwise in its first one.
+// is compared in a dominant resource of the tasks that it could start: if only tasks of one dominant resource have
+// room, in that resource, otherwise in the child's first one.
 
 // mainOf is the index of a key's dominant resource.
 func (ord *orders) mainOf(key cluster.Key) int8 {
@@ -150,7 +150,7 @@ func (o *deficits) fork() *deficits {
 	return f
 }
 
-// countDeficits recomputes the claims of children from scratch; their deficits stay.
+// countDeficits recomputes the claims of children from scratch; it does not change their deficits.
 func (g *running) countDeficits() {
 	g.orders.owes, g.orders.dominants.stale = false, false
 	for i := range g.tree.inners {
@@ -184,7 +184,7 @@ func (ord *orders) recountDeficits(in *inner) {
 		d.Advance(ord.site.seconds())
 		for kid, id := range in.kids {
 			in.deficits.runs[m] += ord.claims[m][id].running
-			// An unchanged child is left alone: counting must not change an order by rounding.
+			// Skip an unchanged child: counting must not change an order by rounding.
 			if change := ord.claims[m][id].running - d.Running(kid); change != 0 {
 				d.Run(kid, change)
 			}

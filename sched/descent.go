@@ -91,8 +91,8 @@ func (e *choice) drawChild(in *inner, l *Level) int32 {
 	return id
 }
 
-// chooseIn returns the child that goes first. Policies that allot free room allot none while no room is free: then
-// the oldest open child goes first.
+// chooseIn returns the child that goes first. A policy that allots free room has nothing to allot while no room is
+// free; then the oldest open child goes first.
 func (e *choice) chooseIn(in *inner) int32 {
 	var l Level
 	if id := e.chooseChild(in, &l); id >= 0 {

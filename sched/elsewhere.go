@@ -6,8 +6,8 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// Several schedulers may share the waiting jobs: each starts tasks on its own nodes, and is told which tasks the
-// others start. Each counts the running tasks of all.
+// Several schedulers may share the waiting jobs: each starts tasks on its own nodes, and learns which tasks the
+// others start. Each counts the running tasks of all schedulers.
 
 // Take records that another scheduler started a task of a job on a node: the task no longer waits, and has run
 // since started. Unlike after [Scheduler.Adopt], the start counts under its rates, unless SetRate has already
@@ -58,7 +58,7 @@ func (v View) SubQueueOf(id RunID) (l SubQueue, only bool) {
 	return SubQueue{r.pool, r.ask()}, r.begun < 0
 }
 
-// Alike returns the first jobs of a sub-queue that have one task each, in order, but no more than most.
+// Alike returns the first jobs of a sub-queue that have one task each, in order, up to the number most.
 func (v View) Alike(of SubQueue, most int) (ids []int64) {
 	n := v.s.tree.pools[of.leaf].queue
 	if n < 0 {

@@ -39,7 +39,8 @@ func (s *Scheduler) Withdraw(j Job, t time.Time) int {
 // counts into the mean of its pool.
 func (s *Scheduler) Finish(id RunID, t time.Time, learn bool) { s.FinishAt(id, t, t, learn) }
 
-// FinishAt is Finish for a task that ended before t, when the scheduler learns of it.
+// FinishAt is Finish for a task that ended at the instant ended, which may be earlier than t, when the scheduler
+// learns of the end.
 func (s *Scheduler) FinishAt(id RunID, ended, t time.Time, learn bool) {
 	s.Advance(t)
 	r, end := s.running.run(id), s.site.now
@@ -161,8 +162,8 @@ func (s *Scheduler) Begin(id RunID, began, t time.Time) {
 	s.turns.settle(r.pool)
 }
 
-// SetRate sets the state of a rate at t; the limit stays the scheduler's own. The time at which the rate is full
-// again is shifted from the clock of the state to this clock, so that differing clocks do no harm.
+// SetRate sets the state of a rate at t; the limit stays the scheduler's own. SetRate converts the time at which
+// the rate is full again from the clock of the state to this clock, so that differing clocks do no harm.
 func (s *Scheduler) SetRate(state RateState, t time.Time) {
 	s.Advance(t)
 	r := &s.quotas.rates[s.quotas.rateNumber(state.Name)]

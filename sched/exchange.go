@@ -3,8 +3,8 @@ package sched
 import "time"
 
 // Exchange replaces a waiting job: with another priority or class, or with other begin times of its tasks. Each job
-// in is stands for some of its waiting tasks. It withdraws was and adds is, but so that no pool seems idle for a
-// moment: an idle pool would return as from an absence, and lose the place that it waited for.
+// in is stands for some of its waiting tasks. Exchange withdraws was and adds is without making any pool look idle
+// for a moment: a pool that had been idle would return as from an absence, and lose its place in the order.
 func (s *Scheduler) Exchange(was Job, is []Job, t time.Time) {
 	s.Advance(t)
 	b, begun := s.queues.begunOf[was.ID]
@@ -44,8 +44,8 @@ func (s *Scheduler) Exchange(was Job, is []Job, t time.Time) {
 	s.reserve.keepRoomOf(at, now)
 }
 
-// keepRoomOf lets a job keep its planned start when it moves to another sub-queue: room was promised for an instant,
-// whatever the priority becomes.
+// keepRoomOf lets a job keep its planned start when it moves to another sub-queue: the room was promised for an
+// instant, and a new priority does not change that.
 func (f *reserve) keepRoomOf(was subRef, now Job) {
 	k := &f.backfill.keep
 	if f.backfill.plan == nil {

@@ -1,10 +1,10 @@
 package sched
 
 // The service that the running tasks of a pool are expected to receive is the product of two numbers: their charge
-// per second, and the mean length of the tasks of their leaf pool. The first is the sum of the prices that the
-// tasks were counted with, whether or not they have begun; the second changes whenever a task ends. The product is
-// recomputed after each change of either, and replaces the previous one in the pools above. A change of the mean is
-// thus counted exactly once for each task that it affects.
+// per second, and the mean length of the tasks of their leaf pool. The charge is the sum of the prices that the
+// tasks were counted with, whether or not they have begun. The mean changes whenever a task ends. After each change
+// of either number, the product is recomputed and replaces the previous one in the pools above. So a change of the
+// mean counts exactly once for each task that it affects.
 
 // expect adds tasks of the pool itself, with their charge per second, or removes them if the number is negative.
 // With 0 tasks it only follows a change of the mean.
@@ -31,8 +31,8 @@ func (t *tree) expect(id, tasks int32, price float64) {
 	}
 }
 
-// ownMean is the expected mean length of the pool's own tasks: for a leaf pool the mean of its tasks so far; for
-// tasks that started before the pool had children, the mean of that time.
+// ownMean is the expected mean length of the pool's own tasks. For a leaf pool this is the mean of its tasks so
+// far. For an inner pool, its own tasks started before it had children, and their mean is the mean of that time.
 func (t *tree) ownMean(id int32) float64 {
 	id = t.learner(id)
 	if in := t.pools[id].inner; in >= 0 && !t.pools[id].classed {
@@ -42,8 +42,8 @@ func (t *tree) ownMean(id int32) float64 {
 }
 
 // learner is the pool whose mean length applies to a leaf pool: the leaf pool itself, or for a priority class the
-// leaf pool that it is part of. Separate means per priority would fit similar jobs better; but then changing the
-// priority of a job would change the expectation of its pool, and so the order of the pools.
+// leaf pool that it is part of. Separate means per priority would fit similar jobs better. But then a change of a
+// job's priority would change the expectation of its pool, and with it the order of the pools.
 func (t *tree) learner(leaf int32) int32 {
 	if above := t.pools[leaf].parent; above >= 0 && t.pools[above].classed {
 		return above

@@ -14,9 +14,9 @@ type Explainer struct{ s *Scheduler }
 // Explain returns an Explainer of the scheduler's order.
 func (s *Scheduler) Explain() Explainer { return Explainer{s} }
 
-// Comparisons returns, for each pool on the path from the root to a leaf pool, how its children compare, by the
-// terms that the next step would compare. It lists the children that may start a task or lack only room.
-// Of the children that go before the child on the path it lists no more than most; 0 means all children.
+// Comparisons returns, for each pool on the path from the root to a leaf pool, how its children compare, by the terms
+// that the next step would compare. It lists the children that may start a task or lack only room. It lists at most the
+// number most of the children that go before the child on the path; 0 means all of them.
 func (v Explainer) Comparisons(leaf PoolID, most int) []why.Level {
 	way, roomless := v.way(int32(leaf)), v.roomless()
 	levels := make([]why.Level, 0, len(way)-1)
@@ -26,8 +26,8 @@ func (v Explainer) Comparisons(leaf PoolID, most int) []why.Level {
 	return levels
 }
 
-// comparesPools reports whether a policy compares pools by their accounts, and not by jobs: a pool whose jobs all lack
-// room has no first job.
+// comparesPools reports whether a policy compares pools by their accounts instead of by jobs. Only then can pools be
+// compared whose jobs all lack room, because such a pool has no first job.
 func comparesPools(in *inner) bool { return in.as.keyed != nil && !in.first && !in.ranks }
 
 // roomless are the pools with jobs that only lack room, and the pools above them.
@@ -259,10 +259,10 @@ func (v Explainer) firstOf(in *inner) int32 {
 	return v.s.choice.leading(in, &t)
 }
 
-// BehindAt returns the first pool on the path to a leaf pool in which another child goes before the one on the
-// path. It checks only the first child in order. Children of an [Allotter] that run tasks and have equal keys do
-// not count as going before one another. next means that the leaf pool goes first in all pools on the path, and that
-// no job waits for room that might go before its jobs: such jobs are compared only when there is room.
+// BehindAt returns the first pool on the path to a leaf pool in which another child goes before the one on the path. It
+// checks only the first child in order. Children of an [Allotter] that run tasks and have equal keys do not count as
+// going before one another. next means that the leaf pool goes first in all pools on the path, and that no job waiting
+// for room might go before its jobs. (Jobs that wait for room are compared only once there is room.)
 func (v Explainer) BehindAt(leaf PoolID) (pool PoolID, behind, next bool) {
 	way := v.way(int32(leaf))
 	next = !slices.ContainsFunc(v.s.gates.noRoom.active, v.s.site.cluster.Empty().Could)
@@ -312,8 +312,8 @@ func (v Explainer) whyBoosts(id int32) (base float64, all []why.Boost) {
 	return base, all
 }
 
-// showFixed keeps Fixed only where it decides: if keys and ties are equal, and a younger pool goes before an older
-// one. It is replaced by the place in order, because children of several drifts may be among these.
+// showFixed keeps Fixed only where it decides: where keys and ties are equal and a younger pool goes before an older
+// one. Among such children may be some with different drifts, so showFixed replaces Fixed by the place in the order.
 func showFixed(all []why.Child) {
 	for from := 0; from < len(all); {
 		to, old := from+1, true

@@ -11,7 +11,7 @@ func (fcfs) strict() bool { return true }
 
 func (fcfs) settled(*backfilling) bool { return true }
 
-// reopen lets the sub-queues try again whose request would now fit if no task ran.
+// reopen lets a sub-queue try again if its request would now fit in a cluster without running tasks.
 func (fcfs) reopen(h *gates) {
 	if len(h.noRoom.active) == 0 {
 		return

@@ -2,9 +2,9 @@ package sched
 
 import "slices"
 
-// A step of [EASY] plans nothing while no waiting job has room: nothing could pass the first job without room then.
-// Readers want to know the start of that job all the same. It is planned for them in a copy of the scheduler, as the
-// next step with room would plan it.
+// A step of [EASY] plans nothing while no waiting job has room, because no job could then pass the first one. Readers
+// still want to know when the first job starts. So a copy of the scheduler plans that start for them, in the same way
+// as the next step with room will.
 
 // withFirst returns a view in which the first job without room has a planned start.
 func (v View) withFirst() View {
@@ -19,9 +19,9 @@ func (v View) withFirst() View {
 	return View{v.s.shown.in}
 }
 
-// allWaitForRoom reports whether some job waits, none has room, and the policies, not chance, choose the first one. If
-// the running tasks and the waiting jobs that an empty node could run have one request, no job can pass another, and
-// nothing is planned.
+// allWaitForRoom reports whether some job waits, none has room, and the policies choose the first one without chance.
+// It is false if the running tasks and the waiting jobs that an empty node could run all have the same request: then no
+// job can pass another, and nothing is planned.
 func allWaitForRoom(s *Scheduler) bool {
 	h := &s.gates
 	if len(h.noRoom.active)+len(s.queues.readyKeys.active) == 0 || len(h.noRoom.fitting(s.site.cluster)) > 0 ||
@@ -33,9 +33,9 @@ func allWaitForRoom(s *Scheduler) bool {
 }
 
 // planFirst plans the start of the first job without room, and of the first one of each window. It drops the turns that
-// begin with that: in the scheduler they begin when a step plans.
+// begin with this planning, because in the scheduler a turn begins when a step plans.
 func planFirst(s *Scheduler) {
-	const most = 256 // draws: licenses and maxima may hold back the jobs of the first ones
+	const most = 256 // draws: licenses and maxima may hold back the jobs drawn first
 	b, turns := &s.reserve.backfill, slices.Clone(s.reserve.backfill.patience.of)
 	s.departures.updatePlan()
 	b.events, b.behind = s.site.events, 0

@@ -6,9 +6,10 @@ import (
 )
 
 // Fork returns an independent copy. What-if questions run on a fork, so the code that decides also answers them.
-// The two share waiting jobs until one of them changes these, so a fork costs a copy of the pools, not of the jobs.
-// Two goroutines may not use the two at the same time unless the fork only steps and finishes. A fork does not stop
-// tasks for starving pools until it is configured: it only answers which tasks start.
+// The scheduler and its fork share the waiting jobs until one of them changes these, so a fork costs a copy of the
+// pools, not of the jobs. Two goroutines may use the scheduler and its fork at the same time only if the fork does
+// nothing but step and finish. A fork stops no tasks for starving pools until it is configured; until then it only
+// answers which tasks start.
 func (s *Scheduler) Fork() *Scheduler {
 	f := s.forkNow()
 	f.reserve.backfill = s.reserve.backfill.fork(f.site.cluster)
@@ -137,7 +138,7 @@ func (in *inner) fork() {
 }
 
 // lendNames shares the names and settings of the pools with a copy: they rarely change, and would be a third of the
-// copy. Before changing them, either side copies them, see ownNames.
+// copy. Each side copies them before it changes them, see ownNames.
 func (t *tree) lendNames(f *Scheduler) {
 	t.lent, f.tree.lent = true, true
 	f.tree.labels, f.tree.index = slices.Clip(t.labels), t.index

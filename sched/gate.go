@@ -14,12 +14,12 @@ import (
 // code in why/codes.go with a place in severity (internal/explain/gates.go). The present instant is site.at.
 type gateKind interface {
 	// holds reports whether the next tasks of a sub-queue may not start yet. If so, the kind notes the sub-queue, and
-	// lets it try again (see gates.returning) as soon as the tasks might start. pool is the pool whose gate holds them:
-	// the pools below it compete for the room that it leaves, and want them. It is -1 if no pool wants them in the
-	// meantime.
+	// lets it try again (see gates.returning) as soon as the tasks might start. pool is the pool whose gate holds them;
+	// the pools below it compete for the room that it leaves, and want the tasks. pool is -1 if no pool wants the tasks
+	// in the meantime.
 	holds(leaf int32, at subRef) (pool int32, held bool)
-	// sleeps reports whether the kind can hold no job at present, because nothing that it stands for is configured or
-	// asked for. Such a kind is not asked in a step.
+	// sleeps reports whether the kind can hold no job at present, because nothing of its kind is configured or
+	// requested. A step does not ask such a kind.
 	sleeps() bool
 	// noted yields the sub-queues that holds noted.
 	noted() iter.Seq[subRef]
@@ -33,9 +33,11 @@ type gateKind interface {
 	fork(h *gates) gateKind
 }
 
-// A clockKind is a kind of gate that time may open. It opens at the first event after the instant.
+// A clockKind is a kind of gate that time may open. The gate opens at the first event after the instant that next
+// returns.
 type clockKind interface {
-	// passed lets sub-queues try again because time has passed, and next is when that may happen next, if it may.
+	// passed lets sub-queues try again because time has passed. next is the next instant at which that may happen, or
+	// zero.
 	passed()
 	next() (at time.Time, may bool)
 }
@@ -46,9 +48,10 @@ type endKind interface {
 	ended(leaf int32, key cluster.Key)
 }
 
-// A countKind is a kind of gate that the evidence of the order has numbers of: replay finds by itself which jobs it
-// holds back, also after some have started. Evidence leaves out the jobs that any other kind holds back, as a preview
-// does: there nothing ends and no time passes, so that a closed gate stays closed.
+// A countKind is a kind of gate whose numbers are part of the evidence of the order. From these numbers, replay finds
+// by itself which jobs the gate holds back, even after some have started. The evidence leaves out the jobs that any
+// other kind of gate holds back. So does a preview: nothing ends and no time passes there, so a closed gate stays
+// closed.
 type countKind interface {
 	counted()
 }
@@ -68,8 +71,8 @@ func (openKind) ofKey(cluster.Key) []why.Gate         { return nil }
 
 // placer is the part of a backfill rule that the gates need.
 type placer interface {
-	// node finds a node for the next task of a sub-queue; job is the job at its head. The node has to suit the windows
-	// up to the time limit (site.mayUse), and a gang needs all its nodes: reserve.find sees to both.
+	// node finds a node for the next task of a sub-queue; job is the job at its head. The windows must let the task run
+	// there up to its time limit (site.mayUse), and a gang needs all its nodes. reserve.find ensures both.
 	node(h *gates, at subRef, job int64) (cluster.NodeID, bool)
 	// reopen lets sub-queues without room try again after room has become free.
 	reopen(h *gates)
@@ -128,8 +131,8 @@ func (h *gates) use(rule placer, plans planning, strict bool) {
 	h.placer, h.site.plans, h.site.strict = rule, plans, strict
 }
 
-// admit finds a node for the job at the head of a sub-queue. If a node, maximum, license or rate lacks room for the
-// sub-queue, it parks the sub-queue until that may have changed.
+// admit finds a node for the job at the head of a sub-queue. If no node has room for the sub-queue, or a maximum,
+// license or rate holds it back, admit parks it until that may have changed.
 func (h *gates) admit(leaf int32, at subRef, job int64) (cluster.NodeID, bool) {
 	if !h.passes(leaf, at) {
 		return 0, false
@@ -205,7 +208,7 @@ func (h *gates) regated(leaf int32) {
 	h.turns.settle(leaf)
 }
 
-// byAccount reports whether the place of a leaf pool is the same whichever of its jobs find room.
+// byAccount reports whether a leaf pool keeps its place whichever of its jobs find room.
 func (ord *orders) byAccount(leaf int32) bool {
 	in := ord.tree.parentOf(leaf)
 	return in.as.keyed != nil && in.as.allot == nil && !in.first && !in.ranks && !ord.byResource()
@@ -284,9 +287,10 @@ func (h *gates) parkRoomless(leaf int32) {
 // openFits lets sub-queues without room try again, after room has become free.
 func (h *gates) openFits() { h.placer.reopen(h) }
 
-// returning unparks sub-queues that a gate held back. Their pools were not absent, so they keep their old places. If
-// they were moved up to the others, like pools that return from an absence, all pools that wait for the same
-// license, the same maximum or a whole node would tie again and again, and the same pool would always go first.
+// returning unparks sub-queues that a gate held back. Their pools were not absent, so they keep their old places.
+// Otherwise they would be raised to the level of the others, like pools that return from an absence. All pools that
+// wait for the same license, the same maximum or a whole node would then tie again and again, and the same pool would
+// always go first.
 func (h *gates) returning(parked *[]subRef, g gate) {
 	h.turns.keeping = g
 	h.unpark(parked)

@@ -157,7 +157,7 @@ func (v GateView) nodeGate(key cluster.Key) why.Gate {
 }
 
 // suitingAway names the nodes that could take tasks with a key if they took any, says why they do not, and returns
-// the number of tasks that they have room for.
+// for how many tasks they have room.
 func (v GateView) suitingAway(key cluster.Key) (text string, tasks int) {
 	var names []string
 	all := "down"

@@ -44,7 +44,7 @@ func (h *holdings) add(kid int, request cluster.Vector, sign int64) {
 	}
 }
 
-// turn counts a start of a child, to order children with equal holdings, often none: they take turns by their
+// turn counts a start of a child, to order children with equal (often empty) holdings: they take turns by their
 // weights, as if each start were a unit of service. Otherwise, if two children share one slot or one license, they
 // would tie each time it is free, and the older one would get it forever. A child does not earn turns while it is
 // away.

@@ -96,7 +96,7 @@ func (in *inner) byArrival() []rank {
 	return in.arrivals.entries
 }
 
-// standsIn reports whether some child is in an order of a dominant resource.
+// standsIn reports whether some child has a place in an order of a dominant resource.
 func (in *inner) standsIn(m int8) bool {
 	for i, drift := range in.keys.drifts {
 		if drift[1] == float64(m) && len(in.keys.orders[i].entries) > 0 {
@@ -196,7 +196,7 @@ type order struct {
 	by      int8 // inKeyOrder or another constant; from inMainOrder on by dominant resource
 }
 
-// A pool stands in up to four orders of its parent, and in one of all leaves.
+// A pool has a place in up to four orders of its parent, and in one order of all leaf pools.
 const (
 	inKeyOrder = iota
 	inArrivalOrder
@@ -281,7 +281,7 @@ type standing struct {
 	level   float64
 }
 
-// renewal is the next instant at which a [Renewer] wants the keys of its children recomputed. Renewers are asked
+// renewal is the next instant at which a [Renewer] wants the keys of its children recomputed. Renewers are called
 // again only then, so that an event costs one comparison.
 type renewal struct{ at time.Time } // the earliest of all pools; zero if there is none
 

@@ -6,10 +6,10 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// This file does conservative backfilling if the order of the waiting tasks can change: after each event, the
-// policy orders the waiting tasks, and each takes the earliest room that the tasks before it leave. So no task owns
-// future room because it came early: its planned start is delayed if other tasks have overtaken it in the order.
-// (Slurm's sched/backfill replans its queue in this way.)
+// This file does conservative backfilling if the order of the waiting tasks can change: after each event, the policy
+// orders the waiting tasks, and each takes the earliest room that the tasks before it leave. So a task has no right to
+// future room because it came early: if other tasks overtake it in the order, its planned start moves back. (Slurm's
+// sched/backfill replans its queue in this way.)
 
 // stepInOrder plans anew after an event, and starts the tasks that have room now.
 func stepInOrder(s *Scheduler, limit int, d *Decision) {
@@ -124,8 +124,9 @@ func (f *reserve) keepSoonest(r *reserved) bool {
 	return true
 }
 
-// keepNow keeps room that begins now for a task without a time limit while windows are coming: it may begin where
-// they leave it its node, but it leaves the room before they begin to others once its predicted run time is over.
+// keepNow keeps room that begins now for a task without a time limit while windows are coming: the task may begin on a
+// node that the windows leave to it. After its predicted run time, it leaves the room before the windows to other
+// tasks.
 func (f *reserve) keepNow(r *reserved) bool {
 	if !r.endless || !f.site.cluster.Windows().Any() || f.backfill.patience.held.job != 0 {
 		return false

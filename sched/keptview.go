@@ -83,7 +83,8 @@ func (v GateView) inTheWay(j *Job) (first *reserved, exact bool) {
 	return first, exact
 }
 
-// endOf is when a job would end that starts now, by a planned start of another job: no prediction may break a promise.
+// endOf is when a job that starts now would end, for the comparison with a planned start of another job. No prediction
+// may break a promise.
 func (v GateView) endOf(r *reserved, j *Job) int64 {
 	length := v.lengthOf(j)
 	if r.sure && j.Limit == 0 && !(beside{&v.s.reserve}).endsBeforeWindow(r, length) {
@@ -212,7 +213,7 @@ func (v View) whyKept(r *reserved) *room.Kept {
 	return k
 }
 
-// goesFirst reports whether a planned start is that of a first job without room.
+// goesFirst reports whether a planned start belongs to a first job without room.
 func (v View) goesFirst(r *reserved) bool {
 	b := &v.s.reserve.backfill
 	if v.newer() {

@@ -6,8 +6,8 @@ import (
 )
 
 // A policy such as fair remembers the service of each child since it joined, and the level at which it joined.
-// These numbers do not follow from usage, so a scheduler that replaces another one must be given them. Otherwise
-// all pools would tie again, and a pool that has waited long would start over.
+// These numbers do not follow from usage, so a scheduler that replaces another one must get them from it.
+// Otherwise all pools would tie again, and a pool that has waited long would start over.
 
 // Levels returns the memory of the [Carrier] policies, and how long jobs have been first without room, for
 // [Memory.Know] of another scheduler.
@@ -37,7 +37,8 @@ func (m Memory) Levels() (all []Known) {
 	return all
 }
 
-// setLevels restores the levels of pools. A pool that waits now and did not then joins like one that was away.
+// setLevels restores the levels of pools. A pool that waits now but did not wait then joins like one that was
+// away.
 func (m Memory) setLevels(pools []Known) {
 	t, now := &m.s.tree, m.s.site.now
 	waited := map[int32]bool{}
@@ -66,7 +67,7 @@ func (m Memory) setLevels(pools []Known) {
 	}
 }
 
-// comeIn raises the children of a pool that wait now and did not before to the level of the others.
+// comeIn raises the children of a pool that wait now, but did not before, to the level of the others.
 func (m Memory) comeIn(in *inner, waited map[int32]bool) {
 	t, now, least := &m.s.tree, m.s.site.now, math.Inf(1)
 	for _, kid := range in.kids {

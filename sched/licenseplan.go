@@ -6,8 +6,8 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// Licenses are part of the plan, as amounts that belong to no node: kept room is useless to a task if a task behind
-// it has taken its license by then.
+// Licenses are part of the plan, as amounts that belong to no node. Without them, a task behind could have taken the
+// license of a task by the time of its planned start, and the kept room would be useless.
 
 // licenseTotals is the total of each license, by number.
 func (c *quotas) licenseTotals() cluster.Vector {
@@ -47,8 +47,8 @@ func (f *reserve) findPaid(key cluster.Key, limit time.Duration) (cluster.NodeID
 	return f.find(key, limit)
 }
 
-// placeBehind finds a node that is free for the planned run time of a task, or the nodes for a gang. The task has to
-// leave the promised starts alone. Without a time limit, windows have to leave it its node.
+// placeBehind finds a node that is free for the planned run time of a task, or the nodes for a gang. The task must
+// not delay promised starts. If it has no time limit, no window may take its node.
 func (f *reserve) placeBehind(key cluster.Key, length int64, limit time.Duration) (node cluster.NodeID, fits bool) {
 	now := f.site.instantOf()
 	end := now + length

@@ -45,7 +45,8 @@ func (l *limit) admits(request []int64, tasks int64) bool {
 	return true
 }
 
-// full reports whether no task with any key may start: each task takes at least one unit, which is resource 0.
+// full reports whether no task, with whatever key, may start: each task takes at least one unit, which is resource
+// 0.
 func (l *limit) full(tasks int32) bool {
 	return l.tasks > 0 && tasks >= l.tasks ||
 		len(l.max) > 0 && l.max[0] >= 0 && l.used[0] >= l.max[0]

@@ -62,7 +62,7 @@ func (h *gates) parkFull(leaf int32, at subRef, full int32) {
 	h.regated(leaf)
 }
 
-// openAbove lets the sub-queues try again that the maxima of the pools above a pool hold back.
+// openAbove lets sub-queues try again if the maximum of a pool above the given one holds them back.
 func (h *gates) openAbove(id int32) {
 	for above := h.tree.pools[id].parent; above >= 0; above = h.tree.pools[above].parent {
 		if l := h.tree.limits(above); l != nil {
@@ -108,7 +108,7 @@ func (m *maximumGate) ofPool(id int32, key cluster.Key) []why.Gate {
 	return append(gates, m.gangLimit(l, path, key)...)
 }
 
-// tasksGate is the gate of a limit on simultaneous tasks of a pool, in which some run and n would start.
+// tasksGate is the gate of a limit on simultaneous tasks of a pool, while run tasks run and n would start.
 func tasksGate(l *limit, run, n int64, path string) why.Gate {
 	g := why.Gate{Name: "max_running", Where: path, Open: run < int64(l.tasks) && run+n <= int64(l.tasks),
 		Used: fmt.Sprint(run), Limit: fmt.Sprint(l.tasks)}

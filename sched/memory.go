@@ -111,7 +111,7 @@ func (m Memory) seedDay(leaf PoolID, amount float64, day time.Time) {
 func (m Memory) DaysKept() (n int, seed bool) { return m.s.tree.daysKept() }
 
 // SetDeficit adds to the deficit of a leaf pool as of now, in slot-seconds of the unit, if its policy counts
-// deficits, and as much to that of each pool above.
+// deficits. It adds the same amount to the deficits of the pools above.
 func (m Memory) SetDeficit(leaf PoolID, owed float64) {
 	for id := int32(leaf); id > 0; id = m.s.tree.pools[id].parent {
 		in := m.s.tree.parentOf(id)
@@ -127,8 +127,8 @@ func (m Memory) SetDeficit(leaf PoolID, owed float64) {
 	m.s.turns.settle(int32(leaf))
 }
 
-// FarApartSince sets since when the children of pools whose allotter stops tasks have been too far apart, if they
-// are.
+// FarApartSince sets the instant since which the children of pools whose allotter stops tasks have been too far
+// apart, if they are.
 func (m Memory) FarApartSince(t time.Time) {
 	for _, id := range m.s.tree.rebalancers {
 		m.s.tree.inners[m.s.tree.pools[id].inner].over = t
@@ -136,8 +136,8 @@ func (m Memory) FarApartSince(t time.Time) {
 }
 
 // Know restores pools that existed before the scheduler was created: their starters and their levels continue. Call
-// it when all jobs are known. A pool that is not among them counts as new. Jobs that were first without room are so
-// again since then.
+// it when all jobs are known. A pool that is not in the list counts as new. Jobs that were first without room get
+// back their turns, with the instants at which these began.
 func (m Memory) Know(pools []Known, t time.Time) {
 	m.s.Advance(t)
 	m.setLevels(pools)
@@ -161,5 +161,5 @@ func (m Memory) Know(pools []Known, t time.Time) {
 func (m Memory) Protect(job int64, until time.Time) { m.s.departures.protect(job, until) }
 
 // Renew recomputes at once the values that the scheduler otherwise recomputes at intervals, such as the usage in
-// priorities. Callers that set the usage of pools need it.
+// priorities. Callers that set the usage of pools must call it.
 func (m Memory) Renew() { m.s.turns.renewNow() }

@@ -17,13 +17,14 @@ func (v GateView) needOf(key cluster.Key, resource int) int64 {
 	return request[resource] * v.s.site.atOnce(key)
 }
 
-// less reports whether tasks with a key take less of a resource than a job needs, but more than none.
+// less reports whether tasks with a key take some of a resource, but less than a job needs.
 func (v GateView) less(key cluster.Key, resource int, need int64) bool {
 	n := v.needOf(key, resource)
 	return 0 < n && n < need
 }
 
-// passedInRoom reports whether smaller requests take the room that a job waits for, and none is kept.
+// passedInRoom reports whether smaller requests take the room that a job waits for, and no room is kept for the
+// job.
 func (v GateView) passedInRoom(j *Job) (g why.Gate, passed bool) {
 	below := int32(Root)
 	switch site := &v.s.site; {
@@ -56,8 +57,8 @@ func (v GateView) passedInRoom(j *Job) (g why.Gate, passed bool) {
 	return g, false
 }
 
-// chosenAnew is the uppermost pool on the path to a job whose policy chooses a child regardless of earlier choices:
-// by chance, or by the slots that the children lack now. It is -1 if there is none.
+// chosenAnew is the uppermost pool, on the path to a job, whose policy chooses a child regardless of earlier
+// choices: by chance, or by the slots that the children lack now. It is -1 if there is none.
 func (v GateView) chosenAnew(j *Job) int32 {
 	anew := int32(-1)
 	for id := int32(v.s.growth.Leaf(*j)); id != int32(Root); id = v.s.tree.pools[id].parent {
@@ -70,8 +71,8 @@ func (v GateView) chosenAnew(j *Job) int32 {
 	return anew
 }
 
-// lacks reports whether some node that a job could run on has too little of a resource free. A gang may lack it
-// although each of its tasks finds some.
+// lacks reports whether some node that a job could run on has too little of a resource free. A gang may lack the
+// resource although each of its tasks alone would find enough.
 func (v GateView) lacks(key cluster.Key, resource int) bool {
 	need := v.s.site.cluster.Request(key)[resource]
 	for i, n := range v.s.site.cluster.Nodes() {
@@ -104,8 +105,8 @@ func (v GateView) beyondHorizon(j *Job) bool {
 	return !soon && ever
 }
 
-// passedForLicenses reports whether jobs that need fewer of a license take the ones that become free. If future
-// room is planned, licenses are kept with it.
+// passedForLicenses reports whether jobs that need fewer copies of a license take the copies that become free. If
+// future room is planned, licenses are kept with it.
 func (v GateView) passedForLicenses(j *Job) (g why.Gate, passed bool) {
 	t := v.s.quotas.needsOf(j.Key)
 	if t == nil || v.s.site.backfills() {

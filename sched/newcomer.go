@@ -1,8 +1,9 @@
 package sched
 
-// If only new jobs came since the plan was made, the plan stays while none of them can start: a job that fits
+// If only new jobs came since the plan was made, the plan stays as long as none of them can start: a job that fits
 // nowhere now cannot start, whatever its place in the order. A single job that finds room now behind all planned
-// tasks would find it further ahead, too, and starts. So plans are made when tasks end, not for each submitted job.
+// tasks would also find it at an earlier place, so it starts. As a result, plans are made when tasks end, not for
+// each submitted job.
 
 // planStays reports whether the plan stays unchanged although jobs came.
 func (f *reserve) planStays() bool {
@@ -27,7 +28,7 @@ func (f *reserve) planStays() bool {
 }
 
 // fitsBehind reports whether a new job has room now behind all planned tasks, and keeps it. If a pool has limits,
-// or a job needs licenses, the order decides which job gets them first, and it returns false.
+// or a job needs licenses, the order decides which job gets them first; then fitsBehind returns false.
 func (f *reserve) fitsBehind(w waiting) bool {
 	sub := f.queues.sub(w.at)
 	if f.quotas.needsOf(sub.key) != nil {

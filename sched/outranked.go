@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// outranked reports whether jobs that came later go before a job, and always will.
+// outranked reports whether jobs that came later go before a job now, and always will.
 func (v GateView) outranked(j *Job) (g why.Gate, passed bool) {
 	for id := int32(v.s.growth.Leaf(*j)); id != int32(Root); id = v.s.tree.pools[id].parent {
 		above := v.s.tree.pools[id].parent
@@ -54,8 +54,8 @@ func (v GateView) firstAlways(j *Job, id int32, in *inner, g *why.Gate) func(*pa
 	}
 }
 
-// owedForLicenses tests for jobs of other children that wait for a license, so that their pools stay behind. They
-// pass a job that waits for the same license, and any other job while their pool goes first.
+// owedForLicenses tests for jobs of other children that wait for a license, so that their pools stay behind their
+// shares. They pass a job that waits for the same license, and any other job while their pool goes first.
 func (v GateView) owedForLicenses(j *Job, id int32, in *inner, g *why.Gate) func(*passing) bool {
 	at := v.s.orders.setting(in)
 	first := func(kid int32) bool {
@@ -94,7 +94,7 @@ func (v GateView) weighsBeside(leaf, above int32) bool {
 	return v.s.tree.pools[v.childTo(leaf, above)].Weight > 0
 }
 
-// aboveAlways reports whether jobs go before another job whatever their ages and the usage of their pools.
+// aboveAlways reports whether jobs go before another job regardless of their ages and of the usage of their pools.
 func (v GateView) aboveAlways(p *passing, j *Job) bool {
 	e, leaf := v.s.precedence, int32(v.s.growth.Leaf(*j))
 	for _, id := range []int32{leaf, p.leaf} {
@@ -121,7 +121,7 @@ func (v GateView) targetsNothing(in *inner, id int32) bool {
 	return v.s.tree.pools[id].Target == 0
 }
 
-// owesLicenses reports whether a policy counts slots as due to a pool although a license keeps its jobs from
+// owesLicenses reports whether a policy lets a pool fall further behind while a license keeps its jobs from
 // starting. If no future room is planned, deficits do not count jobs that wait for licenses.
 func (v GateView) owesLicenses(in *inner) bool {
 	_, deficits := in.policy.(DeficitPolicy)

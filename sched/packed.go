@@ -9,7 +9,7 @@ import (
 )
 
 // The widths of its tasks bound the units that a pool can use: of 100 units, a user with tasks of width 64 can use
-// 64, and is entitled to no more. The simulator measures by the same [share.Packing].
+// 64, and is entitled to no more. The simulator measures with the same [share.Packing].
 
 // packings holds the task widths of the pools that demand more than the room that they may have. The root stands
 // for all tasks.
@@ -47,8 +47,8 @@ func (f *filling) pack(g *running) {
 	}
 }
 
-// begin creates a packing for the root and for each pool with jobs of its own, if they demand more than they may
-// have. It reports whether there is one.
+// begin creates a packing for the root and for each pool with jobs of its own, unless all of their demand fits the
+// room that they may have. It reports whether it created any.
 func (p *packings) begin() (some bool) {
 	t := p.f.tree
 	p.of = make([]*share.Packing, len(t.pools))

@@ -13,7 +13,7 @@ import (
 // The names of the gates that say how other jobs can pass a job forever, see [GateView.Starves].
 const (
 	byFirstFit = "first-fit"       // no room is kept, and smaller requests take the room that becomes free
-	byHorizon  = "backfill_window" // room appears only later than that, and none is kept
+	byHorizon  = "backfill_window" // room appears only later than that, and no room is kept
 	byAnew     = "choice"          // the policy chooses anew whenever part of the room becomes free
 	byUnkept   = "licenses"        // no license is kept, and jobs that need fewer take the free ones
 	byMaximum  = "maximum"         // smaller requests use up the room under the maximum of a pool

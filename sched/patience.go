@@ -6,16 +6,17 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// Under [EASY], and under [Conservative] if the order can change, room is kept for the first job without room, by
-// the planned run times of the other tasks. These predictions may be wrong, again and again, so the wait of a job
-// is bounded: by [Config.Patience] since room was first kept for it or, if that is 0, by the start planned then and
-// by the past or expected run time of the longest task without a limit that ran then, whichever is later. A job has
-// also waited too long if all tasks that ran then have ended, and other jobs went before it: if an order forgets
-// past usage, the same jobs could go first again and again. After that, nodes are held for the job, whichever job
-// goes first: other tasks start there by their time limits only, and the job starts at the latest when the tasks on
-// these nodes have ended. If all tasks have a limit, no prediction can be wrong. A job has then waited too long
-// only if others went before it until all tasks that ran when it was first had ended: narrow jobs that go ahead use
-// up the share of its pool, so that others come first.
+// Under [EASY], and under [Conservative] if the order can change, room is kept for the first job without room, by the
+// planned run times of the other tasks. These predictions may be wrong again and again, so the wait of a job is bounded
+// by [Config.Patience] since room was first kept for it. If Patience is 0, two instants bound the wait, and the later
+// one counts: the start that was planned when room was first kept, and that moment plus the past or expected run time
+// of the longest task without a limit that ran then. A job has also waited too long if other jobs went before it and
+// all tasks that ran at the beginning have ended: if an order forgets past usage, the same jobs could go first again
+// and again. After that, nodes are held for the job, whichever job goes first. Other tasks start there only if their
+// time limits allow it, and the job starts at the latest when the tasks on these nodes have ended. If all tasks have a
+// limit, no prediction can be wrong. Then a job has waited too long only if others went before it until all tasks that
+// ran when it became first had ended: narrow jobs that go ahead use up the share of its pool, so that other pools come
+// first.
 
 // patience records how long jobs have waited as the first job.
 type patience struct {
@@ -23,9 +24,9 @@ type patience struct {
 	// longest is the planned run time of the longest task without a limit, at an instant.
 	longest struct{ at, length int64 }
 	held    reserved // the held room, of one job at a time; job is 0 if there is none
-	// since is when the hold began. Tasks without a limit that started after that beside the held room are planned
-	// to run on: if they were planned to end soon, others would start in their room, and the held room would never
-	// become free. beside means that there are such tasks: the plan is remade when the hold is over.
+	// since is when the hold began. Tasks without a limit that started later beside the held room are planned to run
+	// on. If they were planned to end soon, others would start in their room, and the held room would never become
+	// free. beside means that there are such tasks; then the plan is made anew when the hold is over.
 	since  int64
 	beside bool
 }
@@ -34,15 +35,15 @@ type patience struct {
 type turn struct {
 	job          int64
 	first        int64 // when the job became first
-	since, until int64 // since is when the tasks were counted that until and ran are about
+	since, until int64 // since is the instant of the tasks that until and ran refer to
 	sure         bool  // until includes the longest task
 	ran          int   // number of tasks that ran then and still run
 	passed       bool  // others have gone before it since
 	last         bool  // it was the first job when a step last looked for one
 
 	served float64 // service of its pool up to first, as it counted then; see owed
-	// share is the part of the cluster that its pool is compensated by, if the job took over the turn of an earlier one,
-	// see takeOver; otherwise it is 0.
+	// share is the part of the cluster that compensates its pool, if the job took over the turn of an earlier job, see
+	// takeOver; otherwise it is 0.
 	share float64
 	at    subRef
 }
@@ -63,7 +64,8 @@ func (p *patience) find(job int64) (i int, known bool) {
 	return len(p.of), false
 }
 
-// looked records that a step has found a first job. Without alone it is one more, with another window.
+// looked records that a step has found a first job. alone means that it is the only first job; otherwise it is a
+// further one, with another window.
 func (p *patience) looked(job int64, alone bool) {
 	for i := range p.of {
 		t := &p.of[i]
@@ -71,8 +73,8 @@ func (p *patience) looked(job int64, alone bool) {
 	}
 }
 
-// maxTurns is the largest number of jobs with a turn, because each start of a task visits all of them. A job that
-// becomes first when there are already that many gets its turn once one of them has started.
+// maxTurns is the largest number of jobs with a turn. It is bounded because each start of a task visits all turns. A
+// job that becomes first when there are already that many gets its turn once one of them has started.
 const maxTurns = 64
 
 // forget drops a job that starts or leaves.
@@ -82,7 +84,7 @@ func (p *patience) forget(job int64) {
 	}
 }
 
-// began records that a task of a job starts ahead of the job ahead, or ahead of none.
+// began records that a task of job starts ahead of the job ahead; 0 if it overtakes none.
 func (p *patience) began(job, ahead, now int64) {
 	for i := range p.of {
 		t := &p.of[i]
@@ -132,7 +134,7 @@ func (f *reserve) isOver(r *reserved) bool {
 	return t.seems(now)
 }
 
-// expects replaces what a turn was bounded by. The job has been first for as long as before.
+// expects replaces the bounds of a turn. It does not change how long the job has been first.
 func (t *turn) expects(next turn) {
 	next.first, next.served, next.share, next.at, next.last = t.first, t.served, t.share, t.at, t.last
 	*t = next
@@ -175,7 +177,7 @@ func holdLast(f *reserve) {
 }
 
 // longestAt is the planned run time of the longest task without a limit, among the tasks that ran at an instant and
-// still run. With many tasks, an answer is reused for a while, because it is only a bound.
+// still run. With many tasks, it reuses an answer for a while, because the answer is only a bound.
 func (f *reserve) longestAt(since int64) int64 {
 	last := &f.backfill.patience.longest
 	if age := since - last.at; age >= 0 && age < int64(longestStay) && len(f.running.runs) > manyTasks {
@@ -198,12 +200,12 @@ func (f *reserve) longestAt(since int64) int64 {
 	return longest
 }
 
-// manyTasks is the number of tasks above which not every job causes a visit of all tasks.
+// manyTasks is the number of tasks above which only some jobs cause a visit of all tasks.
 const manyTasks = 1000
 
-// hold holds the nodes where a job has its earliest room or, while the job lacks licenses, only its licenses, from
-// when they become free, whichever nodes are free: otherwise other tasks would take the licenses until then, and
-// the nodes with them.
+// hold holds the nodes where a job has its earliest room. While the job lacks licenses, it holds only the licenses,
+// from the instant at which they become free, and no nodes. Otherwise other tasks would take the licenses until then,
+// and the nodes with them.
 func (f *reserve) hold(r *reserved) {
 	h := *r
 	h.held, h.lacksLicense = true, !f.quotas.licensesFree(h.key)

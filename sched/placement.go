@@ -67,8 +67,8 @@ func (m *placement) drawSole(jobs, limit int, d *Decision) bool {
 		at, h := m.queues.next(leaf)
 		node, fits := m.gates.admit(leaf, at, h.id)
 		if !fits {
-			// First come, first served: no job passes one that waits for room. A job that a maximum holds back
-			// delays its own pool only.
+			// First come, first served: no job passes one that waits for room. A job that a maximum holds back delays
+			// only its own pool.
 			if started == 0 && m.site.strict && m.queues.sub(at).gate == noGate {
 				if m.site.cluster.Empty().Could(m.queues.sub(at).key) {
 					return false
@@ -152,9 +152,9 @@ func (m *placement) start(leaf int32, at subRef, h head, node cluster.NodeID, fr
 		Ahead: ahead, from: from, to: int32(len(d.levels))})
 }
 
-// occupy adds a running task to its node and its pools, and removes it from the tasks that these want, up to the
-// bar. For the deficits, the demand and the running tasks of a pool change together: a pool that starts its last
-// task is not idle in between.
+// occupy adds a running task to its node and its pools, and removes it from the tasks that the pools up to the bar
+// want. For the deficits, the demand and the running tasks of a pool change together: a pool that starts its last task
+// is not idle in between.
 func (m *placement) occupy(leaf, b int32, j *Job, node cluster.NodeID, started time.Time, bar int32) RunID {
 	key := j.Key
 	i := m.running.runFree.take(len(m.running.runs))
@@ -283,9 +283,9 @@ func (m *placement) nextIn(id int32) (ask, int64, bool) {
 	return ask{}, 0, false
 }
 
-// chosenElsewhere advances the clocks on the path to a task, as a choice by this scheduler would. A scheduler
-// without room chooses nothing: if its clocks stayed behind, a pool that returns while no other waits would count
-// as behind by all that the others received while it was away.
+// chosenElsewhere advances the clocks on the path to a task, as a choice by this scheduler would. A scheduler without
+// room chooses nothing, so its clocks would otherwise stand still. Then a pool that returns while no other pool waits
+// would be behind by all service that the others received in its absence.
 func (m *placement) chosenElsewhere(run RunID) {
 	for id := m.running.run(run).pool; id != int32(Root); id = m.tree.pools[id].parent {
 		if in := m.tree.parentOf(id); in.as.carrier != nil {

@@ -42,7 +42,7 @@ func (p *planner) one(h hunger) bool {
 		p.end(id)
 	}
 	first, ok := p.startsIn(h.pool)
-	if gang := p.s.site.gangOf(next.key) > 0; !ok || gang && first != job { // others go first: it would be for nothing
+	if gang := p.s.site.gangOf(next.key) > 0; !ok || gang && first != job { // others go first: a stop would be useless
 		p.s.reclaimer.tried(h.lacking, true)
 		p.world = nil
 		return false
@@ -110,8 +110,8 @@ func (p *planner) end(id RunID) {
 	s.intake.waitAgain(&r, most)
 }
 
-// within reports whether a starving pool stays within the goal of the rule with one more task with the key, or
-// gang.
+// within reports whether one more task with the key, or one more gang, keeps a starving pool within the goal of
+// the rule.
 func (p *planner) within(h hunger, key cluster.Key) bool {
 	w := p.world
 	tasks := w.site.atOnce(key)

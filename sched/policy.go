@@ -57,9 +57,9 @@ type Claimant struct {
 
 // Carrier is a keyed policy with its own memory of each child: its level, that is the service it has received for
 // its weight. A child that returns after an absence is raised to the level of the least served child that is next
-// in order, so that absence earns no credit; a child whose weight changes keeps its level. The expected service of
-// running tasks is not part of the level: a wrong expectation must not stick to children that joined in the
-// meantime.
+// in order, so that absence earns no credit. A child whose weight changes keeps its level. The expected service of
+// running tasks is not part of the level, because a wrong expectation would stay with the children that joined in
+// the meantime.
 type Carrier interface {
 	Keyed
 	// Level is the service that the child has received for its weight. It never falls as time passes.
@@ -69,9 +69,10 @@ type Carrier interface {
 }
 
 // Drifter is a keyed policy whose keys change as time passes without events of the children, for example deficits,
-// which grow. The keys of children with the same drift change equally, so that their order stays. [why.Terms.Fixed]
-// orders them: it must not fall between two events of the child, and the keys of children with the same drift must
-// be in its order. The first child of each drift is compared by its key, so a policy should have few drifts.
+// which grow. The keys of children with the same drift change equally, so that their order stays the same.
+// [why.Terms.Fixed] sorts these children: it must not fall between two events of the child, and must give children
+// with the same drift the same order as their keys. The first child of each drift is compared by its key, so a
+// policy should have few drifts.
 type Drifter interface {
 	Keyed
 	// Drift distinguishes children whose keys change differently.
@@ -92,7 +93,7 @@ type Holding interface {
 }
 
 // Renewer is a policy whose keys, or [why.Terms.Fixed], may also fall at known instants, such as midnight. The keys
-// of all children are recomputed at these.
+// of all children are recomputed at these instants.
 type Renewer interface {
 	Policy
 	// Renew returns the next such instant after now, zero if there is none.
@@ -113,16 +114,16 @@ type Daily interface {
 // outlasting marks keyed policies that let a child with a larger share go before another one as long as it does not
 // use up that share.
 type outlasting interface {
-	// Outlasts reports whether the child goes before the other one whatever the other received, after a wait in
-	// which the child's usage should have changed this.
+	// Outlasts reports whether the child stays before the other one, whatever the other received, even after a wait
+	// in which the child's usage should have changed the order.
 	Outlasts(child, other *Pool, waited time.Duration, at Setting) bool
 }
 
-// Merger is a keyed policy that orders children with exactly equal keys by their own children, as if these had one
-// parent.
+// Merger is a keyed policy that orders children with exactly equal keys by their own children, as if all of these
+// had one parent.
 type Merger interface {
 	Keyed
-	// Merges reports whether the policy does so.
+	// Merges reports whether the policy merges.
 	Merges() bool
 }
 

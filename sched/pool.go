@@ -15,7 +15,7 @@ const Root PoolID = 0
 // Pool is the state of one node of the tree, as policies see it. Policies only read it, except that Carry may write
 // Own.
 //
-// The fields that every decision touches come first, in three cache sub-queues.
+// The fields that every decision touches come first, in three cache lines.
 type Pool struct {
 	usage.Account         // of all tasks in and below the pool
 	Weight        float64 // among its siblings
@@ -33,7 +33,8 @@ type Pool struct {
 	isNew                       bool // holds jobs that count as new, see [NewJobs]
 	classed                     bool // its children are the priority classes of a leaf pool
 
-	// Few policies read these fields; they are apart from the fields that every start and end of a task touches.
+	// Few policies read these fields; they are kept apart from the fields that every start and end of a task
+	// touches.
 	First   float64     // arrival of the first waiting job, see [arrival]; kept for policies with ByArrival only
 	Days    *usage.Days // by days, under a [Daily] policy
 	Wanted  float64     // units of waiting tasks that could start, see queue.bar; up to date if a policy allots

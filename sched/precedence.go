@@ -23,8 +23,9 @@ type precedence struct {
 //
 // share is the product of the fraction of the pool among its siblings and those of the pools above, up to the pool
 // that compares the jobs. usage is the fraction of that pool's decayed service that this pool received. Below the
-// first level, it is moved from this fraction towards the usage of the pool above, in proportion to the fraction of
-// the pool among its siblings, so that a pool whose siblings use much is not served as if it were alone.
+// first level, usage lies between this fraction and the usage of the pool above: the larger the pool's fraction
+// among its siblings, the nearer to the latter. So a pool whose siblings use much is not served as if it were
+// alone.
 //
 // The usage of all pools is recomputed at intervals, and when a node joins; in between, that of a pool is
 // recomputed when a task of it ends. Fractions are only recomputed together with all usage.
@@ -196,7 +197,7 @@ func (e *precedence) placeOf(sub *subQueue, since time.Duration, id int64) place
 	return place{-(e.commonPriority(sub.key, sub.class).sum + age), float64(id)}
 }
 
-// setRanks starts or stops to keep priorities when the configuration changes.
+// setRanks starts or stops keeping priorities when the configuration changes.
 func (e *precedence) setRanks() {
 	ranks := isRanker(&e.site.cfg, &e.site.cfg.Root)
 	for _, p := range e.site.cfg.Root.All() {

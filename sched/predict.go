@@ -102,7 +102,7 @@ func (f *reserve) length(leaf int32, a *ask) int64 {
 }
 
 // keptLength is the length of the room that is kept for a job of a sub-queue. While windows are coming, room for a
-// task without a limit has no end, because nothing ends the task when a window begins.
+// task without a limit has no end, because no limit ends the task before a window begins.
 func (f *reserve) keptLength(at subRef) int64 {
 	if limit := f.queues.sub(at).limit; limit > 0 || f.site.cluster.Windows().Any() {
 		return planned(limit)
@@ -116,8 +116,8 @@ func (f *reserve) lengthAt(at subRef) int64 {
 	return f.lengthNow(q.pool, &q.sub(int(at.sub)).ask)
 }
 
-// lengthNow is length for a task that would start now. While nodes are held for a job, others may start before it
-// by their time limits only.
+// lengthNow is length for a task that would start now. While nodes are held for a job, the time limits of other
+// tasks alone decide whether they may start before it.
 func (f *reserve) lengthNow(leaf int32, a *ask) int64 {
 	if f.backfill.patience.held.job != 0 {
 		return planned(a.limit)

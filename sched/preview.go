@@ -45,7 +45,7 @@ func (o *Outlook) PriorityOf(id PoolID) string { return o.s.PriorityOf(id) }
 // oneByOne starts one task after another in the copy, on a cluster with unlimited room.
 func (o *Outlook) oneByOne(visit func(st Start) bool) {
 	s := o.s
-	// There is no planning ahead: the old plan has other nodes.
+	// A preview does not plan ahead: the old plan has other nodes.
 	s.reserve.backfill, s.reserve.hosts, s.reserve.single = backfilling{}, nil, nil
 	s.gates.boundless()
 	s.site.oneByOne, s.tree.rebalancers = true, nil
@@ -100,9 +100,9 @@ func (h *gates) boundless() {
 	h.openFits()
 }
 
-// everywhere lets a fork start tasks on the nodes of all servers: the question is when a job will start, whichever
-// server starts it. While gangs wait it does nothing: the fork would start gangs across servers, although each
-// server starts only gangs that fit on its own nodes.
+// everywhere lets a fork start tasks on the nodes of all servers, to find out when a job will start, whichever
+// server starts it. While gangs wait it does nothing, because the fork would start gangs across servers, although
+// each server starts only gangs that fit on its own nodes.
 func (h *gates) everywhere() {
 	changed := false
 	for _, key := range slices.Concat(h.queues.readyKeys.active, h.noRoom.active) {

@@ -91,8 +91,8 @@ func (v Explainer) evidenceOfRanks(leaf int32, jobs []why.JobEvidence) {
 	}
 }
 
-// JobLevel compares the job with the jobs of its leaf pool that go before it by priority, no more than most. It
-// returns false if there are none, because the levels above then explain the order.
+// JobLevel compares the job with the jobs of its leaf pool that go before it by priority, at most the number most. It
+// returns false if there are none; then the levels above explain the order.
 func (v Explainer) JobLevel(j Job, most int) (why.Level, bool) {
 	leaf := int32(v.s.growth.Leaf(j))
 	n := v.s.tree.pools[leaf].queue
@@ -155,8 +155,8 @@ func (v Explainer) describeJob(ranker Ranker, leaf int32, j *Job) why.Child {
 	return d
 }
 
-// aheadByRank returns the first jobs of a leaf pool before the job, no more than most; 0 means 100, because a leaf
-// pool may hold millions.
+// aheadByRank returns the first jobs of a leaf pool before the job, at most the number most; 0 means 100, because a
+// leaf pool may hold millions of jobs.
 func (v Explainer) aheadByRank(leaf int32, j *Job, most int) []Job {
 	if most == 0 {
 		most = 100

@@ -9,10 +9,10 @@ import (
 //
 //	key = priority        smallest first
 //
-// priority counts from 0, the highest. It has no memory: a job that moves to a higher priority goes before all jobs
-// of its old one, and a job that moves to a lower priority goes behind all jobs of its old one. Weights cannot
-// promise this: a priority with a single waiting job has its share for that job alone, so that a lower priority may
-// start a job sooner.
+// priority counts from 0, the highest. The order has no memory: a job that moves to a higher priority goes before
+// all jobs of its old one, and a job that moves to a lower priority goes behind all jobs of its old one. Weights
+// cannot promise this. A priority with a single waiting job uses its whole share for that job, so a job that moves
+// to this lower priority may even start sooner.
 type byPriority struct{}
 
 var priorityOrder = why.NewFormula("priority", "priority", "smallest first",
@@ -30,9 +30,9 @@ func (byPriority) Terms(p *Pool, _ Setting) why.Terms {
 }
 
 // amongPriorities returns the policy that chooses among the waiting priorities of a leaf pool, given the policy of
-// the leaf pool. Policies that go by priority themselves choose here, too. Under weights, a policy that counts all
-// past usage would treat a new priority like one that was always passed over; the policy fair divides instead,
-// because a newcomer joins it level with the others.
+// the leaf pool. If the policy of the leaf pool itself goes by priority, it also chooses here. With weights, a
+// policy that counts all past usage would treat a new priority as if it had always been passed over. The policy
+// fair takes its place, because under it a newcomer starts at the level of the others.
 func (m *site) amongPriorities(of Policy) Policy {
 	switch of.(type) {
 	case byArrival, Ranker:

@@ -8,12 +8,11 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// A planned start that rests on time limits only is a promise, and users are told so. Predictions may be wrong, so
-// they may not break it: a task without a limit goes before such a start only beside the room that is kept for it.
-// There is one exception. If a window keeps the job from its nodes until an instant, then the nodes would be idle up
-// to that instant however long it is, and tasks without a limit start there if they could run for ten times as long
-// as predicted. A task with a limit goes before a promised start only if the running tasks without a limit could go on
-// beside both.
+// A planned start that rests only on time limits is a promise, and users see it as one. Predictions may be wrong, so
+// they must not break a promise: a task without a limit starts before a promised start only beside the room that is
+// kept for it. There is one exception. If a window keeps the job from its nodes until some instant, the nodes would be
+// idle until then. So tasks without a limit start there if they could run ten times as long as predicted. A task with a
+// limit goes before a promised start only if the running tasks without a limit could go on beside both.
 
 // promises records which planned starts are promises.
 type promises struct {
@@ -44,9 +43,9 @@ func (p *promises) make(r *reserved) {
 	p.starts[r.job] = r.from
 }
 
-// isSure reports whether the planned start of a job rests on no prediction: no task without a limit runs on its nodes,
-// none is planned to start before or may still be, and none holds its licenses. A start that was promised before stays
-// a promise, because tasks without a limit started only beside its room, and so does one that moved to an earlier time.
+// isSure reports whether the planned start of a job rests on no prediction: no task without a limit runs on its nodes
+// or holds its licenses, and none is planned, or may still be planned, to start before. A promised start stays a
+// promise, even if it moves to an earlier time, because tasks without a limit started only beside its room.
 func (f *reserve) isSure(r *reserved) bool {
 	b := &f.backfill
 	if r.sure {
@@ -72,8 +71,8 @@ func needsNoPrediction(f *reserve, r *reserved) bool {
 	return !f.quotas.holdsLicense(r.key) && !f.running.endlessAmong(r.nodes)
 }
 
-// promise makes the planned start of the job that goes first a promise if it is sure, and else takes it back. A start
-// that moved to an earlier time, where it rests on predictions, leaves the promise as it was.
+// promise makes the planned start of the job that goes first a promise if it is sure, and otherwise takes the promise
+// back. A start that moved to an earlier time, where it rests on predictions, leaves the promise as it was.
 func (f *reserve) promise(r *reserved) {
 	p := &f.backfill.promises
 	switch start, made := p.starts[r.job]; {
@@ -90,8 +89,8 @@ func beforePromise(f *reserve, r *reserved) bool {
 	return made && r.from < start && !needsNoPrediction(f, r)
 }
 
-// promiseAll makes all planned starts promises. They are, if jobs go in order of arrival, until tasks without a
-// limit run.
+// promiseAll makes all planned starts promises. If jobs go in order of arrival, all of them are promises until tasks
+// without a limit run.
 func (b *backfilling) promiseAll() {
 	for i := range b.keep.all {
 		r := &b.keep.all[i]
@@ -120,7 +119,7 @@ func (f beside) promised(job, length int64) iter.Seq[*reserved] {
 }
 
 // spares is the number of tasks of a job with a key and a planned run time that a node can take now beside the promised
-// starts of other jobs: at most as many as asked for. endless means that the job has no time limit.
+// starts of other jobs: at most the number asked for. endless means that the job has no time limit.
 func (f beside) spares(job int64, id cluster.NodeID, key cluster.Key, length int64, endless bool, most int) int {
 	for r := range f.promised(job, length) {
 		if r.on(id) {
@@ -138,8 +137,8 @@ func (f beside) endOf(length int64, endless bool) int64 {
 	return f.site.instantOf() + length
 }
 
-// besides is the number of tasks with a key that a node can take until an instant beside a planned start, if no running
-// task without a time limit ends before.
+// besides is the number of tasks with a key that a node can take until an instant beside a planned start, assuming that
+// no running task without a time limit ends before.
 func (f beside) besides(id cluster.NodeID, key cluster.Key, r *reserved, until int64) int {
 	plan, to := f.backfill.plan, min(until, r.to)
 	switch {
@@ -153,8 +152,8 @@ func (f beside) besides(id cluster.NodeID, key cluster.Key, r *reserved, until i
 	return plan.Holds(id, key, r.from, to)
 }
 
-// prolong plans that the running tasks without a time limit go on until the end of a planned start, or undoes that if
-// sign is +1: on the nodes of that start, and with their licenses.
+// prolong changes the plan so that the running tasks without a time limit on the nodes of a planned start go on until
+// the end of that start; so do the licenses of all such tasks. If sign is +1, it undoes this.
 func (f beside) prolong(r *reserved, sign int64) {
 	for x := range f.running.endingBefore(r.to) {
 		f.planLicenses(x.key, sign, x.until, r.to)
@@ -181,8 +180,8 @@ func (f beside) sparesLicenses(job int64, key cluster.Key, length int64, endless
 	return true
 }
 
-// licensesBeside reports whether a task with a key, or a gang, can hold its licenses beside a planned start, if no
-// running task without a time limit ends before.
+// licensesBeside reports whether a task with a key, or a gang, can hold its licenses beside a planned start, assuming
+// that no running task without a time limit ends before.
 func (f beside) licensesBeside(key cluster.Key, r *reserved) bool {
 	f.prolong(r, -1)
 	defer f.prolong(r, +1)
@@ -190,8 +189,8 @@ func (f beside) licensesBeside(key cluster.Key, r *reserved) bool {
 	return found
 }
 
-// endsBeforeWindow reports whether a task that starts now and runs for many times its prediction has ended before the
-// windows let a job start.
+// endsBeforeWindow reports whether a task that starts now and runs for many times its prediction will have ended before
+// the windows let a job start.
 func (f beside) endsBeforeWindow(r *reserved, length int64) bool {
 	return f.site.cluster.Windows().Any() && f.site.instantOf()+windowMargin*length <= f.site.opens(r)
 }

@@ -36,8 +36,8 @@ func (ord *orders) byResource() bool {
 	return ord.tree.apart || ord.owes && len(ord.dominants.resources) > 1
 }
 
-// wanted counts a sub-queue that became ready, or is no longer ready, for the minima on its path: a pool without tasks
-// for its guaranteed resource must not go first with other tasks.
+// wanted counts a sub-queue that became ready, or is no longer ready, for the minima on its path. A pool without tasks
+// for the resource that its minimum guarantees must not go first with other tasks.
 func (t *tree) wanted(id int32, key cluster.Key, n int32) {
 	if !t.apart {
 		return
@@ -181,7 +181,7 @@ func (w *queues) release(b int32) {
 }
 
 // heldAlike returns the closed gate of other waiting jobs of a leaf pool with the same key as a sub-queue in one of its
-// priority classes, if the pool has no work that may start. Such a leaf pool was not away: it rejoins at its old
+// priority classes, if the pool has no work that may start. Such a leaf pool was not away, so it rejoins at its old
 // place, whatever the priority of the new job.
 func (w *queues) heldAlike(id int32, at subRef) gate {
 	if w.tree.labels[id].kind != priorityClass || w.tree.pools[w.tree.pools[id].parent].seat.in {

@@ -63,7 +63,7 @@ type license struct {
 	parked      []subRef
 }
 
-// free is the number of free ones.
+// free is the number of copies of the license that are free.
 func (l *license) free() int64 {
 	if l.unlimited {
 		return l.total

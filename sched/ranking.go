@@ -21,10 +21,11 @@ type commonPriorityKey struct {
 
 // ranking is the additional state of a scheduler with a [Ranker].
 //
-// All jobs below the maximum age gain points equally, so that their order never changes; nor does the order of the
-// jobs above it, whose age no longer counts. So each pool has a place in two orders of its parent, by its first job
-// of each group. Nothing moves in them as time passes, and a choice compares the first entries of both. Only a job
-// that passes the maximum age changes them: fills says in which leaf pool that happens next.
+// All jobs below the maximum age gain points equally, so their order never changes. The order of the jobs above the
+// maximum age does not change either, because their age counts no more. So each pool has a place in two orders of
+// its parent, by its first job of each group. Nothing moves in them as time passes, and a choice compares the first
+// entries of both. Only a job that passes the maximum age changes them: fills says in which leaf pool that happens
+// next.
 type ranking struct {
 	ages
 	now        float64        // the clock of ages at the last event

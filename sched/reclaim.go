@@ -44,9 +44,10 @@ type hunger struct {
 	fruitless bool    // the last try found no task to stop
 }
 
-// The interval between checks for starving pools: ten checks within the shortest timeout, but neither too many nor
-// so few that the shown times mean little. A check takes about a third of a microsecond per pool. The interval
-// grows with the number of pools, so that checks take a fiftieth of the time at most.
+// The interval between checks for starving pools allows ten checks within the shortest timeout. The constants bound
+// it, so that there are not too many checks, and enough for the shown times to mean something. A check takes about
+// a third of a microsecond per pool. The interval grows with the number of pools, so that checks take a fiftieth of
+// the time at most.
 const (
 	looks       = 10
 	shortestGap = 50 * time.Millisecond
@@ -116,8 +117,8 @@ func (t *tree) reclaimSettings() []share.Reclaim {
 	return all
 }
 
-// starving updates which pools starve, and returns the ones whose timeout is over: pools below their minimum first,
-// then by how long they have starved.
+// starving updates the records of starving pools, and returns the pools whose timeout is over: pools below their
+// minimum first, then by how long they have starved.
 func (r *reclaimer) starving(settings []share.Reclaim, entitled []Entitlement) []hunger {
 	open, lacks := r.openWork()
 	before := r.hungry
@@ -156,8 +157,8 @@ func (r *reclaimer) starving(settings []share.Reclaim, entitled []Entitlement) [
 }
 
 // openWork reports for each pool whether some of its waiting tasks are held back by lack of room only, and which
-// resource that they ask for is below the pool's minimum; -1 if none. A pool also lacks room if one above it is at
-// its maximum, because a sibling can give.
+// resource that they ask for is below the pool's minimum; -1 if none. A pool also lacks room if a pool above it is
+// at its maximum, because a sibling can give room.
 func (r *reclaimer) openWork() (open []bool, lacks []int16) {
 	open, lacks = make([]bool, len(r.tree.pools)), make([]int16, len(r.tree.pools))
 	for i := range lacks {
@@ -185,8 +186,8 @@ func (r *reclaimer) openWork() (open []bool, lacks []int16) {
 	return open, lacks
 }
 
-// markWork marks the pools on the path from a leaf pool upwards that could start a task if others gave room; the
-// first pool at its maximum, and the pools above it, could not.
+// markWork marks the pools on the path from a leaf pool upwards that could start a task if others gave room. It
+// leaves out the first pool at its maximum and the pools above it.
 func (t *tree) markWork(id, full int32, request []int64, open []bool, lacks []int16) {
 	for ; id >= 0 && id != full; id = t.pools[id].parent {
 		open[id] = true

@@ -7,11 +7,11 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// Under [EASY] each step asks the policy which of the jobs without room goes first. For the answer, all sub-queues
-// without room try again, and all nodes are searched for the earliest room of the first job. With many sub-queues and
-// nodes that is too much work for each end of a task. Then the first job keeps its planned start for some steps,
-// and only sub-queues that find room behind it try again. All try again after enough events to pay for it, or after
-// longestStay.
+// Under [EASY] each step asks the policy which of the jobs without room goes first. To answer, all sub-queues without
+// room try again, and a search visits all nodes for the earliest room of the first job. With many sub-queues and
+// nodes, that is too much work for each end of a task. In that case the first job keeps its planned start for some
+// steps, and only sub-queues that find room behind it try again. All sub-queues try again after enough events to
+// justify the work, or after longestStay.
 
 // firstsStay reports whether the first jobs stay first in this step, and moves their room to nodes with ended tasks
 // if it begins earlier there.
@@ -87,9 +87,9 @@ func (h *gates) lookBehind() {
 	}
 }
 
-// findBehind removes from the sub-queues without room the sub-queues with one of the keys that find room behind the
-// first jobs. Of two sub-queues with a key, both with or both without a time limit, the shorter one finds room if the
-// longer one does, so that only few searches are needed.
+// findBehind looks, among the sub-queues without room that have one of the keys, for those which find room behind the
+// first jobs, and removes them from the list. Of two sub-queues with the same key, both with or both without a time
+// limit, the shorter one finds room if the longer one does, so few searches suffice.
 func (h *gates) findBehind(keys []cluster.Key) []subRef {
 	b := &h.reserve.backfill
 	key, endless, fits, fails := cluster.Key(-1), false, int64(0), int64(0)
@@ -131,8 +131,8 @@ func (h *gates) fittingPaid() []cluster.Key {
 	return slices.DeleteFunc(h.noRoom.fitting(h.site.cluster), func(key cluster.Key) bool { return !h.quotas.licensesFree(key) })
 }
 
-// nextLate is when a running task is late next: room that is kept for a first job then begins later, and others may
-// start before. It is zero if nobody waits for that.
+// nextLate is the next instant at which a running task is late. The kept room of a first job then begins later, and
+// others may start before it. nextLate is zero if no job waits for that.
 func (h *gates) nextLate() time.Time {
 	b := &h.reserve.backfill
 	if b.plan == nil || len(b.firsts) == 0 {

@@ -62,9 +62,9 @@ type lookups struct {
 const (
 	// cheapLook is the work (sub-queues plus an eighth of the nodes) that every step may do.
 	cheapLook = 64
-	// stayShare: all sub-queues try again after one event per stayShare units of that work.
+	// stayShare relates this work to events: all sub-queues try again after one event per stayShare units of work.
 	stayShare = 8
-	// longestStay is the longest time for which a job that should be first may wait to become first.
+	// longestStay is the longest time for which a job that should go first may have to wait until it is found.
 	longestStay = 10 * time.Second
 )
 
@@ -142,7 +142,7 @@ func (h *endings) pop() ending {
 	return top
 }
 
-// keeper is the list of planned starts, in the order in which the policy last put them.
+// keeper is the list of planned starts, in the last order of the policy.
 type keeper struct {
 	all    []reserved
 	fresh  []waiting // tasks that came since the last step
@@ -274,8 +274,8 @@ func (f *reserve) overrun(now int64) (late bool) {
 // moreTime is the least time that overrun adds, unless the task is planned to be shorter.
 const moreTime = 10 * time.Second
 
-// keptOn reports whether a node has room kept for a first job. Tasks that end before its start go there, and leave
-// the other nodes to longer tasks.
+// keptOn reports whether a node has room kept for a first job. Tasks that end before the start of that job go to
+// such a node, and leave the other nodes to longer tasks.
 func (f *reserve) keptOn(id cluster.NodeID) bool {
 	return slices.ContainsFunc(f.backfill.firsts, func(r reserved) bool { return r.on(id) })
 }

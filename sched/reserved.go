@@ -85,8 +85,8 @@ func (f *reserve) earliest(key cluster.Key, length, from, before int64) (int64, 
 	return at, f.alone(node), true
 }
 
-// earliestNode is earliest for one task. Under [EASY] with many nodes it searches some of them, different ones each
-// time: the room of the first job moves to nodes with ended tasks anyway.
+// earliestNode is earliest for one task. Under [EASY] with many nodes it searches only some of them, different ones
+// each time, because the room of the first job later moves to nodes with ended tasks anyway.
 func (f *reserve) earliestNode(key cluster.Key, length, from, before int64) (int64, cluster.NodeID, bool) {
 	const many = 512
 	n := len(f.site.cluster.Nodes())
@@ -136,7 +136,7 @@ func (f *reserve) moveRoom(r *reserved, from int64, node cluster.NodeID) {
 }
 
 // holdRoom takes room out of the plan if sign is -1, and gives it back if sign is +1. For a job that has waited too
-// long for its licenses it holds only these.
+// long for its licenses it changes only the licenses.
 func (f *reserve) holdRoom(r *reserved, sign int64) {
 	from, to := r.from, r.until()
 	if r.endless {
@@ -154,7 +154,7 @@ func (f *reserve) holdRoom(r *reserved, sign int64) {
 	}
 }
 
-// until is the end of the room: that of a held one is not known.
+// until is the end of the room; for held room the end is unknown.
 func (r *reserved) until() int64 {
 	if r.held {
 		return cluster.Forever
@@ -233,13 +233,13 @@ func (f *reserve) goesFirst(r reserved) {
 	f.noteAhead(r)
 }
 
-// keepAhead keeps room for a job that goes before all other jobs.
+// keepAhead keeps the planned room for a job that goes before all other jobs.
 func (f *reserve) keepAhead(r reserved) {
 	f.holdRoom(&r, -1)
 	f.noteAhead(r)
 }
 
-// noteAhead records the kept room of such a job.
+// noteAhead records the kept room of a job that goes before all other jobs.
 func (f *reserve) noteAhead(r reserved) {
 	f.backfill.firsts = append(f.backfill.firsts, r)
 	cluster.KeptOf(f.site.cluster).Add(r.nodes...)
@@ -266,7 +266,7 @@ func (f *reserve) ahead(key cluster.Key) int64 {
 	return 0
 }
 
-// unplan gives all planned room back, to plan anew.
+// unplan gives back all planned room, before a new plan.
 func (f *reserve) unplan() {
 	k := &f.backfill.keep
 	for i := range k.all {

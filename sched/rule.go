@@ -15,16 +15,16 @@ type backfillRule interface {
 	begin(e *departures)
 	// start starts up to limit tasks, or all that may start if limit is 0.
 	start(s *Scheduler, limit int, d *Decision)
-	// settled reports whether a step starts nothing if nothing has happened since the last one. Without this, a step
-	// may start a task only because the order follows the clock, and a step was taken.
+	// settled reports whether a step is sure to start nothing if nothing has happened since the last step. Otherwise a
+	// step may start a task merely because the order follows the clock.
 	settled(b *backfilling) bool
 }
 
 // rules lists the backfill rules by number.
 var rules = []backfillRule{FirstFit: firstFit{}, FCFS: fcfs{}, EASY: easy{}, Conservative: conservative{}}
 
-// String is the name in configurations. It is empty for a number behind the last rule, so that FirstFit and the numbers
-// after it with a name are all rules.
+// String is the name in configurations. It is empty for a number after the last rule. So the rules are FirstFit and the
+// numbers after it that have a name.
 func (p Backfill) String() string {
 	if int(p) >= len(rules) {
 		return ""
@@ -37,8 +37,8 @@ func (h *gates) follow(p Backfill) {
 	h.use(rules[p], rules[p].plans(), rules[p].strict())
 }
 
-// startSome starts the tasks that may start, by the backfill rule. It stops no task, so that a copy can be
-// asked which tasks would start in the room of stopped tasks.
+// startSome starts the tasks that may start, by the backfill rule. It stops no task, so a copy can tell which tasks
+// would start in the room of stopped tasks.
 func (s *Scheduler) startSome(limit int, d *Decision) {
 	rule, b := rules[s.site.cfg.Backfill], &s.reserve.backfill
 	if s.gates.someoneIsLate() {

@@ -12,7 +12,7 @@ type Setting struct {
 	Unix       float64           // the instant in seconds since 1970
 	Above      *Pool             // the pool that divides
 	Top        bool              // Above is the root
-	main       int8              // resource whose deficit is compared, from 1; 0: that of the child
+	main       int8              // resource whose deficit is compared, from 1; 0: the resource of the child
 	Open       float64           // sum of the weights of the children with work that may start
 	debts      []*usage.Deficits // by dominant resource
 	capacities []float64         // of these
@@ -56,8 +56,8 @@ func (at *Setting) Still(child *Pool) (still float64, drift [2]float64) {
 	return d.Still(int(child.seat.kid)), [2]float64{d.Drift(int(child.seat.kid)), float64(m)}
 }
 
-// Dominant returns the dominant resource of the child's running tasks. It leaves out resources that no node that
-// takes tasks has, because no other child could have them.
+// Dominant returns the dominant resource of the child's running tasks. It leaves out resources that only nodes
+// have which take no tasks, because no other child could use them.
 func (at *Setting) Dominant(child *Pool) dominant {
 	d := dominant{Total: 1}
 	if at.held == nil || int(child.seat.kid) >= len(at.held.turns) {

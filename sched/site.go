@@ -10,9 +10,9 @@ import (
 	"github.com/fairlead/fairlead/usage"
 )
 
-// NoLimit is the planned run time of a task without a time limit. It is so large that planning avoids room behind
-// such a task, but it is finite, so that a task that has to wait for it still goes before a task that would delay
-// it.
+// NoLimit is the planned run time of a task without a time limit. It is large, so that planning avoids room behind
+// such a task. But it is finite, so that a task that has to wait for such a task still goes before tasks that would
+// delay it.
 const NoLimit = 365 * 24 * time.Hour
 
 // maxPriorities is the largest number of priorities, so that an [arrival] is exact.

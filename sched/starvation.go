@@ -2,11 +2,11 @@ package sched
 
 import "github.com/fairlead/fairlead/why"
 
-// Starves reports whether other jobs can pass a waiting job forever, as a closed gate: its name is the setting
-// that lets them, Where is the pool with that order or maximum, and the job lacks Need of Limit. It follows from
-// the present facts: what resource the job lacks, which jobs ask for less of it or always go first, and whether the
-// backfill rule keeps room for it. For example, no job asks for less than a job of one slot, and nobody passes a job
-// for which nodes are held until it starts.
+// Starves reports whether other jobs can pass a waiting job forever, and returns the reason as a closed gate. The name
+// of the gate is the setting that lets them pass, Where is the pool with that order or maximum, and the job lacks Need
+// of Limit. The answer follows from the present facts: which resource the job lacks, which jobs ask for less of it or
+// always go first, and whether the backfill rule keeps room for it. For example, no job asks for less than a job of one
+// slot, and no job passes one for which nodes are held until it starts.
 func (v GateView) Starves(j Job) (why.Gate, bool) {
 	if v.holdsUntilItStarts(j.ID) {
 		return why.Gate{}, false
@@ -22,8 +22,8 @@ func (v GateView) Starves(j Job) (why.Gate, bool) {
 	return why.Gate{}, false
 }
 
-// holdsUntilItStarts reports whether nodes are held for a job until it starts: not only until its pool has received its
-// share.
+// holdsUntilItStarts reports whether nodes are held for a job until it starts, and not just until its pool has received
+// its share.
 func (v GateView) holdsUntilItStarts(job int64) bool {
 	p := &v.s.Read().withFirst().s.reserve.backfill.patience
 	i, known := p.find(job)

@@ -29,7 +29,7 @@ func (s *Scheduler) nextInstant() time.Time {
 	if waits {
 		next = earlier(next, earlier(s.tree.renewal.at, s.reclaimer.nextLook()))
 	}
-	if late := s.gates.nextLate(); late.After(s.site.at) { // else nobody has room, and only an event changes that
+	if late := s.gates.nextLate(); late.After(s.site.at) { // otherwise no job has room, and only an event changes that
 		next = earlier(next, late)
 	}
 	return earlier(next, s.reserve.nextKept())

@@ -7,9 +7,9 @@ import (
 )
 
 // queue holds the waiting jobs of a leaf pool, in one sub-queue per request: a job that fits nowhere then delays only
-// jobs with the same request. Jobs of different classes are in separate sub-queues, too, so that a sub-queue is in
-// order of submission with or without priorities. A leaf pool visits its sub-queues at each choice, so the cost depends
-// on the number of different requests and classes that wait at the same time.
+// jobs with the same request. Jobs of different classes also have separate sub-queues, so that a sub-queue is always in
+// order of submission, even if jobs have priorities of their own. A leaf pool visits its sub-queues at each choice, so
+// the cost depends on the number of different requests and classes that wait at the same time.
 type queue struct {
 	pool   int32
 	first  subQueue   // stored inline, because most leaf pools have no other
@@ -17,7 +17,7 @@ type queue struct {
 	ready  int32      // number of sub-queues with work and no closed gate
 	strict bool       // the leaf pool's policy reads the order of arrival only
 	ranked bool       // jobs go by their own priorities
-	mixed  bool       // jobs of several priorities wait in it, see sub-queues.mixed
+	mixed  bool       // jobs of several priorities wait in it, see queues.mixed
 	max    int32      // the pools' limit on simultaneous tasks of one job; 0 is no limit
 	heads  *heads     // the order of its sub-queues if they are many, else nil
 }
@@ -43,8 +43,9 @@ type ask struct {
 }
 
 // subQueue holds jobs with the same request. Jobs without running tasks are in fresh. Jobs that have begun and have
-// tasks left are in begun: fewest running tasks first and, of equal ones, the job that has waited longest for its
-// turn, so that the jobs of a pool share its room task by task ("round robin" in the README of Twitter's Scoot).
+// tasks left are in begun. The job with the fewest running tasks goes first; of equal ones, the job that has waited
+// longest for its turn. So the jobs of a pool share its room task by task ("round robin" in the README of Twitter's
+// Scoot).
 type subQueue struct {
 	ask
 	gate  gate
@@ -52,7 +53,7 @@ type subQueue struct {
 	refs  int32 // begun jobs that belong here, with or without waiting tasks
 	tasks int64 // waiting tasks
 	fresh fifo
-	begun []int32 // heap of indices into sub-queues.begun
+	begun []int32 // heap of indices into queues.begun
 }
 
 // held reports whether a gate other than lack of room holds the sub-queue back.
@@ -90,8 +91,8 @@ func (b *begun) starts(at time.Duration) {
 	b.turn = max(b.turn, at)
 }
 
-// ends records that a task of the job ends at an instant. Jobs that waited in the meantime then go before it: of
-// two jobs without running tasks, the one that ran last goes last.
+// ends records that a task of the job ends at an instant. Jobs that waited in the meantime then go before it, because
+// of two jobs without running tasks, the one that ran last goes last.
 func (b *begun) ends(at time.Duration) {
 	b.running--
 	b.turn = max(b.turn, at)

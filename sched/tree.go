@@ -22,7 +22,7 @@ type tree struct {
 	labels      []label
 	inners      []inner
 	limited     []limit
-	apart       bool // some minimum is of a resource other than the unit
+	apart       bool // a minimum counts a resource other than the unit
 	index       map[childKey]int32
 	lent        bool // copies read labels and index, see ownNames
 	renewal     renewal
@@ -287,7 +287,7 @@ func (t *tree) remember() []standing {
 	return before
 }
 
-// carry lets pools keep their level if their weight changed, and starts afresh under a new carrier.
+// carry lets pools keep their level if their weight changed, and restarts the levels under a new carrier.
 func (t *tree) carry(before []standing) {
 	for i := 1; i < len(t.pools); i++ {
 		p, in := &t.pools[i], t.parentOf(int32(i))

@@ -21,7 +21,8 @@ func (m Memory) turns() (all []room.Turn) {
 	return all
 }
 
-// setTurns restores how long jobs have been the first without room. All tasks that run must be known.
+// setTurns restores how long jobs have been the first without room. The scheduler must already know
+// all running tasks.
 func (m Memory) setTurns(pools []Known) {
 	p := &m.s.reserve.backfill.patience
 	for i := range pools {

@@ -102,8 +102,8 @@ func (u *turns) reclock(halfLife time.Duration) {
 	u.site.setClock()
 }
 
-// renew recomputes all orders when a renewal is due, for all pools and not only for pools that asked: rebuilding an
-// order twice gives the same order.
+// renew recomputes all orders when a renewal is due, for all pools, not only for those with a renewal: rebuilding
+// an order twice gives the same order.
 func (u *turns) renew() {
 	if u.tree.renewal.at.IsZero() || u.site.at.Before(u.tree.renewal.at) {
 		return
@@ -172,8 +172,8 @@ func (u *turns) useAgain(leaf int32) {
 	}
 }
 
-// joins ends the privilege of pools that kept their place while a license or a rate held them back: they now have
-// work without either, and were away for that work.
+// joins ends the privilege of pools that kept their place while a license or a rate held them back. They now have
+// work that needs neither, and for that work they count as having been away.
 func (u *turns) joins(leaf int32) {
 	for id := leaf; id != int32(Root); id = u.tree.pools[id].parent {
 		p := &u.tree.pools[id]

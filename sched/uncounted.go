@@ -1,7 +1,7 @@
 package sched
 
-// holdUncounted asks the kinds of gates that evidence has no numbers of, so that evidence leaves out the jobs that they
-// hold back.
+// holdUncounted lets the kinds of gates that have no numbers in the evidence hold jobs back, so that the evidence
+// leaves these jobs out.
 func (h *gates) holdUncounted() {
 	before := h.site.oneByOne
 	h.site.oneByOne = true // a preview also shows jobs that wait for a window
@@ -21,7 +21,7 @@ func (h *gates) holdUncounted() {
 	}
 }
 
-// uncounted lists the kinds that do not sleep and that evidence has no numbers of.
+// uncounted lists the kinds that do not sleep and have no numbers in the evidence.
 func (h *gates) uncounted() (kinds []gate) {
 	for _, g := range h.awake {
 		if _, counted := h.kinds[g-byMax].(countKind); !counted {

@@ -56,8 +56,8 @@ func (x *piece) add(s *Scheduler, i int) {
 	x.fixed = x.fixed || !s.departures.stoppable(r)
 }
 
-// compare orders pieces, the one to stop first in front: by the rule of choice, then by how far the pool is above
-// its part, then the later job.
+// compare orders pieces, the first to stop in front: by the rule of choice, then by how far the pool is above its
+// part, then the later job first.
 func (x *piece) compare(y *piece, c Choose) int {
 	by := cmp.Compare(x.elapsed, y.elapsed)
 	if c == Cheapest {
@@ -168,8 +168,8 @@ func (p *planner) onOne(n cluster.NodeID, starving int32, next ask, strict bool)
 	return x
 }
 
-// giver is the pool that gives room of a leaf pool to a starving pool: the pool at or above the leaf pool that is a
-// child of the lowest pool containing both.
+// giver is the pool that gives the room of a leaf pool to a starving pool. Of the pools at or above the leaf pool, it
+// is the child of the lowest pool that contains both.
 func (p *planner) giver(leaf, starving int32) int32 {
 	at := leaf
 	for !p.s.tree.within(starving, p.s.tree.pools[at].parent) {
@@ -288,8 +288,9 @@ func (x *sacrifice) may(y *piece) bool {
 	return true
 }
 
-// keeps reports whether a pool keeps its entitlement, or the whole units of it, and its minimum. It compares with the
-// lesser of two amounts: what the pool runs in the world, and what it runs now without leaving tasks.
+// keeps reports whether a pool keeps its entitlement, or the whole units of it, and its minimum. It compares the
+// lesser of two amounts: the units that the pool runs in the world, and the units that it runs now without leaving
+// tasks.
 func (x *sacrifice) keeps(id int32, strict bool) bool {
 	p, w, part := x.p, x.p.world, x.p.entitled[id].Now
 	if !strict {

@@ -215,7 +215,7 @@ type Held struct {
 }
 
 // HeldBy returns the limited amounts that a task holds, under the present limits. If several schedulers start tasks
-// at the same moment, each within the limits, a part that sees all of them has to check the sum.
+// at the same moment, each within the limits, some part that sees all of them has to check the sum.
 func (v View) HeldBy(id RunID) (out []Held) {
 	r := v.s.running.run(id)
 	if t := v.s.quotas.needsOf(r.key); t != nil {
@@ -249,8 +249,8 @@ func (l *limit) held(out []Held, request []int64) []Held {
 	return out
 }
 
-// Starving is a pool that has had less than a rule of [Reclaim] grants it for longer than its timeout, and the last
-// try found no task to stop for it.
+// Starving is a pool that has had less than a rule of [Reclaim] grants it for longer than its timeout, and for
+// which the last try found no task to stop.
 type Starving struct {
 	Pool     PoolID
 	Rule     StopRule

@@ -6,10 +6,10 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// During a window, nodes are kept for the tasks that ask for it, or for none. Under every backfill rule, a task has
-// room only where it will have ended, by its limit, before a window other than its own begins; the plan of the
-// future takes windows into account itself. A job that asks for a window waits at a gate for it to begin, so that
-// no other job waits behind it.
+// During a window, nodes are kept for the tasks that ask for this window, or for no tasks at all. Under every
+// backfill rule, a task has room only where its limit ends it before a window other than its own begins. The plan
+// of the future takes windows into account itself. A job that asks for a window waits at a gate until the window
+// begins, so that no other job waits behind it.
 
 // nextEdge is when the next window begins or ends; zero if none does.
 func (m *site) nextEdge() time.Time {
@@ -30,8 +30,8 @@ func (m *site) mayUse(nodes []cluster.NodeID, key cluster.Key, limit time.Durati
 	return true
 }
 
-// openSomewhere reports whether the windows leave some suitable node open to a task for as long as it may run, if
-// no other task ran there.
+// openSomewhere reports whether the windows leave open, for as long as a task may run, some node that would suit
+// the task if no other task ran there.
 func (m *site) openSomewhere(of ask) bool {
 	if !m.cluster.Windows().Any() {
 		return true

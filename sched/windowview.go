@@ -14,8 +14,8 @@ func (v GateView) WindowGates(j Job) []why.Gate {
 	return append(gates, v.windowGate(&j, why.Gate{Name: "nodes", Where: "nodes", Open: true}))
 }
 
-// windowGate closes the gate of the nodes for a job that windows keep from starting: by its limit it would run into
-// a window on all nodes that it could use, or on all nodes with room for it now.
+// windowGate closes the gate of the nodes for a job that windows keep from starting: its time limit would reach
+// into a window on all nodes that it could use, or on all nodes with room for it now.
 func (v GateView) windowGate(j *Job, g why.Gate) why.Gate {
 	switch {
 	case !v.s.site.cluster.Windows().HasBegun(v.s.site.cluster.Window(j.Key)) && g.Code == why.FitNow:
@@ -26,7 +26,7 @@ func (v GateView) windowGate(j *Job, g why.Gate) why.Gate {
 	}
 	now, n := v.s.site.instantOf(), int(v.s.site.atOnce(j.Key))
 	end := now + planned(j.Limit)
-	var could, open, fits, starts int // tasks: on suiting nodes, on those open for long, now
+	var could, open, fits, starts int // numbers of tasks: on suitable nodes, on those open for long, now
 	var best int64                    // the longest time for which suitable nodes stay open
 	var where cluster.NodeID
 	for id := range cluster.NodeID(len(v.s.site.cluster.Nodes())) {

@@ -6,9 +6,9 @@ import (
 	"unicode"
 )
 
-// Named lists the paths that a text may mean, the most literal one first: the text as it stands, or with its user
-// names escaped: guests/a b means guests/a=20b. A user name may contain slashes, so the end of the text may
-// be one name. In quotes, as [Original] writes it, a part is one name wherever it stands.
+// Named lists the paths that a text may mean, the most literal one first: the text itself, or the text with its
+// user names escaped. For example, guests/a b means guests/a=20b. A user name may contain slashes, so the end of
+// the text may be one name. A part in quotes, as [Original] writes it, is always one name.
 func Named(text string) []string {
 	var paths []string
 	add := func(head []string, name string) {

@@ -9,8 +9,8 @@ import (
 
 // Names of users, groups and kinds come from other systems and may contain any bytes; names of pools may not.
 // Different texts must become different names, or two customers would share a pool unknowingly. So a byte that a
-// name may not contain is written as = and two hexadecimal digits, as in a=20b for "a b"; the = itself is written
-// so, too. All other bytes stay unchanged.
+// name may not contain is written as = and two hexadecimal digits, as in a=20b for "a b"; the = itself is escaped
+// as well. All other bytes stay unchanged.
 
 // nobody is the segment for the empty text. The text "_" itself is escaped.
 const nobody = "_"
@@ -90,8 +90,8 @@ func userName(user string) string {
 	return CleanName(user)
 }
 
-// UserOf returns the user whose pool has the given name, if the name tells. It does not if a long name was cut; and
-// a pool that is not personal may have a name that no user's pool has.
+// UserOf returns the user whose pool has the given name. ok is false if the name does not determine a user: a long
+// name was cut, or the pool is not personal and no user's pool has such a name.
 func UserOf(name string) (user string, ok bool) {
 	var b strings.Builder
 	for i := 0; i < len(name); i++ {

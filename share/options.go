@@ -24,6 +24,6 @@ const MaxDays = 64
 type Decay struct {
 	HalfLife     bool    // use the half-life of the configuration instead of days
 	Days         int     // number of days that count; 0 is 7
-	Factor       float64 // a day counts this many times the one after it; 0 is 0.7
+	Factor       float64 // weight of a day relative to the day after it; 0 is 0.7
 	ScaleByShare bool    // multiply the use by the share
 }

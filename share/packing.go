@@ -10,7 +10,8 @@ import (
 // no user can lower the entitlement of another by the widths of submitted jobs.
 //
 // The exact sum costs too much if the room exceeds maxReach, counted in units of the widths' greatest common
-// divisor (memory is counted in bytes). If filling greedily does not find a full room then, the answer is the room.
+// divisor (memory is counted in bytes). For such a room the answer is the whole room, even if filling greedily does
+// not find a full room.
 type Packing struct {
 	room   int64
 	sum    int64
@@ -67,8 +68,8 @@ func (p *Packing) Largest() int64 {
 	return p.best
 }
 
-// greedyTries is how often filling greedily is tried, starting with the widest jobs, then with the next narrower
-// ones, and so on. For most queues one try fills the room, which no sum can exceed.
+// greedyTries is the number of greedy attempts. The first attempt starts with the widest jobs, the second with the
+// next narrower ones, and so on. For most queues the first attempt fills the room, and no sum can exceed the room.
 const greedyTries = 4
 
 // search counts in units of the widths' greatest common divisor: if all widths are multiples of 64, there are few

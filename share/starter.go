@@ -2,8 +2,8 @@ package share
 
 import "time"
 
-// Starter gives a pool that is created on demand, such as that of a new user, a higher weight at first. It ends by
-// time or by usage, whichever comes first. The zero value gives none.
+// Starter gives a pool that is created on demand, such as that of a new user, a higher weight at first. The higher
+// weight ends by time or by usage, whichever comes first. The zero value gives none.
 type Starter struct {
 	Weight float64       // factor; 0 is no starter
 	For    time.Duration // since the pool was created; 0 is no end by time

@@ -46,7 +46,7 @@ func (t Times) Under(path string, p *Pool) Times {
 }
 
 // Default is the time limit of a job that sets none; 0 is none. An inherited default above the maximum of the pool
-// is cut to the maximum, which also holds if there is no default.
+// is cut to the maximum. If there is no default, the maximum is the limit.
 func (t Times) Default() time.Duration {
 	switch {
 	case t.Standard <= 0:

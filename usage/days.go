@@ -6,8 +6,8 @@ import "math"
 const Day = 86400
 
 // Days counts the service of each of the last days separately, today included, so that each day can count less than
-// the next (a decay factor by days). Times are in seconds since 1970, amounts in slot-seconds; nothing decays
-// within a day.
+// the day after it (a decay factor by days). Times are in seconds since 1970, amounts in slot-seconds; nothing
+// decays within a day.
 //
 // Example: 4 slots, factor 0.7. A day ago one task had all four slots for 24 hours: 345,600 slot-seconds, which
 // count 0.7 x 345,600 = 241,920 today, and 169,344 tomorrow.

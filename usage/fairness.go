@@ -44,8 +44,8 @@ type Sums struct {
 // Lag is the ideal service less the received service.
 func (s Sums) Lag() float64 { return s.Ideal - s.Received }
 
-// Span is a window of the recent past that moves on in parts: it covers the last Parts parts, including the
-// current, incomplete one.
+// Span is a window of the recent past that moves in steps of one part: it covers the last Parts parts, including
+// the current, incomplete one.
 type Span struct {
 	Part  time.Duration
 	Parts int

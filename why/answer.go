@@ -63,8 +63,7 @@ type Subject struct {
 	Spread    bool       `json:"spread,omitempty"` // each of them needs its own node
 }
 
-// AtOnce says in words how many tasks of the job need room at the same time. It is "" if every task starts by
-// itself.
+// AtOnce says in words how many tasks of the job need room at the same time. It is "" if each task starts by itself.
 func (s *Subject) AtOnce() string {
 	switch {
 	case s.Gang < 2:
@@ -80,7 +79,8 @@ type Units struct {
 	Unit string `json:"unit"` // e.g. cpu; one slot is one unit
 	// Usage names the unit of received service if it differs from Unit: charge.
 	Usage string `json:"usage,omitempty"`
-	// AsOf is when the levels were computed: at the time of the answer, or when the job was chosen.
+	// AsOf is the instant at which the levels were computed: the time of the answer, or the time at which the job was
+	// chosen.
 	AsOf time.Time `json:"as_of"`
 	// Decayed amounts in the levels refer to the instant Reference. Divide them by Growth to get the amounts
 	// at the answer's instant.
@@ -247,16 +247,16 @@ type Estimate struct {
 	// By is when the job starts if every task runs up to its time limit. It is nil if that is unknown; Text
 	// then says why.
 	By *time.Time `json:"by,omitempty"`
-	// Kept means that By is the start that conservative backfilling planned for the job. Unless MayMove is
-	// set, By holds whoever submits jobs and however early tasks end.
+	// Kept means that By is the start that conservative backfilling planned for the job. Unless MayMove is set, By
+	// stays valid whoever submits jobs and however early tasks end.
 	Kept bool `json:"kept,omitempty"`
 	// MayMove means that the order of the jobs changes as tasks run. A start that was planned in the present order is
 	// delayed by jobs that get ahead. By is no bound then: tasks that end early may put others ahead.
 	MayMove bool   `json:"may_move,omitempty"`
 	Node    string `json:"node,omitempty"` // on which the job would then start
 	Text    string `json:"text,omitempty"`
-	// Early, Middle and Late are the 10th, 50th and 90th percentile of the start in replays that draw the
-	// length of each task from recent tasks of its pool.
+	// Early, Middle and Late are the 10th, 50th and 90th percentile of the start in replays that draw the run time of
+	// each task from recent tasks of its pool.
 	Early   *time.Time `json:"early,omitempty"`
 	Middle  *time.Time `json:"middle,omitempty"`
 	Late    *time.Time `json:"late,omitempty"`

@@ -140,7 +140,7 @@ func (w *WhatIf) difference() string {
 	return "That makes no difference."
 }
 
-// places concludes from the verdicts and the places, if a start is unknown.
+// places draws the conclusion from the verdicts and the places, if a start is unknown.
 func (w *WhatIf) places() string {
 	x, y := w.Before.Rank, w.After.Rank
 	switch {

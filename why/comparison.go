@@ -18,11 +18,11 @@ type Comparison struct {
 	First   string `json:"first"` // "a" or "b"
 	// By names what decided: key, tie (the second number of the policy), digits (the keys are equal as
 	// written, but their exact values differ), age of the pool, minimum (one is below its guaranteed
-	// minimum), order (within one leaf pool), or work (nothing of one of them may start).
+	// minimum), order (within one leaf pool), or work (one of them has no work that may start).
 	By    string `json:"by"`
 	Level Level  `json:"level"`
 	Note  string `json:"note,omitempty"`
-	// Standing says which of the two does not wait for its turn: then only their places are compared.
+	// Standing says which of the two does not wait for its turn. Then only their places are compared.
 	Standing string `json:"standing,omitempty"`
 }
 

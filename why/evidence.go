@@ -11,8 +11,8 @@ type Evidence struct {
 	Now    time.Duration  `json:"now"` // on the clock of [JobEvidence.Turn]
 	Growth float64        `json:"growth"`
 	Pools  []PoolEvidence `json:"pools"`
-	// Capacity is the capacity of the cluster, in units, and Seconds is how long it has been there. If usage
-	// decays, MeanLife is the total number of seconds for which a slot-second counts.
+	// Capacity is the capacity of the cluster, in units, and Seconds the time since the scheduler was
+	// created. If usage decays, MeanLife is the total number of seconds for which a slot-second counts.
 	Capacity float64 `json:"capacity"`
 	Seconds  float64 `json:"seconds"`
 	MeanLife float64 `json:"mean_life_seconds,omitempty"`
@@ -24,8 +24,8 @@ type Evidence struct {
 	// rate.
 	Licenses map[string]int64    `json:"licenses,omitempty"`
 	Rates    map[string]RateLeft `json:"rates,omitempty"`
-	// Complete is false if the evidence omits a number that decides. Missing names that number; the order is
-	// then not recomputed.
+	// Complete is false if the evidence omits a number that decides. Missing names that number; nobody can
+	// recompute the order then.
 	Complete bool   `json:"complete"`
 	Missing  string `json:"missing,omitempty"`
 }
@@ -70,8 +70,8 @@ type PoolEvidence struct {
 	Own     [2]float64 `json:"own"`     // of the parent's policy: joined, and the service at that time
 	Mean    float64    `json:"mean_seconds"`
 
-	// Numbers for the parent's policy, if it reads them: the slots that the pool is entitled to, its service
-	// by days, and its deficit in each resource.
+	// Numbers for the parent's policy, if the policy reads them: the slots that the pool is entitled to, its
+	// service by days, and its deficit in each resource.
 	Target  float64   `json:"target,omitempty"`
 	Days    *DaysUsed `json:"days,omitempty"`
 	Owed    []Owed    `json:"owed,omitempty"`
@@ -86,7 +86,7 @@ type PoolEvidence struct {
 	TasksLeft int64 `json:"tasks_left"` // until max_running; -1 is no limit
 	UnitsLeft int64 `json:"units_left"` // until max of the unit; -1 is no limit
 	MinLeft   int64 `json:"min_left"`   // units below its minimum, if above 0
-	// MaxLeft and MinLack are the same for other resources, in the order of [Evidence.Resources].
+	// MaxLeft and MinLack are for the other resources, in the order of [Evidence.Resources].
 	MaxLeft []int64 `json:"max_left,omitempty"`
 	MinLack []int64 `json:"min_lack,omitempty"`
 	GangMax int64   `json:"gang_max,omitempty"` // tasks that one job may run at once; 0 is no limit

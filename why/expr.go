@@ -25,8 +25,8 @@ type (
 func (n number) eval([]float64) float64  { return float64(n) }
 func (n name) eval(vs []float64) float64 { return vs[n] }
 
-// eval rounds after each operation: the conversion keeps the compiler from fusing
-// a multiplication and an addition on machines that can.
+// eval rounds after each operation. The conversion keeps the compiler from fusing a multiplication and
+// an addition, on machines that can.
 func (c call) eval(vs []float64) float64 {
 	a, b := c.a.eval(vs), c.b.eval(vs)
 	switch c.op {

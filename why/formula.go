@@ -21,8 +21,8 @@ type Term struct {
 // OfResource is the unit of terms that count the resource in which a child is compared, see [Child.Resource].
 const OfResource = "of the resource"
 
-// decays reports whether the term refers to the reference of the units, and must be divided by their growth
-// to refer to the answer's instant.
+// decays reports whether the term refers to the reference of the units, and must be divided by the growth of
+// the units to refer to the answer's instant.
 func (t Term) decays() bool { return strings.HasPrefix(t.Unit, "slot-seconds") }
 
 // write writes a value of the term for people: amounts of a resource with the suffix that a configuration
@@ -35,18 +35,18 @@ func (t Term) write(v float64) string {
 }
 
 // Formula is a policy's rule for ordering or weighing the children of a pool. A person can read it and
-// [Formula.Eval] can compute it: the text that is shown is the text that is evaluated.
+// [Formula.Eval] can compute it: both use the same text.
 type Formula struct {
 	Policy string // the name in the configuration, e.g. "fair"
 	Text   string // e.g. "joined + (served + expected) / weight"
 	Order  string // what the result means, e.g. "smallest first"
 	Terms  []Term
-	// Says puts the numbers of a child into words, "has {running} of its {target} slots": the braces hold
-	// expressions over the terms, and {resource} is the resource in which the child is compared. If it is
-	// empty, the formula is shown alone.
+	// Says puts the numbers of a child into words, as in "has {running} of its {target} slots". The braces
+	// hold expressions over the terms, and {resource} is the resource in which the child is compared. If Says
+	// is empty, the formula is shown alone.
 	Says string
-	// Called names the result in the words of the policy, "priority {key}": {key} stands for the result;
-	// other expressions are allowed as in Says.
+	// Called names the result in the words of the policy, as in "priority {key}". {key} stands for the
+	// result; other expressions are allowed as in Says.
 	Called string
 	// Tied names the rule for equal keys with different ties. Empty: the larger weight goes first.
 	Tied string
@@ -70,7 +70,7 @@ func (f *Formula) Result(key float64) float64 {
 }
 
 // NewFormula parses text. It panics if text is not an expression over the given terms, or if there are more
-// than MaxTerms: formulas are written in the program, not by users.
+// than MaxTerms. A panic is acceptable because formulas are part of the program and do not come from users.
 func NewFormula(policy, text, order string, terms ...Term) *Formula {
 	if len(terms) > MaxTerms {
 		panic(fmt.Sprintf("why: formula of %s has %d terms, at most %d", policy, len(terms), MaxTerms))
@@ -183,8 +183,8 @@ type Terms struct {
 	Key     float64           // compared first; the result, negated under LargestFirst
 	Tie     float64           // compared when keys are equal, smallest first
 	// Fixed orders children whose keys change equally as time passes (see sched.Drifter): it is the part of
-	// the key that does not change. It is compared when the ties are equal, too. Policies whose keys do not
-	// drift leave it 0.
+	// the key that does not change. It decides if the ties are equal, too. Policies whose keys do not drift
+	// leave it 0.
 	Fixed float64
 	// Resource is the number, counted from 1, of the resource that terms with the unit [OfResource] count; 0
 	// is none.

@@ -186,7 +186,7 @@ func (l *Level) table(u Units, indent string) string {
 	return b.String()
 }
 
-// held says that nothing of a child may start now.
+// held says that no work of a child may start now.
 func (c *Child) held() string {
 	switch {
 	case c.Open:
@@ -225,8 +225,8 @@ func (l *Level) Words(c Child, growth float64) string {
 	return text
 }
 
-// says is the text beside a child's numbers: its share and its usage, or the policy's words if the policy
-// does not compare decayed usage.
+// says is the text beside a child's numbers: its share and its usage, or the policy's own words if the
+// policy does not compare decayed usage.
 func (l *Level) says(c Child, growth float64) string {
 	text := l.Words(c, growth)
 	switch {

@@ -2,7 +2,7 @@ package why
 
 import "slices"
 
-// Check is one thing that a program recomputed from the numbers of an answer, such as package replay does.
+// Check is one fact that a program, such as package replay, recomputed from the numbers of an answer.
 type Check struct {
 	What string `json:"what"`
 	OK   bool   `json:"ok"`

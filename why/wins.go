@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Wins says in words why one child goes before another, with the numbers of both. The text calls the first child who.
+// Wins says in words why one child goes before another, with the numbers of both. The text calls the first child by
+// the name who.
 func (l *Level) Wins(who string, first, you Child, growth float64) string {
 	switch {
 	case first.BelowMin && !you.BelowMin:
@@ -29,7 +30,8 @@ func (l *Level) Wins(who string, first, you Child, growth float64) string {
 }
 
 // lessUsed says that the first child has used less of its share than the other one, if the policy compares past use
-// and the percentages show it. They may not: some policies also count what running tasks will still use.
+// and the percentages show it. They may not show it, because some policies also count the future usage of running
+// tasks.
 func (l *Level) lessUsed(who string, first, you Child) string {
 	if l.Says != "" || !slices.ContainsFunc(l.Terms, Term.decays) || first.Share == 0 || you.Share == 0 ||
 		first.Used*you.Share >= you.Used*first.Share {

@@ -1,7 +1,7 @@
 // Package agent offers a machine to a server and runs tasks on it as processes. It asks for work, starts the
-// tasks that it gets, renews the leases of running tasks, and reports how they ended. It kills a task whose
-// lease it cannot renew in time if the server may then give the task to another agent. Package process runs
-// the processes.
+// tasks that it gets, renews the leases of running tasks, and reports how they ended. If it cannot renew the
+// lease of a task in time, and the server may then give the task to another agent, it kills the task.
+// Package process runs the processes.
 package agent
 
 import (
@@ -27,7 +27,7 @@ type Agent struct {
 	draining bool
 	renewNow bool
 	sole     bool // the server says that no other server uses the store
-	// drainReported is set when this session has reported to the server that the agent drains.
+	// drainReported means that this session has reported to the server that the agent drains.
 	drainReported bool
 
 	news chan struct{} // has an element when there is something to report
@@ -50,8 +50,8 @@ type task struct {
 	stop    *api.Stop        // a stop that came before the process was started
 	halted  chan struct{}    // closed when stop is set
 	until   time.Time        // end of the lease, by the clock of this machine
-	back    bool             // report it as released, not as cancelled: the agent ended it, nobody canceled the task
-	foreign bool             // the server does not know it: report nothing of it
+	back    bool             // report it as released instead of cancelled: the agent ended it, nobody canceled the task
+	foreign bool             // the server does not know it: report nothing about it
 }
 
 // given is an attempt that a server gave to the agent.

@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// gang returns the variables that describe the gang of a task: everything that mpirun, torchrun and the like
-// must know. A task that started alone is a gang of one.
+// gang returns the variables that describe the gang of a task: everything that programs such as mpirun and
+// torchrun must know. A task that started alone is a gang of one.
 func (m *Machine) gang(l *api.Lease) map[string]string {
 	nodes, rank := l.Nodes, l.Task
 	if len(nodes) == 0 {

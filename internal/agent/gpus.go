@@ -2,8 +2,8 @@ package agent
 
 import "github.com/fairlead/fairlead/internal/gpu"
 
-// takeGPUs takes the GPUs that a task requests. If they are not free yet, it waits, and the task does not
-// begin until then. It returns false if the task was stopped meanwhile.
+// takeGPUs takes the GPUs that a task requests. If they are not free yet, it waits for them, and the task
+// begins only when they are free. It returns false if the task was stopped meanwhile.
 func (a *Agent) takeGPUs(t *task) ([]gpu.Device, bool) {
 	if a.gpus.Empty() {
 		return nil, true
@@ -25,8 +25,8 @@ func (a *Agent) takeGPUs(t *task) ([]gpu.Device, bool) {
 }
 
 // gpuVariables returns the environment variables that name the GPUs of a task. On a machine with GPUs, a task
-// that requested none sees none: it would use the GPUs of other tasks. The numbers follow the order of the
-// PCI bus; programs count in this order only if CUDA_DEVICE_ORDER says so.
+// that requested none sees none; otherwise it could use the GPUs of other tasks. The numbers follow the order
+// of the PCI bus, so CUDA_DEVICE_ORDER has to tell programs to count in this order.
 func (m *Machine) gpuVariables(gpus []gpu.Device) map[string]string {
 	if m.gpus.Empty() {
 		return nil

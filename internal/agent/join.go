@@ -45,8 +45,8 @@ func (a *Agent) join(ctx context.Context) error {
 	}
 }
 
-// offer returns the request to join. It lists also attempts whose end or release the agent has not reported
-// yet: otherwise the server would let another agent run them again.
+// offer returns the request to join. It also lists attempts whose end or release the agent has not reported
+// yet, because otherwise the server would let another agent run them again.
 func (a *Agent) offer() api.JoinRequest {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -68,8 +68,8 @@ func (a *Agent) offer() api.JoinRequest {
 	}
 }
 
-// disown ends an attempt that the server does not know, and forgets it: the server may give its numbers to
-// another attempt. The caller holds the lock.
+// disown ends an attempt that the server does not know, and forgets it, because the server may give its
+// numbers to another attempt. The caller holds the lock.
 func (a *Agent) disown(ref queue.Ref) {
 	a.log.Warn("the server does not know an attempt of before, as its database was restored; ending it", "task", ref)
 	if t := a.tasks[ref]; t != nil {

@@ -30,13 +30,13 @@ func OpenMachine(o Options) (*Machine, error) {
 		// The mark distinguishes the tasks of this machine from those of machines with the same name.
 		mark: fmt.Sprintf("%x/%s/", sha256.Sum256([]byte(dir)), o.Name)[56:],
 	}
-	// Make the scripts' directory first: other users can pass the parents that are made with it, but not
-	// parents that are made for the output.
+	// Make the directory for scripts first: parents made with it let other users pass through, but parents made
+	// for the output do not.
 	if m.scripts, err = scriptDir(dir); err != nil {
 		return nil, err
 	}
-	// Lock the directory before begin, which kills the tasks of the former holder: no other holder may be alive
-	// then.
+	// Lock the directory before calling begin, which kills the tasks of the former holder. Because of the lock,
+	// no other holder is alive then.
 	if m.lock, err = lock(dir); err != nil {
 		return nil, err
 	}

@@ -28,8 +28,8 @@ type Options struct {
 	AllowRoot bool
 	AnyUser   bool
 	// MinUID is the smallest uid whose jobs an agent that runs as root runs, apart from root: smaller uids
-	// are accounts of the system. With Users or Groups it runs only the jobs of these users and of members of
-	// these groups.
+	// are accounts of the system. If Users or Groups is set, the agent runs only the jobs of these users and
+	// of the members of these groups.
 	MinUID        int
 	Users, Groups []string
 	// Joined is called each time the server has let the agent in.

@@ -9,9 +9,9 @@ import (
 )
 
 // outlast extends the leases of the tasks to one lease after at, because at that instant no server could give
-// the tasks to others: no other server uses the store, and ours did not listen, or reported that it could not
-// reach the store. A server that starts, or reaches its store again, ends no lease for the length of one
-// lease.
+// the tasks to other agents: no other server uses the store, and our server did not listen, or reported that
+// it could not reach the store. When a server starts, or reaches its store again, it ends no lease for the
+// length of one lease.
 func (a *Agent) outlast(at time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -27,7 +27,7 @@ func (a *Agent) outlast(at time.Time) {
 }
 
 // endsNoLease reports whether a renewal or a join failed because the server does not listen or cannot reach
-// its store. If the store is away, failures of other requests prove nothing.
+// its store. While the store is away, failures of other requests prove nothing.
 func endsNoLease(err error) bool { return errors.Is(err, queue.ErrUnavailable) || nobodyListens(err) }
 
 // nobodyListens reports whether an error shows that nobody listened at the address of the server. A lost

@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// maxRefs is how many attempts one request renews or releases at most.
+// maxRefs is the largest number of attempts that one request renews or releases.
 const maxRefs = 10_000
 
 // renewing renews the leases each time it is woken, and tries again until the server answers. It runs beside
@@ -35,8 +35,9 @@ func (a *Agent) renewing(ctx context.Context) {
 	}
 }
 
-// patience returns the next pause before a request is sent again. Several requests fit into a lease, even a
-// short one, because each may show that tasks can continue past the end of their leases.
+// patience returns the next pause before a request is sent again. The pauses are short compared with a
+// lease, so that several requests fit into one: each request may show that tasks can continue past the end
+// of their leases.
 func (a *Agent) patience(again *wait.Backoff) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -108,7 +109,7 @@ func (a *Agent) notReported(err error) {
 }
 
 // renewed extends the leases that were renewed, and ends tasks that the agent has lost. A lease counts from
-// when the agent asked, not from when the answer came.
+// the instant of the request, not from that of the answer.
 func (a *Agent) renewed(refs []queue.Ref, errs []*api.Error, asked time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -155,7 +156,7 @@ func (a *Agent) renew(ctx context.Context) {
 	}
 }
 
-// lost reports whether an error says that an attempt is no longer this agent's.
+// lost reports whether an error says that an attempt no longer belongs to this agent.
 func lost(err error) bool {
 	return errors.Is(err, queue.ErrStaleAttempt) || errors.Is(err, queue.ErrNotFound)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Limits of one report: the largest is far below the maximum that the server reads (16 MiB).
+// Limits of one report. The largest report is far below the maximum that the server reads (16 MiB).
 const (
 	maxCause   = 4 << 10 // bytes of the cause of one outcome
 	maxResults = 200
@@ -71,7 +71,7 @@ func (a *Agent) reportOnce(ctx context.Context) bool {
 	}
 }
 
-// unreportedEnds returns a report of at most most ends, without those of again.
+// unreportedEnds returns a report with at most the number most of ends, without the ends in again.
 func (a *Agent) unreportedEnds(most int, again map[queue.Ref]error) api.ReportRequest {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -90,8 +90,8 @@ func (a *Agent) unreportedEnds(most int, again map[queue.Ref]error) api.ReportRe
 	}
 }
 
-// acknowledged forgets everything in a report that the server has accepted. It adds the ends that the server could not
-// record to again.
+// acknowledged forgets everything in a report that the server has accepted. It adds to again the ends that the server
+// could not record.
 func (a *Agent) acknowledged(req api.ReportRequest, r *api.ReportResponse, again map[queue.Ref]error) {
 	over := make(map[queue.Ref]bool, len(req.Finished))
 	for i, f := range req.Finished {
@@ -120,7 +120,8 @@ func final(err error) bool {
 	return lost(err) || errors.Is(err, queue.ErrInvalid)
 }
 
-// allRecorded returns true if the server has recorded all ends that were reported. Else it logs one that is left.
+// allRecorded returns true if the server has recorded all ends that were reported. Otherwise it logs one of the other
+// ends.
 func (a *Agent) allRecorded(again map[queue.Ref]error) bool {
 	for _, err := range again {
 		a.unreported.Fail(err)
@@ -148,8 +149,8 @@ func aged(ends []api.Finished, now time.Time) []api.Finished {
 	return out
 }
 
-// plainly reports an end that the server refused again, with only its state, exit code and age. If the server
-// refuses that as well, plainly drops the end: the server would always refuse it, and later ends would wait
+// plainly reports an end that the server refused again, with only its state, exit code and age. If the server refuses
+// that as well, plainly drops the end, because the server would refuse it forever, and later ends would have to wait
 // behind it. The server then considers the task lost when its lease is over.
 func (a *Agent) plainly(ctx context.Context, req api.ReportRequest) (*api.ReportResponse, error) {
 	f := req.Finished[0]

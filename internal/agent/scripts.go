@@ -26,7 +26,8 @@ func scriptDir(dir string) (string, error) {
 }
 
 // ours refuses a directory that belongs to another user, because that user could replace the scripts of
-// others. With itself, it also refuses a symbolic link, because the mode of the directory will be changed.
+// others. If itself is set, it also refuses a symbolic link, because the caller will change the mode of the
+// directory.
 func ours(dir string, itself bool) error {
 	stat := os.Stat
 	if itself {
@@ -45,7 +46,8 @@ func ours(dir string, itself bool) error {
 	return nil
 }
 
-// passable returns an error for a directory that other users cannot reach: their scripts would not start.
+// passable returns an error for a directory that other users cannot reach, because their scripts would not
+// start.
 func passable(dir string) error {
 	for d := dir; d != "/"; d = filepath.Dir(d) {
 		info, err := os.Stat(d)
@@ -78,9 +80,9 @@ func (m *Machine) writeScript(l *api.Lease, u *account) ([]string, error) {
 	return argv, nil
 }
 
-// writeFile writes a file that only its user may read and run. It blocks forks meanwhile: a new process would
-// keep the file open for writing until its exec, and the system refuses to run a file that is open for
-// writing.
+// writeFile writes a file that only its user may read and run. It blocks forks meanwhile, because a new
+// process would keep the file open for writing until its exec, and the system refuses to run a file that is
+// open for writing.
 func writeFile(path string, text []byte, u *account) error {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()

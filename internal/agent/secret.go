@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// identityFile holds the secret that proves that a node belongs to this agent. The agent keeps it, so that an
-// agent that was killed has its node again at once. An agent in another directory must wait until the first
-// is lost.
+// identityFile holds the secret that proves that a node belongs to this agent. The agent stores it, so that
+// an agent that was killed can have its node back at once. An agent in another directory must wait until the
+// first agent counts as lost.
 const identityFile = "identity"
 
 // ownSecret reads the secret of the directory, or makes it. The caller holds the lock of the directory.

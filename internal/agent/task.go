@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// start begins a task, unless the agent has it already: the server sends a lease again until it knows that
-// the lease arrived.
+// start begins a task, unless the agent has it already, because the server repeats a lease until it knows
+// that the lease arrived.
 func (a *Agent) start(l api.Lease) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -104,8 +104,8 @@ func identity(u *user.User) (*process.Identity, error) {
 	return id, nil
 }
 
-// directory returns where a task runs: the directory that the user chose, else the home directory if it
-// exists, else "/".
+// directory returns the directory in which a task runs: the one that the user chose, otherwise the home
+// directory if it exists, otherwise "/".
 func (u *account) directory(dir string) string {
 	if dir != "" {
 		return dir

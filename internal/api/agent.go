@@ -23,8 +23,8 @@ type JoinRequest struct {
 	Since []time.Time `json:"running_since,omitempty" doc:"In the order of running: starts, or later begins of bridges"`
 	// Instance is a secret of the agent.
 	Instance string `json:"instance,omitempty" doc:"Secret, e.g. 128 random bits, with which the server recognizes the agent when it joins again. While the agent is alive, the server refuses others that join under its name without this secret"`
-	// Only bridges set Ledger and TakeOver. Only the one ledger records what the bridge gave to the queueing system; a
-	// bridge with another ledger would submit it there again.
+	// Only bridges set Ledger and TakeOver. Only this ledger records the tasks that the bridge gave to the queueing
+	// system; a bridge with another ledger would submit them again.
 	Ledger   string `json:"ledger,omitempty" doc:"Of a bridge: identity of the ledger of its tasks; the server accepts no other ledger under the node's name"`
 	TakeOver bool   `json:"take_over,omitempty" doc:"Of a bridge: the ledger before this one is lost"`
 	Again    bool   `json:"again,omitempty" doc:"It has joined before: attempts that are not in running never reached it"`
@@ -39,9 +39,9 @@ type JoinResponse struct {
 	Session    string  `json:"session" doc:"Id to send with every poll"`
 	TTLSeconds float64 `json:"ttl_seconds" doc:"Duration of a lease without renewal"`
 	// If a sole server does not listen, or answers renewals with 503 and the code unavailable, no server gives the
-	// agent's tasks to others, nor for the length of a lease after that.
+	// agent's tasks to others, then or within the length of a lease afterwards.
 	Sole bool `json:"sole,omitempty" doc:"No other server uses the store"`
-	// Foreign attempts share their numbers with attempts of this database that began later, or will.
+	// Foreign attempts have the numbers of attempts of this database that began later, or will begin later.
 	Foreign []queue.Ref `json:"foreign,omitempty" doc:"Running attempts that are unknown to the database, because it was restored. End them, and do not report them"`
 }
 
@@ -51,7 +51,7 @@ type PollRequest struct {
 	// Ack lists the attempts that the agent received by earlier polls and has begun.
 	Ack         []queue.Ref `json:"ack,omitempty" doc:"Attempts that it received; the server sends unacknowledged attempts again"`
 	WaitSeconds float64     `json:"wait_seconds,omitempty" maximum:"60" doc:"How long to wait for work; the server may shorten it"`
-	// The agent repeats Facts now and then.
+	// The agent repeats Facts at intervals.
 	Facts *Facts `json:"facts,omitempty"`
 }
 
@@ -83,12 +83,12 @@ type Stop struct {
 	Cause string `json:"cause"`
 }
 
-// ReportRequest says how attempts ended, which still run, and which did not begin.
+// ReportRequest says how attempts ended, which attempts still run, and which did not begin.
 type ReportRequest struct {
 	Session  string      `json:"session"`
 	Finished []Finished  `json:"finished,omitempty"`
 	Renew    []queue.Ref `json:"renew,omitempty" doc:"Attempts that still run: their leases last ttl_seconds from now"`
-	// Used says what the attempts of Renew use. An agent leaves it out if it cannot measure.
+	// Used has the resources that the attempts of Renew use. An agent leaves it out if it cannot measure.
 	Used []views.Used `json:"used,omitempty" doc:"In the order of renew: what the attempts use now; for display"`
 	// Release names returned attempts.
 	Release []queue.Ref `json:"release,omitempty" doc:"Their tasks wait again at once; they count as no attempt"`
@@ -118,8 +118,8 @@ type Finished struct {
 	NotFound   bool    `json:"not_found,omitempty" doc:"A name in the job is missing, the directories above it are there"`
 	CPUSeconds float64 `json:"cpu_seconds,omitempty"`
 	MaxRSS     int64   `json:"max_rss_bytes,omitempty"`
-	// EndedAgo is a duration and not a time, so that the reporter's clock may be wrong. It counts back at most to the
-	// last renewal.
+	// EndedAgo is a duration instead of a time, so that the reporter's clock may be wrong. It reaches back to the last
+	// renewal at most.
 	Since    time.Time `json:"-"` // as in its lease
 	At       time.Time `json:"-"` // when it ended, from which the reporter counts EndedAgo
 	EndedAgo float64   `json:"ended_seconds_ago,omitempty" minimum:"0" doc:"How long ago it ended; left out: now"`

@@ -36,7 +36,7 @@ type Change struct {
 	New float64 `json:"new"`
 }
 
-// Boosts lists the boosts in force.
+// Boosts lists the boosts that are active.
 type Boosts struct {
 	Version int            `json:"version"`
 	At      time.Time      `json:"at"`

@@ -40,7 +40,7 @@ type Client struct {
 type (
 	// jobsService submits, changes and shows jobs.
 	jobsService struct{ client *Client }
-	// poolsService shows the tree of pools, and changes what pools get.
+	// poolsService shows the tree of pools, and changes their weights, pauses and usage.
 	poolsService struct{ client *Client }
 	// nodesService shows nodes, licenses and rates, and keeps nodes from taking tasks.
 	nodesService struct{ client *Client }
@@ -74,8 +74,8 @@ func newClient(address, base string, transport *http.Transport) *Client {
 	return c
 }
 
-// DialTLS returns a client of a server on another machine, https://HOST:PORT. For each connection config returns the
-// certificates of the host that the client trusts, and the one that it presents.
+// DialTLS returns a client of a server on another machine, https://HOST:PORT. For each connection, config returns the
+// certificates of the host that the client trusts, and the certificate that the client presents.
 func DialTLS(address string, config func(host string) (*tls.Config, error)) (*Client, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.Port() == "" || strings.Trim(u.Path, "/") != "" ||
@@ -177,7 +177,7 @@ func (c *Client) do(ctx context.Context, method, path string, body io.Reader) (*
 	return nil, problem(resp)
 }
 
-// shorten removes from a connection's error what the caller says anyway.
+// shorten removes the parts of a connection's error that the caller reports anyway.
 func shorten(err error) error {
 	var no syscall.Errno
 	var u *url.Error
@@ -206,7 +206,7 @@ func problem(resp *http.Response) error {
 		faults = append(faults, cmp.Or(field, e.Location)+": "+e.Message)
 	}
 	if all := strings.Join(faults, "; "); doc.Detail == "validation failed" && all != "" {
-		doc.Detail = all // the framework's text says no more than that
+		doc.Detail = all // the framework's text adds nothing to that
 	} else if all != "" {
 		doc.Detail += "; " + all
 	}
@@ -234,8 +234,8 @@ func (c *Client) Status(ctx context.Context) (*ServerStatus, error) {
 	return get[ServerStatus](ctx, c, "/v1/status", nil)
 }
 
-// Doctor returns the findings of the server about itself and its agents: of all checks or, if quick is set, only what
-// does not work at present.
+// Doctor returns the findings of the server about itself and its agents: the results of all checks or, if quick is
+// set, only the current problems.
 func (c *Client) Doctor(ctx context.Context, quick bool) (*Diagnosis, error) {
 	if quick {
 		return get[Diagnosis](ctx, c, "/v1/health", nil)

@@ -7,12 +7,12 @@ import (
 	"strconv"
 )
 
-// Status returns the configuration in force.
+// Status returns the configuration that is current.
 func (s *configService) Status(ctx context.Context) (*ConfigStatus, error) {
 	return get[ConfigStatus](ctx, s.client, "/v1/config", nil)
 }
 
-// Diff returns the differences between the configuration in force and another.
+// Diff returns the differences between the current configuration and another.
 func (s *configService) Diff(ctx context.Context, f ConfigFile) (*ConfigDiff, error) {
 	return post[ConfigDiff](ctx, s.client, "/v1/config/diff", f)
 }
@@ -47,12 +47,12 @@ func (s *configService) Set(ctx context.Context, r SettingsRequest) (*SettingsRe
 	return post[SettingsResponse](ctx, s.client, "/v1/config/set", r)
 }
 
-// Unset removes settings, so that the file counts again.
+// Unset removes settings, so that the values of the file apply again.
 func (s *configService) Unset(ctx context.Context, r UnsetRequest) (*SettingsResponse, error) {
 	return post[SettingsResponse](ctx, s.client, "/v1/config/unset", r)
 }
 
-// Value returns the value in force at one place of the configuration.
+// Value returns the effective value at one place of the configuration.
 func (s *configService) Value(ctx context.Context, path string) (*ConfigValue, error) {
 	return get[ConfigValue](ctx, s.client, "/v1/config/value", url.Values{"path": {path}})
 }

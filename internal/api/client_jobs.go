@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// maxPage is the most entries of a list that the interface returns at once.
+// maxPage is the largest number of entries of a list that the interface returns at once.
 const maxPage = 10_000
 
 // Versus is a comparison with its units.
@@ -76,8 +76,8 @@ func (s *jobsService) History(ctx context.Context, id int64, task int) (*History
 	}
 }
 
-// Stops lists the tasks that were stopped to make room for others, oldest first: those of one job if job is above 0,
-// and the latest ones if there are more than limit.
+// Stops lists the tasks that were stopped to make room for others, oldest first. If job is above 0, it lists only the
+// tasks of that job. If there are more than limit, it lists the latest ones.
 func (s *jobsService) Stops(ctx context.Context, since time.Time, job int64, limit int) (*StopList, error) {
 	q := url.Values{"since": {since.Format(time.RFC3339Nano)}, "limit": {strconv.Itoa(limit)}}
 	if job > 0 {
@@ -98,7 +98,7 @@ func (s *jobsService) Why(ctx context.Context, id int64, o explain.WhyOptions) (
 	return get[why.Answer](ctx, s.client, fmt.Sprintf("/v1/jobs/%d/why", id), q)
 }
 
-// WhatIf predicts what would happen to a job if it asked for something else.
+// WhatIf predicts the effect of a changed request of a job.
 func (s *jobsService) WhatIf(ctx context.Context, id int64, v Variation) (*why.WhatIf, error) {
 	return post[why.WhatIf](ctx, s.client, fmt.Sprintf("/v1/jobs/%d/what-if", id), v)
 }

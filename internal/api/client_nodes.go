@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Tasks returns the running tasks of nodes, or of all nodes if none is named, and before them the tasks that ended
+// Tasks returns the running tasks of nodes, or of all nodes if none is named, preceded by the tasks that ended
 // there within the duration past.
 func (s *nodesService) Tasks(ctx context.Context, nodes []string, past time.Duration) (*NodeTasks, error) {
 	q := url.Values{"node": nodes}
@@ -23,7 +23,7 @@ func (s *nodesService) List(ctx context.Context) (*Nodes, error) {
 	return get[Nodes](ctx, s.client, "/v1/nodes", nil)
 }
 
-// Limits returns the licenses and rates, and on request what the users have.
+// Limits returns the licenses and rates and, on request, the jobs, tasks and pools of the users.
 func (s *nodesService) Limits(ctx context.Context, users bool) (*Limits, error) {
 	q := url.Values{}
 	if users {

@@ -16,7 +16,7 @@ func (s *poolsService) Boost(ctx context.Context, r BoostRequest) (*BoostRespons
 	return post[BoostResponse](ctx, s.client, "/v1/boosts", r)
 }
 
-// Boosts lists the boosts in force.
+// Boosts lists the boosts that are active.
 func (s *poolsService) Boosts(ctx context.Context) (*Boosts, error) {
 	return get[Boosts](ctx, s.client, "/v1/boosts", nil)
 }
@@ -27,7 +27,7 @@ func (s *poolsService) Unboost(ctx context.Context, id int64) (*BoostResponse, e
 	return out, s.client.Call(ctx, http.MethodDelete, fmt.Sprint("/v1/boosts/", id), nil, out)
 }
 
-// Why explains what a pool, or a user's pool, gets.
+// Why explains the service of a pool, or of a user's pool.
 func (s *poolsService) Why(ctx context.Context, pool string) (*why.Answer, error) {
 	return get[why.Answer](ctx, s.client, "/v1/why/pool", url.Values{"pool": {pool}})
 }
@@ -41,8 +41,8 @@ func (s *poolsService) Shares(ctx context.Context, pool string) (*Shares, error)
 	return get[Shares](ctx, s.client, "/v1/shares", q)
 }
 
-// History returns how a pool fared from since until until, or until now if that is zero, in steps of the given length,
-// or of a suitable one if that is 0.
+// History returns how a pool fared in the time from since to until, or to now if until is zero. The steps have the
+// given length, or a suitable one if that is 0.
 func (s *poolsService) History(ctx context.Context, pool string, since, until time.Time, step time.Duration) (*PoolHistory, error) {
 	q := url.Values{"pool": {pool}, "since": {since.Format(time.RFC3339Nano)}}
 	if !until.IsZero() {
@@ -59,7 +59,7 @@ func (s *poolsService) Pause(ctx context.Context, r PauseRequest) (*PauseRespons
 	return post[PauseResponse](ctx, s.client, "/v1/pauses", r)
 }
 
-// Pauses lists the pauses in force.
+// Pauses lists the pauses that are active.
 func (s *poolsService) Pauses(ctx context.Context) (*Pauses, error) {
 	return get[Pauses](ctx, s.client, "/v1/pauses", nil)
 }

@@ -109,8 +109,8 @@ type remoteError struct {
 func (e *remoteError) Error() string { return e.text }
 func (e *remoteError) Unwrap() error { return e.is }
 
-// CodeBusy is the code of a request that is refused because there are too many at the moment, such as open streams or
-// large requests; the client may try again later.
+// CodeBusy is the code of a request that is refused because there are too many requests of its kind at the moment,
+// such as open streams or large requests. The client may try again later.
 const CodeBusy = "busy"
 
 // CodeUnauthenticated is the code of a request that is refused because its user is unknown.

@@ -106,7 +106,7 @@ type Job struct {
 	Bridged []why.Bridged  `json:"bridged,omitempty" doc:"Places of its tasks in another queueing system, if a bridge has them; in lists only of the first ten"`
 }
 
-// Attempts tells of the tasks of a job in a list.
+// Attempts describes the tasks of a job in a list.
 type Attempts struct {
 	RunsSince *time.Time `json:"runs_since,omitempty" doc:"Start of the first task that runs now; in lists"`
 	Nodes     []string   `json:"nodes,omitempty" doc:"Nodes on which its tasks run: the first ten by name; in lists"`

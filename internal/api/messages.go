@@ -159,15 +159,16 @@ type NodeTasks struct {
 	Tasks   []history.NodeTask `json:"tasks"`
 }
 
-// Limits lists the licenses and rates of the cluster, and what its users have if the request asks for them.
+// Limits lists the licenses and rates of the cluster, and, if the request asks for them, the jobs, tasks and pools
+// of its users.
 type Limits struct {
 	Version  int                  `json:"version"`
 	At       time.Time            `json:"at"`
 	Licenses []engine.LicenseView `json:"licenses"`
 	Rates    []engine.RateView    `json:"rates"`
-	// Users are those who have jobs, the user with most running tasks first.
+	// Users are the users who have jobs, with the users with the most running tasks first.
 	Users []engine.UserStanding `json:"users,omitempty"`
-	// UserLimits are the limits per user by their fields in user_limits; those of 0 are left out.
+	// UserLimits are the limits per user by their fields in user_limits; limits of 0 are left out.
 	UserLimits map[string]int `json:"user_limits,omitempty"`
 }
 
@@ -255,7 +256,7 @@ type ServerStatus struct {
 	LeaseSeconds    float64    `json:"lease_seconds"`
 }
 
-// ConfigStatus says which configuration is in force.
+// ConfigStatus says which configuration is current.
 type ConfigStatus struct {
 	Hash    string     `json:"hash"`
 	File    string     `json:"file,omitempty"`
@@ -265,7 +266,7 @@ type ConfigStatus struct {
 	Text    string     `json:"text,omitempty" doc:"The effective configuration, as YAML"`
 	// Settings override the file while the server runs.
 	Settings []Setting `json:"settings,omitempty"`
-	// Aside says that the settings do not fit the file, and are not in force.
+	// Aside says that the settings do not fit the file, and are not applied.
 	Aside bool `json:"settings_aside,omitempty"`
 }
 

@@ -23,7 +23,7 @@ type PauseResponse struct {
 	Queued  int          `json:"queued" doc:"Of these: tasks in another queueing system, which may start there despite the pause"`
 }
 
-// Pauses lists the pauses in force.
+// Pauses lists the pauses that are active.
 type Pauses struct {
 	Version int            `json:"version"`
 	At      time.Time      `json:"at"`

@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// ConfigFile is the text of a configuration that is not in force.
+// ConfigFile is the text of a configuration that is not current.
 type ConfigFile struct {
 	Name string `json:"name,omitempty" doc:"Name of the file, for messages"`
 	Text string `json:"text" maxLength:"1048576"`
@@ -17,7 +17,7 @@ type ConfigPlanRequest struct {
 	Look          bool    `json:"look,omitempty" doc:"Preview only: the plan has no name and cannot be applied"`
 }
 
-// ConfigDiff lists the differences between the configuration in force and another.
+// ConfigDiff lists the differences between the current configuration and another.
 type ConfigDiff struct {
 	Version int                `json:"version"`
 	Old     string             `json:"old" doc:"Version of the configuration in force"`
@@ -27,7 +27,7 @@ type ConfigDiff struct {
 	Covered []ConfigDifference `json:"covered,omitempty" doc:"Differences of the files that settings override"`
 	// Warnings are about the new configuration.
 	Warnings string `json:"warnings,omitempty"`
-	// Beyond lists what the configuration promises to pools beyond the present nodes.
+	// Beyond lists the amounts that the configuration promises to pools but that the present nodes cannot provide.
 	Beyond []string `json:"beyond,omitempty" doc:"Guarantees to pools that exceed the resources of the nodes"`
 }
 
@@ -47,12 +47,12 @@ type ConfigPlan struct {
 	Pools  []PoolPlan `json:"pools"`
 	Before []string   `json:"order_before" doc:"Pools in the order of their next starts, the first few"`
 	After  []string   `json:"order_after"`
-	// Unranked says that the order is unknown until the configuration is in force.
+	// Unranked says that the order is unknown until the configuration is current.
 	Unranked bool        `json:"order_unknown,omitempty"`
 	Starts   int         `json:"starts" doc:"Tasks that would start at once"`
 	Stops    int         `json:"stops" doc:"Tasks that would be stopped at once"`
 	Replay   *PlanReplay `json:"replay,omitempty" doc:"Missing: no replay was requested, or nothing ran"`
-	// Unsaved says that the server's file differs from the configuration in force.
+	// Unsaved says that the server's file differs from the current configuration.
 	Unsaved bool `json:"unsaved,omitempty" doc:"The server's file has changes that are not in force; apply replaces them and keeps them as a version"`
 }
 
@@ -74,7 +74,7 @@ type PoolPlan struct {
 }
 
 // PlanReplay compares how the past would have gone under both configurations, each from an empty machine on. Waits
-// count from when a task could have started, or from the start of the replay.
+// count from the instant at which a task could have started, but not from before the start of the replay.
 type PlanReplay struct {
 	Seconds           float64      `json:"seconds"`
 	Tasks             int          `json:"tasks"`
@@ -118,7 +118,7 @@ type RollbackRequest struct {
 	DryRun bool   `json:"dry_run,omitempty" doc:"Report what would change, and the version's number; change nothing"`
 }
 
-// ApplyResponse describes the configuration that is now in force.
+// ApplyResponse describes the configuration that is now current.
 type ApplyResponse struct {
 	ConfigDiff
 	Number int       `json:"number" doc:"Number of the version of the file"`

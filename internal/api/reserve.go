@@ -13,7 +13,7 @@ import (
 type ReserveRequest struct {
 	Nodes []string `json:"nodes,omitempty" doc:"Names of nodes"`
 	Count int      `json:"count,omitempty" minimum:"0" doc:"Number of nodes to choose, if none are named"`
-	// Request is what each chosen node must have.
+	// Request has the amounts that each chosen node must have.
 	Request     queue.Amounts `json:"request,omitempty" doc:"Minimum resources of each chosen node"`
 	Constraint  string        `json:"constraint,omitempty" doc:"Constraint on the labels of the chosen nodes"`
 	From        time.Time     `json:"from,omitzero" doc:"When it begins"`

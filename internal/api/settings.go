@@ -13,7 +13,7 @@ type Setting struct {
 	At    time.Time `json:"at,omitzero"`
 }
 
-// ConfigValue is the value in force at one place of the configuration.
+// ConfigValue is the effective value at one place of the configuration.
 type ConfigValue struct {
 	Version int    `json:"version"`
 	Path    string `json:"path"`
@@ -34,14 +34,14 @@ type SettingValue struct {
 	Value string `json:"value" doc:"Value as written in the file; empty: the default"`
 }
 
-// UnsetRequest removes settings, so that the file counts again.
+// UnsetRequest removes settings, so that the values of the file apply again.
 type UnsetRequest struct {
 	Paths  []string `json:"paths,omitempty"`
 	All    bool     `json:"all,omitempty"`
 	Reason string   `json:"reason,omitempty"`
 }
 
-// SettingsResponse says what a change did.
+// SettingsResponse describes the effect of a change.
 type SettingsResponse struct {
 	Version int             `json:"version"`
 	Hash    string          `json:"hash" doc:"Version of the configuration now in force"`

@@ -9,8 +9,8 @@ import (
 )
 
 // drain ends a run: the bridge takes no new tasks. It stays for Drain, so that entries in the QS can end, and
-// reports their ends. The other entries stay in the QS, and this node keeps their leases: the next run goes
-// on with them.
+// reports their ends. The other entries stay in the QS, and this node keeps their leases, because the next
+// run continues with them.
 func (b *Bridge) drain(ctx context.Context) {
 	b.state.mu.Lock()
 	b.state.draining = true
@@ -45,8 +45,8 @@ func (b *Bridge) drain(ctx context.Context) {
 	}
 }
 
-// goAway reports to the server that the bridge leaves, unless tasks are left: a node that leaves gives up its
-// tasks, and the next run must go on with them.
+// goAway reports to the server that the bridge leaves, unless tasks are left. A node that leaves gives up its
+// tasks, but the next run must continue with them.
 func (b *Bridge) goAway(ctx context.Context, left int) {
 	if left > 0 {
 		b.log.Warn("ending; the tasks in the queueing system continue, and the bridge follows them when it is started again",

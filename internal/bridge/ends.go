@@ -5,7 +5,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Limits of one report: the largest is far below the maximum that the server reads.
+// Limits of one report. The largest report is far below the maximum that the server reads.
 const (
 	maxCause = 4 << 10 // bytes
 	maxEnds  = 200
@@ -13,8 +13,8 @@ const (
 	maxNotes = 1000
 )
 
-// ends adds at most most ends that the server does not know to a request, without those of again, and returns the items
-// of ends that are in the ledger.
+// ends adds ends that the server does not know to a request, at most the number most, without the ends in again. It
+// returns the items of the ends that are in the ledger.
 func (s *state) ends(req *api.ReportRequest, most int, again map[queue.Ref]error) []*item {
 	for _, f := range s.refused {
 		if again[f.Ref] == nil && len(req.Finished) < most {

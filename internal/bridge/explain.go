@@ -2,8 +2,8 @@ package bridge
 
 import "fmt"
 
-// Explain returns an error with the given text that is err for errors.Is and errors.As. It replaces the words
-// of a program or a protocol by words for people.
+// Explain returns an error with the given text that errors.Is and errors.As treat like err. It replaces the
+// words of a program or a protocol by words for people.
 func Explain(err error, format string, args ...any) error {
 	return &explained{fmt.Sprintf(format, args...), err}
 }

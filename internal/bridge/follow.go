@@ -7,8 +7,9 @@ import (
 	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// follows asks the QS about all entries, when it signals changes and at an interval, until ctx ends. It waits
-// four times as long as the answer took, so that many entries do not keep the QS busy all the time.
+// follows asks the QS about all entries, when the QS signals changes and at an interval, until ctx ends.
+// Between two questions it waits for four times the duration of the last answer, so that many entries do not
+// keep the QS busy all the time.
 func (b *Bridge) follows(ctx context.Context) {
 	changed := b.o.QS.Changed()
 	every := b.o.Poll

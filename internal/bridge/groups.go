@@ -25,8 +25,8 @@ type Groups struct {
 // Book returns the settings of the book, in which every job has a group.
 func (g *Groups) Book() frontback.Settings {
 	s := g.Settings
-	// A group of weight 0 takes nothing from the others. Priority groups alone have no weights, so others
-	// gets 1 then.
+	// A group of weight 0 takes nothing from the others. Priority groups have no weights, so if there are
+	// only such groups, others gets the weight 1.
 	if len(s.Groups) == 0 {
 		s.Groups = []frontback.Group{{Name: others, Weight: 1}}
 	} else {
@@ -35,7 +35,7 @@ func (g *Groups) Book() frontback.Settings {
 	return s
 }
 
-// Group returns the group of a pool: the one with the longest path that leads to the pool.
+// Group returns the group of a pool: the group with the longest path that is the pool's path or leads to it.
 func (g *Groups) Group(pool string) string {
 	best, length := others, -1
 	try := func(name, path string) {
@@ -89,7 +89,8 @@ func (g *Groups) For(pools []string, tree []frontback.Group) *Groups {
 	return &out
 }
 
-// others is the group of jobs whose pool belongs to no group: it has no share, and its jobs go to the back.
+// others is the group of jobs whose pool belongs to no group: the group has no share, and its jobs go to the
+// back.
 const others = "(others)"
 
 // usedFor returns the use of a task that holds the resources that it requests for some seconds.

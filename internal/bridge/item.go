@@ -20,11 +20,11 @@ type item struct {
 	sending    bool      // a call that submits it is under way
 	stop       string    // why it must leave the QS; "": it may stay
 	cancelled  time.Time // when we last asked the QS to cancel it
-	absent     int       // how often in a row the QS did not have it
+	absent     int       // how many answers in a row said that the QS does not have it
 	status     Status    // last answer of the QS
 	heard      time.Time
 	unreported bool // the server does not know the phase of status yet
-	says       bool // the server does not know status.Says yet; nothing else is new
+	says       bool // the server does not know status.Says yet; there is no other news
 	stale      bool // the server refused its end for this attempt
 	adoptable  bool // the server said that it may continue under the next attempt
 }

@@ -33,9 +33,9 @@ func (s *state) begin(l api.Lease, now time.Time) *item {
 	return it
 }
 
-// adopt continues an entry under a new attempt. It returns false if the bridge does not know yet whether that
-// is right: the server may have recorded the end of the attempt before, or of attempts in between that
-// another bridge made under our name.
+// adopt continues an entry under a new attempt. It returns false if the bridge does not know yet whether that is
+// right. The server may have recorded the end of the previous attempt, or of attempts in between that another bridge
+// made under our name.
 func (s *state) adopt(it *item, l api.Lease) bool {
 	if it.stop != "" || !it.adoptable && (it.stage == ended || l.Attempt != it.lease.Attempt+1) {
 		it.live = false
@@ -115,8 +115,8 @@ func (s *state) keepUnsent() {
 	s.send = keep
 }
 
-// lapsed marks items whose leases we have lost. The bridge then asks the server about their entries: the task
-// may be over, or the server may lease it again. It takes the lock.
+// lapsed marks items whose leases we have lost. The bridge then asks the server about their tasks, because a task may
+// be over, or the server may lease it again. It takes the lock.
 func (s *state) lapsed(refs []queue.Ref, errs []*api.Error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,13 +132,13 @@ func (s *state) lapsed(refs []queue.Ref, errs []*api.Error) {
 	}
 }
 
-// lost reports whether an error says that an attempt is no longer this bridge's.
+// lost reports whether an error says that an attempt no longer belongs to this bridge.
 func lost(err error) bool {
 	return errors.Is(err, queue.ErrStaleAttempt) || errors.Is(err, queue.ErrNotFound)
 }
 
-// disown removes an attempt that the server does not know, because its database was restored: the server may give its
-// numbers to another attempt.
+// disown removes an attempt that the server does not know, after the server's database was restored: the server may
+// give the numbers to another attempt.
 func (s *state) disown(ref queue.Ref) {
 	it := s.items[task{ref.JobID, ref.Task}]
 	if it == nil || it.lease.Ref != ref {
@@ -149,7 +149,7 @@ func (s *state) disown(ref queue.Ref) {
 	s.abandon(it, "the server does not know it any more: its database was restored")
 }
 
-// abandon removes an item that no lease covers any more, after its entry has left the QS.
+// abandon removes an item without a lease, after its entry has left the QS.
 func (s *state) abandon(it *item, why string) {
 	delete(s.items, it.task())
 	it.stop = why

@@ -15,10 +15,10 @@ import (
 	"github.com/fairlead/fairlead/internal/filelock"
 )
 
-// ledger keeps the data that a bridge must not forget: for each task the marker of its submission, written
-// before the submission is sent, then the number that the QS gave it, then its end, until the server has
-// recorded the end. It also keeps the service that groups have received. When a call returns, its changes are
-// on disk; each call writes all its changes in one transaction.
+// ledger keeps the data that a bridge must not forget: for each task first the marker of its submission,
+// written before the submission is sent, then the number that the QS gave it, and last its end, until the
+// server has recorded the end. It also keeps the service that groups have received. When a call returns, its
+// changes are on disk; each call writes all its changes in one transaction.
 type ledger struct {
 	lock *filelock.Lock
 	id   string // distinguishes it from other ledgers
@@ -42,7 +42,7 @@ type row struct {
 	marker    string
 	lease     api.Lease // the latest lease, under which it is reported
 	priority  int64
-	decision  *frontback.Decision // nil: it is fed as capacity frees
+	decision  *frontback.Decision // nil: it is fed as capacity becomes free
 	held      *frontback.Held     // the book's record of it; nil: none
 	stage     stage
 	id        string // in the QS

@@ -48,7 +48,7 @@ func (l *ledger) open(ctx context.Context, file, node string) (err error) {
 	if l.conn, err = sqlite.OpenConn(file, sqlite.OpenReadWrite, sqlite.OpenCreate, sqlite.OpenWAL); err != nil {
 		return err
 	}
-	// Like the server's own store: a commit is on disk before anybody learns of it.
+	// As in the server's own store, a commit is on disk before anybody learns of it.
 	if err := sqlitex.ExecuteTransient(l.conn, "PRAGMA synchronous = FULL", nil); err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func (l *ledger) rows() ([]*row, error) {
 			return fmt.Errorf("row %d: %w", r.seq, err)
 		}
 		if attempt := int(s.GetInt64("attempt")); r.lease.Attempt != attempt {
-			// An older program has written the row, and kept the start of an earlier attempt only.
+			// An older program has written the row, and stored only the start of an earlier attempt.
 			r.lease.Attempt, r.lease.Since = attempt, time.Time{}
 		}
 		all = append(all, r)

@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// sayEvery is the interval at which the server learns changes of words alone. If thousands of tasks wait in a
-// QS, the place of each in the queue may change all the time.
+// sayEvery is the interval at which the server learns changes that concern only words. If thousands of tasks
+// wait in a QS, the place of each in the queue may change all the time.
 const sayEvery = 2 * time.Second
 
 // notes adds the states of tasks in the QS that the server does not know to a request, and returns their

@@ -29,11 +29,11 @@ type Options struct {
 	// when a slot is free, in the order of the server, and gives all jobs the priority Level.
 	Groups *Groups
 	Level  int64
-	// Slots is how many units (those of the server) the tasks in the QS may have at a time. Default:
-	// practically unlimited with Groups, 1 without.
+	// Slots is how many of the server's units the tasks in the QS may have at a time. Default: practically
+	// unlimited with Groups, 1 without.
 	Slots int64
 	// Resources limits further resources of the tasks in the QS. CPUs, memory and GPUs are unlimited unless
-	// they are named.
+	// Resources names them.
 	Resources map[string]int64
 
 	// Poll is the shortest interval at which the bridge asks the QS about its entries. Default: 1s.
@@ -45,11 +45,11 @@ type Options struct {
 	Batch int
 	// Patience is how long one call of the QS may take. Default: 1m.
 	Patience time.Duration
-	// Drain is how long the bridge stays after it was asked to end, so that entries in the QS can end first.
+	// Drain is how long the bridge stays after a request to end, so that entries in the QS can end first.
 	// Default: it does not wait.
 	Drain time.Duration
-	// TakeOver lets the bridge join under a name whose tasks are in another ledger, which is lost: it submits
-	// the tasks of that ledger again.
+	// TakeOver lets the bridge join under a name whose tasks are in another ledger that is lost. The bridge
+	// submits the tasks of that ledger again.
 	TakeOver bool
 	// Joined is called each time the server has let the bridge in.
 	Joined func()

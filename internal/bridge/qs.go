@@ -32,14 +32,14 @@ type QS interface {
 	// have arrived, and queue.ErrInvalid if the QS will never take it. If Submit itself returns an error,
 	// each submission may have arrived.
 	Submit(ctx context.Context, all []Submission) ([]Receipt, error)
-	// Look returns the states of entries, in their order. It looks for an entry without an ID by its marker.
-	// An entry that the QS was told to forget may be Absent, Unsure, or unchanged.
+	// Look returns the states of entries, in their order. It looks for an entry without an ID by its marker. After
+	// Forget, an entry may be Absent, Unsure, or unchanged.
 	Look(ctx context.Context, all []Entry) ([]Status, error)
 	// Cancel removes entries from the QS, or ends them if they run. It returns no error for an entry that is
 	// over.
 	Cancel(ctx context.Context, all []Entry) error
-	// Forget says that the bridge has saved the ends of entries: the QS may drop everything that it keeps of
-	// them only for us.
+	// Forget tells the QS that the bridge has saved the ends of entries. The QS may drop all data about them that it
+	// keeps only for us.
 	Forget(ctx context.Context, all []Entry) error
 	// Changed has an element when Look would return something new. Nil: the bridge must ask at an interval.
 	Changed() <-chan struct{}
@@ -74,7 +74,7 @@ type Phase int
 const (
 	// Unsure: the QS cannot answer now; the bridge asks again.
 	Unsure Phase = iota
-	// Absent: the QS certainly does not have it, it never ran to an end, and it will not turn up.
+	// Absent: the QS certainly does not have it, it never ran to an end, and it will not appear later.
 	Absent
 	Pending
 	Running

@@ -79,7 +79,8 @@ func (b *Bridge) reportAll(ctx context.Context) bool {
 	}
 }
 
-// allRecorded returns true if the server has recorded all ends that were reported. Else it logs one that is left.
+// allRecorded returns true if the server has recorded all ends that were reported. Otherwise it logs one of the other
+// ends.
 func (b *Bridge) allRecorded(again map[queue.Ref]error) bool {
 	for _, err := range again {
 		b.notReported(err)
@@ -88,8 +89,8 @@ func (b *Bridge) allRecorded(again map[queue.Ref]error) bool {
 	return true
 }
 
-// reported removes everything that the server has accepted from the things to report. It adds the ends that the server
-// could not record to again.
+// reported removes everything that the server has accepted from the list of unreported facts. It adds to again the
+// ends that the server could not record.
 func (b *Bridge) reported(req api.ReportRequest, r *api.ReportResponse, reported, notes []*item,
 	again map[queue.Ref]error) {
 	b.state.mu.Lock()

@@ -8,7 +8,7 @@ import (
 )
 
 // Retry repeats calls of a server or QS that may be away. It records failures in an Outage, and waits longer
-// from try to try.
+// after each try.
 type Retry struct {
 	away  *wait.Outage
 	pause wait.Backoff

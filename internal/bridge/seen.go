@@ -45,7 +45,7 @@ func (s *state) see(it *item, st Status) bool {
 	s.hear(it, st)
 	switch st.Phase {
 	case Absent:
-		// One such answer may only show the instant at which the entry moved from one place to another.
+		// A single such answer may only mean that the entry was just moving from one place to another.
 		if it.absent++; it.absent < 2 && it.stop == "" {
 			wait.Wake(s.signals.follow)
 			return false
@@ -58,7 +58,7 @@ func (s *state) see(it *item, st Status) bool {
 				it.began = time.Now()
 			}
 			if s.book != nil {
-				_ = s.book.Start(it.seq, time.Now()) // the book does not know a job that was fed as capacity freed
+				_ = s.book.Start(it.seq, time.Now()) // the book does not know a job fed as capacity became free
 			}
 			s.hold(it)
 			return true
@@ -123,7 +123,7 @@ func (s *state) finish(it *item, st Status) {
 		st.Ended = time.Now()
 	}
 	used := st.Used
-	if it.began.IsZero() && st.Phase == Succeeded && used != nil { // the QS did not tell when it began
+	if it.began.IsZero() && st.Phase == Succeeded && used != nil { // the QS did not report when it began
 		it.began = st.Ended.Add(-time.Duration(used.Seconds * float64(time.Second)))
 	}
 	if !it.began.IsZero() {
@@ -152,8 +152,8 @@ func (s *state) finish(it *item, st Status) {
 	s.keepOutput(it, st.Output)
 }
 
-// measured returns the use of a task: the reported values where the QS reports them, else those of the
-// resources that it held.
+// measured returns the use of a task: the values that the QS reports and, for the others, the resources
+// that the task held.
 func measured(held, reported frontback.Use) frontback.Use {
 	held.Seconds = cmp.Or(reported.Seconds, held.Seconds)
 	held.CPUSeconds = cmp.Or(reported.CPUSeconds, held.CPUSeconds)

@@ -13,8 +13,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// join joins the server as a node until the server accepts. It claims all tasks in the ledger: otherwise the
-// server would give them to others.
+// join joins the server as a node until the server accepts. It claims all tasks in the ledger, because
+// otherwise the server would give them to others.
 func (b *Bridge) join(ctx context.Context) error {
 	return b.persist(ctx, func() error {
 		b.state.mu.Lock()
@@ -52,7 +52,7 @@ func (b *Bridge) join(ctx context.Context) error {
 // polls asks the server for work and takes the answers, until ctx ends.
 func (b *Bridge) polls(ctx context.Context) {
 	var answers sync.WaitGroup
-	defer answers.Wait() // they use logs that are closed when the bridge has ended
+	defer answers.Wait() // they use logs that are closed when the bridge ends
 	try := b.tryServer()
 	for ctx.Err() == nil {
 		b.state.mu.Lock()
@@ -97,8 +97,8 @@ func (b *Bridge) polls(ctx context.Context) {
 	}
 }
 
-// accept takes leases. The entry of a task that the bridge has already goes on under the new attempt. The
-// bridge writes new tasks to the ledger before it acknowledges and submits them.
+// accept takes leases. If the bridge already has an entry of the task, the entry continues under the new
+// attempt. The bridge writes new tasks to the ledger before it acknowledges and submits them.
 func (b *Bridge) accept(leases []api.Lease) error {
 	if len(leases) == 0 {
 		return nil

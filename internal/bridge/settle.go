@@ -15,7 +15,7 @@ import (
 const settleEvery = 30 * time.Second
 
 // settles asks the server about the tasks whose leases the bridge has lost, until ctx ends. If a task waits,
-// the server leases it again, and its entry goes on under the new attempt. If the task is over or runs
+// the server leases it again, and its entry continues under the new attempt. If the task is over or runs
 // elsewhere, its entry leaves the QS.
 func (b *Bridge) settles(ctx context.Context) {
 	for wait.On(ctx, b.state.signals.settle, settleEvery) {
@@ -96,9 +96,9 @@ func fate(j *api.JobResponse, h *api.History, ref queue.Ref, node string) int {
 	return fateWaits
 }
 
-// noted reports whether the server recorded the end of this attempt and wants another one (then its reply to
-// our report was lost), or recorded the end of a later attempt, which another bridge with our name made
-// meanwhile. Earlier attempts do not count.
+// noted reports whether the server recorded the end of this attempt and wants another attempt, or recorded
+// the end of a later attempt. In the first case its reply to our report was lost; in the second, another
+// bridge with our name made the later attempt meanwhile. Earlier attempts do not count.
 func noted(h *api.History, ref queue.Ref) bool {
 	for _, e := range h.Events {
 		var attempt int

@@ -24,9 +24,9 @@ type state struct {
 	signals signals
 
 	mu       sync.Mutex
-	book     *frontback.Book // nil: tasks are fed as capacity frees
+	book     *frontback.Book // nil: tasks are fed as capacity becomes free
 	items    map[task]*item
-	leaving  []*item // no lease covers them any more: they must leave the QS
+	leaving  []*item // items without a lease: they must leave the QS
 	over     []*item // the server knows their ends: the QS may forget them
 	stale    []Entry // former entries of tasks, which the QS lost: it may forget them
 	send     []*item // to submit, in this order

@@ -52,8 +52,8 @@ func (b *Bridge) submitOnce(ctx context.Context) bool {
 		}
 	}
 	b.state.mu.Unlock()
-	// Look for the unsure items first: if one must be sent again, it goes before items that came later. Items
-	// that stay unsure do not delay the others.
+	// Look for the unsure items first. If such an item must be sent again, it goes before items that came
+	// later. Items that stay unsure do not delay the others.
 	ok := len(unsure) == 0 || b.find(ctx, unsure)
 	b.state.mu.Lock()
 	for _, it := range b.state.send {
@@ -66,7 +66,8 @@ func (b *Bridge) submitOnce(ctx context.Context) bool {
 	return (len(batch) == 0 || b.put(ctx, batch)) && ok
 }
 
-// find looks for submissions whose reply was lost. Those that the QS does not have are sent again.
+// find looks for submissions whose reply was lost. The bridge sends again the submissions that the QS does
+// not have.
 func (b *Bridge) find(ctx context.Context, unsure []*item) bool {
 	statuses, err := b.look(ctx, unsure)
 	if err != nil {

@@ -26,8 +26,8 @@ func (x station) leave(env map[string]string) map[string]string {
 }
 
 // ring says why the bridge refuses a job that has come through it before, and returns "" for other jobs. The
-// queueing system of this bridge hands jobs, directly or through other bridges, to the server whose jobs the
-// bridge takes, and the job would go round forever.
+// queueing system of this bridge then hands jobs, directly or through other bridges, to the server whose
+// jobs the bridge takes. Without the refusal the job would circulate forever.
 func (x station) ring(l *api.Lease) string {
 	trail := strings.Fields(l.Job.Env[environ.Trail])
 	at := slices.Index(trail, string(x))

@@ -148,7 +148,7 @@ func (s *State) end(ref queue.Ref, ended, now time.Time, learn bool, how queue.O
 	return r
 }
 
-// forgetRun removes the attempt before ref, which is over in the store but whose end has not been reported here yet.
+// forgetRun removes the attempt before ref, which is over in the store but whose end this engine has not learned yet.
 // The caller replaces it by ref.
 func (s *State) forgetRun(ref queue.Ref, now time.Time) {
 	id := taskID{ref.JobID, ref.Task}
@@ -231,8 +231,8 @@ func (a *applier) endedElsewhere(s *State, runs []queue.Run, now time.Time) {
 	}
 }
 
-// moveOn records that a run waits in another queueing system, or began there. It ignores news that would turn a run
-// back, because such news is late.
+// moveOn records that a run waits in another queueing system, or began there. It ignores late news that would set a run
+// back to an earlier stage.
 func (a *applier) moveOn(s *State, r *liveRun, to queue.Run, now time.Time) {
 	switch {
 	case to.Queued && !r.Queued && !r.begun:
@@ -290,8 +290,8 @@ func (s *State) countOut(r *liveRun, ended, now time.Time, learn bool, how queue
 }
 
 // cameAt returns when a task began to wait for room. A task that waited for something else would not have run earlier
-// on its pool's own cluster: a second attempt, a task of a job with dependencies, and one of a job that limits its own
-// tasks count from their start.
+// on a private cluster of its pool. So three sorts of task count from their start: second attempts, tasks of a job with
+// dependencies, and tasks of a job that limits its own tasks.
 func cameAt(lease *queue.Lease) time.Time {
 	j := lease.Job
 	if lease.Attempt > 1 || len(j.After) > 0 || j.MaxRunning > 0 {

@@ -10,10 +10,10 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// When a node cannot begin a task because a name in the job is missing there, the job or the node may be the reason: a
-// mistyped command is missing everywhere, and a node that has lost a file system lacks what others have. A job that is
-// the reason fails at once, as in a shell. A node that is the reason must not fail the jobs of others, so every doubt
-// sends the job to another node.
+// When a node cannot begin a task because a name in the job is missing there, the job or the node may be the reason. A
+// mistyped command is missing everywhere; a node that has lost a file system lacks files that other nodes have. If the
+// job is the reason, it fails at once, as in a shell. If the node is the reason, it must not make jobs fail. So in case
+// of doubt the job goes to another node.
 
 // notBegun is a task that a node could not begin.
 type notBegun struct {
@@ -25,7 +25,7 @@ type notBegun struct {
 
 // itsOwn reports whether the job is the reason. It is in two cases:
 //
-//   - The name is missing, the directories above it are there, and the node has begun other tasks lately. This does not
+//   - The name is missing, the directories above it exist, and the node has begun other tasks lately. This does not
 //     count if another job has lately begun with the same command: then the command is missing on this node only.
 //   - Another node failed in the same way before. Besides, one of the two nodes has begun other tasks lately, or both
 //     have the directories above the name.
@@ -66,14 +66,14 @@ func (x notBegun) end() {
 // exitNotFound is the code with which shells say that they did not find a command.
 const exitNotFound = 127
 
-// proven reports whether a node is in order as far as known: it has begun or completed tasks lately, and no other job
-// has failed to begin there since it began the last.
+// proven reports whether a node works, as far as known: it has begun or completed tasks lately, and since it last began
+// a task, no other job has failed to begin there.
 func (f faults) proven(node string, job int64, now time.Time) bool {
 	x := f.nodes[node]
 	return x != nil && now.Sub(x.proved) < provenFor && x.refused.only(job)
 }
 
-// anyProven reports whether a node that could not begin the job is in order.
+// anyProven reports whether some node that could not begin the job works.
 func (f faults) anyProven(x notBegun, now time.Time) bool {
 	job := x.run.Ref.JobID
 	return f.proven(x.run.Holder, job, now) || slices.ContainsFunc(x.avoid, func(a queue.Avoided) bool {
@@ -96,7 +96,7 @@ func (f faults) acquit(job int64) {
 	}
 }
 
-// countRefused counts an attempt that did not begin: against its node, unless its job is the reason. reported is the
+// countRefused counts an attempt that did not begin against its node, unless its job is the reason. reported is the
 // outcome before the engine decided about it. The run is nil if it was unknown.
 func countRefused(s *State, r *liveRun, o, reported queue.Outcome, now time.Time) {
 	switch {
@@ -105,7 +105,7 @@ func countRefused(s *State, r *liveRun, o, reported queue.Outcome, now time.Time
 		if r != nil {
 			s.Faults.acquit(r.Ref.JobID)
 		}
-		if r != nil && !reported.NotFound { // the node may have lost a file system: it has to prove itself again
+		if r != nil && !reported.NotFound { // the node may have lost a file system: it has to prove itself anew
 			s.Faults.of(r.Holder, now).refused.add(r.Ref.JobID)
 		}
 		return

@@ -12,7 +12,7 @@ import (
 )
 
 // bridges maps the nodes of bridges to the kinds of their bridges. Tasks that were leased to a bridge continue in its
-// queueing system while the bridge or this server is down. The kind tells users then which bridge to start.
+// queueing system while the bridge or this server is down. The kind then lets users know which bridge to start.
 var bridges = override[string]{
 	name: "bridge", prefix: "bridged/",
 	in: func(s *State) *map[string]string { return &s.InForce.bridges },
@@ -37,8 +37,9 @@ func (o *Overrides) ForgetBridge(ctx context.Context, node string) error {
 	return o.keepBridge(ctx, node, "")
 }
 
-// WhichBridge says which bridges to start if all nodes that are down belong to bridges; "" if some do not, or no node
-// is down. It includes nodes that have not joined since the server started, but not drained ones.
+// WhichBridge says which bridges to start if all nodes that are down belong to bridges. It returns "" if some of
+// these nodes do not, or if no node is down. Nodes that have not joined since the server started count, but drained
+// nodes do not.
 func (f *inForce) WhichBridge(core *sched.Scheduler) string {
 	kinds := maps.Clone(f.bridges)
 	maps.DeleteFunc(kinds, func(name, _ string) bool { return f.drained[name] != "" }) // its bridge ended on purpose

@@ -121,8 +121,8 @@ func submitSettled(ctx context.Context, own []queue.Job, out []queue.Submission,
 	return nil
 }
 
-// submitRound submits the jobs with the given indices. The jobs of the call that these depend on have been submitted
-// before.
+// submitRound submits the jobs with the given indices. Any jobs of the same call that these depend on have been
+// submitted before.
 func submitRound(ctx context.Context, jobs []queue.Job, out []queue.Submission, round []int, add adder) error {
 	var batch []*queue.Job
 	var at []int
@@ -157,7 +157,8 @@ func submitRound(ctx context.Context, jobs []queue.Job, out []queue.Submission, 
 	return nil
 }
 
-// inRounds orders the jobs of one call so that each comes after those it depends on. Nearly always one round is enough.
+// inRounds divides the jobs of one call into rounds, so that each job comes after the jobs that it depends on. Nearly
+// always one round is enough.
 func inRounds(jobs []queue.Job, out []queue.Submission) ([][]int, error) {
 	placed := make([]bool, len(jobs))
 	var rounds [][]int
@@ -336,7 +337,7 @@ func (c *Client) settleMove(by *access.Principal, j *queue.Job, a *queue.Alterat
 // adder adds jobs that were checked, as [queue.Store.Submit] does.
 type adder func(ctx context.Context, jobs []*queue.Job) ([]queue.Submission, error)
 
-// submitted has the fields of a submission that distinguish one job from another. It leaves out fields that change when
+// submitted has the fields of a submission that distinguish one job from another. It leaves out fields that change if
 // the same job is submitted again, such as its trace.
 type submitted struct {
 	Name        string             `json:",omitzero"`
@@ -403,10 +404,10 @@ func digestOf(j *queue.Job) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// SubmitTx is [Client.Submit] as part of your own transaction, in the same database as the jobs: the jobs exist exactly
-// if the transaction commits, together with its other writes. Until then nobody sees them, and nobody waits for the
-// transaction, except another submission with the same Key. After an error that is not about one of the jobs, roll the
-// transaction back; you may then try again.
+// SubmitTx is [Client.Submit] as part of your own transaction, in the same database as the jobs. The jobs come into
+// existence together with the other writes of the transaction, when it commits. Until then nobody sees them, and only
+// another submission with the same Key waits for the transaction. After an error that is not about one of the jobs,
+// roll the transaction back; you may then try again.
 func (c *Client) SubmitTx(ctx context.Context, tx queue.Tx, jobs ...queue.Job) ([]int64, error) {
 	subs, err := c.submitBy(ctx, jobs, func(*queue.Job) error { return nil }, func(ctx context.Context, jobs []*queue.Job) ([]queue.Submission, error) {
 		return tx.Submit(ctx, c.store, jobs)

@@ -41,8 +41,8 @@ func (l *Loop) Configure(ctx context.Context, s allocation.Config) error {
 		l.client.Shares.Store(&s)
 		st.touch()
 		st.wakeUp()
-		// The shares are current now. If the store did not get the half-life, the rebuild sends it again when the store
-		// answers. The rebuild also reads the days, at a moment at which all running tasks are known.
+		// The shares are current now. If the store did not get the half-life, the rebuild sends it again as soon as the
+		// store answers. The rebuild also reads the days, at a moment at which all running tasks are known.
 		seed, err := l.sendShares(ctx, st, half)
 		st.dirty = st.dirty || seed || err != nil
 		return nil
@@ -60,8 +60,8 @@ func (l *Loop) sendShares(ctx context.Context, s *State, before time.Duration) (
 	return l.builder.keepDays(ctx, s)
 }
 
-// CheckUnit refuses a unit other than the current one: all running and waiting tasks and all usage are counted in that,
-// so limits and charges in the new unit would be applied to amounts in the old one.
+// CheckUnit refuses a unit other than the current one: all running and waiting tasks and all usage are counted in the
+// current unit, so limits and charges in the new unit would apply to amounts in the old one.
 func (l *Loop) CheckUnit(s allocation.Config) error {
 	return Read(l, func(st *State) error {
 		if is, next := st.Core.Cluster().Unit(), s.Unit(); next != is {

@@ -3,6 +3,6 @@
 // it read its [State] to explain, forecast and report.
 //
 // It uses the types of package queue, the shares of package allocation and the core of package sched. It must not
-// import HTTP, files or processes, because their packages are above it. The root package offers the part that a program
-// with its own jobs needs.
+// import the packages for HTTP, files or processes, because these are above it. The root package offers the part that a
+// program with its own jobs needs.
 package engine

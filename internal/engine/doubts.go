@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// provenFor is the time after the begin of a task for which its node and its command count as working.
+// provenFor is the time for which a task that has begun counts as proof that its node and its command work.
 const provenFor = time.Hour
 
 // A doubt holds the tasks of a job that a node could not begin, until it is known whether the job is to blame.
@@ -38,8 +38,8 @@ func (d *doubts) add(job int64, user, cause string) {
 	x.tasks++
 }
 
-// users returns the number of users who named different things that are missing: many jobs with the same mistake are
-// no sign of a broken node.
+// users returns the number of users who named different missing things. Many jobs with the same mistake are no sign
+// of a broken node.
 func (d doubts) users() int {
 	users, causes := map[string]bool{}, map[string]bool{}
 	for _, x := range d {

@@ -26,8 +26,8 @@ func (o *Overrides) Drained(node string) bool {
 	})
 }
 
-// SetMaintenance marks a node as being serviced. Like a drained node it takes no more tasks, but it is shown apart from
-// nodes that may never come back. This survives a restart, and lasts until SetDrained resumes the node.
+// SetMaintenance marks a node as being serviced. Like a drained node it takes no more tasks, but lists show it apart
+// from nodes that may never come back. The mark survives a restart, and lasts until SetDrained resumes the node.
 func (o *Overrides) SetMaintenance(ctx context.Context, node, why string) error {
 	return o.setDrained(ctx, node, maintained+cmp.Or(why, "no reason given"))
 }
@@ -47,7 +47,7 @@ func (o *Overrides) SetDrained(ctx context.Context, node string, drained bool, w
 	return o.setDrained(ctx, node, cmp.Or(why, "no reason given"))
 }
 
-// setDrained records why a node takes no more tasks, "" if it does.
+// setDrained records why a node takes no more tasks; "" if the node takes tasks.
 func (o *Overrides) setDrained(ctx context.Context, node, why string) error {
 	return drains.change(ctx, o.changer, func(s *State) (*change[string], error) {
 		_, known := s.Core.Cluster().Lookup(node)
@@ -59,7 +59,8 @@ func (o *Overrides) setDrained(ctx context.Context, node, why string) error {
 	})
 }
 
-// mend lets jobs that a node could not begin go to it again: the user who resumes the node vouches for it.
+// mend lets jobs that a node could not begin go to that node again, because the user who resumes the node vouches for
+// it.
 func (o *Overrides) mend(ctx context.Context, node string) error {
 	if !read(o.base, func(s *State) bool { return s.Core.Cluster().Excepted(node) }) {
 		return nil

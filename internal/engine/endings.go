@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// endings collects the ends of attempts from callers that each have one. A caller does not wait for others; yet where
-// thousands of small tasks end every second, one transaction ends many of them.
+// endings collects the ends of attempts from callers with one end each. A caller does not wait for others. Still,
+// where thousands of small tasks end every second, one transaction ends many of them.
 type endings = batch.Batcher[queue.Result, struct{}]
 
 // maxTogether is the maximum number of ends in one transaction.

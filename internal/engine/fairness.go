@@ -11,8 +11,8 @@ import (
 var fairnessSpans = []usage.Span{{Part: 5 * time.Minute, Parts: 12}, {Part: time.Hour, Parts: 24}}
 
 // fairnessPart bounds the time that measuring fairness takes: after a measurement the engine makes none for
-// fairnessPart times its duration. So a few dozen pools are measured at every event, and the account is exact; a
-// hundred thousand are measured every few seconds.
+// fairnessPart times its duration. So the engine measures a few dozen pools at every event, and the account is
+// exact. It measures a hundred thousand pools every few seconds.
 const fairnessPart = 100
 
 // fairness is the engine's account of how fair its decisions are.
@@ -27,8 +27,8 @@ type fairness struct {
 	next    time.Time // earliest time of the next measurement
 }
 
-// leave records the numbers of a core's pools before another core replaces it: the account goes on, and recognizes
-// pools by their paths.
+// leave records the numbers of a core's pools before another core replaces it: the account continues, and
+// recognizes pools by their paths.
 func (f *fairness) leave(core *sched.Scheduler) {
 	if core == nil {
 		f.Account, f.known = usage.NewFairness(time.Now(), fairnessSpans...), map[string]int{}

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// A node that begins none of its tasks always has room, so it would be given the whole queue. So it is drained
+// A node that begins none of its tasks always has room, so it would get the whole queue. Therefore the server drains it
 //
 //   - when it refused tasks of three users in a row for reasons of its own. If the job names something that is
 //     missing, such as a directory, it may be missing everywhere: that counts once another node has begun the job;
@@ -36,15 +36,15 @@ type Fault struct {
 	Last  string    `json:"last"` // why it did not begin the last of them
 }
 
-// fault is the internal record of such a row.
+// fault is the internal record of such a streak.
 type fault struct {
 	Fault
 	blamed   map[string]bool // users of tasks that count
 	open     doubts          // tasks for which the node or their job may be the reason
 	silences int             // leases that ended without a sign that the task began
-	gone     bool            // the node is drained for it, or about to be
+	gone     bool            // the node is drained for it, or is about to be
 	proved   time.Time       // when the last task started that the node began, or one of its tasks succeeded
-	refused  jobSet          // jobs that it has not begun since the start of the row
+	refused  jobSet          // jobs that it has not begun since the start of the streak
 }
 
 // faults are the faults of all nodes.
@@ -98,8 +98,8 @@ func (f faults) silent(r *liveRun, now time.Time) {
 	x.blame(r.Header.User)
 }
 
-// hear records that a node reports that it runs a task. It blames the nodes that could not begin a task of the same job
-// because of something the job names: the fault was theirs, not the job's.
+// hear records that a node reports that it runs a task. hear blames the nodes that could not begin a task of the same
+// job because something that the job names was missing: the fault was theirs, not the job's.
 func (f faults) hear(r *liveRun) {
 	if r.heard {
 		return
@@ -125,8 +125,8 @@ func (f faults) hear(r *liveRun) {
 	}
 }
 
-// succeeded records that a task of a node has succeeded. That does not end the row: a node that loses a file system may
-// still end what it has begun.
+// succeeded records that a task of a node has succeeded. That does not end the streak: a node that loses a file system
+// may still end the tasks that it has begun.
 func (f faults) succeeded(r *liveRun, now time.Time) {
 	if x := f.nodes[r.Holder]; x != nil {
 		x.proved = now
@@ -184,8 +184,8 @@ func (x *fault) row() Fault {
 	return out
 }
 
-// Row returns a copy of a node's fault, or nil if it has none. Refused tasks of one user alone are no
-// fault of the node: the user's jobs may be mistaken.
+// Row returns a copy of a node's fault, or nil if it has none. If only one user's tasks were refused, the node counts
+// as faultless, because the user's jobs may be wrong.
 func (f faults) Row(node string) *Fault {
 	x := f.nodes[node]
 	if x == nil || x.Users == 0 && x.open.users() < 2 {
@@ -195,8 +195,7 @@ func (f faults) Row(node string) *Fault {
 	return &out
 }
 
-// ranOut counts an expired lease of a node that still reports, if it never reported on the task since it was handed
-// over.
+// ranOut counts an expired lease of a node that still reports, if the node has never reported the task since it got it.
 func (f faults) ranOut(r *liveRun, now time.Time) {
 	m := r.member
 	if m == nil || r.heard || r.Queued || m.Info.Queue || now.Sub(m.Seen) > m.ttl/2 {

@@ -33,10 +33,11 @@ type finisher struct {
 // refuses reports whether a result is about a task that its node could not begin.
 func refuses(r queue.Result) bool { return r.Outcome.Refused != "" }
 
-// weigh decides about tasks that a node could not begin: if the job itself is the reason, it ends. Else, if another
-// known node could take the task, up or not, the task waits for that node. If there is none, the job ends if this node
-// will never begin it; else the node gets it again. Of the results that end a job, NotFound marks those for which no
-// node is to blame. The caller holds refusing until the results are in the store, because each result affects the next.
+// weigh decides about tasks that a node could not begin: If the job itself is the reason, it ends. Otherwise, if
+// another known node, up or not, could take the task, the task waits for that node. If there is no such node, the job
+// ends if this node will never begin it; if it might, the node gets the task again. If a result ends a job and no node
+// is to blame, NotFound marks the result. The caller holds refusing until the results are in the store, because each
+// result affects the next.
 func (f *finisher) weigh(ctx context.Context, results []queue.Result) ([]queue.Result, error) {
 	jobs, err := f.refusedJobs(ctx, results)
 	if err != nil {
@@ -167,7 +168,7 @@ func (f *finisher) finish(ctx context.Context, results []queue.Result) ([]queue.
 	return update2(f.base, func(s *State) ([]queue.Verdict, error) {
 		for i, v := range verdicts {
 			if errors.Is(v.Err, queue.ErrStaleAttempt) {
-				s.end(results[i].Ref, now, now, false, queue.Outcome{}) // it is over in the store, so it is here
+				s.end(results[i].Ref, now, now, false, queue.Outcome{}) // it is over in the store, so it is over here
 			}
 			if v.Err != nil {
 				continue
@@ -195,8 +196,8 @@ func (f *finisher) finish(ctx context.Context, results []queue.Result) ([]queue.
 	})
 }
 
-// record has the store end attempts. If the store refuses the call, record halves the results again and again, so that
-// only the ends that the store refuses by themselves are left; these have the error [unkept].
+// record has the store end attempts. If the store refuses the call, record halves the results again and again, until it
+// has isolated the ends that the store refuses. Their error is [unkept].
 func (f *finisher) record(ctx context.Context, results []queue.Result) ([]queue.Verdict, error) {
 	verdicts, err := f.Store.Finish(ctx, results)
 	if err == nil || ctx.Err() != nil || !refusesEnds(err) {
@@ -233,9 +234,9 @@ func bound(s *State, results []queue.Result) []*liveRun {
 	return runs
 }
 
-// runsOf returns the runs of attempts, nil for each unknown attempt. Look them up before the store learns how the
-// attempts ended: after that the next attempts may begin before the store's answer arrives, and news about their nodes
-// would be lost.
+// runsOf returns the runs of attempts, nil for each unknown attempt. Callers look the runs up before the store learns
+// how the attempts ended. Later, the next attempts might begin before the store's answer arrives, and news about their
+// nodes would be lost.
 func runsOf(s *State, results []queue.Result) []*liveRun {
 	runs := make([]*liveRun, len(results))
 	for i, res := range results {
@@ -298,7 +299,7 @@ func (m *Member) Release(ctx context.Context, refs []queue.Ref) error {
 
 // Holds checks whether the worker holds each attempt: if another worker holds one, its error is
 // [queue.ErrStaleAttempt]. Attempts that are over have no error here; the store refuses them. The result is nil if no
-// attempt has an error. One node holds an attempt from its beginning to its end, so the result stays valid.
+// attempt has an error. The result stays valid, because one node holds an attempt from its beginning to its end.
 func (m *Member) Holds(ctx context.Context, refs []queue.Ref) ([]error, error) {
 	errs, unknown := m.heldHere(refs)
 	tasks := map[int64]map[queue.Ref]string{}

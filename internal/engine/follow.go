@@ -69,7 +69,7 @@ func (f *follower) syncHeld(ctx context.Context) error {
 	return f.resettle(ctx)
 }
 
-// readChanges applies the changes of the store up to a cursor, or all if that is 0.
+// readChanges applies the changes of the store up to a cursor, or all changes if the cursor is 0.
 func (f *follower) readChanges(ctx context.Context, upTo int64) error {
 	err := f.followTo(ctx, upTo)
 	if errors.Is(err, queue.ErrBehind) {
@@ -78,7 +78,7 @@ func (f *follower) readChanges(ctx context.Context, upTo int64) error {
 	return err
 }
 
-// followTo is readChanges while the store still has all changes since the last one read; else it fails with
+// followTo is readChanges while the store still has all changes since the last one read; otherwise it fails with
 // [queue.ErrBehind].
 func (f *follower) followTo(ctx context.Context, upTo int64) error {
 	for {

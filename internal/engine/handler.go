@@ -19,7 +19,7 @@ import (
 // Handler does the work of one kind of job.
 type Handler interface {
 	// Handle runs one task. The context ends when the job is canceled, its time limit is over, or the lease is lost;
-	// its cause says which. A nil error is success; a task that returns an error is tried again as often as its job
+	// its cause says which. A nil error is success. A task that returns an error runs again as often as its job
 	// allows.
 	Handle(ctx context.Context, l *queue.Lease) error
 }
@@ -112,7 +112,7 @@ func (a *workers) Work(ctx context.Context, o WorkOptions) error {
 	return nil
 }
 
-// joinFree joins once the name is free: a killed process counts as present under its name for a while.
+// joinFree joins as soon as the name is free: a killed process counts as present under its name for a while.
 func (a *workers) joinFree(ctx context.Context, name string, capacity queue.Amounts, w Worker) (*Member, error) {
 	for began := time.Now(); ; {
 		m, err := a.Join(ctx, name, capacity, NodeInfo{}, w, nil)
@@ -125,8 +125,8 @@ func (a *workers) joinFree(ctx context.Context, name string, capacity queue.Amou
 	}
 }
 
-// handlerWorker runs handlers, each task in a goroutine. A goroutine that ends a task takes another: its stack has
-// grown already, and growing a stack takes longer than running a small task.
+// handlerWorker runs handlers, each task in a goroutine. A goroutine that has finished a task takes another one,
+// because its stack has already grown, and growing a stack takes longer than running a small task.
 type handlerWorker struct {
 	log      *slog.Logger
 	ended    func(*queue.Lease, queue.Outcome) // called for each attempt, if not nil
@@ -313,8 +313,8 @@ func (w *handlerWorker) goOn(f func()) {
 	}
 }
 
-// insist calls tell until the store takes the outcome of an attempt. After the grace period it tries only for a short
-// time, because the program is ending.
+// insist calls tell until the store takes the outcome of an attempt. After the grace period it keeps trying only for
+// a short time, because the program is ending.
 func (w *handlerWorker) insist(work context.Context, l *queue.Lease, tell func(context.Context) error) {
 	ctx, end := outlasting(work, lastWords)
 	defer end()

@@ -45,8 +45,8 @@ type Boost struct {
 	Reason  string  `json:"reason,omitempty"`
 	Starter bool    `json:"starter,omitempty"` // of a new pool, by the configuration
 
-	// Base is the total service of the pool when the boost began. The difference from the present total is the same
-	// before and after a restart.
+	// Base is the total service of the pool when the boost began. The present total less Base is the same before and
+	// after a restart.
 	Base float64 `json:"base,omitempty"`
 }
 

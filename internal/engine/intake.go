@@ -72,8 +72,7 @@ func (in *Intake) checkOf(o SubmitOptions) func(*queue.Job) error {
 	return func(j *queue.Job) error { return cmp.Or(in.CheckWindow(j), in.Unsatisfiable(j)) }
 }
 
-// CheckLimits returns the error with which user limits would refuse a submission of the jobs by this user. It stores
-// nothing.
+// CheckLimits returns the error that user limits would cause if this user submitted the jobs. It stores nothing.
 func (in *Intake) CheckLimits(ctx context.Context, by *access.Principal, jobs []queue.Job) error {
 	own, out := in.client.settled(jobs, by, func(*queue.Job) error { return nil })
 	done, err := in.admitJobs(ctx, own, out)
@@ -155,8 +154,8 @@ func (in *Intake) inUse(ctx context.Context, jobs []queue.Job, out []queue.Submi
 	return known, nil
 }
 
-// news reports which jobs would be new: their key belongs to no other job, nor to one before them. It returns nil if no
-// key was looked up.
+// news reports which jobs would be new: their key belongs to no stored job, nor to an earlier one of the same call. It
+// returns nil if no key was looked up.
 func news(jobs []queue.Job, known []queue.Submission) (isNew []bool) {
 	seen := map[[2]string]bool{}
 	for i, s := range known {
@@ -256,8 +255,8 @@ func (in *Intake) CheckWindow(j *queue.Job) error {
 }
 
 // Unsatisfiable returns an error for a job that requests more than its pool may ever have, or that no known node, up or
-// not, could ever run. It ignores nodes while some may be unknown: before the first node for such work has joined, and
-// after a restart for as long as agents may take to return.
+// not, could ever run. It does not check nodes while some may still be unknown: before the first node for such work has
+// joined, and, after a restart, for the time that agents may take to return.
 func (in *Intake) Unsatisfiable(j *queue.Job) error {
 	h := HeaderOf(j)
 	return read(in.base, func(s *State) error {

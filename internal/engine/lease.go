@@ -34,7 +34,7 @@ func (st *State) wentElsewhere(s *chosenStart, lease *queue.Lease) bool {
 		slices.Contains(st.Mended.avoided(HeaderOf(lease.Job)), s.holder)
 }
 
-// lost records that a task could not be leased: as far as this server knows it still waits.
+// lost records that a task could not be leased: as far as this server knows, the task still waits.
 func (s *State) lost(run sched.RunID, now time.Time) {
 	j := s.Core.Read().JobOf(run)
 	s.Core.Abort(run, now, true)
@@ -103,8 +103,8 @@ type demands struct {
 	holds []sched.Held
 }
 
-// demandsOf returns the demands of a chosen task. The store needs to check what the task holds only if other servers
-// start tasks too: the core may not know all of theirs yet.
+// demandsOf returns the demands of a chosen task. The store needs to check the limited amounts that the task holds only
+// if other servers start tasks too, because the core may not know all of their tasks yet.
 func (l *leaser) demandsOf(st *State, run sched.RunID) (d demands) {
 	d.rates = st.Core.Read().RatesOf(run)
 	if s, ok := l.Store.(queue.Sharer); ok && s.Shared() {
@@ -123,8 +123,8 @@ func settleRates(core *sched.Scheduler, grants []queue.Grant, now time.Time) {
 }
 
 // sayQueued reports to the store the leases that go to nodes of other queueing systems, where the tasks will wait. It
-// extends these leases at once to the length that the node wants: the worker may die before it renews them, while the
-// tasks continue there.
+// also extends these leases at once to the length that the node wants, because the worker may die before it renews
+// them, while the tasks continue in the other system.
 func (l *leaser) sayQueued(ctx context.Context, c *choice, grants []queue.Grant) error {
 	var all []queue.Progress
 	long := map[time.Duration][]queue.Ref{}
@@ -165,8 +165,8 @@ type leaser struct {
 	misplaced []misplaced // leases that a step must return
 }
 
-// lease leases the chosen tasks and hands them over. It reports whether a task was lost to another server, so that
-// there is room for a different one.
+// lease leases the chosen tasks and hands them over. It reports whether a task was lost to another server, which leaves
+// room for a different one.
 func (l *leaser) lease(ctx context.Context, c *choice) (lost bool, err error) {
 	asked := time.Now()
 	grants, err := l.Store.Lease(ctx, c.holder, c.wants(), l.Options.LeaseTTL)
@@ -219,7 +219,7 @@ func (l *leaser) lease(ctx context.Context, c *choice) (lost bool, err error) {
 
 // lose gives up the starts of a want: its job cannot be leased, or a limit across all servers is reached. It reports
 // whether that leaves room for another task now. If a license or a user limit refused the task, there is no room until
-// a change of the store says so; the grant itself reports the rates.
+// a change of the store reports it. For rates, the grant itself reports the state.
 func (l *leaser) lose(ctx context.Context, st *State, c *choice, want int, g queue.Grant, now time.Time) bool {
 	for _, s := range c.of(want) {
 		switch {
@@ -347,8 +347,8 @@ type misplaced struct {
 	holder string
 }
 
-// doubt has the core rebuilt after the caller gave up on a call to the store: the call may have ended attempts, and the
-// changes do not show that.
+// doubt makes the engine rebuild the core after a caller gave up on a call to the store: the call may have ended
+// attempts, and the changes do not show that.
 func (r *releaser) doubt(ctx context.Context) {
 	if ctx.Err() == nil {
 		return

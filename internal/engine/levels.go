@@ -12,7 +12,8 @@ import (
 )
 
 // levelsSetting is the key under which the store keeps the levels of pools, see [sched.Memory.Levels]. They change with
-// each decision, so servers do not follow them: each has its own, and one that starts takes the latest in the store.
+// each decision, so servers do not follow each other's levels: each has its own, and a server that starts takes the
+// latest levels in the store.
 const levelsSetting = "levels"
 
 // How often levels are stored: a killed server loses the changes since the last time. There may be many pools, so
@@ -91,7 +92,7 @@ func levelsText(all []sched.Known) string {
 	return string(b)
 }
 
-// readLevels reads the stored levels. If they are malformed, all pools begin level.
+// readLevels reads the stored levels. If they are malformed, all pools begin at the same level.
 func (b *base) readLevels(ctx context.Context) ([]sched.Known, error) {
 	keeper, ok := b.Store.(queue.Settings)
 	if !ok {

@@ -176,8 +176,8 @@ func (l *Loop) Run(ctx context.Context) error {
 	}
 }
 
-// expireEvery returns the interval of the search for expired leases. Where other servers may take over the tasks of a
-// dead one, they should not wait for much longer than its leases last.
+// expireEvery returns the interval of the search for expired leases. If other servers may take over the tasks of a dead
+// one, they should not wait much longer than its leases last.
 func (l *Loop) expireEvery() time.Duration {
 	d := max(l.Options.LeaseTTL/8, time.Millisecond)
 	if l.peers.store != nil {
@@ -186,7 +186,7 @@ func (l *Loop) expireEvery() time.Duration {
 	return d
 }
 
-// turn brings the core up to date and starts the tasks that it chooses. It returns the instant at which another turn is
+// turn brings the core up to date and starts the tasks that it chooses. It returns the instant of the next turn that is
 // worthwhile even if nothing changes.
 func (l *Loop) turn(ctx context.Context) (next time.Time, err error) {
 	if err := l.Sync(ctx); err != nil {
@@ -210,7 +210,7 @@ func (l *Loop) turn(ctx context.Context) (next time.Time, err error) {
 // submitted before the question.
 func (l *Loop) Sync(ctx context.Context) error { return l.follower.sync(ctx) }
 
-// How long a view waits for the store before it shows an older state: at first, and soon after the store did not
+// How long a view waits for the store before it shows an older state: normally, and soon after the store has failed to
 // answer.
 const (
 	viewWait  = time.Second

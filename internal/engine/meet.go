@@ -13,8 +13,8 @@ import (
 )
 
 // meet is sync before a question about a pool. If all jobs of a pool have been held since their submission, no change
-// in the feed mentions it, but the store has an account of it. So if the core knows no pool of that name and the store
-// has jobs there, meet adds all pools that have accounts to the core.
+// in the feed mentions the pool, but the store has an account of it. So if the core knows no pool of that name but the
+// store has jobs there, meet adds all pools with accounts to the core.
 func (f *follower) meet(ctx context.Context, name string) error {
 	if err := f.sync(ctx); err != nil {
 		return err

@@ -22,9 +22,10 @@ type workers struct {
 	finisher  *finisher
 }
 
-// Join adds a worker with its capacity under the name of its node. running are the attempts that it already runs, nil
-// if it is new. Attempts that the engine expects there and that are not in running are released, because they never
-// began, or, if the worker is new, count as lost. A worker that joins under the name of another replaces it.
+// Join adds a worker with its capacity under the name of its node. running has the attempts that it already runs; nil
+// if the worker is new. The engine releases attempts that it expects there but that are not in running, because they
+// never began. If the worker is new, such attempts count as lost. A worker that joins under the name of another
+// replaces it.
 func (w *workers) Join(ctx context.Context, name string, capacity queue.Amounts, info NodeInfo, worker Worker, running []queue.Ref) (*Member, error) {
 	if err := CheckNode(name); err != nil {
 		return nil, err
@@ -32,7 +33,7 @@ func (w *workers) Join(ctx context.Context, name string, capacity queue.Amounts,
 	if err := cmp.Or(queue.CheckText("version", info.Version, queue.MaxName), queue.CheckText("host", info.Host, queue.MaxName), checkCapacity(capacity), CheckLabels(info.Labels)); err != nil {
 		return nil, err
 	}
-	// Until the node is a member, no announcement may say that this server lacks it.
+	// Before the node is a member, no announcement may say that this server lacks it.
 	w.peers.sending.Lock()
 	defer w.peers.sending.Unlock()
 	if err := w.peers.announce(ctx, &queue.ServedNode{Name: name, State: cluster.Up.String(), Capacity: capacity, Labels: info.Labels, Seen: time.Now()}); err != nil {
@@ -98,7 +99,7 @@ func (w *workers) Foreign(ctx context.Context, node string, running []queue.Run)
 		}
 		same := func(t queue.Task) bool { return t.Holder == node && sameStart(says, t.Started) }
 		if !slices.ContainsFunc(tasks, func(t queue.Task) bool {
-			// The store keeps no more about an earlier attempt, and accepts nothing about it.
+			// The store keeps nothing else about an earlier attempt, and accepts no reports about it.
 			return t.Index == says.Task && (t.Attempt > says.Attempt || t.Attempt == says.Attempt && same(t))
 		}) {
 			foreign = append(foreign, says.Ref)
@@ -108,9 +109,9 @@ func (w *workers) Foreign(ctx context.Context, node string, running []queue.Run)
 }
 
 // sameStart reports whether an attempt that a worker reports can be the one that started at an instant. The start of an
-// attempt in a queueing system is that of its lease until it begins there; a begin in the future counts as now. So a
-// start that is later than the worker says belongs to another attempt with the same numbers: the database was restored
-// in between. The ledger keeps whole milliseconds.
+// attempt in a queueing system is that of its lease until it begins there; a begin in the future counts as now. So if
+// the start is later than the worker says, it belongs to another attempt with the same numbers, because the database
+// was restored in between. The ledger keeps whole milliseconds.
 func sameStart(says queue.Run, started time.Time) bool {
 	if says.Queued {
 		return !started.After(says.Started.Add(time.Millisecond))
@@ -139,8 +140,8 @@ func (m *Member) Gone() bool {
 }
 
 // Renew reports that the worker is present and still runs these attempts. An attempt whose error is
-// [queue.ErrStaleAttempt] is not the worker's any more. Renew repeats outstanding requests to stop attempts: the worker
-// may have missed them, or this engine may have started after them.
+// [queue.ErrStaleAttempt] is not the worker's any more. Renew repeats outstanding requests to stop attempts, because
+// the worker may have missed them, or this engine may have started since.
 func (m *Member) Renew(ctx context.Context, refs []queue.Ref) ([]error, error) {
 	return m.RenewFor(ctx, refs, 0)
 }
@@ -207,8 +208,8 @@ func (m *Member) Leave(ctx context.Context) error {
 	return err
 }
 
-// Present reports whether a worker of the engine has a name, and when it last reported. A worker that is silent for the
-// length of a lease is lost, and another may take the name.
+// Present reports whether a worker of the engine has this name, and when it last reported. A worker that is silent for
+// the length of a lease is lost, and another may take the name.
 func (w *workers) Present(name string) (heard time.Time, there bool) {
 	return read2(w.base, func(s *State) (heard time.Time, there bool) {
 		m := s.Joined[name]
@@ -266,7 +267,7 @@ func (b *base) renew(ctx context.Context, refs []queue.Ref, ttl time.Duration) (
 	return errs, b.excuse(err)
 }
 
-// excuse records an outage if an error tells a holder of leases that the store is unavailable.
+// excuse records an outage if an error lets a holder of leases know that the store is unavailable.
 func (b *base) excuse(err error) error {
 	if errors.Is(err, queue.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) {
 		b.outages.note()
@@ -274,7 +275,7 @@ func (b *base) excuse(err error) error {
 	return err
 }
 
-// Sole reports whether no other server uses the store: if this one ends no leases, nobody does.
+// Sole reports whether no other server uses the store: then, if this server ends no leases, nobody does.
 func (w *workers) Sole() bool {
 	if s, ok := w.Store.(queue.Sharer); !ok || !s.Shared() {
 		return true

@@ -66,7 +66,7 @@ type pastRun struct {
 	User, Pool     string
 	Units          int64
 	Started, Ended time.Time
-	// End is how it ended: with the state lost if its lease ended, without a state at another server.
+	// End is the outcome. Its state is lost if its lease ended, and empty if it ended at another server.
 	End queue.Outcome
 }
 
@@ -288,8 +288,8 @@ func (d *decided) choice(core *sched.Scheduler) []why.Level {
 	return levels
 }
 
-// showPlaces handles a chosen pool that is younger than its rival with an equal key and an equal tie: then values that
-// are not printed decided. It sets the rival's Fixed, so that the printed order matches.
+// showPlaces handles a chosen pool that is younger than its rival with an equal key and an equal tie: then values
+// decided that are not printed. It sets the rival's Fixed, so that the printed order matches.
 func showPlaces(pair []why.Child, differ bool) {
 	chosen, rival := &pair[0], &pair[1]
 	if differ && chosen.Key == rival.Key && chosen.Tie == rival.Tie && chosen.Number > rival.Number {
@@ -313,8 +313,8 @@ func childOf(core *sched.Scheduler, id sched.PoolID, t why.Terms, needy bool) wh
 }
 
 // arrivals tells roughly when each waiting job was submitted, from its id alone. Ids grow with time, so one mark per
-// second gives the time to the second. If there are too many marks, some are dropped: then the gap between two marks is
-// at most a hundredth of their age.
+// second gives the time to the second. If there are too many marks, some are dropped: even then, the gap between two
+// marks is at most a hundredth of their age.
 type arrivals []arrival
 
 type arrival struct {

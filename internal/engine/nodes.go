@@ -63,7 +63,8 @@ func (s *State) takeOut(m *joinedNode) bool {
 }
 
 // stateOf derives the state of a node from its administrator's and its worker's settings (nil: no worker). A silent
-// node is down, whatever they say: tasks leased to it would only wait there until the leases run out.
+// node is down, whatever these settings are, because tasks leased to it would only wait there until the leases run
+// out.
 func (s *State) stateOf(name string, m *joinedNode) cluster.State {
 	why := s.InForce.drained[name]
 	switch {
@@ -119,7 +120,8 @@ func (s *State) placePeers(now time.Time) {
 	}
 }
 
-// down makes a node get no tasks until its worker reports again. It reports whether the node was not down before.
+// down keeps tasks away from a node until its worker reports again. It reports whether the node was not down
+// before.
 func (s *State) down(name string, now time.Time) bool {
 	if m := s.Joined[name]; m != nil {
 		m.lost = true

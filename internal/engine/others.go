@@ -15,7 +15,7 @@ type others struct {
 	roll   queue.Roll
 	Nodes  map[string]peerNode // of the others, as the core knows them
 	// doubts are the jobs with a task that the store did not grant: another server has it, or has claimed it. The feed
-	// will resolve the doubt, or else the engine asks the store.
+	// will resolve the doubt; if it does not, the engine asks the store.
 	doubts map[int64]sched.Job
 }
 

@@ -7,7 +7,7 @@ import (
 
 // outages records when holders could not renew their leases because of this server: it was down, or answered that the
 // store is unavailable. If no other server can lease their tasks again, the tasks continue after their leases have run
-// out. So this server ends no lease until its holder has had the length of a lease to renew it.
+// out. So this server ends no lease before its holder has had the length of a lease to renew it.
 //
 // Instants keep their monotonic clock reading: if a wall clock were set back, no lease would end until it caught up.
 type outages struct{ latest atomic.Pointer[time.Time] }

@@ -17,30 +17,30 @@ import (
 
 // override is a kind of settings beside the configuration: drained nodes, pauses, boosts, reservations, nodes of
 // bridges. An override survives a restart, applies on all servers of a store, and ends by itself or when somebody ends
-// it. To add a kind, write a file that fills in these fields, and add a line in overrideKinds, a field in
-// inforce.go with its map in newInForce, and the prefix in package poolnames, which also needs to know whether the kind
+// it. To add a kind, write a file that fills in these fields. Then add a line in overrideKinds, a field in inforce.go
+// with its map in newInForce, and the prefix in package poolnames. That package also needs to know whether the kind
 // names pools.
 type override[T any] struct {
 	name   string // for the log
 	prefix string // of the setting keys; the values are JSON, except strings
 	// in returns the state's map of current overrides, keyed by the rest of the setting key.
 	in func(*State) *map[string]T
-	// enforce applies an override to the core, and lift removes it; nil: the core is not affected.
+	// enforce applies an override to the core, and lift removes it; nil if the kind does not affect the core.
 	enforce func(s *State, key string, x T, at moment)
 	lift    func(s *State, key string, x T, at moment)
 	// beside returns the settings that are stored along with an override; nil: none.
 	beside func(x T) map[string]string
-	// loaded reads the kind's further settings; nil: none.
+	// loaded reads the kind's further settings; nil if it has none.
 	loaded func(s *State, settings map[string]string)
 	// ended returns the keys of overrides that have ended by themselves, as the core already knows; nil: none does.
 	// record returns the user and the text of an override.
 	ended  func(s *State, now time.Time) []string
 	record func(x T) queue.AuditEntry
-	// accounts: enforce needs the usage of pools.
+	// accounts means that enforce needs the usage of pools.
 	accounts bool
 }
 
-// moment is when an override is applied, with the usage of pools by then where needed.
+// moment is the instant at which an override is applied, with the usage of pools up to then if enforce needs it.
 type moment struct {
 	now      time.Time
 	accounts queue.Accounts
@@ -149,8 +149,8 @@ type change[T any] struct {
 	entry []queue.AuditEntry // for the record
 }
 
-// change makes the change that decide chooses by the state; nil: none. No other override changes between the decision
-// and its effect.
+// change makes the change that decide chooses from the state; nil means no change. No other override changes between
+// the decision and its effect.
 func (k *override[T]) change(ctx context.Context, c *changer, decide func(*State) (*change[T], error)) error {
 	if err := c.changing.Acquire(ctx, 1); err != nil {
 		return err

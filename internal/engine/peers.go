@@ -81,8 +81,8 @@ func (p *peers) heartbeat(ctx context.Context) error {
 	return p.announce(ctx, nil)
 }
 
-// announce announces this server, and learns which others are present. A joining node is announced before it joins, so
-// that no two servers have it. The caller holds sending.
+// announce announces this server, and learns which others are present. A node is announced before it joins, so that no
+// two servers have it. The caller holds sending.
 func (p *peers) announce(ctx context.Context, joins *queue.ServedNode) error {
 	if p.store == nil {
 		return nil

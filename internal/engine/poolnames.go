@@ -63,7 +63,7 @@ func (s *State) staleNames() []StaleName {
 // maxNames is the number of pools that the log names one by one.
 const maxNames = 20
 
-// reportNames logs the renamed pools, once, and the stale names in the configuration, at each start.
+// reportNames logs the renamed pools once. It logs the stale names in the configuration at each start.
 func (b *base) reportNames(ctx context.Context) error {
 	for i, n := range read(b, (*State).staleNames) {
 		if i == maxNames {

@@ -30,7 +30,7 @@ func (s *snapshot) empty() bool {
 // readFor is the part of a configuration that decides which data is read from the store for a core.
 type readFor struct{ halfLife, grace time.Duration }
 
-// readForShares returns that part of these shares.
+// readForShares returns the part of these shares that decides which data is read.
 func readForShares(s *allocation.Config) readFor {
 	return readFor{halfLife: s.Sched.HalfLife, grace: s.Sched.Reclaim.Grace}
 }
@@ -88,8 +88,8 @@ func (b *builder) takeSnapshot(ctx context.Context, of readFor) (s *snapshot, er
 	return s, nil
 }
 
-// readState reads the jobs and the usage of pools at one moment: an attempt that ended elsewhere between two reads
-// would be charged twice, as running and as ended.
+// readState reads the jobs and the usage of pools at one moment. Otherwise an attempt that ended elsewhere between two
+// reads would be charged twice, as running and as ended.
 func (b *builder) readState(ctx context.Context, s *snapshot) (err error) {
 	tell := func(c queue.Change) error { s.changes.add(c); return nil }
 	acc, ok := b.Store.(queue.Accountant)
@@ -212,7 +212,7 @@ func seedDays(core *sched.Scheduler, days []queue.DayUsage) {
 	})
 }
 
-// protect marks jobs in the core that recent stops have made safe from further stops.
+// protect marks jobs in the core as safe from further stops because of recent stops.
 func protect(core *sched.Scheduler, stops []queue.Stopped) {
 	for i := range stops {
 		core.Memory().Protect(stops[i].Ref.JobID, stops[i].Reason.Safe)

@@ -83,10 +83,10 @@ func (e *refusedEnds) refused(ref queue.Ref, err error, now time.Time) {
 		"attempt", ref.Attempt, "error", err, "for", now.Sub(r.since).Round(time.Second), "tries", r.tries)
 }
 
-// over reports whether nobody reports the end any more.
+// over reports whether the worker has given up reporting the end.
 func (r *refusedEnd) over(now time.Time) bool { return now.Sub(r.last) > refusalOver }
 
-// text describes the refused ends by the oldest one; "" if there is none.
+// text describes the refused ends by the example of the oldest one; "" if there is none.
 func (e *refusedEnds) text(now time.Time) string {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -2,16 +2,16 @@ package engine
 
 import "time"
 
-// repeated is a failure that comes again and again, and is logged less and less often.
+// repeated is a failure that occurs again and again, and that the log mentions less and less often.
 type repeated struct{ since, line time.Time }
 
-// The first and the longest time between lines of the log about a failure.
+// The first and the longest time between log lines about a failure.
 const (
 	firstLine = 4 * time.Second
 	lastLine  = time.Minute
 )
 
-// due reports whether the log needs a line about the failure now.
+// due reports whether it is time for a log line about the failure.
 func (r *repeated) due(now time.Time) bool {
 	if r.since.IsZero() {
 		r.since = now

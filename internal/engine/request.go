@@ -137,7 +137,7 @@ func (s *State) Narrowing(h queue.Header) []why.Narrowing {
 }
 
 // aboveMax names the pool on the job's path whose maximum is below the job's request, and that maximum; "" if there is
-// none. A maximum of 0 closes a pool temporarily, and is not counted.
+// none. A maximum of 0 does not count, because it closes a pool temporarily.
 func (s *State) aboveMax(h queue.Header) string {
 	a, _ := s.RequestOf(h)
 	ask := cluster.WithTypes(a)
@@ -225,8 +225,7 @@ func atOne(c *cluster.Cluster) string {
 	return ""
 }
 
-// forSo says how much of one resource there is on as many nodes as the gang has tasks, if only that resource is
-// lacking.
+// forSo says, if only one resource is lacking, how much of it each of as many nodes has as the gang has tasks.
 func forSo(c *cluster.Cluster, h queue.Header, a cluster.Amounts, must cluster.Constraint) string {
 	for _, name := range slices.Sorted(maps.Keys(a)) {
 		if ability(name) {

@@ -31,8 +31,8 @@ var reservations = override[Reservation]{
 	},
 }
 
-// Reserve makes a reservation, or changes the one of that name: nodes, times and users stay where r does not set them.
-// It returns the reservation, and the running tasks that may overrun its beginning.
+// Reserve makes a reservation, or changes the one of that name: nodes, times and users that r does not set stay the
+// same. It returns the reservation, and the running tasks that may overrun its beginning.
 func (o *Overrides) Reserve(
 	ctx context.Context, r Reservation, how ReserveOptions,
 ) (made Reservation, over []Overrun, err error) {

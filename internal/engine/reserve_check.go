@@ -193,13 +193,13 @@ type ReserveOptions struct {
 	// Lasts is the length of the reservation, if Until is not given.
 	Lasts time.Duration
 	// Count is the number of nodes to choose if none are named. They must have the amounts of Request and satisfy the
-	// Constraint; nodes without a task that is in the way come first.
+	// Constraint; nodes without a task in the way come first.
 	Count      int
 	Request    queue.Amounts
 	Constraint string
 	// Force makes it even if running tasks may still run when it begins. They continue.
 	Force bool
-	// DryRun reports what would be in the way, and makes nothing. Running tasks are then no error.
+	// DryRun reports which tasks would be in the way, and makes nothing. Running tasks are then no error.
 	DryRun bool
 	From   string // the channel of the request, such as socket
 }

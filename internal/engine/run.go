@@ -13,8 +13,8 @@ import (
 // runs are the running tasks.
 type runs map[taskID]*liveRun
 
-// missing returns the attempts that the engine expects on the node and the worker does not have. It ties the others to
-// the worker.
+// missing returns the attempts that the engine expects on the node and that the worker does not have. It assigns the
+// other attempts to the worker.
 func (all runs) missing(m *joinedNode, running []queue.Ref) []queue.Ref {
 	has := make(map[queue.Ref]bool, len(running)) // a bridge may have thousands
 	for _, ref := range running {
@@ -52,7 +52,7 @@ type liveRun struct {
 	renewed time.Time // when its holder last reported that
 }
 
-// taskID names a task, whatever its attempt.
+// taskID names a task regardless of its attempt.
 type taskID struct {
 	Job  int64
 	Task int
@@ -63,8 +63,8 @@ type taskID struct {
 type Worker interface {
 	// Start begins to run the leases.
 	Start(leases []*queue.Lease)
-	// Stop ends attempts early: their job was canceled or requeued, they make room for others, or they are not the
-	// worker's any more. The worker still finishes the attempts that it holds.
+	// Stop ends attempts early: their job was canceled or requeued, they make room for others, or they no longer belong
+	// to the worker. The worker still finishes the attempts that it holds.
 	Stop(refs []queue.Ref, why string)
 }
 

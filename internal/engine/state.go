@@ -51,7 +51,7 @@ type State struct {
 	reading bool // under Read: the state may not be changed
 }
 
-// signals tell the lock what to do when it is given back.
+// signals contain instructions for the lock, for the moment when it is given back.
 type signals struct {
 	touched bool // the state has changed since the version was counted
 	woken   bool // the engine has work to do
@@ -178,8 +178,8 @@ func newBase(store queue.Store, o LoopOptions) *base {
 	}
 }
 
-// read and its variants read or update the state, and return the results of f. They take the base and not an interface,
-// so that f does not escape to the heap.
+// read and its variants read or update the state, and return the results of f. They take the base instead of an
+// interface, so that f does not escape to the heap.
 func read[A any](b *base, f func(*State) A) (a A) {
 	b.Read(func(s *State) { a = f(s) })
 	return a
@@ -247,7 +247,7 @@ func (unobserved) Lost(queue.Ref) {}
 
 func (unobserved) WaitsFor(why.Code) {}
 
-// watchers passes events on to all watchers. Nobody can hold the engine up: a slow watcher misses events, and learns
+// watchers passes events on to all watchers. No watcher can delay the engine: a slow watcher misses events, and learns
 // how many.
 type watchers struct {
 	mu  sync.Mutex

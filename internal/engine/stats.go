@@ -58,7 +58,7 @@ func (b *beats) note(now time.Time, s *Stats) {
 type Recounted struct {
 	At   time.Time
 	Took time.Duration // no decisions are made meanwhile
-	// Wrong are the sums that differ. Any difference is a bug; a new engine counts afresh from the store.
+	// Wrong are the sums that differ. Any difference is a bug. A new engine counts from the store again.
 	Wrong []sched.Difference
 }
 

@@ -91,9 +91,9 @@ func (l *leaser) abortRest(all []*choice, failed int) {
 	})
 }
 
-// returnMisplaced releases misplaced leases. The store reports that the tasks wait in their new pool after a move, and
-// that they wait again after the release. It does not report the lease in between to the server that took it, so this
-// server removes the task after the first report and before the second.
+// returnMisplaced releases misplaced leases. The store sends two reports: after the move, that the tasks wait in their
+// new pool, and after the release, that they wait again. It does not report the lease in between to the server that
+// took it. So this server removes the task after the first report and before the second.
 func (l *leaser) returnMisplaced(ctx context.Context) error {
 	if len(l.misplaced) == 0 {
 		return nil
@@ -115,8 +115,8 @@ func (l *leaser) returnMisplaced(ctx context.Context) error {
 	return err
 }
 
-// letOthers waits a little after steps that won nothing: other servers claim the same jobs, and the changes will say
-// which of them got them.
+// letOthers waits a little after steps whose claims all failed: other servers claim the same jobs, and the changes will
+// show which of them got the jobs.
 func (l *leaser) letOthers(ctx context.Context) {
 	if l.fruitless == 0 || l.peers.store == nil {
 		return
@@ -124,7 +124,7 @@ func (l *leaser) letOthers(ctx context.Context) {
 	wait.For(ctx, min(time.Millisecond<<min(l.fruitless, 10), maxPause))
 }
 
-// maxPause bounds that wait.
+// maxPause bounds the wait of letOthers.
 const maxPause = 50 * time.Millisecond
 
 // stopRuns stores the stops. The store reports them to the holders through its changes, so every server learns them,
@@ -202,8 +202,8 @@ func (st *State) stopReason(r *liveRun, s *sched.Stop) why.Stop {
 	}
 }
 
-// nameOthers adds alternates to each chosen job: where there are other servers, the first jobs of a sub-queue are often
-// taken already.
+// nameOthers adds alternates to each chosen job: if there are other servers, they have often taken the first jobs of a
+// sub-queue already.
 func (st *State) nameOthers(all []*choice) {
 	others := len(st.Others.roll.Others)
 	if others == 0 {
@@ -225,8 +225,8 @@ func (st *State) nameOthers(all []*choice) {
 	}
 }
 
-// The number of alternates beyond the jobs that other servers may have taken at the same moment, and the maximum number
-// of alternates.
+// How many alternates a want has beyond the jobs that other servers may have taken at the same moment, and the maximum
+// number of alternates.
 const (
 	alikeMore = 16
 	alikeMax  = 1000

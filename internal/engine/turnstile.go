@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// turnstile is a mutex whose waiters may give up: it is held during calls of the store, which take long while the
+// turnstile is a mutex whose waiters may give up. It is held during calls of the store, which take long while the
 // database is away.
 type turnstile struct{ passing *semaphore.Weighted }
 

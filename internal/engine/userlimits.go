@@ -44,8 +44,8 @@ func (e *userLimitError) Is(target error) bool { return target == queue.ErrLimit
 const poolsField = "user_limits.pools"
 
 // How often the store counts the jobs of users. It reads all jobs that have not ended, so counting takes at most
-// 1/censusPart of the time. Jobs that this server has accepted since are added; jobs that have started since are not
-// subtracted.
+// 1/censusPart of the time. In between, the server adds the jobs that it has accepted since, but does not subtract the
+// jobs that have started since.
 const (
 	censusAge  = 10 * time.Second
 	censusSoon = time.Second // before a refusal
@@ -123,8 +123,8 @@ func (u *users) census(ctx context.Context, age time.Duration) error {
 	return nil
 }
 
-// admit counts a request toward the limits, or returns the limit that forbids it. The request counts until
-// [users.taken] reports its outcome.
+// admit counts a request toward the limits, or returns the limit that forbids it. The request counts until the caller
+// reports its outcome by [users.taken].
 func (u *users) admit(ctx context.Context, more *addition, shares *allocation.Config) (err error) {
 	for _, age := range []time.Duration{censusAge, censusSoon} {
 		if err := u.census(ctx, age); err != nil {
@@ -151,7 +151,7 @@ func (all *additions) of(user string) *addition {
 	return more
 }
 
-// admitAll admits all of them, or none. The caller calls end with the amounts that were really added.
+// admitAll admits all additions, or none. The caller calls end with the amounts that were really added.
 func (u *users) admitAll(ctx context.Context, all additions, shares *allocation.Config) (end func(came additions),
 	err error) {
 	for i, more := range all {
@@ -243,7 +243,7 @@ func (u *users) has(user string) queue.UserCount {
 	return sum
 }
 
-// taken ends an addition. came is the part of it that the store accepted.
+// taken ends an addition. came is the part of the addition that the store accepted.
 func (u *users) taken(more, came *addition) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -45,8 +45,8 @@ func Standing(jobs ...*queue.Job) string {
 	return strings.Join(parts, ", ")
 }
 
-// CheckKinds makes the engine's client refuse jobs of kinds for which check returns an error. handled says whether a
-// known node, up or not, has a handler of the kind. Call CheckKinds before anything is submitted.
+// CheckKinds makes the engine's client refuse jobs of kinds for which check returns an error. handled reports whether
+// a known node, up or not, has a handler of the kind. Call CheckKinds before anything is submitted.
 func (l *Loop) CheckKinds(check func(kind string, handled bool) error) {
 	l.client.kinds = func(kind string) error {
 		return check(kind, Read(l, func(s *State) bool {
@@ -159,7 +159,8 @@ func (l *Loop) LastRecount() Recounted {
 type Pulse struct {
 	// Store is how long the store took to answer, and CaughtUp how long the scheduler took to read all new changes.
 	Store, CaughtUp time.Duration
-	// Steps and Starts are the rates of these per second over the last minute, or since the server started, if later.
+	// Steps and Starts are the numbers of steps and starts per second over the last minute, or since the server
+	// started if that is less.
 	Steps, Starts float64
 }
 

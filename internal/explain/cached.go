@@ -9,10 +9,11 @@ import (
 	"github.com/fairlead/fairlead/internal/engine"
 )
 
-// Cached is a value that is costly to compute from the state of the engine and that many ask for. It is computed in the
-// background, on a fork, and shared. While the state changes, a value may be used for 20 times the time that it took to
-// compute, or longer if set: so computing takes a small part of the time however many ask. While nothing changes it may
-// be a second old, because running tasks are still charged, which changes the order.
+// Cached is a value that many callers ask for and that is costly to compute from the state of the engine. It is
+// computed in the background, on a fork, and shared. While the state changes, a value may be used for 20 times the time
+// that it took to compute, or longer if set. So however many callers ask, computing takes a small part of the time.
+// While nothing changes, the value may be a second old, because running tasks are still charged, and that changes the
+// order.
 type Cached[T any] struct {
 	mu     sync.Mutex
 	times  int // 0 means cachedTimes
@@ -47,9 +48,9 @@ func (c *Cached[T]) Peek(l *engine.Loop) (last *T, fresh bool) {
 	})
 }
 
-// Ask returns a fresh value if there is one or it can be computed within wait, and else the last one, or nil. A
-// computation that has begun continues for the next caller. begin takes the needed data out of the state, and returns a
-// function that computes the value without the lock.
+// Ask returns a fresh value if there is one or if it can be computed within wait. Otherwise it returns the last value,
+// or nil. A computation that has begun continues for the next caller. begin copies the needed data from the state, and
+// returns a function that computes the value without the lock.
 func (c *Cached[T]) Ask(ctx context.Context, l *engine.Loop, wait time.Duration,
 	begin func(*engine.State, time.Time) func() *T) *T {
 	over := time.NewTimer(wait)

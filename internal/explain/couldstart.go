@@ -42,7 +42,7 @@ func heldSpans(events []queue.Event) (all []span) {
 	return all
 }
 
-// blocked returns the time during which a job waited for its dependencies. If its end is unknown it is ever.
+// blocked returns the time during which a job waited for its dependencies. If its end is unknown, the end is ever.
 func (ex *Explainer) blocked(ctx context.Context, j *queue.Job, events []queue.Event) (span, error) {
 	s := span{j.Submitted, j.Submitted}
 	for _, d := range j.After {
@@ -88,8 +88,8 @@ func (ex *Explainer) metAt(ctx context.Context, d queue.Dependency, after time.T
 	return j.Ended, nil
 }
 
-// barred returns the times during which a job could not have started, whatever its pool waited for, and events for the
-// beginning and the end of its own waits: for dependencies, and for its begin time.
+// barred returns the times during which a job could not have started, regardless of the waits of its pool. It also
+// returns events for the beginning and the end of the job's own waits: for dependencies, and for its begin time.
 func (ex *Explainer) barred(ctx context.Context, j *queue.Job, events []queue.Event) (all []span, own []queue.Event,
 	err error) {
 	blocked, err := ex.blocked(ctx, j, events)

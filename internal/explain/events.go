@@ -76,7 +76,7 @@ func endIsReported(j *queue.Job, events []queue.Event) bool {
 }
 
 // formerLives returns the times from the start of a job, or from its end if none of its tasks had started, until it
-// waited again after its end. During these it waited for nothing.
+// waited again after its end. During these times it waited for nothing.
 func formerLives(events []queue.Event) (all []span) {
 	var life span
 	over := false
@@ -146,7 +146,7 @@ type attempt struct{ task, number int }
 type reported struct{ began, ended map[attempt]bool }
 
 // once drops journal entries that repeat an earlier entry about an attempt: a waiting task keeps the end of its last
-// attempt, and the end of the task itself records it again.
+// attempt, and the end of the task itself records that end again.
 func (t *reported) once(journal []queue.Event) []queue.Event {
 	if len(journal) == 0 {
 		return nil

@@ -169,7 +169,7 @@ func explainWindows(gates []why.Gate, limit time.Duration, room bool, now time.T
 	}
 }
 
-// comesLater reports whether the window in the way of a job is not the reason why the job waits now: the window has not
+// comesLater reports whether the window in the way of a job does not explain why the job waits now: the window has not
 // begun, and no node has room for the job anyway.
 func comesLater(g why.Gate, room bool, now time.Time) bool {
 	return !room && keepsFree(g.Code) && g.Window != nil && g.Window.From.After(now)
@@ -204,8 +204,8 @@ func askForLess(most time.Duration) string {
 	return fmt.Sprintf("; ask for %s or less", units.FormatDuration(usual))
 }
 
-// keepsFree reports whether a code says that a job must not start although there is room, because of a later use of the
-// room.
+// keepsFree reports whether a code says that a job must not start although there is room, because the room is kept for
+// a later use.
 func keepsFree(c why.Code) bool {
 	return c == why.FitReserved || c == why.PolicyMaint || c == why.PolicyReservation
 }

@@ -9,22 +9,22 @@ import (
 	"github.com/fairlead/fairlead/internal/units"
 )
 
-// HeldUp holds the waiting jobs that no node that takes tasks could run, and that a lost node could.
+// HeldUp holds the waiting jobs that a lost node could run, but no node that takes tasks.
 type HeldUp []heldUpBy
 
-// heldUpBy is the number of waiting jobs that the same lost nodes hold up.
+// heldUpBy is the number of waiting jobs that the same lost nodes delay.
 type heldUpBy struct {
 	lost []string
 	jobs int
 }
 
-// HeldUpIn finds the waiting jobs that lost nodes hold up.
+// HeldUpIn finds the waiting jobs that lost nodes delay.
 func HeldUpIn(s *engine.State) (all HeldUp) {
 	c := s.Core.Cluster()
 	if !slices.ContainsFunc(c.Nodes(), func(n cluster.Node) bool { return n.State == cluster.Down }) {
 		return nil
 	}
-	known := map[cluster.Key]int{} // index in all; -1: no lost node holds it up
+	known := map[cluster.Key]int{} // index in all; -1: no lost node delays it
 	s.Core.Read().WaitingJobs(func(key cluster.Key, _ int64) bool {
 		i, seen := known[key]
 		if !seen {
@@ -42,7 +42,7 @@ func HeldUpIn(s *engine.State) (all HeldUp) {
 	return all
 }
 
-// Jobs returns the number of jobs that some of the nodes hold up.
+// Jobs returns the number of jobs that some of the nodes delay.
 func (h HeldUp) Jobs(by func(node string) bool) (jobs int) {
 	for _, x := range h {
 		if slices.ContainsFunc(x.lost, by) {
@@ -52,7 +52,8 @@ func (h HeldUp) Jobs(by func(node string) bool) (jobs int) {
 	return jobs
 }
 
-// HeldUpText says how many waiting jobs are held up, to go on a sentence about lost nodes; "" if none is.
+// HeldUpText says how many waiting jobs are held up, as the continuation of a sentence about lost nodes; "" if no job
+// is.
 func HeldUpText(jobs int) string {
 	if jobs == 0 {
 		return ""
@@ -60,7 +61,7 @@ func HeldUpText(jobs int) string {
 	return fmt.Sprintf("; this holds up %s", units.Plural(jobs, "waiting job"))
 }
 
-// roomlessJobs returns the waiting jobs that no node that takes tasks could run.
+// roomlessJobs returns the waiting jobs that none of the nodes that take tasks could run.
 func roomlessJobs(s *engine.State) map[int64]bool {
 	out, known := map[int64]bool{}, map[cluster.Key]bool{}
 	s.Core.Read().WaitingJobs(func(key cluster.Key, job int64) bool {
@@ -93,8 +94,8 @@ func roomFor(c *cluster.Cluster, key cluster.Key) bool {
 	return false
 }
 
-// lostFor names the lost nodes that could run tasks with a key, if no node that takes tasks could. A gang is held up if
-// it has room only together with nodes that take no tasks.
+// lostFor names the lost nodes that could run tasks with a key, if none of the nodes that take tasks could. A gang
+// counts as delayed if it has room only together with nodes that take no tasks.
 func lostFor(c *cluster.Cluster, key cluster.Key) (lost []string) {
 	if roomFor(c, key) {
 		return nil
@@ -118,7 +119,7 @@ func lostFor(c *cluster.Cluster, key cluster.Key) (lost []string) {
 	return lost
 }
 
-// heldUpWith says how many jobs the lost nodes hold up that a job waits for; "" if it waits for none.
+// heldUpWith says, if a job waits for lost nodes, how many jobs these nodes delay; "" if it waits for none.
 func heldUpWith(s *engine.State, key cluster.Key) string {
 	lost := lostFor(s.Core.Cluster(), key)
 	if lost == nil {

@@ -49,8 +49,8 @@ func heldReason(s *engine.State, k *room.Kept) why.Reason {
 	return why.Reason{Code: lackOfRoom(s), Text: text, Next: "wait"}
 }
 
-// besideHeld says that nodes are held for another job, so that what becomes free there is not for this one. It is empty
-// if none are.
+// besideHeld says that nodes are held for another job, so that room that becomes free there is not for this job. It is
+// empty if no nodes are held.
 func besideHeld(s *engine.State, j *queue.Job) string {
 	if k := heldForOther(s, j); k != nil {
 		return fmt.Sprintf(" beside the room that is held for job %d on %s", k.Job, strings.Join(k.Nodes, ", "))
@@ -67,7 +67,8 @@ func startsThereFirst(s *engine.State, j *queue.Job) string {
 	return ""
 }
 
-// heldForOther returns the room that is held for another job; nil if none is. With many waiting tasks it does not look.
+// heldForOther returns the room that is held for another job; nil if there is none. With many waiting tasks it does not
+// search.
 func heldForOther(s *engine.State, j *queue.Job) *room.Kept {
 	if s.Core.View(sched.Root).Waiting >= ManyWaiting {
 		return nil
@@ -88,7 +89,7 @@ func freeInAll(free int64, unit string) string {
 	return fmt.Sprintf("%d %s are free in all", free, unit)
 }
 
-// where is " on one node" or, for a gang, how many tasks start at once.
+// where says where the job starts: " on one node" or, for a gang, how many tasks start at once.
 func where(a *why.Answer) string {
 	if a.Subject.Gang > 1 {
 		return " " + a.Subject.AtOnce()
@@ -96,8 +97,8 @@ func where(a *why.Answer) string {
 	return " on one node"
 }
 
-// byTasks is by how many tasks the units are in use. It is empty if nodes take no tasks: tasks on them use none of
-// these units.
+// byTasks says how many tasks use the units. It is empty if some nodes take no tasks, because tasks on these nodes use
+// none of the units.
 func byTasks(s *engine.State) string {
 	counts := func(n cluster.Node) bool { return n.State.Counts() }
 	if nodes := s.Core.Cluster().Nodes(); slices.ContainsFunc(nodes, func(n cluster.Node) bool { return !counts(n) }) {
@@ -106,7 +107,7 @@ func byTasks(s *engine.State) string {
 	return " by " + units.Plural(int(s.Core.View(sched.Root).Tasks), "task")
 }
 
-// lacking says which resource other than the unit is in use, so that a job has no room however many units are free.
+// lacking names a resource other than the unit that is in use, so that a job has no room however many units are free.
 // It is empty if there is none.
 func lacking(s *engine.State, j *queue.Job) string {
 	c := s.Core.Cluster()

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// How long a list waits for a new order while there is an older one, and how old that may be.
+// How long a list waits for a new order if there is an older one, and how old that one may be.
 const (
 	orderWait = 50 * time.Millisecond
 	orderOld  = time.Minute
@@ -44,8 +44,8 @@ func (ex *Explainer) orderSoon(ctx context.Context, wait time.Duration) *Order {
 }
 
 // Next returns up to most waiting jobs that would start first, in order: of a pool and the pools below it, or of all
-// pools if pool is empty. Jobs that no node that takes tasks could run come last: in the order, which asks for no room,
-// they stand before others.
+// pools if pool is empty. Jobs that none of the nodes that take tasks could run come last: the order itself ignores
+// room, so it may put them before others.
 func (ex *Explainer) Next(ctx context.Context, pool string, most int) []int64 {
 	o := ex.Order(ctx)
 	roomless := engine.Read(ex.loop, roomlessJobs)
@@ -92,7 +92,7 @@ func oldestJobs(v sched.View, most int) (oldest []int64) {
 	return oldest
 }
 
-// beginOrder takes the data for an order out of the state.
+// beginOrder copies the data for an order from the state.
 func beginOrder(st *engine.State, now time.Time) func() *Order {
 	o := &Order{At: now, Position: map[int64]int64{}, core: st.Core, then: st.Core.Fork(), of: st.Version,
 		config: st.Shares.Hash, Whole: true}

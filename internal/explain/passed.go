@@ -19,7 +19,7 @@ var passable = []why.Code{
 	why.CapacityFull, why.FitNow, why.ShareBehind, why.OrderBehind, why.GateMax, why.GateMaxTasks, why.GateLicense,
 }
 
-// announceStarvation makes starvation the first reason of a job that others can pass forever.
+// announceStarvation makes starvation the first reason if other jobs can pass the job forever.
 func announceStarvation(st *engine.State, a *why.Answer, s sched.Job, j *queue.Job) {
 	if !slices.Contains(passable, a.Reason.Code) {
 		return

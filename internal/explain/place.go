@@ -26,11 +26,11 @@ type place struct {
 	at   time.Time
 }
 
-// placeTime bounds the search for the place of a job that was submitted after the order was computed. After that time,
-// the job is behind more jobs than the search has found.
+// placeTime bounds the search for the place of a job that was submitted after the order was computed. If the time is
+// over, the place of the job is behind all jobs that the search has found.
 const placeTime = 15 * time.Millisecond
 
-// previews caches the orders found lately for jobs that are not in the shared order: a page asks both why and what if.
+// previews caches recent orders for jobs that are not in the shared order, because a page asks both why and what-if.
 type previews struct {
 	mu  sync.Mutex
 	job map[int64]preview
@@ -199,7 +199,7 @@ func rankReason(s *engine.State, a *why.Answer, j *queue.Job) why.Reason {
 	return r
 }
 
-// behindReason says behind what a job is that is not next.
+// behindReason explains a job that is not next: it says which jobs or pools go before it.
 func behindReason(s *engine.State, a *why.Answer, j *queue.Job) why.Reason {
 	var level *why.Level // the level that decides
 	for i := range a.Levels {
@@ -243,9 +243,9 @@ func behindUnknown(s *engine.State, a *why.Answer, j *queue.Job) why.Reason {
 	return r
 }
 
-// turnsOnly reports whether the job's path is behind at a level only because classes that have their entitlement are
-// level while the cluster is full. A slot that the job's own class frees comes back to it, so the job does not wait for
-// that.
+// turnsOnly reports whether the job's path is behind at a level only because classes that have their entitlement tie
+// while the cluster is full. A slot that the job's own class frees returns to that class, so the tie is not the reason
+// for the job's wait.
 func turnsOnly(lv *why.Level) bool {
 	if lv.Policy != "load" {
 		return false
@@ -284,7 +284,7 @@ func raise(s *engine.State, words string, j *queue.Job) string {
 	return fmt.Sprintf("%sfairlead alter %d --priority %s", words, j.ID, s.Shares.Sched.Priorities[p-1].Name)
 }
 
-// inPool returns " in " and the pool, or "" for the root pool: there pools are compared as everybody expects.
+// inPool returns " in " and the pool, or "" for the root pool, where everybody expects pools to be compared.
 func inPool(path string) string {
 	if path == "" {
 		return ""

@@ -28,7 +28,7 @@ func (ex *Explainer) Priorities(_ context.Context, jobs []*queue.Job) map[int64]
 	})
 }
 
-// versusByPriority compares two jobs by their own priorities, if these decide.
+// versusByPriority compares two jobs by their own priorities, if the priorities decide.
 func versusByPriority(s *engine.State, c *why.Comparison, j, against *queue.Job) bool {
 	if against == nil || j.ID == against.ID {
 		return false

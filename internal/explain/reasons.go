@@ -41,8 +41,8 @@ func pays(j *queue.Job, limit string) bool {
 	return j.Licenses[name] > 0
 }
 
-// note adds a reason or extends the last one, and reports whether it is new. If the pool had no waiting jobs when all
-// pools were last sampled, the same reason begins anew.
+// note adds a reason or extends the last one, and reports whether it is new. If the pool had no waiting jobs at the
+// last sample of all pools, even the same reason counts as new.
 func (r *reasons) note(leaf leafOf, reason why.Reason, limit string, before, now time.Time) (news bool) {
 	past := r.pool[leaf]
 	if n := len(past); n > 0 && !past[n-1].until.Before(before) && past[n-1].Code == string(reason.Code) &&
@@ -59,9 +59,10 @@ func (r *reasons) note(leaf leafOf, reason why.Reason, limit string, before, now
 }
 
 // since returns the changes of reason in a job's pool from the job's submission to its end. It leaves out times in
-// which the job could not have started: it was held, waited for others or its begin time, or was in a former life. The
-// stored reasons are those of the first job. While another one was first, this job was behind it; while that waited
-// for a license or rate that this job does not request, the reason of this job is unknown.
+// which the job could not have started, because it was held, waited for other jobs or its begin time, or was in a
+// former life. The stored reasons are the reasons of the first job. While another job was first, this job was behind
+// it. While that other job waited for a license or rate that this job does not request, the reason of this job is
+// unknown.
 func (r *reasons) since(j *queue.Job, barred []span) []queue.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -91,7 +92,7 @@ func (r *reasons) since(j *queue.Job, barred []span) []queue.Event {
 	return out
 }
 
-// leafOf names the sampled jobs: those of a pool, or of one of its priorities if it has jobs of several.
+// leafOf names the sampled jobs: the jobs of a pool, or of one of its priorities if it has jobs of several.
 type leafOf struct{ pool, priority string }
 
 // head is a job that a sample found first in its leaf, and when.
@@ -100,11 +101,11 @@ type head struct {
 	at  time.Time
 }
 
-// headsKept is the number of first jobs that are kept of each leaf: enough for the waiting jobs and the last that
+// headsKept is the number of first jobs that are kept of each leaf: enough for the waiting jobs and the last jobs that
 // began.
 const headsKept = 256
 
-// lead records which job is first in a leaf. A job that is unknown (0) ends the time of the one before.
+// lead records which job is first in a leaf. An unknown job (0) ends the time of the previous one.
 func (r *reasons) lead(leaf leafOf, job int64, now time.Time) {
 	past := r.heads[leaf]
 	if n := len(past); n > 0 && past[n-1].job == job {
@@ -116,7 +117,8 @@ func (r *reasons) lead(leaf leafOf, job int64, now time.Time) {
 	r.heads[leaf] = append(past, head{job, now})
 }
 
-// leaves returns the leaves that a job may have been in: the pool, while its jobs had one priority, and the priority.
+// leaves returns the leaves that a job may have been in: the pool, for the time in which its jobs had one priority,
+// and the priority.
 func leaves(j *queue.Job) []leafOf {
 	return slices.Compact([]leafOf{{pool: j.Pool}, {j.Pool, j.Priority}})
 }

@@ -12,8 +12,8 @@ import (
 // startRefused is the code of a job that a node could not begin, and that waits for another node.
 const startRefused why.Code = "start.refused"
 
-// leadRefused makes it the first reason that nodes could not begin a job, if no node has: its user will want to know
-// that before anything else, except what the job waits for by its own properties.
+// leadRefused applies if nodes could not begin a job and no node has begun it. It makes that the first reason,
+// because the user wants to know it before anything else, except reasons in the job itself.
 func leadRefused(st *engine.State, a *why.Answer, j *queue.Job, own bool) {
 	text := refusedText(st, j)
 	if text == "" || own || beganOnce(j) {
@@ -24,7 +24,7 @@ func leadRefused(st *engine.State, a *why.Answer, j *queue.Job, own bool) {
 	a.Reason = why.Reason{Code: startRefused, Text: text + "; it waits for another node", Next: e.Next}
 }
 
-// refusedBeside adds to the gate of the nodes which of them do not get a job that has begun elsewhere.
+// refusedBeside adds to the gate of the nodes the ones that do not get a job that has begun elsewhere.
 func refusedBeside(st *engine.State, g *why.Gate, j *queue.Job) {
 	if g.Where != "nodes" || g.Open || !beganOnce(j) {
 		return
@@ -36,7 +36,7 @@ func refusedBeside(st *engine.State, g *why.Gate, j *queue.Job) {
 
 func beganOnce(j *queue.Job) bool { return j.Running+j.Succeeded+j.Failed > 0 }
 
-// refusedText says which nodes could not begin a job, and why; "" for none.
+// refusedText says which nodes could not begin a job, and why; "" if there are none.
 func refusedText(st *engine.State, j *queue.Job) string {
 	var parts []string
 	for _, a := range st.Mended.Refused(engine.HeaderOf(j)) {

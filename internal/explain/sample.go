@@ -57,7 +57,8 @@ func (ex *Explainer) WaitReasons(now time.Time) (since time.Time, all []WaitReas
 	return since, ex.reasons.times.sum(now)
 }
 
-// reasonFor returns why jobs of a pool with these gates wait, without the numbers, which change all the time.
+// reasonFor returns why jobs of a pool with these gates wait, without the numbers, because these change all the
+// time.
 func reasonFor(s *engine.State, id sched.PoolID, gates []why.Gate) why.Reason {
 	closed := closedGates(inWords(gates))
 	if len(closed) > 0 {

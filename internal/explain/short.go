@@ -25,7 +25,7 @@ type ShortReason struct {
 	Text string
 }
 
-// subKey identifies jobs that wait for the same: a pool and a request.
+// subKey identifies jobs that wait for the same thing: a pool and a request.
 type subKey struct {
 	leaf sched.PoolID
 	key  cluster.Key
@@ -66,7 +66,7 @@ func othersOf(j *queue.Job, waits int) string {
 	return units.Plural(waits, "other job")
 }
 
-// starvesReason fills in that others can pass a job forever.
+// starvesReason sets the reason if others can pass a job forever.
 func (l *subReasons) starvesReason(j *queue.Job, r *ShortReason) bool {
 	x, starves := l.starves(j)
 	if !starves || x.Code != why.StarveWidth {
@@ -88,8 +88,8 @@ func (l *subReasons) reason(j *queue.Job) why.Reason {
 	return r
 }
 
-// hopeless fills in a problem of the nodes that only a person can fix, if there is one: no node that takes tasks is
-// large enough.
+// hopeless sets the reason if the nodes have a problem that only a person can fix: no node that takes tasks is large
+// enough.
 func (l *subReasons) hopeless(j *queue.Job, r *ShortReason) bool {
 	reason := l.reason(j)
 	switch reason.Code {
@@ -113,7 +113,7 @@ func (l *subReasons) hopeless(j *queue.Job, r *ShortReason) bool {
 	return true
 }
 
-// refusedReason fills in that nodes could not begin a job, if no node has.
+// refusedReason sets the reason if nodes could not begin a job and no node has begun it.
 func refusedReason(st *engine.State, j *queue.Job, r *ShortReason) bool {
 	text := refusedText(st, j)
 	if text == "" || beganOnce(j) {
@@ -123,8 +123,8 @@ func refusedReason(st *engine.State, j *queue.Job, r *ShortReason) bool {
 	return true
 }
 
-// turnReason fills in why a job that has no room, or not the first turn, waits. Of the jobs that wait for room only the
-// order knows which goes first.
+// turnReason sets the reason of a job that has no room or is not next. Only the order knows which of the jobs that wait
+// for room goes first.
 func (l *subReasons) turnReason(j *queue.Job, order *Order, r *ShortReason) {
 	reason := l.reason(j)
 	leaf := l.s.Core.Leaf(l.s.JobOf(engine.HeaderOf(j)))
@@ -201,8 +201,7 @@ var forRoom = append([]why.Code{why.ShareBehind, why.OrderBehind}, lacksRoom...)
 // lacksRoom are the codes of sub-queues whose pool is first and finds no room.
 var lacksRoom = []why.Code{why.CapacityFull, why.FitNow, why.FitReserved}
 
-// quotaReason fills in the license or rate that holds a job back, if one does: first a license that could never be
-// enough.
+// quotaReason sets the reason if a license or rate holds a job back. A license with too small a total comes first.
 func quotaReason(s *engine.State, j *queue.Job, r *ShortReason) bool {
 	if len(j.Licenses)+len(j.Rates)+s.Shares.Users.Running == 0 {
 		return false
@@ -254,8 +253,8 @@ func (ex *Explainer) WhyPool(ctx context.Context, name string, siblings int) (*w
 	})
 }
 
-// keptReason fills in the room that is kept for a job, or for another job in its way. A job that is not next waits for
-// its turn if its room is only planned in the present order.
+// keptReason sets the reason from the room that is kept for a job, or for another job in its way. A job that is not
+// next waits for its turn if its room is only planned in the present order.
 func keptReason(s *engine.State, j *queue.Job, kept map[int64]room.Kept, r *ShortReason, now time.Time) bool {
 	if len(kept) == 0 {
 		return false
@@ -274,8 +273,8 @@ func keptReason(s *engine.State, j *queue.Job, kept map[int64]room.Kept, r *Shor
 }
 
 // ownRoom says that a job waits for the room that is kept for it. It names no instant if the order of the jobs changes
-// as tasks run: lists show the expected start beside it, and that may be another one. If room is kept for everyone, the
-// next step plans anew in the present order, in which the job has this rank.
+// as tasks run, because lists show the expected start beside it, and the two may differ. If room is kept for everyone,
+// the next step plans anew in the present order, in which the job has this rank.
 func ownRoom(k *room.Kept, everyone bool, rank int64) string {
 	anew := everyone && k.MayMove && !k.Held && !k.Owed
 	switch {
@@ -289,7 +288,7 @@ func ownRoom(k *room.Kept, everyone bool, rank int64) string {
 	return "room, kept from " + k.BeginsAt(instant.Text(k.From))
 }
 
-// windowReason fills in the reservation or maintenance that keeps a job from starting.
+// windowReason sets the reason if a reservation or maintenance keeps a job from starting.
 func windowReason(s *engine.State, j *queue.Job, r *ShortReason, now time.Time) bool {
 	if j.Reservation == "" && !s.Core.Cluster().Windows().Any() {
 		return false

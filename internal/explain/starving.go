@@ -24,8 +24,8 @@ type Starving struct {
 	Unit      string
 }
 
-// Starving lists the pools for which reclaim can do nothing. Where several servers share a store, only the one that
-// stops tasks knows them.
+// Starving lists the pools for which reclaim can do nothing. If several servers share a store, only the server that
+// stops tasks knows these pools.
 func (ex *Explainer) Starving(ctx context.Context) []Starving {
 	if err := ex.loop.Refresh(ctx); err != nil {
 		ex.loop.Log.Warn("the pools are of an older state", "error", err)
@@ -50,7 +50,7 @@ func starvingOf(s *engine.State, x sched.Starving) Starving {
 	}
 }
 
-// Text describes it in words, as of an instant.
+// Text describes the starving pool in words, as of an instant.
 func (s *Starving) Text(now time.Time) string {
 	goal := "entitlement"
 	if s.Minimum {

@@ -72,8 +72,9 @@ func (ex *Explainer) update(ctx context.Context, pool string) error {
 	return err
 }
 
-// sameLeaf compares two jobs of one leaf by submission or, if jobs take turns: the one with fewer running tasks first,
-// then the one that has waited longer since one of its tasks started or ended, if either has started; else the older.
+// sameLeaf compares two jobs of one leaf. If jobs do not take turns, the order of submission decides. If they do, the
+// job with fewer running tasks goes first; then, if either has started, the job that has waited longer since one of
+// its tasks started or ended; then the older job.
 func sameLeaf(s *engine.State, c *why.Comparison, leaf sched.PoolID, j, against *queue.Job) error {
 	if against == nil {
 		return fmt.Errorf(

@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// waited is a reason, from when it was first seen to when it was last seen. After that the pool may have had no waiting
-// jobs.
+// waited is a reason, with the instants at which it was first and last seen. After the last one the pool may have had
+// no waiting jobs.
 type waited struct {
 	queue.Event
 	until time.Time
@@ -20,8 +20,8 @@ type waited struct {
 // waitsCode is the code of an unknown reason.
 const waitsCode = "waits"
 
-// ofFirst reports whether a reason is that of the first job alone; the reasons of pools and the lack of nodes hold back
-// all jobs of a pool. Licenses and rates are compared job by job.
+// ofFirst reports whether a reason concerns only the first job. Reasons of pools, and the lack of nodes, hold back all
+// jobs of a pool. Licenses and rates are compared job by job.
 func ofFirst(code why.Code) bool {
 	switch code {
 	case why.CapacityFull, why.FitNow, why.FitReserved, why.FitNever, why.LicenseNever, why.GateNever, why.GateJobTasks,
@@ -31,7 +31,7 @@ func ofFirst(code why.Code) bool {
 	return false
 }
 
-// Phrases of [reasonFor], which are about a pool.
+// Phrases of [reasonFor] that are about a pool.
 const (
 	poolIsNext = "the pool is next; "
 	firstOfIt  = "its first job"
@@ -44,7 +44,7 @@ func itsOwn(e queue.Event) queue.Event {
 }
 
 // behindFirst rewords a reason of a pool's first job for a later job of the pool. The later job need not have the same
-// reason: other jobs do not wait for a request that can never start.
+// reason, because other jobs do not wait for a request that can never start.
 func behindFirst(e queue.Event) queue.Event {
 	text := strings.Replace(strings.TrimPrefix(e.Text, poolIsNext), firstOfIt, "the first of them", 1)
 	switch why.Code(e.Code) {
@@ -56,7 +56,7 @@ func behindFirst(e queue.Event) queue.Event {
 	return e
 }
 
-// ledBy splits a reason at the times in which the job was the first: then the reason is its own.
+// ledBy splits a reason at the times in which the job was the first. In these times the reason is its own.
 func (w waited) ledBy(led []span) (out []waited) {
 	if !ofFirst(why.Code(w.Code)) {
 		return []waited{w}

@@ -24,8 +24,8 @@ type WaitReason struct {
 	Last    time.Time `json:"last" doc:"When it was seen last"`
 }
 
-// waitTimes adds up how long each pool waited for which reasons. Its size is bounded by time, and not by the number of
-// changes: these are many if a pool alternates between two reasons.
+// waitTimes adds up how long each pool waited for which reasons. Its size depends on the time that it covers, not on
+// the number of changes, because a pool that alternates between two reasons has many changes.
 type waitTimes struct{ pools map[string][]waitTime }
 
 // waitTime is the time of a reason in the part that starts at begin.
@@ -38,7 +38,7 @@ type waitTime struct {
 }
 
 // add counts a reason that a sample found, for the time since the sample before. A pool may have several sampled
-// priorities: a reason of more than one of them counts once.
+// priorities; if more than one of them has the same reason, it counts once.
 func (t *waitTimes) add(pool string, reason why.Reason, before, now time.Time) {
 	if t.pools == nil {
 		t.pools = map[string][]waitTime{}

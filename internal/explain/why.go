@@ -28,7 +28,7 @@ type WhyOptions struct {
 	Estimate bool
 }
 
-// Asked is a question with data that is known before the answer.
+// Asked is a question, with data that is known before the answer.
 type Asked struct {
 	WhyOptions
 	Place   *place // of the job, if it is known
@@ -86,7 +86,7 @@ func askBlocker(blockers []string) string {
 	return fmt.Sprintf("ask why job %d has not ended: fairlead why %d", id, id)
 }
 
-// PlaceOf returns the place of a job if many tasks wait; else nil. The place may be a moment old.
+// PlaceOf returns the place of a job if many tasks wait; otherwise nil. The place may be a moment old.
 func (ex *Explainer) PlaceOf(ctx context.Context, j *queue.Job) *place {
 	if _, waiting := ex.loop.Running(); waiting < ManyWaiting || j.Held || j.Pending > 0 {
 		return nil
@@ -94,8 +94,8 @@ func (ex *Explainer) PlaceOf(ctx context.Context, j *queue.Job) *place {
 	return ex.placeAmongMany(ctx, j)
 }
 
-// WhyPlaced is [WhyWaiting] as of the instant of the job's place if that was computed in the background, so that the
-// place and the numbers are of one instant.
+// WhyPlaced is [WhyWaiting] as of the instant at which the job's place was computed, if that happened in the
+// background. So the place and the numbers are of the same instant.
 func WhyPlaced(st *engine.State, a *why.Answer, j *queue.Job, tasks []queue.Task, blockers []string, o Asked) {
 	p, s := o.Place, st.JobOf(engine.HeaderOf(j))
 	if p == nil || p.then == nil || !waitsNow(st, s) || len(barsOf(st, s)) > 0 {
@@ -144,7 +144,7 @@ func WhyWaiting(st *engine.State, a *why.Answer, j *queue.Job, tasks []queue.Tas
 	closed := closedGates(a.Gates)
 	own := len(closed) > 0 && closed[0].Where == "job" && closed[0].Code != why.GateJobTasks
 	if !own && !waitsNow(st, s) {
-		return // it started after it was read
+		return // the job started after it was read
 	}
 	if len(closed) == 0 || onlyCapacity(closed) {
 		p := o.Place
@@ -173,7 +173,7 @@ func WhyWaiting(st *engine.State, a *why.Answer, j *queue.Job, tasks []queue.Tas
 	leadRefused(st, a, j, own)
 }
 
-// nextStep words the next step of the reason for this job.
+// nextStep words the advice of a reason for this job.
 func nextStep(st *engine.State, a *why.Answer, s sched.Job, j *queue.Job, blockers []string) {
 	switch a.Reason.Code {
 	case why.FitNever:
@@ -202,8 +202,8 @@ func addPlans(a *why.Answer) {
 	}
 }
 
-// limitReason says why a job is not among the next starts although no gate is closed: the tasks ahead will use up a
-// limit on its path.
+// limitReason explains why a job is not among the next starts although no gate is closed: the tasks ahead will use
+// up a limit on its path.
 func limitReason(gates []why.Gate) why.Reason {
 	for _, g := range gates {
 		code := why.GateMax
@@ -302,7 +302,7 @@ func RunningReason(j *queue.Job, tasks []queue.Task) why.Reason {
 	return r
 }
 
-// canceledOf says how many tasks of a job that goes on were canceled and, if that is still known, by whom.
+// canceledOf says how many tasks of a job that continues were canceled and, if known, who canceled them.
 func canceledOf(j *queue.Job) string {
 	if j.Cancel || j.Cancelled == 0 {
 		return ""
@@ -372,7 +372,7 @@ func CancellingReason(j *queue.Job, tasks []queue.Task) why.Reason {
 	}
 }
 
-// holdersOf names the nodes that hold those tasks of a job that asked accepts.
+// holdersOf names the nodes that hold the tasks of a job for which asked returns true.
 func holdersOf(tasks []queue.Task, asked func(*queue.Task) bool) string {
 	var where []string
 	known := map[string]bool{}
@@ -388,7 +388,7 @@ func holdersOf(tasks []queue.Task, asked func(*queue.Task) bool) string {
 	return strings.Join(where, ", ")
 }
 
-// starvingReason says that no task may be stopped for a pool on the path to a leaf, if that is so.
+// starvingReason says, if it is the case, that no task may be stopped for a pool on the path to a leaf.
 func starvingReason(s *engine.State, leaf string, now time.Time) []why.Reason {
 	var all []why.Reason
 	for _, pool := range s.Core.Read().Starving() {

@@ -36,7 +36,7 @@ func advice(changes []why.Change, tried []string) string {
 	return text
 }
 
-// first compares two properties: the change that has it comes last.
+// first sorts items with a property behind items without it.
 func first(x, y bool) int {
 	switch {
 	case x == y:

@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead/fairlead/why/room"
 )
 
-// basis is what the start rests on that is named for a waiting job.
+// basis is the kind of evidence behind the start that is named for a waiting job.
 type basis int
 
 const (
@@ -16,17 +16,18 @@ const (
 	planned                // when the room that is kept for the job becomes free
 )
 
-// found is what replays have found of the start of a job.
+// found is the result of replays about the start of a job.
 type found struct {
 	latest, likely bool
-	// later means that guesses of run times, if there is nothing better, let the job start after its planned room is
-	// free.
+	// later means that the job starts after its planned room is free, according to guesses of run times, which are
+	// used if nothing better is known.
 	later bool
 }
 
 // basisOf chooses the start that is named for a job, in lists and in the answer to why: k is the room that is kept for
-// the job (nil: none). If the order of the jobs cannot change, the planned start holds. If it can, replays know more,
-// because they follow the changes; then a plan from predicted run times tells nothing of a job that is not the first.
+// the job (nil: none). If the order of the jobs cannot change, the planned start holds. If it can, replays are better,
+// because they follow the changes. Then a plan from predicted run times says nothing about a job that is not the
+// first.
 func basisOf(k *room.Kept, f found) basis {
 	switch {
 	case f.latest && (k == nil || k.MayMove):

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// Boost predicts how the order of starts would change with a boost, in a fork of the scheduler in which it has begun.
-// It changes nothing.
+// Boost predicts how a boost would change the order of starts. It begins the boost in a fork of the scheduler. It
+// changes nothing.
 func (fc *Forecaster) Boost(ctx context.Context, b sched.Boost) (*Reordering, error) {
 	now := time.Now()
 	fork, err := engine.Read2(fc.loop, func(s *engine.State) (*sched.Scheduler, error) {
@@ -30,7 +30,7 @@ func (fc *Forecaster) Boost(ctx context.Context, b sched.Boost) (*Reordering, er
 	return r, fc.nameMoved(ctx, r.Others)
 }
 
-// firstIn returns the job that goes first of those in a pool and the pools below it, or none.
+// firstIn returns the job that goes first among the jobs in a pool and the pools below it, or none.
 func firstIn(o *explain.Order, pool string) []Moved {
 	for _, s := range o.Starts {
 		if path := o.Labels[s.Pool].Path; share.Inside(path, pool) {

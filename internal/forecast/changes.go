@@ -19,8 +19,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// Bounds of the number and the total time of the replays that look for changes which make a job start sooner. A change
-// is worth reporting if it gains a minute and a twentieth of the remaining time.
+// Bounds of the number and the total time of the replays that search for changes with which a job starts sooner. A
+// change is worth reporting if it gains a minute and a twentieth of the remaining time.
 const (
 	maxChanges  = 6
 	changesTime = 50 * time.Millisecond
@@ -30,7 +30,7 @@ const (
 	shortestLimit = 10 * time.Second
 )
 
-// alternativesOf takes the alternatives of a job out of the state.
+// alternativesOf copies the alternatives of a job from the state.
 func alternativesOf(st *engine.State, j *queue.Job, a *why.Answer) *alternatives {
 	h := engine.HeaderOf(j)
 	x := &alternatives{of: j, own: st.JobOf(h), asks: st.AskOf(h), unit: st.Core.Cluster().Unit(),
@@ -135,15 +135,15 @@ func (p *probing) all() []why.Change {
 	return p.changes
 }
 
-// room returns a fork with the kept room that is in the job's way. It is created on demand: if a task finds no room
-// even without kept room, nobody needs it.
+// room returns a fork with the kept room that is in the job's way. It is created on demand, because nobody needs it if
+// a task finds no room even without kept room.
 func (p *probing) room() *sched.Scheduler {
 	switch {
 	case p.kept != nil:
 	case p.everyone:
 		p.kept = p.gone
 	default:
-		// The core keeps room for one job, and only if that hinders another: so add a copy of the job.
+		// The core keeps room for one job, and only if that room hinders another job. So add a copy of the job.
 		s := p.own
 		s.ID, s.Submitted = trialID, p.began
 		p.kept = p.gone.Fork()
@@ -207,7 +207,7 @@ func (p *probing) try(without *sched.Scheduler, s sched.Job, c why.Change) {
 }
 
 // shorter tries the longest time limit with which the job would find room now, unless it finds room with its present
-// one.
+// limit.
 func (p *probing) shorter() {
 	if p.gone.Read().Window(p.own.Key, p.own.Limit) < shortestLimit {
 		return
@@ -219,7 +219,7 @@ func (p *probing) shorter() {
 	s := p.own
 	s.Limit = long
 	c, without := shorterChange(p.room(), p.own, long), p.gone
-	if p.of.ID != trialID && p.of.Running == 0 { // the limit of a waiting job can change where it waits
+	if p.of.ID != trialID && p.of.Running == 0 { // the limit of a job that has not started can be changed in place
 		c.Flags, c.Alter, without = "--time"+strings.TrimPrefix(c.Flags, "-t"), true, nil
 	}
 	p.try(without, s, c)
@@ -241,8 +241,8 @@ func shorterChange(core *sched.Scheduler, j sched.Job, long time.Duration) why.C
 	return c
 }
 
-// smaller tries a smaller request of each resource: the largest amount with which the job would find room now or, for
-// the unit, half if there is none.
+// smaller tries a smaller request of each resource: the largest amount with which the job would find room now. If
+// there is none, it tries half of the unit.
 func (p *probing) smaller() {
 	for _, name := range slices.Sorted(maps.Keys(p.of.Request)) {
 		need := p.of.Request[name]
@@ -290,7 +290,7 @@ func (p *probing) keyWith(name string, n int64) cluster.Key {
 	ask.Amounts[name] = n
 	key := p.gone.KeyOf(ask)
 	if p.kept != nil {
-		p.kept.KeyOf(ask) // the same number in both
+		p.kept.KeyOf(ask) // the number is the same in both
 	}
 	return key
 }

@@ -19,7 +19,7 @@ import (
 const (
 	estimateTime = 80 * time.Millisecond
 	maxEstimate  = 200
-	// hurriedTime replaces these times if replays rarely finish because many jobs wait: a replay finds a result at once
+	// hurriedTime replaces these times if many jobs wait. Replays then rarely finish: a replay finds a result at once
 	// or not at all.
 	hurriedTime = 10 * time.Millisecond
 )
@@ -28,8 +28,7 @@ const (
 type tables interface {
 	// fresh fills in by when a job starts, if there is a table of the present state.
 	fresh(out *why.Estimate, job int64, began time.Time) bool
-	// any fills it in from the last table. If there is none it starts computing one, which takes seconds and is
-	// available later.
+	// any fills in the same from the last table. If there is none, it starts computing one, which takes seconds.
 	any(out *why.Estimate, job int64, began time.Time) bool
 	// between fills in the range of starts. The replays for it are computed for later callers.
 	between(out *why.Estimate, job int64, began time.Time)
@@ -48,7 +47,7 @@ type estimator struct {
 	// unlimited is set if the job has no latest start because some tasks have no time limit.
 	unlimited bool
 	others    *alternatives
-	tables    tables // used if many tasks wait; else nil
+	tables    tables // used if many tasks wait; otherwise nil
 	hurried   bool   // many tasks wait
 }
 
@@ -65,7 +64,7 @@ func (e *estimator) estimate() *why.Estimate {
 	out, done := &why.Estimate{}, true
 	switch {
 	case e.planned && e.kept != nil && (!e.kept.MayMove || e.tables != nil):
-		// A replay would find the same or, with many tasks, nothing in time.
+		// A replay would find the same instant or, with many tasks, nothing in time.
 		if e.kept.Predicted {
 			e.endless(out)
 		} else {
@@ -80,7 +79,7 @@ func (e *estimator) estimate() *why.Estimate {
 	case e.tables != nil && len(e.lengths) > 0:
 		e.tables.between(out, e.job, e.began)
 	case e.tables != nil:
-	case done || !e.hurried: // else other replays would not reach the job either
+	case done || !e.hurried: // otherwise further replays would not reach the job either
 		e.replay(out)
 	}
 	if e.unlimited && out.By == nil {
@@ -90,8 +89,8 @@ func (e *estimator) estimate() *why.Estimate {
 }
 
 // bound adds when the job starts if every task runs until its time limit. It reports whether the time sufficed. If jobs
-// can pass each other and a task without a limit runs, or starts before the job, then the replay shows no latest start:
-// the scheduler lets such a task go before others by its predicted run time. Only a promise holds then.
+// can pass each other and a task without a limit runs, or starts before the job, the replay shows no latest start,
+// because the predicted run time lets such a task go before others. In that case only a promise is valid.
 func (e *estimator) bound(out *why.Estimate) bool {
 	unlimited, begun := false, time.Now()
 	goOn := func(sched.Forecast) bool { return time.Since(begun) < e.timeout(estimateTime) }
@@ -133,8 +132,8 @@ func (e *estimator) endless(out *why.Estimate) {
 	out.Text = "at no guaranteed time: running tasks, or tasks ahead of it, have no time limit (submit -t)"
 }
 
-// room says when the room that predictions keep for the job becomes free. It names no instant if replays know more of
-// the start.
+// room says when the room that predictions keep for the job becomes free. It names no instant if replays know more
+// about the start.
 func (e *estimator) room(out *why.Estimate) string {
 	var f found
 	if k := e.kept; k == nil || !k.Predicted {
@@ -185,7 +184,7 @@ func (e *estimator) sample(d *draws, t sched.Task) time.Duration {
 	}, of.outlasting)
 }
 
-// typical is the run time of a task as the middle of what sample draws.
+// typical is the run time of a task that is in the middle of the values that sample draws.
 func (e *estimator) typical(t sched.Task) time.Duration {
 	return e.length(t, func(known []time.Duration) time.Duration {
 		slices.Sort(known)
@@ -193,8 +192,8 @@ func (e *estimator) typical(t sched.Task) time.Duration {
 	}, func(ran time.Duration) time.Duration { return 2 * ran })
 }
 
-// length is the run time of a task: one that pick chooses among the longer ones of its pool, or if there is none, what
-// outlast makes of its present run time.
+// length is the run time of a task. pick chooses it among the longer run times of its pool; if there are none, outlast
+// computes it from the present run time.
 func (e *estimator) length(t sched.Task, pick func([]time.Duration) time.Duration,
 	outlast func(time.Duration) time.Duration) (long time.Duration) {
 	ran := max(0, e.began.Sub(t.Started))
@@ -211,7 +210,7 @@ func (e *estimator) length(t sched.Task, pick func([]time.Duration) time.Duratio
 	return long
 }
 
-// alternatives holds the data to try other requests for a job.
+// alternatives holds the data for trying other requests for a job.
 type alternatives struct {
 	of   *queue.Job
 	own  sched.Job

@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// Forecast is what other shares would change at once, before anything ends or is submitted. It comes from a copy of the
-// scheduler with the same jobs, tasks and usage, under the other shares.
+// Forecast holds the changes that other shares would cause at once, before any task ends or any job is submitted. It
+// comes from a copy of the scheduler with the same jobs, tasks and usage, under the other shares.
 type Forecast struct {
 	At time.Time
 	// Pools are the pools that either shares name or that have work or usage, parents before their children. The root
@@ -74,8 +74,8 @@ func (fc *Forecaster) Forecast(ctx context.Context, s allocation.Config) (*Forec
 	return f, nil
 }
 
-// standing returns a copy of the present scheduler, and the current shares. Work on the copy takes long where there are
-// many pools, and the engine goes on meanwhile.
+// standing returns a copy of the present scheduler, and the current shares. If there are many pools, work on the copy
+// takes long, and the engine continues meanwhile.
 func (fc *Forecaster) standing() (as *sched.Scheduler, in allocation.Config, now time.Time) {
 	return engine.Read3(fc.loop, func(s *engine.State) (as *sched.Scheduler, in allocation.Config, now time.Time) {
 		now = time.Now()

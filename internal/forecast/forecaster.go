@@ -34,7 +34,7 @@ func New(loop *engine.Loop) *Forecaster {
 // Explainer returns the explainer that the forecaster uses.
 func (fc *Forecaster) Explainer() *explain.Explainer { return fc.explain }
 
-// estimatorOf takes the data for an estimate out of the state.
+// estimatorOf copies the data for an estimate from the state.
 func (fc *Forecaster) estimatorOf(s *engine.State, job int64, now time.Time) *estimator {
 	e := fc.estimatorIn(s, s.Core, job, now)
 	e.future = s.Core.Future()

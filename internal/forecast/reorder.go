@@ -51,8 +51,8 @@ type movedPool struct {
 // othersMoved is the number of other jobs that are named.
 const othersMoved = 20
 
-// Reorder predicts how the order of starts would change if some jobs had another priority, in a fork of the scheduler
-// in which they have it. It changes nothing.
+// Reorder predicts how the order of starts would change if some jobs had another priority. It gives them that priority
+// in a fork of the scheduler. It changes nothing.
 func (fc *Forecaster) Reorder(ctx context.Context, ids []int64, v Variation) (*Reordering, error) {
 	if v.Limit != nil || v.Pool != nil || len(v.Request) > 0 || v.Constraint != nil || v.Licenses != nil {
 		return nil, queue.Invalidf("reorder", "only priorities can be asked about: priority, qos and nice")
@@ -95,7 +95,7 @@ type reorder struct {
 	own, other []sched.Job // unchanged and changed jobs
 }
 
-// beginReorder takes the needed data out of the engine.
+// beginReorder copies the needed data from the engine.
 func (fc *Forecaster) beginReorder(jobs []*queue.Job, v Variation) (*reorder, error) {
 	return engine.Read2(fc.loop, func(s *engine.State) (*reorder, error) {
 		x := &reorder{now: time.Now()}
@@ -191,7 +191,7 @@ func (fc *Forecaster) nameMoved(ctx context.Context, moved []Moved) error {
 	return fc.eachJob(ctx, ids, func(i int, j *queue.Job) { moved[i].User, moved[i].Name = j.User, j.Name })
 }
 
-// eachJob reads jobs, and calls each with the index of the number of a job and the job.
+// eachJob reads jobs, and calls each with the index of the job's number and the job.
 func (fc *Forecaster) eachJob(ctx context.Context, ids []int64, each func(i int, j *queue.Job)) error {
 	if len(ids) == 0 {
 		return nil

@@ -16,7 +16,7 @@ import (
 // Delays says which waiting jobs would start later because of a reservation, if no job is submitted.
 type Delays struct {
 	At time.Time `json:"at"`
-	// Later counts the jobs that would start later, and Jobs are those of them with the longest delays.
+	// Later counts the jobs that would start later, and Jobs are the ones with the longest delays.
 	Later int     `json:"later"`
 	Jobs  []Delay `json:"jobs"`
 	// Unknown says that too many jobs wait to replay the future.
@@ -29,10 +29,10 @@ type Delay struct {
 	Name string `json:"name,omitempty"`
 	User string `json:"user"`
 	Pool string `json:"pool"`
-	// Before and After are its starts without and with the reservation; no After: it would not start at all.
+	// Before and After are its starts without and with the reservation; without After it would not start at all.
 	Before time.Time  `json:"before"`
 	After  *time.Time `json:"after,omitempty"`
-	// Predicted means that they rest on the usual run times, because some task has no time limit.
+	// Predicted means that the instants rest on usual run times, because some task has no time limit.
 	Predicted bool `json:"predicted,omitempty"`
 }
 

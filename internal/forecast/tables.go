@@ -14,7 +14,7 @@ import (
 )
 
 // Timetable returns by when each waiting job starts if every task runs until its time limit. It is nil if none could be
-// computed in time. It may be of an older state, and says how old it is.
+// computed in time. It may describe an older state; it contains the instant of that state.
 func (fc *Forecaster) Timetable(ctx context.Context) *timetable {
 	if err := fc.loop.Refresh(ctx); err != nil {
 		fc.loop.Log.Warn("the timetable is of an older state", "error", err)
@@ -26,8 +26,8 @@ func (fc *Forecaster) Timetable(ctx context.Context) *timetable {
 	return fc.timetable.Ask(ctx, fc.loop, wait, fc.beginTimetable)
 }
 
-// Starts returns the latest starts of the next tasks of jobs, as far as known: from planned starts, and else from the
-// timetable.
+// Starts returns the latest starts of the next tasks of jobs, as far as known. It takes them from planned starts, and
+// for other jobs from the timetable.
 func (fc *Forecaster) Starts(ctx context.Context, jobs []*queue.Job) map[int64]Coming {
 	waits := func(j *queue.Job) bool { return j.Waiting > 0 && j.Pending == 0 && !j.Held && !j.State.Ended() }
 	if !slices.ContainsFunc(jobs, waits) {
@@ -72,9 +72,9 @@ func (t *timetable) coming(kept map[int64]room.Kept, job int64, now time.Time) (
 	return Coming{}, false
 }
 
-// beginTimetable takes the data for a timetable out of the state. If room is kept for every job, and the order of the
-// jobs cannot change, the planned starts are the timetable. They are it too if many jobs wait: then a replay, which
-// plans all of them again and again, would not come to its end.
+// beginTimetable copies the data for a timetable from the state. If room is kept for every job, and the order of the
+// jobs cannot change, the planned starts are the timetable. They also are if many jobs wait, because a replay would
+// plan all of them again and again, and would not finish.
 func (fc *Forecaster) beginTimetable(s *engine.State, now time.Time) func() *timetable {
 	if s.Shares.Sched.Backfill == sched.Conservative {
 		t, kept := &timetable{at: now, row: map[int64]int32{}}, s.Core.Read().Kept()
@@ -85,7 +85,7 @@ func (fc *Forecaster) beginTimetable(s *engine.State, now time.Time) func() *tim
 	return fc.replayed(s, now)
 }
 
-// replayed takes the data for a timetable from a replay out of the state.
+// replayed copies the data for a timetable from a replay from the state.
 func (fc *Forecaster) replayed(s *engine.State, now time.Time) func() *timetable {
 	t := &timetable{at: now, row: map[int64]int32{}}
 	e := fc.estimatorOf(s, 0, now)

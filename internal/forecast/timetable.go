@@ -93,7 +93,7 @@ func (t *timetable) fillRange(out *why.Estimate, job int64, now time.Time) {
 // mayMove reports whether the order of the jobs can change, so that planned starts move.
 func mayMove(kept map[int64]room.Kept) bool {
 	for _, k := range kept {
-		return k.MayMove // that is the same for all
+		return k.MayMove // the value is the same for all
 	}
 	return false
 }
@@ -111,7 +111,7 @@ func (t *timetable) take(kept map[int64]room.Kept) {
 	}
 }
 
-// forgetFrom forgets the starts from an instant on, except the ones of now.
+// forgetFrom forgets the starts from an instant on, except starts at the present instant.
 func (t *timetable) forgetFrom(at time.Time) {
 	for row, start := range t.starts[0] {
 		if start >= at.UnixNano() && start > t.at.UnixNano() {

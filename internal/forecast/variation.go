@@ -28,7 +28,8 @@ type Variation struct {
 	By *access.Principal
 }
 
-// inPlace reports whether a waiting job can be changed in this way. Its time limit can while none of its tasks runs.
+// inPlace reports whether a waiting job can be changed in this way. Its time limit can be changed while none of its
+// tasks runs.
 func (v *Variation) inPlace(j *queue.Job) bool {
 	return (v.Limit == nil || j.Running == 0) && len(v.Request) == 0 && v.Constraint == nil && v.Licenses == nil
 }

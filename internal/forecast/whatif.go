@@ -24,8 +24,8 @@ type exchanged struct {
 	own, other sched.Job // the present job, and its replacement
 }
 
-// exchange replaces a job in a fork. Where many tasks wait that takes long, so the engine goes on meanwhile: its lock
-// is held only to make the copy, and to explain the result.
+// exchange replaces a job in a fork. If many tasks wait, that takes long, so the engine continues meanwhile: its lock
+// is held only to make the copy and to explain the result.
 func (fc *Forecaster) exchange(j *queue.Job, v Variation) (*exchanged, error) {
 	x, err := fc.beginExchange(j, v)
 	if err != nil {
@@ -61,7 +61,7 @@ func (fc *Forecaster) exchange(j *queue.Job, v Variation) (*exchanged, error) {
 	return x, nil
 }
 
-// beginExchange takes the data for an exchange out of the engine.
+// beginExchange copies the data for an exchange from the engine.
 func (fc *Forecaster) beginExchange(j *queue.Job, v Variation) (*exchanged, error) {
 	return engine.Read2(fc.loop, func(s *engine.State) (*exchanged, error) {
 		next := v.apply(j)
@@ -92,5 +92,5 @@ func (fc *Forecaster) beginExchange(j *queue.Job, v Variation) (*exchanged, erro
 	})
 }
 
-// trialID is the id of a hypothetical job: it is larger than all others.
+// trialID is the id of a hypothetical job. It is larger than all ids of real jobs.
 const trialID = 1 << 47

@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// do calls f with exactly the rights on files that the identity has: not with ours, nor with those of our
-// capabilities. So f can open only files that the user could open.
+// do calls f with exactly the rights on files that the identity has, without our own rights or the rights of
+// our capabilities. So f can open only files that the user could open.
 //
-// The file-system identity belongs to a thread. The thread that assumes it never drops it, but ends: no
-// mistake here can leave a thread with mixed rights.
+// The file-system identity belongs to a thread. The thread that assumes it never drops it again, but ends. So
+// no mistake here can leave a thread with mixed rights.
 func (id *Identity) do(f func() error) (err error) {
 	if id == nil {
 		return f()
@@ -37,7 +37,7 @@ func (id *Identity) assume() error {
 	if err := unix.Setgroups(groups); err != nil {
 		return err
 	}
-	// These two report no failure; a call with an impossible id returns the current one.
+	// These two calls report no failure; a call with an impossible id returns the current one.
 	unix.SetfsgidRetGid(int(id.GID))
 	unix.SetfsuidRetUid(int(id.UID))
 	if gid, _ := unix.SetfsgidRetGid(-1); gid != int(id.GID) {
@@ -49,8 +49,9 @@ func (id *Identity) assume() error {
 	return dropCapabilities()
 }
 
-// dropCapabilities removes the effective capabilities from the calling thread. The kernel removes those about
-// files when root changes the identity, but not when we are another user with capabilities.
+// dropCapabilities removes the effective capabilities from the calling thread. When root changes the
+// identity, the kernel removes the capabilities about files; it does not if we are another user with
+// capabilities.
 func dropCapabilities() error {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData

@@ -13,8 +13,8 @@ import (
 )
 
 // Logs is a directory with the output of tasks, one file per attempt. All access goes through an [os.Root],
-// and no symbolic link in place of a file is followed: a task that replaces its log by a link gains nothing.
-// Each attempt has its own number, so that no two attempts write to the same file. Logs is safe for
+// and Logs follows no symbolic link in place of a file, so a task that replaces its log by a link gains
+// nothing. Each attempt has its own number, so that no two attempts write to the same file. Logs is safe for
 // concurrent use.
 type Logs struct {
 	root *os.Root
@@ -48,9 +48,9 @@ func (l *Logs) Path(job int64, task, attempt int) string {
 	return fmt.Sprintf("%s/%d_%d.%d.out", dir, job, task, attempt)
 }
 
-// Create opens a new log for writing, which the caller closes. If a file of that name is left by some
-// accident, Create removes it and does not write into it. The log is opened for appending, so that it may be
-// truncated while the task writes.
+// Create opens a new log for writing, which the caller closes. If a file of that name is left over, Create
+// removes it and does not write into it. The log is opened for appending, so that it may be truncated while
+// the task writes.
 func (l *Logs) Create(job int64, task, attempt int) (*os.File, error) {
 	name := l.Path(job, task, attempt)
 	const flags = os.O_WRONLY | os.O_APPEND | os.O_CREATE | os.O_EXCL

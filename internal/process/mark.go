@@ -13,9 +13,8 @@ import (
 
 // markOf returns the mark of a process, or "". A process whose environment we may not read has none.
 //
-// The answer is not sure while the process is about to run another program, or about to end. It has no
-// environment then, as long as the kernel frees its memory, but it may have the mark a moment later, or
-// unknown children with the mark.
+// The answer is not sure while the process is about to run another program, or about to end. While the kernel frees its
+// memory, it has no environment. But a moment later it may have the mark, or unknown children with the mark.
 func markOf(pid int) (mark string, sure bool) {
 	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	for entry := range bytes.SplitSeq(env, []byte{0}) {
@@ -29,9 +28,9 @@ func markOf(pid int) (mark string, sure bool) {
 	return "", !inTransit(pid)
 }
 
-// inTransit reports whether a process with an empty environment is between two programs or at its end, or was
-// when we looked. Otherwise its environment has no variables, or it goes on without its first thread, through
-// which the environment is read.
+// inTransit reports whether a process with an empty environment is between two programs or at its end, or was at the
+// moment of the check. If it is not, either its environment has no variables, or it continues without its first thread,
+// through which we read the environment.
 func inTransit(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -23,9 +23,9 @@ const (
 //
 // The kernel's figure at the end (ru_maxrss) is exact, but it includes the short time between fork and exec,
 // in which the child has the memory of its parent: a small task of a large agent looks as large as the agent.
-// If the figure is not above our own memory, it proves nothing. Then the high-water mark of the process
-// itself counts, which peak therefore reads at intervals while the process runs. A task that is small and
-// short has none.
+// If the figure is not above our own memory, it proves nothing, and the high-water mark of the process itself
+// counts. Therefore peak reads that mark at intervals while the process runs. A task that is small and short
+// has no such mark.
 type peak struct {
 	pid int
 	own int64 // upper bound of our memory at the fork
@@ -54,8 +54,8 @@ func watchMemory(pid int) *peak {
 	return m
 }
 
-// stop ends the watch. The caller must call it before reaping the child: later another process may have the
-// number.
+// stop ends the watch. The caller must call it before reaping the child, because later another process may
+// have the number.
 func (m *peak) stop() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 )
 
-// A name that does not exist is a mistake of the job, or this machine has lost the file system of the name. A lost file
-// system leaves an empty directory where it was mounted, or none at all. So the nearest directory above the name that
-// exists shows the difference.
+// If a name does not exist, the job is wrong, or this machine has lost the file system with the name. A lost file
+// system leaves an empty directory at its mount point, or no directory at all. So the nearest existing directory above
+// the name shows the difference.
 
 // missing returns the error of a directory or a file. It says whether the name is probably missing everywhere.
 func missing(err error, path string) error {
@@ -27,8 +27,9 @@ func lostAbove(path string) bool {
 	return above == "/" || empty(above)
 }
 
-// hollowAbove is [lostAbove] for a directory of PATH. Users name directories there that their other machines have, so
-// a missing one, such as /snap/bin, shows nothing. An empty directory above a missing one still does.
+// hollowAbove is [lostAbove] for a directory of PATH. Users name directories in PATH that only their other machines
+// have, so a missing one, such as /snap/bin, shows nothing. An empty directory above a missing one still shows a lost
+// file system.
 func hollowAbove(dir string) bool {
 	if _, err := os.Stat(dir); err == nil {
 		return false

@@ -22,14 +22,14 @@ const (
 	goesWithin = time.Second
 )
 
-// orphans are processes of tasks whose parent has ended. We ask the kernel to give them to us, instead of to
-// the first process of the machine. So we learn of processes that have left the session of their task,
-// without a search through all processes. They also need no other process to reap them, even if we are the
-// first process of a container.
+// orphans are processes of tasks whose parent has ended. We ask the kernel to make them our children,
+// instead of children of the first process of the machine. So we learn of processes that have left the
+// session of their task, without a search through all processes. And no other process is needed to reap
+// them, even if we are the first process of a container.
 //
 // Orphans are children of our main thread, in a session that is not ours. Processes that we start in other
 // ways, say with package os/exec, are in our session, and the first processes of tasks are children of
-// another thread; so these are never touched here.
+// another thread; so this code never touches these.
 type orphans struct {
 	file    string // kernel file with the children of the main thread; "": none
 	session int    // ours
@@ -101,8 +101,8 @@ func (o *orphans) sweep(mark string, killed map[int]bool) (again bool) {
 	return again
 }
 
-// reap reaps the orphans that have ended and returns the others. It repeats until none has ended: before an
-// orphan can be reaped, it leaves its children to us, perhaps after we listed them.
+// reap reaps the orphans that have ended and returns the others. It repeats until none has ended: an orphan
+// leaves its children to us before it can be reaped, perhaps after we made the list.
 func (o *orphans) reap() []int {
 	for {
 		ended := false

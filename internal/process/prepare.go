@@ -33,8 +33,8 @@ func (p *prepared) close() {
 	}
 }
 
-// prepare resolves the names of the Spec like the user: it looks up the directory and the command, and opens
-// the files, with the user's rights. Here mistakes also get good error texts: after the fork there is only an
+// prepare resolves the names of the Spec with the user's rights: it looks up the directory and the command,
+// and opens the files. Doing this here also gives good error texts, because after the fork there is only an
 // error number.
 func (s *Spec) prepare(null *os.File) (*prepared, error) {
 	p := &prepared{stdout: s.Log}
@@ -172,8 +172,8 @@ func (s *Spec) open(p *prepared) error {
 	return nil
 }
 
-// create opens one file for writing. It does not wait: a pipe that nobody reads is an error here, and not a
-// task that never starts.
+// create opens one file for writing. It does not wait, so a pipe that nobody reads causes an error here
+// instead of a task that never starts.
 func (s *Spec) create(path string) (*os.File, error) {
 	flags := unix.O_WRONLY | unix.O_CREAT | unix.O_CLOEXEC | unix.O_NOCTTY | unix.O_NONBLOCK
 	if s.Append {

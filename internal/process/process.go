@@ -70,7 +70,7 @@ func (p *Process) Wait() queue.Outcome {
 }
 
 // Stop sends SIGTERM to the whole process group, and kills the rest of it after the grace. The outcome then
-// has this state and cause, however the process reacts. The first cause counts; stopping again changes
+// has this state and cause, however the process reacts. The first cause counts; a second call changes
 // nothing.
 func (p *Process) Stop(cause string, state queue.State) {
 	p.mu.Lock()
@@ -101,8 +101,8 @@ func (p *Process) Kill(cause string, state queue.State) {
 	p.kill()
 }
 
-// ended reports whether the first process has ended by itself, even if nobody has noticed: a limit that comes
-// just after a success must not turn it into a failure.
+// ended reports whether the first process has ended by itself, even if nobody has noticed yet: a time limit
+// that is reached just after a success must not turn it into a failure.
 func (p *Process) ended() bool { return p.reaped || exited(p.pid) }
 
 // kill sends SIGKILL to the group.
@@ -123,13 +123,13 @@ func (p *Process) signal(s unix.Signal) {
 }
 
 // ours reports whether the number still means our group. It does until the first process has been reaped.
-// Afterwards the kernel does not reuse the number while the group has members; if a process has this number,
-// the group has none left.
+// Afterwards the kernel does not reuse the number while the group has members. So if a process has this
+// number, the group has no members left.
 func (p *Process) ours() bool {
 	return !p.reaped || unix.Kill(p.pid, 0) == unix.ESRCH
 }
 
-// run accompanies the process to its end.
+// run waits for the end of the process, and cleans up after it.
 func (p *Process) run(pidfd int) {
 	awaitExit(p.pid, pidfd)
 	p.mu.Lock()

@@ -16,13 +16,13 @@ import (
 )
 
 // spawners is the number of threads that fork. The runtime lets only one of them fork at a time, so a second
-// thread only hides the hand-over between goroutines and threads. On an idle machine it makes no difference
-// in BenchmarkTrue; on a busy one it gives 1.25 times the tasks. A third one adds nothing.
+// thread only hides the time of the hand-over between goroutines and threads. On an idle machine it makes no
+// difference in BenchmarkTrue; on a busy one it gives 1.25 times the tasks. A third one adds nothing.
 const spawners = 2
 
-// Runner starts processes. All of them are children of threads of its own: the parent-death signal comes when
-// the *thread* that forked ends, and the runtime may end its threads at any time. A Runner is safe for
-// concurrent use.
+// Runner starts processes. All processes are children of threads that belong to the Runner, because the
+// parent-death signal comes when the *thread* that forked ends, and the Go runtime may end its own threads at
+// any time. A Runner is safe for concurrent use.
 type Runner struct {
 	null    *os.File
 	orphans *orphans
@@ -38,7 +38,7 @@ type Runner struct {
 }
 
 // NewRunner returns a Runner. It changes two properties of this process: tasks do not inherit the files that
-// this process inherited, as they have no use for them, and this process adopts orphans, see [orphans].
+// this process inherited, because they have no use for them; and this process adopts orphans, see [orphans].
 func NewRunner() (*Runner, error) { return newRunner(spawners) }
 
 func newRunner(threads int) (*Runner, error) {
@@ -67,7 +67,7 @@ func newRunner(threads int) (*Runner, error) {
 	return r, nil
 }
 
-// spawn forks on its thread until the Runner is closed. The thread renounces new privileges once, and its
+// spawn forks on its thread until the Runner is closed. The thread gives up new privileges once, and its
 // children inherit that.
 func (r *Runner) spawn(ready chan<- error) {
 	err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
@@ -145,7 +145,7 @@ func (r *Runner) remove(p *Process) {
 }
 
 // Close kills the running tasks and ends the threads. Closing a second time does nothing. A caller who wants
-// tasks to end by themselves stops them and waits for them before.
+// tasks to end by themselves stops them and waits for them before calling Close.
 func (r *Runner) Close() {
 	r.gate.Lock()
 	first := !r.closed

@@ -52,7 +52,7 @@ const (
 // NameError is an error of Start about a name in the Spec: of the command, a directory or a file.
 type NameError struct {
 	Err error
-	// Exit is the code with which a shell would exit, if the name is the command; else 0.
+	// Exit is the code with which a shell would exit, if the name is the command; otherwise 0.
 	Exit int
 	// NotFound: the name does not exist, though this machine has the directories above it. So it is probably missing
 	// everywhere. Otherwise this machine may have lost a file system.
@@ -105,7 +105,7 @@ type Identity struct {
 	Groups   []uint32 // supplementary
 }
 
-// check finds mistakes that show without a look at the machine.
+// check finds mistakes that are visible without access to the machine.
 func (s *Spec) check() error {
 	if len(s.Argv) == 0 || s.Argv[0] == "" {
 		return errors.New("there is no command")

@@ -27,7 +27,8 @@ type survivor struct {
 
 // survivors returns the processes whose mark begins with the prefix, as far as we may read their environment:
 // a user sees only the user's own processes, root sees all. Our own session is excluded, in case a task
-// started us. A prefix should end in the separator of the marks, or "node1" also finds the tasks of node10.
+// started us. A prefix should end in the separator of the marks; otherwise "node1" also finds the tasks of
+// node10.
 func survivors(prefix string) ([]survivor, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -77,7 +78,7 @@ func KillSurvivors(prefix string) (int, error) {
 }
 
 // killSurvivor kills a process and its group. It opens the process before it reads the mark again, so that
-// the number cannot come to mean another process in between.
+// the number cannot pass to another process in between.
 func killSurvivor(pid int, prefix string) {
 	p, err := os.FindProcess(pid)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 // ownThread calls f on a thread that ends when f returns. Whatever f changes in the thread, no other
 // goroutine will ever run on it.
 //
-// The main thread cannot end, and adopts the orphans, see [orphans]. If the goroutine runs on it, ownThread
-// keeps it busy while f runs on another thread.
+// The main thread cannot end, and adopts the orphans, see [orphans]. If the goroutine runs on the main
+// thread, ownThread keeps that thread busy while f runs on another one.
 func ownThread(f func()) {
 	done := make(chan struct{})
 	go func() {

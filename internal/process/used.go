@@ -20,8 +20,8 @@ type Used struct {
 // tick is the unit of processor times in /proc, on all architectures.
 const tick = time.Second / 100
 
-// Measure returns what tasks use that run, in one pass over all processes of the machine. A task that has ended or is
-// nil uses nothing.
+// Measure returns the usage of running tasks, in one pass over all processes of the machine. For a task that has ended
+// or is nil, it returns no usage.
 func Measure(tasks []*Process) []Used {
 	out := make([]Used, len(tasks))
 	of := map[int]int{} // tasks by session

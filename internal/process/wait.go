@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// awaitExit returns when the process has ended; it does not reap it. It leaves the wait on a descriptor of
-// the process to the runtime's poller, so that a thousand tasks cost a thousand descriptors and not a
-// thousand threads. Kernels before 5.3 have no such descriptors; then a thread waits.
+// awaitExit returns when the process has ended; it does not reap it. The Go runtime's poller waits on a
+// descriptor of the process, so that a thousand tasks cost a thousand descriptors instead of a thousand
+// threads. Kernels before 5.3 have no such descriptors; then a thread waits.
 func awaitExit(pid, pidfd int) {
 	if pidfd >= 0 && awaitDescriptor(pid, pidfd) == nil {
 		return

@@ -30,8 +30,8 @@ func (a *addresses) listen(l net.Listener) {
 	p.whenOpen(func() { a.add(l) })
 }
 
-// missing returns the addresses on which the server should listen and does not, and why, or "" if there are none. With
-// browsers it returns only those for browsers.
+// missing names the addresses on which the server should listen but does not, with the reasons; "" if there are none.
+// If browsers is set, it names only addresses for browsers.
 func (a *addresses) missing(browsers bool) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()

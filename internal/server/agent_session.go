@@ -19,7 +19,7 @@ type agents struct {
 	mu       sync.Mutex
 	sessions map[string]*session // by session id
 	// displaced holds the sessions that lost their name to another agent and do not know it yet. A dead agent never
-	// asks, so the map is emptied when it grows.
+	// asks, so the map is emptied when it becomes large.
 	displaced map[string]bool
 }
 
@@ -163,8 +163,8 @@ func (x *session) take() api.PollResponse {
 	return out
 }
 
-// withDevice returns what a task holds. Where shares are counted in GPUs, a task that names no number of them gets one,
-// which its agent must assign.
+// withDevice returns what a task holds. If shares are counted in GPUs, a task that names no number of GPUs gets one
+// GPU, which its agent must assign.
 func withDevice(request map[string]int64, unit string) map[string]int64 {
 	if base, _, _ := strings.Cut(unit, ":"); base != "gpu" || cluster.WithTypes(request)[unit] > 0 {
 		return request

@@ -82,7 +82,8 @@ func (s *agentService) join(ctx context.Context, in *joinInput) (*api.JoinRespon
 	return &api.JoinResponse{Session: x.id, TTLSeconds: m.TTL().Seconds(), Sole: s.loop.Sole(), Foreign: foreign}, nil
 }
 
-// own separates the attempts that an agent runs for this database from those of before a restore.
+// own separates the attempts that an agent runs for this database from attempts that began before the database was
+// restored.
 func (s *agentService) own(
 	ctx context.Context, r *api.JoinRequest, name string,
 ) (running, foreign []queue.Ref, err error) {
@@ -105,7 +106,7 @@ func (s *agentService) own(
 
 // mayRun refuses an agent that would run the jobs of all users as its own user. That user is root or the server's user,
 // so the tasks could do everything: read the jobs of others, and change and submit jobs as anybody over the socket. If
-// nobody else can connect to the socket, the agent may.
+// nobody else can connect to the socket, the agent may run them.
 func (s *agentService) mayRun(f *api.Facts) error {
 	if f == nil || f.Runs != "any" {
 		return nil
@@ -119,8 +120,8 @@ func (s *agentService) mayRun(f *api.Facts) error {
 	return nil
 }
 
-// free returns nil if an agent may have a name: nobody has it, or the same agent has it, or an agent that is lost
-// because it was silent for too long.
+// free returns nil if an agent may have a name: because nobody has it, the same agent has it, or its holder counts as
+// lost after a long silence.
 func (s *agentService) free(name string, by *api.JoinRequest) error {
 	heard, there := s.loop.Present(name)
 	if !there {

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Alter changes those jobs that the actor may change, and returns a result for each.
+// Alter changes the jobs that the actor may change, and returns a result for each.
 func (s *jobService) Alter(ctx context.Context, r api.AlterRequest) (*api.AlterResponse, error) {
 	me := who(ctx)
 	if err := checkWords("cause", r.Cause); err != nil {

@@ -49,8 +49,8 @@ type sessions struct {
 var onlyLooks = []string{"read"}
 
 // Authenticate finds the session that a browser presents. A page on another port of the machine may have set more
-// cookies of this name for some paths. Browsers send the cookie of the longest path first, so the last one is ours, and
-// worthless ones keep nobody out.
+// cookies of this name for some paths. Browsers send the cookie of the longest path first, so the last one is ours.
+// Worthless cookies before it are ignored, so that they lock nobody out.
 func (a sessions) Authenticate(_ net.Conn, r *http.Request) (*access.Proof, error) {
 	if _, shown := shownToken(r); shown { // an eavesdropper could use it
 		return nil, errors.New("a token counts on the server's socket and over TLS only")

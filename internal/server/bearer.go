@@ -93,7 +93,8 @@ func (b *bearers) proof(ctx context.Context, text string) (*access.Proof, error)
 	return &access.Proof{Principal: p, Ends: ends, Done: done}, nil
 }
 
-// look returns a token as the store knows it. It caches no invalid tokens, or strangers could fill the memory.
+// look returns a token as the store knows it. It does not cache invalid tokens, because strangers could fill the
+// memory with them.
 func (b *bearers) look(ctx context.Context, id string) (t token.Token, err error) {
 	if b.keeper == nil {
 		return t, token.Unknown()
@@ -165,8 +166,8 @@ func (b *bearers) drop(id string) {
 	}
 }
 
-// forget removes the tokens without requests from the cache, or else all: answers to their bearers end, and the store
-// is asked again. The caller holds the lock.
+// forget removes the tokens without requests from the cache, or all tokens if each has requests. Then the answers to
+// their bearers end, and the server asks the store again. The caller holds the lock.
 func (b *bearers) forget() {
 	for id, k := range b.known {
 		if k.users == 0 {

@@ -16,7 +16,7 @@ import (
 )
 
 // bounds limits the JSON of a request. The server counts while it reads the request, because a few bytes may take
-// hundreds of times as much when decoded.
+// hundreds of times as much memory when decoded.
 type bounds struct {
 	depth   int // nesting of lists and objects
 	members int // of one object
@@ -130,8 +130,9 @@ type withBody struct {
 // BodyReader implements huma.Context.
 func (w withBody) BodyReader() io.Reader { return w.body }
 
-// SetReadDeadline implements huma.Context and does nothing. huma sets a deadline for the body, which is already read:
-// it would expire while the handler works, and end every later request of the connection at its start.
+// SetReadDeadline implements huma.Context and does nothing. huma sets a deadline for the body, although the body has
+// already been read. The deadline would expire while the handler works, and would end every later request of the
+// connection at its start.
 func (w withBody) SetReadDeadline(time.Time) error { return nil }
 
 // boundsOf returns the bounds of the requests of an operation.

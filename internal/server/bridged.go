@@ -14,8 +14,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// bridged holds where tasks are in other queueing systems, as bridges reported. It is kept in memory while the tasks
-// run: a bridge repeats it when it joins again.
+// bridged holds where tasks are in other queueing systems, as bridges reported. It is kept only in memory, while the
+// tasks run, because a bridge reports it again when it joins again.
 type bridged struct {
 	mu   sync.Mutex
 	all  byTask[note] // where tasks are
@@ -61,7 +61,7 @@ func (s *agentService) note(ctx context.Context, x *session, notes []api.Note) e
 	return x.member.Progress(ctx, began)
 }
 
-// heldReason explains a job that a node holds and that does not simply run: it waits in another queueing system, or is
+// heldReason explains a job that a node holds but does not simply run: the job waits in another queueing system, or is
 // being canceled.
 func heldReason(j *queue.Job, in []why.Bridged) *api.Reason {
 	switch {
@@ -77,8 +77,9 @@ func heldReason(j *queue.Job, in []why.Bridged) *api.Reason {
 	return nil
 }
 
-// stoppedReason explains a job that goes on although all of its started tasks were told to end: they still run, because
-// the job was requeued, makes room for others, or its cancel was undone.
+// stoppedReason explains a job that continues although all of its started tasks were told to end. The tasks still run;
+// they must end because the job was requeued, because it makes room for others, or because it was canceled and the
+// cancel was undone.
 func stoppedReason(t views.TasksNow) *api.Reason {
 	if t.Running == 0 || t.Stopping < t.Running {
 		return nil

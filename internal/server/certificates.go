@@ -40,7 +40,7 @@ func (l nodeListener) Accept() (net.Conn, error) {
 	return &nodeConn{Conn: tls.Server(c, l.of.ca.Config()), of: l.of}, nil
 }
 
-// nodeConn is a connection of a node, or of one that wants to join.
+// nodeConn is a connection of a node, or of a machine that wants to join as one.
 type nodeConn struct {
 	*tls.Conn
 	of   *certificates
@@ -70,7 +70,8 @@ func (a *certificates) Authenticate(c net.Conn, r *http.Request) (*access.Proof,
 	if node == "" {
 		return nil, fmt.Errorf("the certificate is of no node of this cluster: %w", permit.ErrUnauthenticated)
 	}
-	// The connection is registered first: so either a revocation finds it, or the permit is already gone.
+	// The connection is registered first. So a revocation either finds the connection, or has already removed the
+	// permit.
 	if err := a.keep(n, node); err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// maxDependents bounds how many jobs a cancellation looks at to say which others it cancels too.
+// maxDependents bounds how many jobs a cancellation reads to find the other jobs that it cancels, too.
 const maxDependents = 10_000
 
 // dependents returns the jobs that wait for jobs that are to be canceled, directly or through other jobs, by id. It

@@ -26,7 +26,7 @@ func (s *doctorService) routes(a huma.API) {
 		alone(s.doctor))
 }
 
-// The maximum age of an answer: for somebody who asks, and for a page that also shows other things.
+// The maximum age of an answer: for a user who asks for it, and for a page that also shows other things.
 const (
 	doctorFresh = 200 * time.Millisecond
 	doctorShown = 30 * time.Second
@@ -98,7 +98,7 @@ func (s *examiner) pulseSoon(ctx context.Context) []api.HealthCheck {
 	return s.checkPulse(ctx)
 }
 
-// quick runs the checks that cost little and whose findings hold up work at once.
+// quick runs the checks that cost little and whose findings may delay work at once.
 func (s *examiner) quick(ctx context.Context) []api.HealthCheck {
 	ctx, cancel := context.WithTimeout(ctx, healthTime)
 	defer cancel()

@@ -98,7 +98,8 @@ func some(names []string) string {
 	return words.First(names, 5)
 }
 
-// The checks of nodes: the first counts all; drainedNodes are nodes that take no tasks because somebody wanted that.
+// The checks of nodes: the first counts all nodes; drainedNodes are nodes that take no tasks because somebody drained
+// them.
 const (
 	allNodes     = "nodes"
 	lostNodes    = "lost nodes"
@@ -115,7 +116,7 @@ func (s *examiner) checkNodes(all []patient) []api.HealthCheck {
 	return judgeNodes(all, waiting, engine.Read(s.loop, explain.HeldUpIn))
 }
 
-// judgeNodes reports nodes that are lost, that begin no tasks, or that are drained, and what they hold up.
+// judgeNodes reports nodes that are lost, that begin no tasks, or that are drained, and the work that they delay.
 func judgeNodes(all []patient, waiting int64, held explain.HeldUp) []api.HealthCheck {
 	by, lost, start := map[string][]string{}, map[string]bool{}, "start an agent with: fairlead work"
 	for _, n := range all {

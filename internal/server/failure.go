@@ -2,7 +2,8 @@ package server
 
 import "context"
 
-// failure is the error that a request ended with. The answer to the client may be a short one; the log has it whole.
+// failure is the error that a request ended with. The answer to the client may shorten it; the log has the whole
+// error.
 type failure struct{ err error }
 
 type failureKey struct{}

@@ -20,7 +20,7 @@ func newFlight() *quota.Quota {
 }
 
 // inFlight limits the bytes of unanswered requests of one sender. Otherwise a user who begins many requests and then
-// falls silent would make the server keep as much as that user's connections can carry.
+// falls silent could make the server hold as much data as the user's connections can carry.
 func inFlight(q *quota.Quota, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		me := who(r.Context())

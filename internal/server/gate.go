@@ -67,8 +67,8 @@ func newGate(l connectionLimits, refuse func(int, error)) *gate {
 // privileged reports whether a user may do everything.
 func privileged(uid int) bool { return uid == 0 || uid == os.Getuid() }
 
-// conn is an admitted connection. The user of a connection over a Unix socket is known from the start; that of another
-// one once a request presents a session.
+// conn is an admitted connection. The user of a connection over a Unix socket is known from the start. The user of any
+// other connection is known once a request presents a session.
 type conn struct {
 	net.Conn
 	gate   *gate
@@ -107,7 +107,7 @@ func (g *gate) leave(c *conn) {
 	}
 }
 
-// claim records whose an anonymous connection is. It fails if that principal has too many.
+// claim records whose an anonymous connection is. It fails if that principal has too many connections.
 func (c *conn) claim(p *access.Principal) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -162,8 +162,8 @@ func (g *gate) enter(c net.Conn, by access.Authenticator) (*conn, error) {
 	return in, nil
 }
 
-// giveWay closes an anonymous connection, so that a new client can connect however many others hold. A browser presents
-// its session at once, and is then no longer anonymous.
+// giveWay closes an anonymous connection, so that a new client can connect however many connections others hold. A
+// browser presents its session at once, and is then no longer anonymous.
 func (c *conn) giveWay() {
 	c.mu.Lock()
 	known := c.known
@@ -196,7 +196,7 @@ func (l gated) Accept() (net.Conn, error) {
 }
 
 // turnAway answers why a connection is refused, without waiting: the answer fits into the buffer of the connection. It
-// closes the last few of them later, because a client that cannot send its request does not look for an answer.
+// closes the last few of them later, because a client that cannot send its request does not read the answer.
 func (g *gate) turnAway(c net.Conn, why error) {
 	status := "503 Service Unavailable"
 	if errors.Is(why, quota.ErrUser) {

@@ -50,8 +50,8 @@ func (s *healthService) Health(ctx context.Context) *api.Diagnosis {
 	return &api.Diagnosis{Version: api.Version, At: time.Now(), Result: api.ResultOK, Checks: []api.HealthCheck{}}
 }
 
-// HealthVersion changes with the findings. Whoever shows them calls it again and again: if they are old, new checks
-// run in the background.
+// HealthVersion changes with the findings. Pages that show them call it again and again. If the findings are old, new
+// checks run in the background.
 func (s *healthService) HealthVersion() uint64 {
 	s.found.latest(context.Background(), healthFresh, 0)
 	return s.found.changes.Load()

@@ -30,9 +30,9 @@ type identity struct {
 	bearers   *bearers
 }
 
-// identified finds out the sender with the authenticator of the listener: on the socket from the connection, elsewhere
-// from the session of a browser, unless the listener has its own authenticator. Nothing else in a request can change
-// that, nor can the port of the client: when it is looked up, it may have another owner.
+// identified finds out the sender. If the listener has an authenticator of its own, that decides. Otherwise, a sender
+// on the socket is identified by the connection, and any other sender by the session of a browser. Nothing else in a
+// request counts, and neither does the port of the client, because it may have another owner by the time of a look-up.
 func (s *identity) identified(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
@@ -76,7 +76,7 @@ func (s *identity) administers(p *access.Principal) bool {
 	return p.Kind == access.User && (privileged(p.UID) || s.loop.Client().Shares.Load().Access.Administers(p))
 }
 
-// authenticator returns that of the listener of a connection.
+// authenticator returns the authenticator of the listener of a connection.
 func (s *identity) authenticator(c *conn) access.Authenticator {
 	switch {
 	case c.by != nil:
@@ -194,7 +194,7 @@ func checkWords(field, text string) error {
 	return nil
 }
 
-// check returns nil if the sender may do something to an object, by the rules in force.
+// check returns nil if the sender may do something to an object, by the current rules.
 func check(ctx context.Context, loop *engine.Loop, v access.Verb, o access.Object) error {
 	me := who(ctx)
 	return loop.Client().Shares.Load().Access.Check(&me, v, o)

@@ -156,7 +156,8 @@ func (s *jobService) jobs(ctx context.Context, q queue.Query, o web.JobOptions) 
 	return out, nil
 }
 
-// ends returns how jobs ended, or how attempts of jobs that have not ended did; nothing if the store cannot say.
+// ends returns how jobs ended. For jobs that have not ended, it returns how attempts ended. It returns nothing if
+// the store does not report that.
 func (s *jobService) ends(ctx context.Context, jobs []*queue.Job) (map[int64]*api.Task, error) {
 	reader, can := s.loop.Store.(queue.EndReader)
 	if !can {
@@ -180,7 +181,8 @@ func (s *jobService) ends(ctx context.Context, jobs []*queue.Job) (map[int64]*ap
 	return out, err
 }
 
-// reasons returns why jobs wait, and their places in the order. soon is for a page, which does not wait for these.
+// reasons returns why jobs wait, and their places in the order. soon is for a page, which does not wait for the
+// places.
 func (s *jobService) reasons(ctx context.Context, jobs []*queue.Job, soon bool) map[int64]explain.ShortReason {
 	order := s.explainer.Order
 	if soon {
@@ -272,7 +274,7 @@ func (s *jobService) next(ctx context.Context, q queue.Query) ([]*queue.Job, err
 func (s *jobService) coming(ctx context.Context, q queue.Query, most int) ([]*queue.Job, error) {
 	look := most
 	if q.User != "" || q.Kind != "" || len(q.IDs) > 0 || !q.Since.IsZero() {
-		look = math.MaxInt // jobs that do not match stand between them
+		look = math.MaxInt // jobs that do not match may be between them
 	}
 	order := s.explainer.Next(ctx, q.Pool, look)
 	if asked := q.IDs; len(asked) > 0 {

@@ -156,7 +156,7 @@ func (s *joinService) list(ctx context.Context) (*permit.List, error) {
 // permit makes a join token.
 func (s *joinService) permit(ctx context.Context, node string, r permit.Request) (*permit.Invitation, error) {
 	me := who(ctx)
-	if me.Via == access.ByToken || me.Via == access.BySession { // so that a stolen one cannot make another credential
+	if me.Via == access.ByToken || me.Via == access.BySession { // so that a stolen credential cannot make another one
 		return nil, fmt.Errorf("join tokens are made on the server's socket, without a token: %w", queue.ErrForbidden)
 	}
 	if err := s.administered(ctx); err != nil {

@@ -22,9 +22,9 @@ type ledgers struct {
 	mu    sync.Mutex // held while a bridge's ledger is compared with the stored one
 }
 
-// admit admits a bridge under the name of a node if it has the ledger of the tasks that were given to the queueing
-// system under that name. Another bridge would submit them again, and each job would run twice, whether or not the
-// earlier bridge is alive.
+// admit admits a bridge under the name of a node only if it has the ledger of the tasks that went to the queueing
+// system under that name. A bridge without this ledger would submit the tasks again, and each job would run twice,
+// whether or not the earlier bridge is alive.
 func (s *ledgers) admit(ctx context.Context, node, ledger string, takeOver bool) error {
 	keeper, ok := s.store.(queue.Settings)
 	if ledger == "" || !ok {

@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/internal/views"
 )
 
-// poolsMeasured limits how many pools have metrics: a monitoring system cannot bear a time series for each user who
-// ever came.
+// poolsMeasured limits how many pools have metrics: a monitoring system cannot handle a time series for each user who
+// ever submitted a job.
 const poolsMeasured = 500
 
 // measuredPool is a pool with metrics.
@@ -22,8 +22,8 @@ type measuredPool struct {
 	inner bool
 }
 
-// measured chooses the pools with metrics if there are more than most: the root, then the configured pools, then those
-// of the others with the largest demand.
+// measured chooses the pools with metrics if there are more than most: the root, then the configured pools, then the
+// other pools with the largest demand.
 func measured(pools []views.PoolView, most int) []measuredPool {
 	all := make([]measuredPool, len(pools))
 	for i := range pools {

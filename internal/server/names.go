@@ -105,7 +105,7 @@ func (n *names) groupsOf(name string) ([]string, error) {
 }
 
 // unansweredError says that the system did not answer the look-up of a user. It is a [queue.ErrUnavailable] with its
-// own text: clients try again, and agents keep what they run.
+// own text: clients try again, and agents keep their running tasks.
 type unansweredError struct {
 	who string
 	err error

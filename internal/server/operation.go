@@ -45,10 +45,10 @@ func tag(path string) string {
 	return "cluster"
 }
 
-// answer is a response that is only a body.
+// answer is a response that has only a body.
 type answer[T any] struct{ Body T }
 
-// posted is a request that is only a body; namedPost also has a name in its path.
+// posted is a request that has only a body; namedPost also has a name in its path.
 type (
 	posted[T any]    struct{ Body T }
 	namedPost[T any] struct {

@@ -27,11 +27,11 @@ type Options struct {
 	Anonymous string
 	// Origins are those of dashboard pages behind a proxy.
 	Origins []string
-	// Config keeps the configuration in force; nil if nobody can change it.
+	// Config keeps the current configuration; nil if nobody can change it.
 	Config Configuration
 	// CA issues the certificates of other machines; nil if the server serves none.
 	CA     *ca.Keeper
 	Logger *slog.Logger
-	// Tracer sends what happens to jobs to a collector; nil if there is none.
+	// Tracer sends the events of jobs to a collector; nil if there is none.
 	Tracer *tracing.Tracer
 }

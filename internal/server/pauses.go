@@ -43,7 +43,7 @@ func (s *pauseService) Pause(ctx context.Context, r api.PauseRequest) (*api.Paus
 	return paused(p, views.Pools(ctx, s.loop)), nil
 }
 
-// mine returns a function that checks whether the actor may change a pause in force: operators may change their own.
+// mine returns a function that checks whether the actor may change a current pause: operators may change their own.
 func (s *pauseService) mine(ctx context.Context) func(engine.Pause) error {
 	return func(p engine.Pause) error {
 		return check(ctx, s.loop, access.Pause, access.Object{Pool: p.Pool, By: p.By})
@@ -65,7 +65,7 @@ func (s *pauseService) Resume(ctx context.Context, pool string) (*api.PauseRespo
 	if err := check(ctx, s.loop, access.Pause, access.Object{Pool: pool}); err != nil {
 		return nil, err
 	}
-	before := views.Pools(ctx, s.loop) // after that the waiting tasks may have begun
+	before := views.Pools(ctx, s.loop) // after the resume, the waiting tasks may have begun
 	p, err := s.loop.Overrides.Resume(ctx, pool, me.Name, me.Via, s.mine(ctx))
 	if err != nil {
 		return nil, err

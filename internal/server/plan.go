@@ -10,7 +10,7 @@ import (
 // maxFile is the largest request with a configuration: as JSON, a text of 1 MiB may take several times as much.
 const maxFile = 8 << 20
 
-// Diff is open to everybody, like the configuration in force.
+// Diff is open to everybody, like the configuration that is current.
 func (s *configService) Diff(ctx context.Context, f api.ConfigFile) (*api.ConfigDiff, error) {
 	if err := check(ctx, s.loop, access.Look, access.Object{}); err != nil {
 		return nil, err
@@ -18,7 +18,8 @@ func (s *configService) Diff(ctx context.Context, f api.ConfigFile) (*api.Config
 	return s.config.Diff(f)
 }
 
-// Plan is for administrators: it changes nothing, but takes the scheduler's time, and only they apply plans.
+// Plan is for administrators. It changes nothing, but it takes the scheduler's time, and only administrators
+// apply plans.
 func (s *configService) Plan(ctx context.Context, r api.ConfigPlanRequest) (*api.ConfigPlan, error) {
 	if _, err := s.administrator(ctx, ""); err != nil {
 		return nil, err

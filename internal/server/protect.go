@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// kept sets headers so that browsers believe the type of every answer, and nobody caches answers for programs. Pages
-// and their parts set their own cache times.
+// kept sets headers that make browsers trust the declared type of every answer, and that keep answers for programs out
+// of caches. Pages and their parts set their own cache times.
 func kept(h http.Header, path string) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	if strings.HasPrefix(path, "/v1/") || path == "/metrics" || path == "/healthz" || path == "/readyz" {
@@ -40,8 +40,8 @@ func checkHost(next http.Handler) http.Handler {
 // soon is after how many seconds to retry if the database is away, the server ends, or a user has reached a limit.
 const soon = "5"
 
-// WriteHeader sends the status. If the status asks the client to retry, and the handler did not
-// say when, it adds that.
+// WriteHeader sends the status. If the status asks the client to retry, and the handler did not set the time,
+// WriteHeader adds the time.
 func (r *recorder) WriteHeader(status int) {
 	r.status = status
 	if h := r.Header(); (status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests) && h.Get("Retry-After") == "" {

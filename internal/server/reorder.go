@@ -8,7 +8,8 @@ import (
 	"github.com/fairlead/fairlead/internal/forecast"
 )
 
-// Reorder returns what altering jobs would do to the order of starts. It changes nothing.
+// Reorder returns the effect that altering jobs would have on the order of starts. It changes
+// nothing.
 func (s *jobService) Reorder(ctx context.Context, q api.ReorderRequest) (*api.Reorder, error) {
 	if err := check(ctx, s.loop, access.Look, access.Object{}); err != nil {
 		return nil, err

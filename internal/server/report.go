@@ -103,8 +103,8 @@ func (s *reportService) withShares(ctx context.Context, rows []account.Row, ask 
 	return out, nil
 }
 
-// wanting drops rows without jobs, unless history shows a demand of their pools: a job that is held or waits for
-// another one is not a demand yet.
+// wanting drops rows without jobs, unless history shows a demand of their pools. Held jobs, and jobs that wait for
+// others, are no demand yet.
 func (s *reportService) wanting(ctx context.Context, rows []account.Row, from, to time.Time) ([]account.Row, error) {
 	var idle []string
 	for i := range rows {

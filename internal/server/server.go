@@ -1,6 +1,6 @@
 // Package server offers a loop over HTTP: the JSON interface under /v1 with its OpenAPI document, live events, metrics
 // and health, and the sessions of agents. It identifies senders by the connection, or by the session of a browser. It
-// does not decide what happens to jobs; the loop does.
+// does not decide about jobs; the loop does.
 package server
 
 import (
@@ -192,8 +192,8 @@ func (s *Server) DropRevoked(ctx context.Context) error {
 	return err
 }
 
-// protect wraps all requests: it refuses requests that a foreign web page could send through a user's browser, keeps a
-// panic from taking the server down, and logs.
+// protect wraps all requests: it refuses requests that a foreign web page could send through a user's browser, it keeps
+// a panic from ending the server, and it logs.
 func (s *Server) protect(next http.Handler) http.Handler {
 	inner := s.checkOrigin(checkHost(s.identity.knownOnly(inFlight(s.flight, next))))
 	return s.identity.identified(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -233,10 +233,10 @@ func (s *Server) protect(next http.Handler) http.Handler {
 	}))
 }
 
-// checkOrigin refuses changes sent by a page of another site. Browsers report that by Sec-Fetch-Site, but not to a
-// proxy that speaks http: then the configuration must name the origin of the page. The server does not trust what the
-// proxy says about itself, because the proxy would also report a name that an attacker makes point to it. If the
-// browser sends Sec-Fetch-Site, the configured origins change nothing.
+// checkOrigin refuses changes sent by a page of another site. Browsers report the site by the header Sec-Fetch-Site.
+// They do not send it to a proxy that speaks http; then the configuration must name the origin of the page. The server
+// does not trust what the proxy says about itself, because the proxy would also report a name that an attacker makes
+// point to it. If the browser sends Sec-Fetch-Site, the configured origins change nothing.
 func (s *Server) checkOrigin(next http.Handler) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -21,15 +21,15 @@ const (
 	adminLasts = 15 * time.Minute
 )
 
-// browsers holds the sessions of browsers, in memory only: an attacker who listened in the server's place while it was
-// away, and got one, has nothing when the server is back.
+// browsers holds the sessions of browsers, in memory only. So an attacker who listens in place of the server while it
+// is down, and gets a session, can do nothing with it once the server is back.
 type browsers struct {
 	mu       sync.Mutex
 	links    map[secret]*link
 	sessions map[secret]*browser
 }
 
-// secret is the hash of what a browser presents. The server does not keep the original.
+// secret is the hash of the text that a browser presents. The server does not keep the text.
 type secret [sha256.Size]byte
 
 // link is a code that begins one session.
@@ -43,7 +43,7 @@ type link struct {
 type browser struct {
 	uid   int
 	until time.Time
-	admin time.Time // until then the session may change things as an administrator
+	admin time.Time // before this instant the session may change things as an administrator
 	used  time.Time
 	busy  int             // unfinished requests
 	ctx   context.Context // ends with the session
@@ -118,8 +118,8 @@ func (x *browsers) begin(code string) (shown string, uid int, ok bool) {
 	return shown, l.uid, true
 }
 
-// use returns the session for what a browser presents, for one request, or nil. The caller calls done when the request
-// has ended.
+// use returns the session of the text that a browser presents, for one request, or nil. The caller calls done when the
+// request has ended.
 func (x *browsers) use(shown string) (b *browser, done func()) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

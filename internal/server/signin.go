@@ -31,8 +31,8 @@ func (s *signInService) routes(a huma.API) {
 	handle(a, http.MethodDelete, "/v1/sessions", "sign-out", "End all your sessions in browsers", 0, alone(s.signOut))
 }
 
-// signIn gives a user who is known by the socket a code, with which a browser proves that it is that user's. A session
-// gets no further code, so that a stolen session ends by itself.
+// signIn gives a user who is known by the socket a code, with which a browser proves that it belongs to that user. A
+// session gets no further code, so that a stolen session ends by itself.
 func (s *signInService) signIn(ctx context.Context, in api.SignInRequest) (*api.SignInResponse, error) {
 	a := who(ctx)
 	if err := check(ctx, s.loop, access.SignIn, access.Object{}); err != nil {
@@ -79,8 +79,8 @@ func loginAddress(address, code string) string {
 	return "http://" + address + "/login?code=" + url.QueryEscape(code)
 }
 
-// login begins a session if the address with the code was opened directly: a link from a foreign page could sign its
-// reader in as somebody else. A program that only checks the address does not use up the code.
+// login begins a session only if the address with the code was opened directly, because a link from a foreign page
+// could sign its reader in as somebody else. A program that only checks the address does not use up the code.
 func (s *signInService) login(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")

@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// statusService reports what the server is, and whether it works.
+// statusService reports facts about the server, and whether it works.
 type statusService struct {
 	loop      *engine.Loop
 	store     queue.Store
@@ -48,7 +48,7 @@ func (s *statusService) Status(ctx context.Context) (*api.ServerStatus, error) {
 	return &out, nil
 }
 
-// summaryOf returns a few numbers about what a loop has, runs and lets wait.
+// summaryOf returns a few numbers about the capacity, the running and the waiting tasks of a loop.
 func summaryOf(loop *engine.Loop) api.Summary {
 	capacity, free, unit := loop.Capacity()
 	running, waiting := loop.Running()

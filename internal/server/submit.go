@@ -170,7 +170,7 @@ func needsHelp(c why.Code) bool {
 }
 
 // manyWaiting is the number of waiting tasks from which a submission gets no preview of its own: its cost grows with
-// the tasks before the job, and it holds up everybody.
+// the number of tasks before the job, and everybody has to wait for it.
 const manyWaiting = 1000
 
 // describeShortly takes the place and the reason from the order that lists of jobs share.

@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// usedNow holds what running tasks use, as their agents reported it with the latest renewals. It is kept in memory
-// only: it is for display, and a write for each task and renewal would load the database.
+// usedNow holds what running tasks use, as their agents reported it with the latest renewals. It is kept only in
+// memory, because it is only displayed, and a write for each task and renewal would load the database.
 type usedNow struct {
 	mu  sync.Mutex
 	all byTask[measure]

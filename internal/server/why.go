@@ -81,7 +81,8 @@ func (s *whyService) Why(ctx context.Context, id int64, o explain.WhyOptions) (*
 // raising matches the advice to raise the priority of a job, with the priority.
 var raising = regexp.MustCompile(`(?:raise its priority: )?fairlead alter \d+ --priority (\w+)`)
 
-// keepAllowed removes the advice to raise the priority from an answer if the actor may not: then an administrator can.
+// keepAllowed changes the advice to raise the priority if the actor may not do that. It removes such changes from the
+// answer, and advises to ask an administrator.
 func keepAllowed(ctx context.Context, loop *engine.Loop, a *why.Answer) {
 	me, shares := who(ctx), loop.Client().Shares.Load()
 	j := &queue.Job{User: a.Subject.User, Pool: a.Subject.Pool}

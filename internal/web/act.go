@@ -64,7 +64,7 @@ func (d *Dashboard) act(w http.ResponseWriter, r *http.Request) {
 			d.fail(w, r, err)
 			return
 		}
-		a.Problem = err.Error() // the form keeps the typed texts
+		a.Problem = err.Error() // the form keeps the texts that the user typed
 		d.write(w, r, actPage, req, a, api.Status(err))
 		return
 	}

@@ -107,9 +107,9 @@ func (a *Act) lookAgain(ctx context.Context, src Source) error {
 	return nil
 }
 
-// awaited returns the jobs whose cancellation would be undone but whose dependency cannot be met: it ended
-// with another result, or is no longer stored, and is not brought back with them. The value is the first such
-// dependency.
+// awaited returns the jobs whose cancellation would be undone although a dependency of theirs cannot be met.
+// Such a dependency ended with another result, or is no longer stored, and does not come back with them. The
+// value is the first such dependency.
 func (a *Act) awaited(ctx context.Context, src Source, jobs []api.Job) (map[int64]int64, error) {
 	if a.Verb != "uncancel" {
 		return nil, nil

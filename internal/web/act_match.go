@@ -92,7 +92,7 @@ func (a *Act) countMatching(r *Request) error {
 	return err
 }
 
-// doMatching carries out the action on the jobs that match, some at a time.
+// doMatching carries out the action on the jobs that match, some jobs at a time.
 func (a *Act) doMatching(ctx context.Context, src Source, r *Request, req api.AlterRequest) error {
 	m, before := a.All, a.All.After
 	err := m.scan(func(jobs []api.Job, last int64) (bool, error) {

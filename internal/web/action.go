@@ -20,8 +20,8 @@ type Act struct {
 	Harm             bool
 	Jobs             []victim
 	All              *everyJob // the jobs, if they are all that match a filter
-	// Tasks counts the running tasks that are stopped, Queued the tasks that are taken back from other
-	// queueing systems, Not the jobs that the user may not change. Users holds the owners of the jobs.
+	// Tasks counts the running tasks to be stopped, Queued the tasks to be taken back from other queueing
+	// systems, and Not the jobs that the user may not change. Users holds the owners of the jobs.
 	Tasks, Queued, Not int
 	Users              []string
 	// Pool is the pool of the action. Siblings get a smaller share while it is boosted.

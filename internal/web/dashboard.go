@@ -72,7 +72,7 @@ func (d *Dashboard) parts(ctx context.Context, p *Page, r *Request) ([]part, err
 	return d.render(p, &shown{Request: r, Page: p, Data: data, Now: time.Now(), Health: d.source.Server.Health(ctx)})
 }
 
-// troublesPart is the part that shows on every page what does not work.
+// troublesPart is the part of every page that lists current problems.
 const troublesPart = "troubles"
 
 func (d *Dashboard) render(p *Page, v *shown) ([]part, error) {
@@ -159,7 +159,7 @@ func (v *shown) finished(page string) string {
 	return page
 }
 
-// links matches links and key targets: a page on a wall screen has none.
+// links matches links and key targets: a page on a wall screen has no links.
 var links = regexp.MustCompile(`(<(?:a|tr)\b[^>]*?) (?:data-)?href="[^"]*"`)
 
 // harmless replaces characters that could deceive readers, whatever their source: control characters, and

@@ -15,14 +15,14 @@
 //	{{define "tiles"}}... {{.Data.Shares.Summary.Waiting}} ...{{end}}
 //
 // While a browser has the page open, the server renders each part again after a change, once for all browsers
-// at the same address, and sends it to the browsers whose part differs. The script replaces everything in a
-// part in place, so that focus, selection and scroll position stay; changes by the user (open details, ticked
+// at the same address, and sends it to the browsers whose part differs. The script replaces the contents of a
+// part in place, so that focus, selection and scroll position stay. Changes by the user (open details, ticked
 // boxes, text in fields) stay if the element has an id or data-key.
 //
-// Links begin with {{.Root}}, the relative path to the root of the dashboard, so the dashboard works behind
-// any path prefix without knowing it. The address holds all state of a page. The functions in funcs.go write
-// numbers, and put the exact value beside the short one. The content security policy of the pages allows no
-// inline script and no style attribute: use classes, and pictures by internal/plot.
+// Links begin with {{.Root}}, the relative path to the root of the dashboard. So the dashboard works behind
+// any path prefix, and need not know it. The address holds all state of a page. The functions in funcs.go
+// write numbers, and put the exact value beside the short one. The content security policy of the pages
+// allows no inline script and no style attribute: use classes, and pictures by internal/plot.
 //
 // A change is an action, see act.go: a page asks for confirmation and shows the affected jobs, and a POST,
 // never a GET, carries it out.

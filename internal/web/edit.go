@@ -184,8 +184,8 @@ func planOf(p *api.ConfigPlan) *plan {
 // planShown is the maximum number of pools that a plan lists: browsers are slow with thousands.
 const planShown = 100
 
-// shorten keeps the pools that change most, in their order: pools where tasks start or stop, or whose share
-// changes much.
+// shorten keeps the pools that change most, in their order, that is pools where tasks start or stop, or
+// whose share changes much.
 func (p *plan) shorten() {
 	if p.More = len(p.Pools) - planShown; p.More <= 0 {
 		p.More = 0
@@ -282,7 +282,7 @@ func loadRollback(ctx context.Context, src Source, r *Request) (any, error) {
 	return &Rollback{ConfigVersion: *v, Plan: planOf(p)}, nil
 }
 
-// postRollback uses the plan that the page showed, so that it does not undo later changes by other users.
+// postRollback applies the plan that the page showed, so that it does not undo later changes by other users.
 func postRollback(ctx context.Context, src Source, r *Request) (any, error) {
 	number, err := backTo(r)
 	if err != nil {

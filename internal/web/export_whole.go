@@ -25,8 +25,8 @@ type rowWriter interface {
 	end(w io.Writer) error
 }
 
-// exportWhole answers with all rows of a list, some at a time, so that a long list takes no more memory than
-// a short one. After an error it breaks the connection, so that the reader knows that rows are missing.
+// exportWhole answers with all rows of a list, some rows at a time, so that a long list takes no more memory
+// than a short one. After an error it breaks the connection, so that the reader knows that rows are missing.
 func (d *Dashboard) exportWhole(w http.ResponseWriter, r *http.Request, p *Page, req *Request, out rowWriter) {
 	began, to := false, http.NewResponseController(w)
 	err := p.Whole(r.Context(), d.source, req, func(q *Queue) error {

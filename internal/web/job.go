@@ -39,7 +39,7 @@ type Job struct {
 	Likely *time.Time
 	Start  plot.Figure
 	Ahead  plot.Figure
-	// First holds the first pools with jobs before this one, More the number of other pools.
+	// First holds the first pools with jobs before this one, and More is the number of other pools.
 	First  []why.Ahead
 	More   int
 	Levels []level

@@ -46,8 +46,8 @@ type heldSum struct {
 // of a pool's reasons.
 const heldRows = 40
 
-// unknownReason stands for a wait without a recorded reason: before the first check of the reasons, between
-// two attempts, and before the server was started.
+// unknownReason stands for a wait without a recorded reason: before the first check of the reasons, between two
+// attempts, or before the server was started.
 const unknownReason = "waits"
 
 // heldOf makes the list from the events of a job.
@@ -112,7 +112,7 @@ func heldPicture(sums []heldSum, spans []heldSpan, now time.Time) plot.Figure {
 // holding tracks the state of a job through its events.
 type holding struct {
 	array  bool         // the job has several tasks: it runs while one of them runs
-	tasks  map[int]bool // of an array: the tasks that run; -1 is its first attempt, if its task is not known
+	tasks  map[int]bool // of an array: the tasks that run; -1 is its first attempt, if the task is unknown
 	begun  map[int]bool // of an array: the tasks that do not wait
 	all    int          // tasks of the job
 	reason api.Event
@@ -122,8 +122,8 @@ type holding struct {
 	over   bool
 }
 
-// briefGap is the longest time without a running task during which an array still counts as running: its next task
-// takes the place of the last one.
+// briefGap is the longest time without a running task during which an array still counts as running, because its next
+// task takes the place of the last one.
 const briefGap = 5 * time.Second
 
 // briefly reports whether the first of some events is the end of a task, and another one starts soon.
@@ -222,8 +222,8 @@ func noneWaits(j *api.Job, events []api.Event) (last time.Time) {
 // sampleGap bounds the time between two samples of the reasons, for leases of up to 80 s: see [explain.Explainer].
 const sampleGap = 10 * time.Second
 
-// sampled gives the time before the first sample of a wait the reason of that sample, as the sums of reasons do. A wait
-// without a sample yet says so.
+// sampled assigns the reason of the first sample of a wait to the time before that sample, as the sums of reasons do.
+// If a wait has no sample yet, its text says so.
 func sampled(spans []heldSpan, now time.Time) (out []heldSpan) {
 	for i, s := range spans {
 		brief := s.Code == unknownReason && s.Text == notRecorded && s.To.Sub(s.From) <= sampleGap

@@ -46,7 +46,8 @@ func runsOf(j *api.Job, rows []api.Task, events []api.Event, now time.Time) plot
 // attemptRE matches the name of the attempt in the event of a start.
 var attemptRE = regexp.MustCompile(`attempt \d+`)
 
-// taskLife follows a task through its events. It waits, it runs, or it is over: then both instants are zero.
+// taskLife follows a task through its events. The task waits, runs, or is over; if it is over, both instants are
+// zero.
 type taskLife struct {
 	row         int
 	submitted   time.Time

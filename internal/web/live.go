@@ -33,9 +33,9 @@ func version(parts []part) string {
 const (
 	// livePace is the minimum time between two renderings of a view after changes.
 	livePace = time.Second
-	// livePart bounds the fraction of the time that rendering takes: after a rendering a view rests for
-	// livePart times its duration, times the number of views. So open pages cost at most a few hundredths of
-	// a processor, whatever their number and size.
+	// livePart bounds the fraction of the time that rendering takes. After a rendering that took d, a view
+	// rests for livePart times d, times the number of views. So open pages cost at most a few hundredths of a
+	// processor, whatever their number and size.
 	livePart = 50
 	// liveRest is the time after which a page is rendered again without a change, because lags change as time
 	// passes.
@@ -75,7 +75,7 @@ type liveView struct {
 	rest    time.Time // rendered at this instant even without a change
 }
 
-// rendering is a page at an instant. It is immutable.
+// rendering is a page at an instant. It never changes.
 type rendering struct {
 	version string
 	parts   []part

@@ -35,7 +35,7 @@ func (l *Log) Name() string {
 		return ""
 	}
 	for i := range l.Job.Tasks {
-		if t := &l.Job.Tasks[i]; l.Task < 0 || t.Task == l.Task { // the server shows the first if none is named
+		if t := &l.Job.Tasks[i]; l.Task < 0 || t.Task == l.Task { // without a number, the server shows the first task
 			return strconv.Itoa(t.Number)
 		}
 	}
@@ -60,7 +60,7 @@ func loadLog(ctx context.Context, src Source, r *Request) (any, error) {
 	switch {
 	case errors.Is(err, queue.ErrForbidden):
 		return nil, err
-	case err != nil: // not available yet, or here, or any more
+	case err != nil: // not available yet, not available here, or gone
 		l.LogChunk, l.Problem = &api.LogChunk{}, api.FromError(err).Detail
 	case l.Later != "":
 		l.Problem = l.Later

@@ -30,7 +30,7 @@ func (m *Machines) hours(r *Request) float64 {
 }
 
 // timeline draws the nodes of the page over time: ended tasks; running tasks, up to their time limits;
-// planned starts; reservations; and the room that is free until one of these begins.
+// planned starts; reservations; and the room that is free until a planned start or a reservation begins.
 func (m *Machines) timeline(r *Request, tops []string) {
 	hours := m.hours(r)
 	for _, h := range horizons {
@@ -119,7 +119,7 @@ func largest(of map[string]int) []string {
 type planner struct {
 	m             *Machines
 	now, from, to time.Time
-	hair          time.Duration // too short to be visible: starts and ends are this uncertain
+	hair          time.Duration // boxes shorter than this are invisible: starts and ends are this uncertain
 	boxes         []plot.Box
 
 	// The current row: its number, its units, and the occupied parts.

@@ -54,7 +54,7 @@ func (l limitHistory) Free(name string, rate bool) template.HTML {
 	return data(last, l.freeText(c, rate))
 }
 
-// freeText describes the same in words.
+// freeText describes in words when parts of a limit become free.
 func (l limitHistory) freeText(c *history.LimitSeries, rate bool) string {
 	if rate {
 		return "queued starts use it up until " + instant.Clock(c.Ahead[0].Until, l.now)

@@ -9,24 +9,24 @@ import (
 )
 
 // everyJob is the jobs of an action, if they are all that match a filter. The request that carries out the action sends
-// the filter again, with the bounds of the confirmation: jobs that were submitted later keep out of it.
+// the filter again, with the bounds of the confirmation: it leaves out jobs that were submitted later.
 type everyJob struct {
 	List, Says, Text string
 	At               time.Time // of the confirmation, at which the filter measures waits
 	Upto             int64     // the highest number of a job then
-	After            int64     // a request that goes on begins behind this number
+	After            int64     // a request that continues begins after this number
 	Cause            string    // of a hold
 	// Count counts the jobs that match. Not is the number of these that the user may not change or, after the
 	// action, that were left unchanged.
 	Count, Not int
-	// Users and Pools count the jobs by user and by pool, Effects by effect, and Left by the reason why they were left
-	// alone.
+	// Users and Pools count the jobs by user and by pool, Effects by effect, and Left by the reason why the action did
+	// not change them.
 	Users, Pools, Effects, Left tally
-	// Next is the number behind which the next request goes on; it is 0 if no job is left.
+	// Next is the number after which the next request continues; it is 0 if no job is left.
 	Next int64
 
 	find   finder
-	status int     // of the first job that was left alone
+	status int     // of the first job that was not changed
 	some   []int64 // the first jobs that the user may change
 }
 
@@ -52,7 +52,7 @@ func (t *tally) add(name string) {
 // tallyLines is the number of lines that a page shows of a count.
 const tallyLines = 10
 
-// sorted puts the largest counts first, and leaves out the last ones.
+// sorted puts the largest counts first, and drops the smallest.
 func (t *tally) sorted() {
 	slices.SortStableFunc(t.Lines, func(a, b tallied) int { return cmp.Or(b.Jobs-a.Jobs, cmp.Compare(a.Name, b.Name)) })
 	if len(t.Lines) > tallyLines {
@@ -64,7 +64,7 @@ func (t *tally) sorted() {
 func (m *everyJob) scan(each func(jobs []api.Job, last int64) (bool, error)) error {
 	q := m.find.filter.Query
 	q.Newest, q.After, q.Before = false, m.After, m.Upto+1
-	q.Failing = false // an array that still runs is listed for its failed tasks; nobody means to end or restart it
+	q.Failing = false // an array that still runs is listed for its failed tasks, but users do not mean to end or restart it
 	return m.find.scan(q, func(jobs []api.Job, last int64) (bool, error) {
 		m.find.ends = nil
 		return each(jobs, last)

@@ -27,7 +27,7 @@ type Page struct {
 	// Parts names the templates that are rendered again after a change. The page contains each in an element
 	// with that id.
 	Parts []string
-	// Still is set if an open page is not updated; its parts are then for files of its tables.
+	// Still is set if an open page is not updated; its parts then serve only to export its tables.
 	Still bool
 	// Every is the interval at which the page is rendered again without a change; 0 means liveRest.
 	Every time.Duration
@@ -64,10 +64,10 @@ type Request struct {
 	Root string
 	// Here is the address of the page, relative to the root of the dashboard, with its parameters.
 	Here string
-	// Live is set if an open page is updated: then slow parts have time.
+	// Live is set if an open page is updated: then there is time for slow parts.
 	Live bool
-	// Table is set if a table is read in place of the page: then a fault is an error, and not a part of the
-	// page that reports it.
+	// Table is set if a table is read in place of the page: then a fault is an error, instead of a part of
+	// the page that reports it.
 	Table bool
 	// Posted is set if the parameters are those of a posted form.
 	Posted bool
@@ -132,7 +132,7 @@ func (r *Request) view() string {
 // next update.
 const muchWaits = 2000
 
-// patient reports whether slow parts have time.
+// patient reports whether there is time for slow parts.
 func (r *Request) patient(src Source) bool { return r.Live || src.Jobs.Waiting() <= muchWaits }
 
 // maxQuery bounds the parameters of a request, in bytes: typed text is much shorter, and the numbers of a

@@ -98,7 +98,7 @@ func (c *poolHistory) read(ctx context.Context, src Source, pool string, r *Requ
 		hours = 24
 	}
 	doc, err = src.Pools.History(ctx, pool, now.Add(-time.Duration(hours)*time.Hour), time.Time{})
-	if err == nil && !chosen { // not more than is known, so that the charts of a new server are not empty
+	if err == nil && !chosen { // do not ask for more than is known, so that the charts of a new server are not empty
 		if fresh := youngest(doc); fresh < hours {
 			hours = fresh
 			doc, err = src.Pools.History(ctx, pool, now.Add(-time.Duration(hours)*time.Hour), time.Time{})

@@ -62,8 +62,8 @@ func loadQueue(ctx context.Context, src Source, r *Request) (any, error) {
 	return q, err
 }
 
-// none lists no job, because the filter is not understood: a user who acts on all listed jobs must not act on
-// everything.
+// none lists no job, because the filter has errors: a user who acts on all listed jobs must not act on all
+// jobs there are.
 func (q *Queue) none(ctx context.Context, src Source) error {
 	find := finder{ctx: ctx, src: src, filter: &filter{}}
 	err := find.details(nil)

@@ -67,7 +67,7 @@ func processorUse(j *api.Job, unit string) template.HTML {
 		return data("", "–")
 	}
 	had := t.Ended.Sub(t.Started).Seconds() * float64(max(1, j.Request[unit]))
-	if had < 1 { // the part of a moment says nothing
+	if had < 1 { // the fraction of a moment means nothing
 		return data("", "–")
 	}
 	return data(exact(t.CPUSeconds/had), words.Percent(t.CPUSeconds/had))

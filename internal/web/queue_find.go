@@ -196,7 +196,7 @@ func (f *finder) inOrder(cursor string) (next string, err error) {
 // details makes the list of the jobs with these numbers, in this order.
 func (f *finder) details(ids []int64) error {
 	o := f.options
-	o.Ends = o.Ends && f.ends == nil // else they have been read
+	o.Ends = o.Ends && f.ends == nil // otherwise the ends have been read already
 	jobs, err := f.numbered(ids, o)
 	f.list.Jobs = []api.Job{}
 	for _, id := range ids {
@@ -260,7 +260,7 @@ func (f *finder) look(q queue.Query) (*api.JobList, error) {
 	return list, err
 }
 
-// byStore sorts the jobs that the store finds: few jobs match the filter.
+// byStore sorts the jobs that the store finds, if few jobs match the filter.
 func (f *finder) byStore(place int64) (string, error) {
 	q := f.filter.Query
 	q.Limit = maxStored
@@ -319,8 +319,8 @@ func compareRank(a, b int64) int {
 	return 1
 }
 
-// The numbers of jobs that are read for a page. If many jobs match, they are found early in the order; if few
-// match, the store is asked, as far as it can answer.
+// How many jobs are read for a page. If many jobs match, the search finds them early in the order. If few
+// match, it asks the store, as far as the store can answer.
 const (
 	orderChunk = 200
 	maxOrdered = 2000

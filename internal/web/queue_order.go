@@ -25,8 +25,8 @@ type listOrder struct {
 	// value returns the value of a job that the order compares; jobs without a value come last.
 	value func(j *api.Job, s *sorter) (sortValue, bool)
 	ends  bool // the value depends on how the job ended
-	// stored says that the store has this order, which is that of the numbers. backwards says that the column shows
-	// the opposite, as an age does in place of an instant.
+	// stored says that the store has this order: the order of the numbers. backwards says that the column shows the
+	// opposite, such as an age in place of an instant.
 	stored, backwards bool
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// The address holds the range of the curves: since and until, as instants. A drag over a picture chooses it;
-// links and a form do the same for keys and for browsers without scripts.
+// The address holds the range of the curves: since and until, as instants. A drag over a picture chooses the
+// range; links and a form do the same for the keyboard and for browsers without scripts.
 
 // Without returns the same request without some parameters.
 func (r *Request) Without(names ...string) *Request {

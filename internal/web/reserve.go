@@ -53,7 +53,8 @@ func (v *Reserve) What() string { return say.Reserved(&v.Plan.Reservation) }
 // Was describes the users or the purpose of the reservation that is changed.
 func (v *Reserve) Was() string { return say.Reserved(v.Old) }
 
-// From returns its start; the form contains it, so that the reservation begins when the page said.
+// From returns its start; the form contains it, so that the reservation begins at the instant that the page
+// showed.
 func (v *Reserve) From() string { return v.Plan.Reservation.From.Format(time.RFC3339Nano) }
 
 // Overruns returns the jobs whose tasks are in the way.

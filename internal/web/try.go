@@ -27,14 +27,14 @@ type try struct {
 	Pools    []string
 
 	Asked   bool
-	Over    string // the reason if nothing can be asked any more
+	Over    string // the reason if the user can ask nothing any more
 	Answer  *tried
 	Figure  plot.Figure
 	Problem string
 	// Command asks the same at the terminal.
 	Command string
-	// Apply is the address of the action that makes the change where the job waits, and Makes says so on its button.
-	// Empty: it takes several actions, or another submission.
+	// Apply is the address of the action that makes the change to the waiting job, and Makes is the text of its
+	// button. Apply is empty if the change takes several actions, or another submission.
 	Apply, Makes string
 }
 
@@ -66,8 +66,7 @@ func asks(r *Request) bool {
 		func(name string) bool { return r.Word(name) != "" })
 }
 
-// tryOf reads the question, and asks the scheduler. The answer is not kept up to date; a moved slider asks
-// again.
+// tryOf reads the question, and asks the scheduler. The answer is not updated; moving a slider asks again.
 func tryOf(ctx context.Context, src Source, job *api.Job, unit string, r *Request) *try {
 	if job.State != string(queue.Waiting) {
 		if !asks(r) {

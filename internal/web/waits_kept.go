@@ -31,13 +31,13 @@ type waited struct {
 const sharedPart = 20
 
 const (
-	// waitsAge is the age up to which an answer counts as fresh; the larger of it and sharedPart times the
-	// time to compute the answer counts.
+	// waitsAge is the age up to which an answer counts as fresh; if sharedPart times the time to compute the
+	// answer is larger, that counts instead.
 	waitsAge = 3 * time.Second
 	// waitsOld is the age from which an answer is no longer shown while the next one is computed, besides
 	// sharedPart times the time to compute it.
 	waitsOld = 10 * time.Minute
-	// waitsPatience bounds the wait of a page for an answer. The computation goes on, for at most
+	// waitsPatience bounds the wait of a page for an answer. The computation continues, for at most
 	// waitsLongest.
 	waitsPatience = 500 * time.Millisecond
 	waitsLongest  = time.Minute
@@ -58,7 +58,7 @@ func (k *keptWaits) known(of whose) (*account.Waits, error) {
 	return w.last, w.err
 }
 
-// begin starts to compute an answer, unless there is a fresh one or too many are being computed. It returns a
+// begin starts computing an answer, unless there is a fresh one or too many computations run. It returns a
 // channel that is closed when the answer is ready.
 func (k *keptWaits) begin(of whose, work func() (*account.Waits, error)) (ready <-chan struct{}) {
 	k.mu.Lock()

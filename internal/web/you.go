@@ -28,12 +28,12 @@ func (y *You) may(v access.Verb, o access.Object) error {
 // can reports whether the user may do something.
 func (y *You) can(v access.Verb, o access.Object) bool { return y.may(v, o) == nil }
 
-// Boosts reports whether a page offers to boost a pool, or to end a boost that a user made.
+// Boosts reports whether a page offers to boost a pool, or to end a boost that the user `by` made.
 func (y You) Boosts(pool, by string) bool {
 	return y.can(access.Boost, access.Object{Pool: pool, By: by})
 }
 
-// Pauses reports whether a page offers to pause a pool, or to end a pause that a user made.
+// Pauses reports whether a page offers to pause a pool, or to end a pause that the user `by` made.
 func (y You) Pauses(pool, by string) bool {
 	return y.can(access.Pause, access.Object{Pool: pool, By: by})
 }

@@ -12,7 +12,7 @@ type limits struct {
 	held  map[string]int64           // sums of holds
 }
 
-// hold counts what an attempt holds, until drop is called.
+// hold counts the amounts that an attempt holds, until drop is called.
 func (t *limits) hold(ref queue.Ref, holds []sched.Held) {
 	if len(holds) == 0 {
 		return

@@ -36,7 +36,7 @@ func (s *Store) Jobs(ctx context.Context, q queue.Query) ([]*queue.Job, error) {
 	return out, nil
 }
 
-// candidates returns the ids of the jobs that a query has to look at, some of them perhaps twice.
+// candidates returns the ids of the jobs that a query has to check, some of them perhaps twice.
 func candidates(s *Store, q queue.Query) (ids []int64) {
 	switch {
 	case len(q.DependsOn) > 0:

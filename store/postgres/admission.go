@@ -41,8 +41,8 @@ type limitRows struct {
 	known  sync.Map // keys of existing rows
 }
 
-// make creates missing rows. It uses its own transaction: one that locked existing rows and then added missing ones
-// would lock in a different order than others do.
+// make creates missing rows. It uses its own transaction, because a transaction that locked existing rows and then
+// added missing ones would lock in a different order than others.
 func (r *limitRows) make(ctx context.Context, keys []string) error {
 	keys = slices.DeleteFunc(keys, func(key string) bool { _, known := r.known.Load(key); return known })
 	if len(keys) == 0 {
@@ -61,15 +61,15 @@ func (t *tx) addLimitRows(keys []string) {
 	t.trip.queue(`INSERT INTO @.quota (key) SELECT key FROM unnest($1::text[]) AS w (key) ON CONFLICT DO NOTHING`, keys)
 }
 
-// admission checks wants against the limits of their rates and of what they hold.
+// admission checks wants against the limits of their rates, and against the limits of the amounts that they hold.
 type admission struct {
 	t      *tx
 	limits *life.Limits    // nil: the wants request only jobs
 	held   map[string]*sum // by the key
 }
 
-// grant calls f to grant the admitted wants. Claims on the same limits run one after the other, and use the clock after
-// the wait, so the instants are in order too. Attempts that end meanwhile still count as running.
+// grant calls f to grant the admitted wants. Claims on the same limits run one after the other, and read the clock
+// after their wait, so their instants are in order, too. Attempts that end meanwhile still count as running.
 func (a *admission) grant(wants []queue.Want, out []queue.Grant, f func([]queue.Want, []queue.Grant) error) error {
 	if a.limits == nil {
 		return f(wants, out)
@@ -174,7 +174,7 @@ func (a *admission) keepRates(states []sched.RateState) {
 		WHERE quota.key = v.key AND quota.key = ANY($1)`, keys, count, per, burst, full, taken, life.Nanos(a.t.trip.now))
 }
 
-// keepHolds writes, with the transaction, what leases hold, and the sums.
+// keepHolds writes, with the transaction, the amounts that leases hold, and their sums.
 func (a *admission) keepHolds(wants []queue.Want, granted []queue.Grant) error {
 	var jobs []int64
 	var tasks []int32

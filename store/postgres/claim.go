@@ -27,10 +27,10 @@ const claimText = `WITH instant AS MATERIALIZED (SELECT ` + claimNow + ` AS at),
 	SELECT * FROM u`
 
 // claimAlternateText does the same, and also takes alternates for lost jobs: the first free alternates of each lost
-// job's list. So many servers that want the same jobs do not compete for them, and lock no more than they take. $6 are
-// the jobs of the wants that have a list, $7 whether it is the first want for its job, $8 the number; $9 and $10 are
-// where each list begins and ends in $12, $11 its charge. Wanted jobs with several tasks are returned with attempt 0:
-// nothing is taken in their place.
+// job's list. With this, servers that want the same jobs do not compete for them, and lock only the jobs that they
+// take. $6 has the jobs of the wants with a list, $7 whether each is the first want for its job, $8 the number of its
+// list. $9 and $10 say where each list begins and ends in $12, and $11 has its charge. Wanted jobs with several tasks
+// are returned with attempt 0, and no alternate is taken for them.
 const claimAlternateText = `WITH instant AS MATERIALIZED (SELECT ` + claimNow + ` AS at),
 	c AS (
 		SELECT j.id FROM unnest($1::bigint[]) AS w (id), LATERAL (
@@ -54,12 +54,13 @@ const claimAlternateText = `WITH instant AS MATERIALIZED (SELECT ` + claimNow + 
 // claimNow is the instant of a claim: the given one, or that of the transaction.
 const claimNow = `coalesce($3::bigint, ` + clockText + `)`
 
-// The parts of the two: the condition for jobs that may start, their new states, the columns to read, and their leases.
+// The parts of the two statements: the condition for jobs that may start, their new states, the columns to read, and
+// their leases.
 const (
 	mayStart = `state = 2 AND tasks = 1 AND coalesce(not_before, 0) <= (SELECT at FROM instant) AND coalesce(t_begin, 0) <= (SELECT at FROM instant)`
 	begins   = `state = 3, waiting = 0, running = 1, next = 1, returned = NULL, attempt = coalesce(attempt, 0) + 1, holder = $4,
 			t_state = 3, t_begin = NULL, t_started = (SELECT at FROM instant), t_ended = NULL, outcome = NULL, until = (SELECT at FROM instant) + $5, started = coalesce(nullif(started, 0), (SELECT at FROM instant))`
-	// charged is the charge of a claimed job: the common charge, or else its own.
+	// charged is the charge of a claimed job: the common charge or, without one, its own.
 	charged = `CASE WHEN $2::jsonb IS NOT NULL THEN coalesce($2::jsonb ->> '', $2::jsonb ->> id::text)::float8 END`
 	claimed = `j.id, j.pool, j.username, j.kind, j.priority, j.spec, j.payload, j.submitted, j.started, j.attempt`
 	leased  = `l AS (INSERT INTO @.lease (until, holder, jobs) SELECT (SELECT at FROM instant) + $5, $4, array_agg(id) FROM u HAVING count(*) > 0)`
@@ -115,7 +116,7 @@ func (l *leasing) claim(wants []queue.Want, out []queue.Grant) error {
 }
 
 // chargesText returns the charges of jobs as JSON: by job, or under an empty name if all are the same, or nil if they
-// are zero. A lookup takes time for each job.
+// are zero. The short form exists because a lookup takes time for each job.
 func chargesText(charges map[int64]float64) (*string, error) {
 	by := make(map[string]float64, len(charges))
 	switch amounts := slices.Compact(slices.Sorted(maps.Values(charges))); {

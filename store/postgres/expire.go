@@ -59,8 +59,8 @@ const dueText = `SELECT id, 0, attempt FROM @.job WHERE id = ANY($3) AND state I
 	ORDER BY 1, 2`
 
 // takeText takes jobs out of lease, those of a holder or those whose lease may have run out, and reads which of their
-// leases are due. It waits for others who take them. It finds due rows by the index on until, without reading the rest;
-// there is one row per call within the length of a lease.
+// leases are due. It waits for other transactions that take them. It finds due rows by the index on until, without
+// reading the rest. The table has one row per call within the length of a lease.
 var (
 	takeText = `WITH l AS (DELETE FROM @.lease WHERE id = ANY(ARRAY(SELECT id FROM @.lease WHERE $which ORDER BY until, id FOR UPDATE)) RETURNING jobs),
 		i AS (SELECT unnest(jobs) AS id FROM l) ` + strings.ReplaceAll(dueText, "$3", "ARRAY(SELECT id FROM i)")
@@ -74,9 +74,9 @@ type expiry struct {
 	holder string // "": all expired leases
 }
 
-// due returns the attempts of a holder, or all whose lease ran out, in order. Until their jobs and tasks are locked
-// somebody may renew them. A renewal, or another lease of such a task, adds a row to lease that could not be taken
-// before.
+// due returns the attempts of a holder, or all whose lease ran out, in order. Until their jobs and tasks are locked,
+// somebody may renew them. A renewal, or another lease of such a task, adds a row to the table lease that this expiry
+// could not have taken.
 func (e *expiry) due() (due []queue.Ref, err error) {
 	take := e.takeDue
 	if e.holder != "" {
@@ -114,9 +114,9 @@ func (e *expiry) takeDue() (due []queue.Ref, err error) {
 	return due, e.t.trip.do()
 }
 
-// takeHeld takes the jobs of a holder, until the table lease has no row for it. A row may appear meanwhile: from a
-// renewal that ended too late for its row to be seen here, but early enough for another expiry to see it, and to take
-// the expired row before it.
+// takeHeld takes the jobs of a holder, until the table lease has no row for it. A row may still appear. It comes from a
+// renewal that ended too late for this expiry to see its row, but early enough for another expiry to see the row, and
+// to take the expired row before it.
 func (e *expiry) takeHeld() (due []queue.Ref, err error) {
 	for more := true; more; {
 		e.ask(&due, takeHeldText)

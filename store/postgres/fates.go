@@ -10,7 +10,8 @@ const feedKept = 2 * time.Minute
 
 // fates numbers the transactions of a store, and records which of them may have taken effect without the store's
 // knowledge, because the connection was lost during the commit. The store must read the changes of such a transaction
-// from the feed, like those of other stores. When it reads the feed it skips the changes of its answered transactions.
+// from the feed, like those of other stores. When it reads the feed, it skips the changes of its transactions with
+// known results.
 type fates struct {
 	mu   sync.Mutex
 	last int64
@@ -36,7 +37,7 @@ func (f *fates) begin(origin int64) int64 {
 }
 
 // end records that a transaction is over, and whether it may have taken effect without an answer. It reports whether
-// the feed was read without its changes, because they were assumed to be known.
+// the feed was read without the changes of the transaction, because the store assumed that it knew them.
 func (f *fates) end(origin int64, unknown bool) (missed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

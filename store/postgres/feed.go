@@ -15,15 +15,15 @@ import (
 // feed is this process's copy of the latest changes, which it numbers as they come.
 //
 // Transactions do not commit in the order in which they begin, or take numbers from a sequence: a reader that remembers
-// the highest number it has seen misses transactions that commit late, and one that waits for the oldest transaction
-// waits for any slow one. So the feed remembers a database snapshot. A change is new if that did not see it and the
-// next one does: no change is missed, and none waits for another. Changes of one job are ordered by their number, which
-// is taken while the job is locked.
+// the highest number that it has seen misses transactions that commit late, and a reader that waits for the oldest
+// transaction waits for any slow one. So the feed remembers a database snapshot. A change is new if this snapshot did
+// not see it and the next one does. So no change is missed, and none waits for another. Changes of one job are ordered
+// by their number, which is taken while the job is locked.
 //
 // A database that crashed reuses the numbers of transactions that had written nothing durable, such as undone ones, so
-// an older snapshot takes them for seen. A sequence never repeats a number. So a change is also new if its number in
-// the feed is higher than those of all changes read so far; the number of its transaction is higher than theirs as
-// well.
+// an older snapshot treats the new transactions as seen. A sequence never repeats a number. Therefore a change is also
+// new if its number in the feed is higher than the numbers of all changes read so far; the number of its transaction is
+// also higher than theirs.
 type feed struct {
 	life.Feed
 	db    *database
@@ -126,7 +126,7 @@ func (f *feed) after(cursor int64, most int) ([]queue.Change, int64, error) {
 	return f.After(cursor, most)
 }
 
-// foreign removes from this store's own changes the ones for others only.
+// foreign removes, from this store's own changes, the ones that are only for other stores.
 func foreign(all []queue.Change) []queue.Change {
 	kept := all[:0]
 	for _, c := range all {
@@ -142,7 +142,7 @@ func foreign(all []queue.Change) []queue.Change {
 }
 
 // wakes reports whether this process must read its own changes at once. It knows its own leases, and the attempts that
-// it ended. About these the feed adds only that the job has ended, and the process reads that when it looks for another
+// it ended. For these the feed only adds that the job has ended, and the process reads that when it next looks for a
 // task to start.
 func wakes(changes []queue.Change) bool {
 	return slices.ContainsFunc(changes, func(c queue.Change) bool {

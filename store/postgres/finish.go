@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// succeedText ends jobs with one task that succeeded, and that need nothing else. It finds rows by their index, and so
-// locks them in the order of their ids.
+// succeedText ends jobs with one task that succeeded, if nothing else is to be done for them. It finds rows by their
+// index, and so locks them in the order of their ids.
 const succeedText = `WITH n AS MATERIALIZED (SELECT ` + nowText + ` AS at),
 	d AS (
 		DELETE FROM @.job AS j USING unnest($2::bigint[], $3::int[], $4::text[]) AS w (id, try, result)
@@ -73,7 +73,8 @@ func (s *Store) finish(ctx context.Context, results []queue.Result, _ bool) ([]q
 	return out, nil
 }
 
-// succeed ends jobs with succeedText where possible, and reads the rows for the rest and for jobs that depend on any.
+// succeed ends jobs with succeedText where possible, and reads the rows of the other jobs, and of jobs that depend on
+// any of them.
 func (t *tx) succeed(results []queue.Result) (map[int64]*over, error) {
 	first := map[int64]queue.Result{}
 	var ids []int64

@@ -42,7 +42,7 @@ func (t *tx) flushEvents() {
 		jobs, task, at, code, text)
 }
 
-// forget releases what ended tasks held, in the order of their keys.
+// forget releases the amounts that ended tasks held, in the order of their keys.
 func (t *tx) forget(refs []queue.Ref) {
 	if len(refs) == 0 {
 		return

@@ -12,9 +12,9 @@ import (
 // forgetBatch is the approximate number of jobs in one transaction, so that other calls do not wait long.
 const forgetBatch = 1000
 
-// forgetText removes the first jobs that ended at $1 or later and before $2: those of whole transactions, until there
-// are $3. It continues where the last batch ended, so that deleted rows are not read again. A requeued job is left out,
-// or has ended later.
+// forgetText removes the first jobs that ended at $1 or later and before $2: all jobs that ended in the same
+// transaction together, until there are $3. It continues where the last batch ended, so that deleted rows are not read
+// again. A requeued job is left out, or has ended later.
 const forgetText = `WITH o AS (SELECT id, at, jobs, sum(cardinality(jobs)) OVER (ORDER BY at, id) - cardinality(jobs) AS earlier
 		FROM (SELECT * FROM @.ending WHERE at >= $1 AND at < $2 ORDER BY at, id LIMIT $3) AS o),
 	g AS (DELETE FROM @.ending WHERE id = ANY(ARRAY(SELECT id FROM o WHERE earlier < $3)) RETURNING at, jobs),

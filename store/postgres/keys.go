@@ -14,14 +14,14 @@ import (
 )
 
 // How long a transaction waits for another open one that has used the same key. The store's own transactions give up
-// and try again, so that nobody waits for them in turn, and others get connections. A transaction of the program cannot
-// be repeated here.
+// and try again, so that nobody has to wait for them in turn, and others get connections. The store cannot repeat a
+// transaction of the program.
 const (
 	keyWait        = 50 * time.Millisecond
 	keyWaitForeign = 5 * time.Second
 )
 
-// errKeyInUse says that an open transaction used a key: it is not known yet whether there is a job with it.
+// errKeyInUse says that an open transaction used a key, so that it is unknown whether a job has the key.
 var errKeyInUse = errors.New("another transaction, which has not ended, submits a job with the same key")
 
 // Keyed implements queue.KeyReader.
@@ -48,8 +48,8 @@ func (s *Store) Keyed(ctx context.Context, jobs []*queue.Job) ([]queue.Submissio
 	return out, nil
 }
 
-// claim writes the keys of the jobs to add, before anything else is written. If others were faster with a key, their
-// job has it.
+// claim writes the keys of the jobs to add, before anything else is written. If another transaction wrote a key first,
+// its job has the key.
 func (b *submission) claim(out []queue.Submission) error {
 	for {
 		lost, err := b.claimOnce()

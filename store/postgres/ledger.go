@@ -54,7 +54,7 @@ func (l *ledger) count(pool int32, waiting, running int) {
 }
 
 // charge records the service of an attempt that ends now, and removes its task from the counters. After a failover the
-// database's clock may be behind.
+// database's clock may go back.
 func (l *ledger) charge(pool int32, rate float64, started, ended time.Time, learn bool) error {
 	if life.Outgrown(l.clock, l.trip.now) {
 		if err := l.rebase(l.clock.HalfLife()); err != nil {
@@ -138,7 +138,7 @@ func (l *ledger) flushDays() {
 	}
 }
 
-// least is the smallest weight of a mean, however old: without it the mean would be lost.
+// least is the smallest weight of a mean, however old the mean is; without it the mean would be lost.
 const least = `1e-100`
 
 // rebase makes a new clock current, whose reference is now, and converts the amounts of all pools to it. Transactions

@@ -113,8 +113,8 @@ const (
 	notifyInterval = 8 * time.Millisecond // minimum time from one to the next
 )
 
-// waker notifies the other stores of changes. It does so outside the transaction that made them, because transactions
-// that notify commit one after the other.
+// waker notifies the other stores of changes. It does so outside the transactions that made the changes, because
+// transactions that notify can only commit one after the other.
 type waker struct {
 	db *database
 
@@ -137,7 +137,7 @@ func (w *waker) due() {
 			w.mu.Unlock()
 			ctx, cancel := context.WithTimeout(ctx, pollEvery)
 			defer cancel()
-			// A store that misses the notification finds the change when it looks.
+			// A store that misses the notification finds the change at its next poll.
 			w.db.pool.Exec(ctx, `SELECT pg_notify($1, $2)`, w.db.options.Schema, w.db.sender())
 		})
 	})

@@ -15,8 +15,8 @@ func (t *tx) job(id int64) (*queue.Job, error) {
 	return nil, nil
 }
 
-// holder finds the attempt that ref names; its job and its task must have been read before. stale is the error if it is
-// not the current one.
+// holder finds the attempt that ref names; its job and its task must have been read before. stale is the error if that
+// attempt is not the current one.
 func (t *tx) holder(ref queue.Ref) (r *row, k *queue.Task, stale error) {
 	r = t.jobs.all[ref.JobID]
 	if r == nil {
@@ -29,7 +29,7 @@ func (t *tx) holder(ref queue.Ref) (r *row, k *queue.Task, stale error) {
 	return r, k, nil
 }
 
-// askHolders queries, with the next do, the data for holder, and the jobs that depend on these.
+// askHolders queries, with the next do, the data for holder, and the jobs that depend on the jobs of the attempts.
 func (t *tx) askHolders(refs []queue.Ref) {
 	if len(refs) == 0 {
 		return

@@ -16,8 +16,8 @@ var migrations embed.FS
 // oldest is the oldest version of PostgreSQL that the store supports.
 const oldest = 14
 
-// migrate upgrades the schema and returns its id. Servers that start at the same time wait for the first of them; a
-// failed upgrade leaves nothing behind.
+// migrate upgrades the schema and returns its id. Servers that start at the same time wait for the first of them. A
+// failed upgrade changes nothing.
 func migrate(ctx context.Context, db *database) (id string, err error) {
 	files, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {

@@ -21,15 +21,16 @@ type Options struct {
 	Unit string
 	// Schema is where the tables are; missing tables are created. Default: schema=NAME in the URL, else fairlead.
 	Schema string
-	// Grace is how long leases last after Open, if no other server is present, and after the database was unavailable,
-	// because nobody could renew them. Default: leases are not extended.
+	// Grace is how long leases last after Open, if no other server is present, and after the database was unavailable.
+	// Nobody could renew the leases in these times. Default: leases are not extended.
 	Grace time.Duration
 	// Direct is HOST:PORT of the database itself, if the URL is that of a pooler such as PgBouncer. Default:
 	// direct=HOST:PORT in the URL.
 	Direct string
 	// Timeout bounds every call; default 30 seconds.
 	Timeout time.Duration
-	// Now is the clock; default: that of the database, which all who share it need. Tests use virtual time.
+	// Now is the clock. Default: the clock of the database, which all programs that share the database need. Tests use
+	// virtual time.
 	Now    func() time.Time
 	Logger *slog.Logger // default: discards
 }
@@ -46,7 +47,7 @@ func (o *Options) configure(address string) (*pgxpool.Config, error) {
 	delete(parameters, "schema")
 	delete(parameters, "direct")
 	o.fill()
-	// Databases and roles may have other settings, with which texts would be misread.
+	// Databases and roles may have other settings, which would change how texts are read.
 	parameters["client_encoding"], parameters["standard_conforming_strings"] = "UTF8", "on"
 	if parameters["application_name"] == "" {
 		parameters["application_name"] = "fairlead"

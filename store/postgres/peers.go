@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// dutyText takes, or renews, a duty that one server does for all.
+// dutyText takes, or renews, a duty that one server performs for all servers.
 const dutyText = `INSERT INTO @.duty AS d (name, server, until) VALUES ($1, $2, $3)
 	ON CONFLICT (name) DO UPDATE SET server = excluded.server, until = excluded.until WHERE d.server = excluded.server OR d.until <= $4
 	RETURNING true`

@@ -13,8 +13,8 @@ import (
 )
 
 // A pooler in front of the database, such as PgBouncer, lends its connections for one transaction each. Anything tied
-// to a session is lost there: prepared statements, and notifications of changes. The store does without the former. For
-// the latter it connects to the database itself, or else polls.
+// to a session is lost there: prepared statements, and notifications of changes. The store does without prepared
+// statements. For notifications it connects to the database itself; if it cannot, it polls.
 
 // pooledPoll is the interval of polls for changes without notifications.
 const pooledPoll = 250 * time.Millisecond

@@ -5,10 +5,10 @@
 // others, and assumes that the engine knows its own. All shared state is in the database, and the clock of the database
 // decides about leases.
 //
-// Connections may come from a pooler that hands them out by transaction, such as PgBouncer. So the store keeps nothing
-// in a session, and every statement names its schema. The store detects a pooler, and then prepares no statements; the
-// parameter default_query_exec_mode of the URL overrides that. Notifications of changes need a separate session with
-// the database itself, see [Options.Direct]; without it the store polls four times a second.
+// Connections may come from a pooler that hands them out by transaction, such as PgBouncer. Therefore the store keeps
+// nothing in a session, and every statement names its schema. The store detects a pooler, and then prepares no
+// statements; the parameter default_query_exec_mode of the URL overrides that. Notifications of changes need a separate
+// session with the database itself, see [Options.Direct]; without it the store polls four times a second.
 package postgres
 
 import (

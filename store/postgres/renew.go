@@ -27,8 +27,8 @@ const (
 )
 
 // Renew implements queue.Store. It repeats a call whose effect is unknown. The repeat does not report that an attempt
-// is over: the first try may have renewed it before its end, as others have seen. A late effect of the first try
-// shortens no lease.
+// is over, because the first try may have renewed the attempt before its end, and others may have seen that. A late
+// effect of the first try does not shorten any lease.
 func (s *Store) Renew(ctx context.Context, refs []queue.Ref, ttl time.Duration) (out []error, err error) {
 	jobs, tasks, attempts := make([]int64, len(refs)), make([]int32, len(refs)), make([]int32, len(refs))
 	for i, r := range slices.SortedFunc(slices.Values(refs), byTask) {

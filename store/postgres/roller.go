@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// How often changes of accounts are rolled up while there are any, and how often the tables are cleaned up after that.
+// How often changes of accounts are rolled up while there are any, and how often the tables are cleaned up afterwards.
 const (
 	rollEvery  = 500 * time.Millisecond
 	cleanEvery = 10 * time.Second

@@ -38,7 +38,7 @@ func (t *tx) trimFeed() {
 		WHERE NOT EXISTS (SELECT FROM @.feed_kept WHERE at > `+realNow+` - $1::bigint)`, kept/4)
 }
 
-// maintain rolls up, and cleans up if it is time to, unless another server is doing so.
+// maintain rolls up, and cleans up if it is time for that, unless another server is doing the same.
 func (s *Store) maintain(ctx context.Context, clean bool) error {
 	free, late := false, false
 	err := s.writer.do(ctx, func(t *tx) (err error) {
@@ -58,7 +58,8 @@ func (s *Store) maintain(ctx context.Context, clean bool) error {
 	if err != nil || !free || !clean {
 		return err
 	}
-	// These tables have few live rows and many dead ones, too many for an autovacuum once a minute.
+	// These tables have few live rows and so large a number of dead ones that an autovacuum once a
+	// minute is not enough.
 	return s.db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		_, err := c.Exec(ctx, s.db.sql(`VACUUM (SKIP_LOCKED, INDEX_CLEANUP ON) @.delta, @.lease, @.feed, @.day_delta, @.late`))
 		return err

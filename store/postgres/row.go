@@ -125,7 +125,8 @@ func (x *jobRows) unknown(ids []int64) (out []int64) {
 	return slices.Compact(out)
 }
 
-// loadEnded reads the jobs that were not found among open jobs from the ended ones.
+// loadEnded looks for the jobs that were not found among the open ones, and reads them from the
+// ended ones.
 func (x *jobRows) loadEnded(ids []int64) error {
 	for range 2 { // a job may have been requeued in between
 		missing := x.unknown(ids)

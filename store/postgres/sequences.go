@@ -21,7 +21,7 @@ var numbered = []struct{ sequence, largest string }{
 	{"feed_seq_seq", `greatest((SELECT max(seq) FROM @.feed), (SELECT max(last) FROM @.feed_kept))`},
 }
 
-// eventSequence has no index for its largest number. It is checked only if another one is behind.
+// eventSequence has no index for its largest number. It is checked only if another sequence is behind.
 const eventSequence, largestEvent = "event_id_seq", `(SELECT max(id) FROM @.event)`
 
 // advanceText sets a sequence to the largest number taken from it, if it is behind that.
@@ -32,7 +32,7 @@ const advanceText = `WITH x AS (SELECT $largest AS largest)
 // firstRow reads the columns of the first row of an SQL query.
 type firstRow func(into []any, sql string, args ...any) error
 
-// advance sets the sequences that are behind, which would otherwise give numbers twice. They fall behind if the
+// advance moves sequences forward that are behind and would otherwise give numbers twice. They fall behind if the
 // database is the copy of another one without its sequences: logical replication leaves them out (PostgreSQL 15, 31.6
 // "Restrictions").
 func advance(first firstRow, log *slog.Logger) error {

@@ -15,7 +15,7 @@ const forgotten queue.State = "forgotten"
 const lateBatch = 1000
 
 // settle handles dependencies that were written in a transaction of the program. Such a transaction does not lock the
-// jobs it depends on: if one of them ended before the commit, nobody informed the dependent job.
+// jobs on which its jobs depend. If one of them ended before the commit, nobody has informed the dependent job.
 func (s *Store) settle(ctx context.Context) error {
 	return s.writer.do(ctx, func(t *tx) error {
 		b := &submission{t: t, states: map[int64]queue.State{}}

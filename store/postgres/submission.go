@@ -92,8 +92,8 @@ func (b *submission) keepKey(r pgx.Rows) error {
 	return err
 }
 
-// askStates queries the states of jobs on which new jobs will depend. If firmly is set it locks them, so that they
-// cannot end before this transaction does.
+// askStates queries the states of jobs on which new jobs will depend. If firmly is set, it locks these jobs, so
+// that they cannot end before this transaction.
 func (b *submission) askStates(ids []int64, firmly bool) {
 	if len(ids) == 0 {
 		return
@@ -115,7 +115,7 @@ func (b *submission) askStates(ids []int64, firmly bool) {
 	b.t.trip.ask(`SELECT id, state FROM @.ended WHERE id = ANY($1)`, scan, ids)
 }
 
-// askIDs requests ids for a job and for the later jobs that will surely be added, so that no id is left over.
+// askIDs requests ids for a job and for the later jobs that will surely be added, so that no id remains unused.
 func (b *submission) askIDs(from int) {
 	n := 0
 	for i := from; i < len(b.rows); i++ {
@@ -157,7 +157,8 @@ func (b *submission) taken(j *queue.Job) int64 {
 	return id
 }
 
-// decide decides about a job. The error is about the transaction, the one in the submission about the job.
+// decide decides about a job. The returned error is about the transaction, and the error in the submission is
+// about the job.
 func (b *submission) decide(r *row, i int) (sub queue.Submission, err error) {
 	if id := b.taken(&r.Job); id > 0 {
 		return b.keyed(&r.Job, id), nil
@@ -192,7 +193,7 @@ func (b *submission) own(r *row) {
 	b.keys[k], b.digests[k] = r.ID, r.Digest
 }
 
-// keyed returns the answer to a job whose key another one has.
+// keyed returns the answer to a job whose key belongs to another job.
 func (b *submission) keyed(j *queue.Job, id int64) queue.Submission {
 	return life.Keyed(j, id, b.digests[userKey{j.User, j.Key}])
 }

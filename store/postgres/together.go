@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Calls that submit or finish a few jobs share transactions: while some are in progress, other calls collect for the
-// next one. A single call does not wait.
+// Calls that submit or finish a few jobs share transactions. While the allowed number of transactions is in progress,
+// other calls collect for the next one. A single call does not wait.
 const (
 	smallCall   = 50  // items; calls with more have a transaction each
 	maxTogether = 500 // items in one transaction
@@ -52,8 +52,8 @@ func (x *sharing[In, Out]) join(ctx context.Context, items []In) ([]Out, error) 
 	return x.calls.Do(ctx, items)
 }
 
-// together executes several calls. If one of them makes that fail, each gets its own transaction. No caller's context
-// ends the transactions, and Close waits a while for those in progress.
+// together executes several calls. If one of them makes the common transaction fail, each gets its own transaction.
+// No caller's context ends the transactions, and Close waits a while for those in progress.
 func (x *sharing[In, Out]) together(calls []*batch.Call[[]In, []Out]) {
 	var all []In
 	for _, c := range calls {

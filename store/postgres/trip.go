@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// trip collects statements, and sends them together when something must be read.
+// trip collects statements, and sends them together when a result is needed.
 type trip struct {
 	db      *database
 	ctx     context.Context

@@ -11,16 +11,16 @@ import (
 	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// How often the store asks the database whether transactions of the program have ended: soon at first, since most end
-// at once, then at intervals as long as they have already taken.
+// How often the store asks the database whether transactions of the program have ended: soon at first, because most
+// end at once, and then at intervals as long as the time that they have already taken.
 const (
 	firstPoll   = notifyDelay
 	longestPoll = 250 * time.Millisecond
 )
 
-// openTransactions are the program's transactions in which jobs were submitted. Nobody reports when they commit: with
-// notifications in the transactions they would commit one after the other. If this process ends before it has seen the
-// commit, the others find the changes when they poll.
+// openTransactions are the program's transactions in which jobs were submitted. Nobody reports when they commit,
+// because transactions with notifications would have to commit one after the other. If this process ends before it has
+// seen a commit, the other processes find the changes when they poll.
 type openTransactions struct {
 	writer *writer
 

@@ -39,7 +39,7 @@ func (w within) Submit(ctx context.Context, store queue.Store, jobs []*queue.Job
 	return out, nil
 }
 
-// beginWithinText is beginText for a transaction of the program, whose settings are restored in the end. The job's time
+// beginWithinText is beginText for a transaction of the program, whose settings are restored at the end. The job's time
 // is that of the submission, not of the beginning of the transaction.
 const beginWithinText = `WITH old AS MATERIALIZED (SELECT current_setting('enable_seqscan') AS a, current_setting('enable_mergejoin') AS b,
 		current_setting('enable_nestloop') AS c, current_setting('jit') AS d, current_setting('lock_timeout') AS e)
@@ -98,11 +98,11 @@ func (s *Store) submitWithin(ctx context.Context, line line, jobs []*queue.Job) 
 	return out, nil
 }
 
-// errElsewhere says that the transaction sees other tables than the store.
+// errElsewhere says that the tables of the transaction are not those of the store.
 var errElsewhere = errors.New("the transaction is on another database than the store")
 
-// internFirst creates the pools of jobs in its own transaction. Otherwise others who use a new pool at the same time
-// would wait for the program's transaction.
+// internFirst creates the pools of jobs in its own transaction. Otherwise other transactions that use a new pool at the
+// same time would wait for the program's transaction.
 func (s *Store) internFirst(ctx context.Context, jobs []*queue.Job) error {
 	unknown := map[string]string{}
 	for _, j := range jobs {

@@ -22,7 +22,7 @@ type writer struct {
 	wake  *waker
 }
 
-// aside returns the writer for transactions for which a program waits while it holds a connection of its own pool: they
+// aside returns the writer for transactions for which a program waits while it holds a connection of its own pool. They
 // use other connections, so that the program never waits for itself.
 func (w *writer) aside() *writer {
 	if w.db.own == nil {
@@ -33,8 +33,8 @@ func (w *writer) aside() *writer {
 	return &own
 }
 
-// repeat is do for changes that may safely be done twice: it repeats them when it is unknown whether they took effect.
-// Then lost is the error of an earlier try.
+// repeat is do for changes that may safely be made twice: it repeats them if it is unknown whether they took effect. In
+// that case lost is the error of an earlier try.
 func (w *writer) repeat(caller context.Context, f func(*tx) error) (lost, err error) {
 	ctx, cancel := context.WithTimeout(caller, w.db.options.Timeout)
 	defer cancel()
@@ -47,8 +47,8 @@ func (w *writer) repeat(caller context.Context, f func(*tx) error) (lost, err er
 	}
 }
 
-// do runs f in a transaction, and tries again if others were in its way or the database was unavailable. So f must have
-// no effects outside the transaction.
+// do runs f in a transaction, and tries again if other transactions were in its way or the database was unavailable.
+// Therefore f must have no effects outside the transaction.
 func (w *writer) do(ctx context.Context, f func(*tx) error) error {
 	return w.early(ctx, func(t *tx) error {
 		if err := t.trip.do(); err != nil {

@@ -11,9 +11,9 @@ import (
 // ballastSize is enough room for thousands of jobs to end.
 const ballastSize = 4 << 20
 
-// ballast is a file that reserves some disk space, to be released when the disk is full: SQLite could not even record
-// the end of a job then, or delete anything. While it is released nothing may be added, because that would use up the
-// space.
+// ballast is a file that reserves some disk space, to be released when the disk is full. Without that space, SQLite
+// could not even record the end of a job, or delete anything. While the space is released nothing may be added,
+// because that would use it up.
 type ballast struct {
 	path    string
 	missing bool      // it was released, or there was no space for it
@@ -50,8 +50,8 @@ func (b *ballast) there() bool {
 	return err == nil && info.Mode().IsRegular() && info.Size() == ballastSize
 }
 
-// anew creates the file. In a directory that others can write, they may have put a link to another file there; anew
-// leaves that alone.
+// anew creates the file. In a directory that others can write to, they may have put a link to another file at that
+// place; anew does not touch the other file.
 func (b *ballast) anew() (*os.File, error) {
 	if err := b.check(); err != nil {
 		return nil, err

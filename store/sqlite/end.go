@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// cancel cancels a job: it ends at once or, if it has running tasks, when these have been stopped or, if only the
-// waiting tasks are canceled, have ended.
+// cancel cancels a job: The job ends at once if no task of it runs. Otherwise it ends when its running tasks have
+// been stopped or, if only the waiting tasks are canceled, when they have ended.
 func (t *tx) cancel(r *row, a queue.Alteration) error {
 	t.withdrawn(r, life.Words(a))
 	waiting := r.Waiting
@@ -118,7 +118,7 @@ func (t *tx) dependencyEnded(id, on int64, state queue.State) (over bool, err er
 	return false, t.save(r)
 }
 
-// dependents returns the jobs that wait for one, and the ended jobs that waited for it.
+// dependents returns the jobs that wait for a job, and the ended jobs that waited for it.
 func dependents(conn *sqlite.Conn, id int64) (jobs []int64, err error) {
 	stmt := conn.Prep(`SELECT job FROM depends WHERE on_job = ? ORDER BY job`)
 	stmt.BindInt64(1, id)

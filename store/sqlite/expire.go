@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Leases are renewed in memory, and ended on disk. Between the decision that a lease has run out and its end nobody may
-// renew it: a caller who tries waits until the outcome is known.
+// Leases are renewed in memory, and ended on disk. Between the decision that a lease has run out and the end of the
+// lease, nobody may renew it: a caller who tries waits until the outcome is known.
 
 // Renew implements queue.Store. It writes nothing to disk: see the package comment.
 func (s *Store) Renew(ctx context.Context, refs []queue.Ref, ttl time.Duration) ([]error, error) {
@@ -105,8 +105,8 @@ func (m *memory) due(holder string, now time.Time) []queue.Ref {
 	return due
 }
 
-// claim keeps others from renewing a lease that is about to be ended. It reports false if an expired lease was renewed
-// since, or is over.
+// claim keeps others from renewing a lease that is about to be ended. It returns false if an expired lease has been
+// renewed meanwhile, or is over.
 func (m *memory) claim(ref queue.Ref, holder string, now time.Time, known chan struct{}) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -42,8 +42,8 @@ func (s *Store) endedBefore(ctx context.Context, before time.Time) (ids []int64,
 	return ids, err
 }
 
-// forgetJobs removes those of the jobs that still ended before an instant: some may have been requeued since their ids
-// were read. It returns the number of removed jobs.
+// forgetJobs removes the jobs if they still count as ended before an instant; some may have been requeued since their
+// ids were read. It returns the number of removed jobs.
 func (t *tx) forgetJobs(ids []int64, before time.Time) (n int, err error) {
 	for _, id := range ids {
 		b := binder{stmt: t.conn.Prep(`DELETE FROM job WHERE id = ? AND open IS NULL AND ended < ?`)}

@@ -3,7 +3,7 @@ package sqlite
 import "github.com/fairlead/fairlead/queue"
 
 // fresh keeps jobs in memory from their submission to their first lease, so that leasing a recent job needs no read. It
-// is only a cache: a job that is not in it is read.
+// is only a cache: the store reads a job that is not in it.
 type fresh struct{ jobs map[int64]freshJob }
 
 type freshJob struct {

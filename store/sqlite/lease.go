@@ -117,8 +117,8 @@ func (x *leasing) others(wants []queue.Want, out []queue.Grant) error {
 	return nil
 }
 
-// one leases a job that has one task; nil if the job has several or may not start. A query and an update cost less than
-// an update that returns columns.
+// one leases a job that has one task; nil if the job has several or may not start. It uses a query and an update,
+// because these cost less than an update that returns columns.
 func (x *leasing) one(w queue.Want) (*queue.Lease, error) {
 	id := w.Job
 	j, pool, attempt, err := x.ready(id)

@@ -44,7 +44,7 @@ func (r renamer) Pools() (paths []string, err error) {
 	return paths, err
 }
 
-// idle selects jobs that may move to another pool: as in life.Allowed.
+// idle selects jobs that may move to another pool, as life.Allowed does.
 const idle = `open = 1 AND running = 0`
 
 // Holdings implements poolnames.Store.

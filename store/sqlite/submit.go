@@ -28,7 +28,7 @@ func (s *Store) Submit(ctx context.Context, jobs []*queue.Job) ([]queue.Submissi
 	return out, nil
 }
 
-// submit adds one job. The error is about the transaction, the one in the submission about the job.
+// submit adds one job. The returned error is about the transaction, and the error in the submission is about the job.
 func (t *tx) submit(in *queue.Job) (sub queue.Submission, err error) {
 	r := &row{Job: *in}
 	if sub.Err = r.Check(); sub.Err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// errGone says that the file is not in its place any more.
+// errGone says that the file is no longer in its place.
 var errGone = fmt.Errorf("%w: the file that is open was removed, or another one was put in its place: "+
 	"put it back where it was; until then nothing is taken, as it would be lost", queue.ErrUnavailable)
 
@@ -21,7 +21,8 @@ type place struct {
 	gone atomic.Bool // the log says so
 }
 
-// there returns an error if the file is not where it was opened. It logs that once, until the file is back.
+// there returns an error if the file is not where it was opened. It logs that once, and again only after
+// the file was back.
 func (p *place) there() error {
 	stays := p.own.Stays()
 	switch {

@@ -38,7 +38,8 @@ type op struct {
 // call is an op for which a caller waits.
 type call = batch.Call[op, struct{}]
 
-// maxBatch is the maximum number of calls in one transaction, so that no call waits for too many others.
+// maxBatch is the maximum number of calls in one transaction, so that no call has to wait for too large a number of
+// others.
 const maxBatch = 512
 
 func newWriter(m *memory, b *ballast, at *place, conn *sqlite.Conn) *writer {
@@ -67,8 +68,8 @@ func (w *writer) close() error {
 	return w.conn.Close()
 }
 
-// together runs calls in one transaction. If that fails, it runs each in its own, so that one failing call does not
-// fail the others.
+// together runs calls in one transaction. If that fails, it runs each call in its own transaction, so that one failing
+// call does not make the others fail.
 func (w *writer) together(calls []*call) {
 	if err := w.place.there(); err != nil {
 		for _, c := range calls {

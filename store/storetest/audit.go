@@ -57,7 +57,7 @@ func changesAreRecorded(s *suite) {
 	}
 }
 
-// secretsLeaveTheRecord: Redact removes them, and keeps everything else in it.
+// secretsLeaveTheRecord: Redact removes secrets, and keeps everything else in the record.
 func secretsLeaveTheRecord(s *suite) {
 	a, is := s.Store.(queue.Auditor)
 	if !is {

@@ -80,8 +80,8 @@ func (s *suite) saysCancelWaiting(id int64, want string) {
 	s.t.Errorf("no event %q: %+v", want, events)
 }
 
-// cancelOnlyWaitingInterrupted: a task that goes on runs again if it was interrupted and did not fail, but is not tried
-// again after a failure then either.
+// cancelOnlyWaitingInterrupted: a task that continues runs again if it was interrupted without failing. Even then it is
+// not tried again after a failure.
 func cancelOnlyWaitingInterrupted(s *suite) {
 	id := s.submit(arrayOfSix())[0]
 	lost, given := s.leaseFor(time.Nanosecond, id)[0].Lease, s.take(id)
@@ -114,7 +114,7 @@ func cancelOnlyWaitingInterrupted(s *suite) {
 	}
 }
 
-// cancelOnlyWaitingRefuses: without a running task it is a cancel; without a waiting one it is refused.
+// cancelOnlyWaitingRefuses: without a running task it is an ordinary cancel; without a waiting task it is refused.
 func cancelOnlyWaitingRefuses(s *suite) {
 	refused := func(id int64, want error, words string) {
 		s.t.Helper()

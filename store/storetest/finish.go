@@ -128,7 +128,7 @@ func failureIsTriedAgain(s *suite) {
 	}
 }
 
-// holderChooses: a holder says when the next attempt begins. A failure counts toward the retries of its job, a
+// holderChooses: the holder decides when the next attempt begins. A failure counts toward the retries of its job, a
 // postponement does not, and an outcome without a next attempt names no pause.
 func holderChooses(s *suite) {
 	in := func(state queue.State, pause time.Duration) queue.Outcome {

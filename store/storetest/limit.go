@@ -7,7 +7,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// timeLimited: the time limit of a job changes while none of its tasks runs, and holds for the attempts that follow.
+// timeLimited: the time limit of a job changes while none of its tasks runs, and applies to the attempts that
+// follow.
 func timeLimited(s *suite) {
 	id := s.submit(job(func(j *queue.Job) { j.Pool, j.Limit, j.Array = "a", time.Minute, "0-2" }))[0]
 	set := func(limit time.Duration) error {

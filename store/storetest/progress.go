@@ -174,7 +174,8 @@ func neverBeganElsewhere(s *suite) {
 	}
 }
 
-// waitsElsewhereBounds: a wrong clock there undoes nothing, and charges nothing for the time before the lease.
+// waitsElsewhereBounds: a wrong clock in the other system undoes nothing, and charges nothing for the time before the
+// lease.
 func waitsElsewhereBounds(s *suite) {
 	if acc, is := s.Store.(queue.Accountant); is {
 		s.must(acc.SetHalfLife(s.ctx, 0))
@@ -195,8 +196,8 @@ func waitsElsewhereBounds(s *suite) {
 	}
 }
 
-// endIsHeardOfLate: no pool pays for the time between an end and its report to the store, and the next attempt does not
-// wait for the report. Less than a second counts as the time that a report takes.
+// endIsHeardOfLate: no pool is charged for the time between an end and its report to the store, and the next attempt
+// does not wait for the report. Less than a second counts as the time that a report takes.
 func endIsHeardOfLate(s *suite) {
 	if acc, is := s.Store.(queue.Accountant); is {
 		s.must(acc.SetHalfLife(s.ctx, 0))

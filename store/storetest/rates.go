@@ -145,7 +145,7 @@ func holding(job int64, of string, amount, most int64) queue.Want {
 	return queue.Want{Job: job, Holds: []sched.Held{{Of: of, Amount: amount, Max: most}}}
 }
 
-// holdsAreChecked: running tasks never hold more than the total, and release it however they end.
+// holdsAreChecked: running tasks never hold more than the total, and release their amounts however they end.
 func holdsAreChecked(s *suite) {
 	if shared, is := s.Store.(queue.Sharer); !is || !shared.Shared() {
 		s.t.Skip("one process has the store to itself")

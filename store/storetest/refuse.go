@@ -109,8 +109,8 @@ func refusedEverywhere(s *suite) {
 	}
 }
 
-// refusedOfMany: the changes list all waiting tasks of a job again, because these avoid the node too; running tasks go
-// on.
+// refusedOfMany: the changes list all waiting tasks of a job again, because these tasks now avoid the node, too;
+// running tasks continue.
 func refusedOfMany(s *suite) {
 	id := s.submit(job(func(j *queue.Job) { j.Array = "0-4" }))[0]
 	first, second := s.on("n1", id), s.on("n2", id)

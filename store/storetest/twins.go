@@ -179,7 +179,7 @@ func (w *twins) lists() [2][]int64 {
 	return out
 }
 
-// limit puts a want under a rate, or makes it hold something.
+// limit puts a want under a rate, or makes it hold an amount.
 func (w *twins) limit(want *queue.Want, k int) {
 	switch k {
 	case 0:
@@ -197,7 +197,7 @@ func (w *twins) shared() bool {
 	return a && b
 }
 
-// brief omits what a store need not fill in: the job's present counts.
+// brief omits the part of an answer that a store may leave out: the job's present counts.
 func brief(grants []queue.Grant) []string {
 	var out []string
 	for _, g := range grants {

@@ -2,8 +2,8 @@ package replay
 
 import "github.com/fairlead/fairlead/why"
 
-// classes is the rule of a leaf that serves its priority classes in order. Administrators cannot choose it as
-// a policy, so it has no file in package policy.
+// classes is the rule of a leaf pool that serves its priority classes in order. Administrators cannot choose
+// it as a policy, so it has no file in package policy.
 type classes struct{}
 
 var classFormula = why.NewFormula("priority", "priority", "smallest first", why.Term{Name: "priority"})

@@ -3,7 +3,7 @@
 // [why.Evidence] until the job of the question starts.
 //
 // It shares no code with the scheduler: the package imports only package why. Each policy brings its own
-// [Rule], which sees a [Choice] and so only printed numbers.
+// [Rule], which sees only a [Choice], that is, only printed numbers.
 //
 // It is part of floor 1: no input or output, no clock, no goroutine, no lock.
 package replay

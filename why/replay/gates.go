@@ -1,7 +1,7 @@
 package replay
 
-// A replay chooses as the scheduler does: the choice regards only the limits on tasks and units. When it is a
-// job's turn and another limit keeps the job from starting, the replay passes over the job's sub-queue.
+// A replay chooses as the scheduler does: the choice considers only the limits on tasks and units. When it is
+// a job's turn and another limit keeps the job from starting, the replay passes over the job's sub-queue.
 
 // admits reports whether the limits of the pools on the way, the licenses and the rates let a job start.
 func (r *replay) admits(way []int, j *job) bool {

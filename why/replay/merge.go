@@ -23,7 +23,7 @@ func (r *replay) merged(at int, open []int) int {
 }
 
 // unbeaten reports whether the first child of a pool that never received service is a leaf with a weight:
-// another such pool can go before it only by age.
+// only by age can another such pool go before it.
 func (r *replay) unbeaten(i int) bool {
 	first := r.leader(i)
 	return first < 0 || !r.pools[first].Divides && r.pools[first].Weight > 0

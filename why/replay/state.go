@@ -54,7 +54,7 @@ type pool struct {
 // job is a copy of a job, which the replay changes.
 type job struct {
 	*why.JobEvidence
-	parked bool // something did not let its sub-queue start
+	parked bool // its sub-queue is skipped, because something kept the job from starting
 }
 
 // serves reports whether a leaf serves job j before job best.
@@ -91,8 +91,8 @@ func (j *job) startable() bool {
 }
 
 // Rule is the part of a policy that recomputes the numbers that the policy compares. It is in the file of the
-// policy, but must not share code with the decision: it may use only the [Choice], and nothing of the
-// packages that decide. A test in internal/tidy checks that. So a mistake in the decision cannot repeat
+// policy, but must not share code with the decision. It may use only the [Choice], and nothing from the
+// packages that decide; a test in internal/tidy checks that. So a mistake in the decision cannot repeat
 // itself here, and the printed numbers have to suffice.
 type Rule interface {
 	// Formula names the terms.
@@ -109,8 +109,8 @@ type Standing struct {
 	// Fixed is compared when ties are equal too, among children of the same Drift; see [why.Terms].
 	Fixed float64
 	Drift [2]float64
-	// Rounded says that the policy keeps the terms as large sums. Rounding then decides between almost equal
-	// keys, and the replay does not vouch for their order.
+	// Rounded says that the policy stores the terms as large sums. Rounding then decides between almost equal
+	// keys, so the replay cannot confirm their order.
 	Rounded bool
 }
 
@@ -133,7 +133,7 @@ func (c *Choice) Key(values [why.MaxTerms]float64) float64 {
 	return c.r.pools[c.at].eval(values[:])
 }
 
-// Siblings lists all children of the pool, each with whether something in it may start.
+// Siblings lists all children of the pool, and whether each has work that may start.
 func (c *Choice) Siblings() iter.Seq2[*why.PoolEvidence, bool] {
 	return func(yield func(*why.PoolEvidence, bool) bool) {
 		for _, k := range c.r.pools[c.at].kids {
@@ -144,8 +144,8 @@ func (c *Choice) Siblings() iter.Seq2[*why.PoolEvidence, bool] {
 	}
 }
 
-// Jobs lists the jobs in and below the child whose tasks may start, apart from limits of pools. With open it
-// omits pools whose limits let nothing start.
+// Jobs lists the jobs in and below the child whose tasks may start, apart from limits of pools. If open is
+// set, it omits pools whose limits let nothing start.
 func (c *Choice) Jobs(open bool) iter.Seq[*why.JobEvidence] {
 	return func(yield func(*why.JobEvidence) bool) { c.r.eachJob(c.child, open, yield) }
 }

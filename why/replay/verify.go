@@ -91,8 +91,8 @@ func sortedNames(l *why.Level) []string {
 	return names
 }
 
-// verifyOrder checks that the children are in the order of their keys, and that the stated number of them
-// goes before you.
+// verifyOrder checks that the children are in the order of their keys, and that the stated number of children goes
+// before the child of the job in question.
 func verifyOrder(l *why.Level, where string) why.Check {
 	order := why.Check{What: "order in " + where, OK: true}
 	you := slices.IndexFunc(l.Children, func(c why.Child) bool { return c.Name == l.You })

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Check recomputes the planned start: at From and until To the nodes have what the job needs, beside all tasks and
-// planned starts, and at no earlier instant do they have it for as long. If another job is held back, it checks that
-// this job would take some of the room. It returns the result in words.
+// Check recomputes the planned start. It checks that from From to To the nodes have the room that the job needs,
+// beside all tasks and planned starts, and that at no earlier instant they have it for the same length of time. If
+// another job is held back, it checks that this job would take some of the room. It returns the result in words.
 func (k *Kept) Check() (string, error) {
 	p := k.Plan
 	switch {
@@ -35,7 +35,7 @@ func (k *Kept) Check() (string, error) {
 	}
 	at, late, found := p.Earliest(length)
 	if late {
-		return text, nil // nobody knows when the late tasks end
+		return text, nil // the ends of the late tasks are unknown
 	}
 	if found && at.Before(k.From) {
 		return "", fmt.Errorf("there is room from %s already", at.Format("15:04:05.000"))
@@ -81,7 +81,7 @@ func (k *Kept) holdsBack() (string, error) {
 	return "", errors.New("a task that starts now would take none of the room")
 }
 
-// with returns the node with the room taken until the job behind ends, for one task of that job.
+// with returns the node after one task of the job behind has taken its room, until that job ends.
 func (n *Node) with(k *Kept, end time.Time) Node {
 	takes := map[string]int64{}
 	for resource, one := range k.Plan.Need {

@@ -14,36 +14,36 @@ type Kept struct {
 	Nodes []string  `json:"nodes"` // none while only licenses are held
 	From  time.Time `json:"from"`
 	To    time.Time `json:"to"` // if the job runs up to its time limit or, if it has none, for as long as predicted
-	// Predicted means that From rests on predicted run times of tasks without a time limit: it is not a promise.
+	// Predicted means that From rests on predicted run times of tasks without a time limit: so it is no promise.
 	Predicted bool `json:"predicted,omitempty"`
-	// Overdue means that those tasks have outlived their prediction: the room is free once they end.
+	// Overdue means that these tasks have outlived their predictions: the room is free once they end.
 	Overdue bool `json:"overdue,omitempty"`
 	// Unlimited means that the job has no time limit, so that To is a prediction.
 	Unlimited bool `json:"unlimited,omitempty"`
 	// Endless are jobs with tasks without a time limit on these nodes, at most three. While such tasks run there, no
 	// latest start is known.
 	Endless []int64 `json:"endless,omitempty"`
-	// First means that the job is the first that finds no room, and Since is when it became that, if that is known: with
-	// many such jobs, it is not.
+	// First means that the job is the first that finds no room, and Since is when it became the first. With many such
+	// jobs, Since is unknown.
 	First bool       `json:"first,omitempty"`
 	Since *time.Time `json:"since,omitempty"`
 	// Owed means that the job took over the turn of an earlier job of its pool, because the pool has received less
 	// than its share since that job became the first.
 	Owed bool `json:"owed,omitempty"`
-	// Held means that the job has waited too long and nodes are held for it: it starts at the latest when the
-	// tasks there have ended. HeldFrom is when nodes will be held for it, if that is known.
+	// Held means that the job has waited too long and nodes are held for it: it starts at the latest when the tasks
+	// there have ended. HeldFrom is when nodes will be held for it, if known.
 	Held     bool       `json:"held,omitempty"`
 	HeldFrom *time.Time `json:"held_from,omitempty"`
 	// MayMove means that the start was planned in the present order, which changes as time passes: jobs that get ahead
 	// of this one delay it.
 	MayMove bool `json:"may_move,omitempty"`
-	// Expected is when the job is expected to start if that is later than From: by time limits because other jobs are
-	// expected to get ahead of it before or, if From is predicted, by recent run times. It is nil if the job is not
-	// expected to start later, or if nobody asked for an estimate.
+	// Expected is when the job is expected to start, if that is later than From. It is later because other jobs are
+	// expected to get ahead of the job before or, if From is predicted, because recent run times say so. It is nil if
+	// the job is not expected to start later, or if nobody asked for an estimate.
 	Expected *time.Time `json:"expected,omitempty"`
 	// Units is how many units of the share resource the job takes on the node that lists it.
 	Units int64 `json:"units,omitempty"`
-	// Plan has the numbers that From follows from, see [Kept.AddPlan].
+	// Plan has the numbers from which From follows, see [Kept.AddPlan].
 	Plan *Plan `json:"plan,omitempty"`
 	plan func() *Plan
 }
@@ -62,11 +62,11 @@ func (k *Kept) AddPlan() *Kept {
 	return k
 }
 
-// Tentative reports whether the start is only a plan in the present order of the jobs, which changes as tasks run: the
-// room is kept for another job once that one gets ahead.
+// Tentative reports whether the start is only a plan in the present order of the jobs, which changes as tasks run: once
+// another job gets ahead, the room is kept for that job.
 func (k *Kept) Tentative() bool { return k.MayMove && !k.First && !k.Held }
 
-// Begins says from when the room is kept, and marks a predicted instant as such.
+// Begins says from when the room is kept, and marks a predicted instant as predicted.
 func (k *Kept) Begins(now time.Time) string { return k.BeginsAt(instant.Clock(k.From, now)) }
 
 // BeginsAt is Begins with From as the caller writes it.

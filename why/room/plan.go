@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Plan has the numbers that a planned start follows from.
+// Plan has the numbers from which a planned start follows.
 type Plan struct {
 	At    time.Time        `json:"at"`
 	Need  map[string]int64 `json:"need"` // of one task of the job
 	Nodes []Node           `json:"nodes"`
-	// Also names what else the start depends on, such as licenses. Then nobody can recompute from these numbers that
-	// there is no earlier start.
+	// Also names what else the start depends on, such as licenses. In that case these numbers do not suffice to show
+	// that there is no earlier start.
 	Also string `json:"also,omitempty"`
 	// Behind is the job that is held back by the planned start, in an answer about that job.
 	Behind *Behind `json:"behind,omitempty"`
@@ -37,14 +37,15 @@ type Use struct {
 	Late bool `json:"late,omitempty"`
 }
 
-// Behind is a task of a job that is held back: its request, and for how long it may take it.
+// Behind is a task of a job that a planned start holds back: its request, and for how long it may use it.
 type Behind struct {
 	Need    map[string]int64 `json:"need"`
 	Seconds float64          `json:"seconds"`
-	// From is when the room is taken, which is earlier than the planned start if nodes are held that become free later.
+	// From is the instant from which the room is taken. It is earlier than the planned start if nodes are held that
+	// become free later.
 	From time.Time `json:"from"`
-	// Lasting means that the start of the other job is a promise, and that this task, or others there, have no time limit:
-	// no prediction may break the promise, so that tasks with predicted ends count as if they went on.
+	// Lasting means that the start of the other job is a promise, and that this task, or others there, have no time
+	// limit: no prediction may break the promise, so tasks with predicted ends count as if they continued.
 	Lasting bool `json:"lasting,omitempty"`
 }
 
@@ -83,8 +84,8 @@ func (n *Node) free(freed time.Time, resource string, t time.Time) int64 {
 	return free
 }
 
-// Earliest returns the first instant from which all nodes have the room for as long. late means that tasks that were
-// planned to end before now still run there: when these will end is unknown, and the instant counts without them.
+// Earliest returns the first instant from which all nodes have the room for the given length. late means that tasks
+// that were planned to end before now still run there. Their ends are unknown, and the instant ignores them.
 func (p *Plan) Earliest(length time.Duration) (first time.Time, late, found bool) {
 	at := []time.Time{p.At}
 	for i := range p.Nodes {

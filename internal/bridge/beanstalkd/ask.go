@@ -27,7 +27,7 @@ func (q *Queue) ask(ctx context.Context) (*link, error) {
 		return nil, err
 	}
 	defer l.within(ctx)()
-	// Read reports again that another process has read, or this one before a restart.
+	// Read again the reports that another process has read, or this process before a restart.
 	reports := beanstalk.NewTube(l.Conn, q.options.tube("reports"))
 	if _, err := reports.Kick(1 << 30); l.check(err) != nil {
 		l.close()
@@ -62,8 +62,8 @@ func (q *Queue) identity(l *link, id uint64) (string, error) {
 	return task.Marker, nil
 }
 
-// parallel calls f with the numbers from 0 up to, and without, n. It makes many calls at once, so that each
-// need not wait for a round trip to the server.
+// parallel calls f with the numbers in [0, n). It makes many calls at once, so that they do not wait one
+// after the other for a round trip to the server.
 func parallel(n int, f func(i int) error) error {
 	const width = 64
 	var wg sync.WaitGroup

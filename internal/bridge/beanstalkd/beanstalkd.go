@@ -3,15 +3,15 @@
 //
 // Work is in one tube, in which small priorities are served first. A worker reports in a second tube,
 // NAME.reports, that a task has started and how it ended, and then deletes the task. The bridge buries the
-// reports that it has read, and deletes them when it has saved them, so that another process finds them
-// again.
+// reports that it has read, and deletes them when it has saved them. Until then, another process can find
+// them again.
 //
-// The guarantees, and why they hold. beanstalkd knows no markers, but its numbers rise. If the answer to a
-// put was lost, the bridge looks for the marker among the numbers that the job can have: above a number that
-// was given before, and below one that is given now. The job cannot arrive later, because the bridge knows
-// that the connection that sent it is closed: while it is open it watches NAME.session, and the server counts
-// who watches a tube. A job that is not found has never arrived, or is over: a worker reports before it
-// deletes, so the bridge reads the reports after the numbers.
+// The guarantees are based on the following facts. beanstalkd knows no markers, but its numbers rise. If the
+// answer to a put was lost, the bridge looks for the marker among the numbers that the job can have: above a
+// number that was given before, and below a number that is given now. The job cannot arrive later, because
+// the bridge knows that the connection that sent it is closed: an open connection watches NAME.session, and
+// the server counts the connections that watch a tube. If the job is not found, it has never arrived or is
+// over. A worker reports before it deletes, so the bridge reads the reports after the numbers.
 package beanstalkd
 
 import (
@@ -63,7 +63,7 @@ type Queue struct {
 	mu     sync.Mutex      // guards the fields below
 	asking *link           // for questions
 	notice map[string]bool // markers whose workers were notified of a cancellation
-	left   map[string]bool // markers whose workers an earlier process may have notified
+	left   map[string]bool // markers whose workers may have messages from an earlier process
 
 	drains  sync.Mutex // held while reading a tube: a connection can wait for one tube at a time
 	order   sync.Mutex // held while submitting
@@ -109,8 +109,8 @@ func number(id string) (uint64, error) {
 
 func text(id uint64) string { return strconv.FormatUint(id, 10) }
 
-// session is the connection that puts work. It watches a tube, and the server counts it there, as long as
-// anything that was sent over it can arrive.
+// session is the connection that puts work. It watches a tube, and the server counts it there as long as
+// messages sent over it can still arrive.
 type session struct {
 	*link
 	work *beanstalk.Tube

@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge"
 )
 
-// index contains the entries of a range of numbers. The server gives no number of this range to a job any
-// more, so an entry of the range that is not in the index does not exist.
+// index contains the entries of a range of numbers. The server gives no new job a number of this range.
+// So if an entry of the range is not in the index, it does not exist.
 type index struct {
 	mu        sync.Mutex // held while searching numbers
 	low, high uint64     // the range: from low up to, and without, high
@@ -18,7 +18,7 @@ type index struct {
 	floors sync.Map
 }
 
-// reset forgets everything: a new connection may lead to another server.
+// reset forgets everything, because a new connection may lead to another server.
 func (x *index) reset() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -30,8 +30,8 @@ func (x *index) clear() {
 	clear(x.ids)
 }
 
-// enough reports whether the range that was searched must contain all entries. It assumes that clocks are
-// never wrong by a day.
+// enough reports whether the searched range must contain all entries. It assumes that no clock is wrong
+// by a day or more.
 func (x *index) enough(all []bridge.Entry) bool {
 	for _, e := range all {
 		_, found := x.ids[e.Marker]

@@ -15,14 +15,14 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge"
 )
 
-// link is a connection. Several goroutines may use it at the same time: answers come in the order of the
-// commands.
+// link is a connection. Several goroutines may use it at the same time, because answers come in the order of
+// the commands.
 type link struct {
 	*beanstalk.Conn
 	net    net.Conn
 	broken atomic.Bool
 	// known holds the markers of jobs by their numbers, as read over this connection. A server without a
-	// binlog gives numbers again after a restart.
+	// binlog reuses numbers after a restart.
 	known sync.Map
 }
 

@@ -53,7 +53,7 @@ func (q *Queue) withdraw(l *link, marker string) error {
 }
 
 // leftNotices records the markers for which an earlier process may have left messages. A worker that listens
-// to a tube makes the tube as well, so there may be none.
+// to a tube also creates the tube, so there may be no message.
 func (q *Queue) leftNotices(l *link) error {
 	tubes, err := l.ListTubes()
 	if l.check(err) != nil {

@@ -64,7 +64,7 @@ func (q *Queue) next(l *link, within time.Duration) (bool, error) {
 	} else {
 		err = l.Delete(id)
 	}
-	if errors.Is(err, beanstalk.ErrNotFound) { // it took too long; it comes again
+	if errors.Is(err, beanstalk.ErrNotFound) { // it took too long; the report comes again
 		err = nil
 	}
 	return true, l.check(err)

@@ -12,8 +12,8 @@ import (
 	"github.com/beanstalkd/go-beanstalk"
 )
 
-// mark is a job that tells when its number was given, by the bridge's clock: jobs that were sent later have
-// larger numbers.
+// mark is a job that records, by the bridge's clock, when its number was given. Jobs that were sent later
+// have larger numbers.
 type mark struct {
 	Mark time.Time `json:"fairlead_mark"`
 }
@@ -47,7 +47,7 @@ func (q *Queue) open(ctx context.Context) (*session, error) {
 	}
 	s := &session{link: l, work: beanstalk.NewTube(l.Conn, q.options.Tube)}
 	if err := q.mark(s); err != nil {
-		l.close() // else it still counts as the session
+		l.close() // otherwise it would still count as the session
 		return nil, err
 	}
 	q.session = s
@@ -79,7 +79,7 @@ func (q *Queue) mark(s *session) error {
 // errBusy says that an earlier connection of the bridge is not closed yet.
 var errBusy = errors.New("an earlier connection of a bridge to this tube is open still: what it sent may yet arrive")
 
-// quiet makes sure that nothing that earlier connections sent can still arrive, and returns a number that is
+// quiet makes sure that no message from earlier connections can still arrive, and returns a number that is
 // larger than all numbers that they received.
 func (q *Queue) quiet(ctx context.Context) (uint64, error) {
 	q.order.Lock()

@@ -40,7 +40,7 @@ func Work(ctx context.Context, o WorkerOptions) {
 }
 
 // serve takes tasks over one connection, until it breaks or ctx ends. After a failure it waits a second
-// first, so that slots that run a task can take it back.
+// first, so that slots with a running task can take the task back.
 func (o *WorkerOptions) serve(ctx context.Context, again bool, try *bridge.Retry) error {
 	l, err := dial(ctx, o.Address)
 	if err != nil {
@@ -228,7 +228,7 @@ func (h *held) hear(ctx context.Context, stop context.CancelCauseFunc, shaken ch
 	}
 }
 
-// hearOver does that over one connection.
+// hearOver waits for the message over one connection.
 func (h *held) hearOver(ctx context.Context, l *link, stop context.CancelCauseFunc) {
 	defer l.close()
 	defer l.within(ctx)()

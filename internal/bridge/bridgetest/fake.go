@@ -15,8 +15,8 @@ import (
 	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// Fake is a queueing system in memory, which a test can let fail. It serves the largest priority first, and
-// within a priority in the order of submission. It outlives its adapters.
+// Fake is a queueing system in memory that a test can make fail. It serves the largest priority first, and
+// equal priorities in the order of submission. It outlives its adapters.
 type Fake struct {
 	// Slots is how many entries run at a time.
 	Slots int
@@ -179,8 +179,8 @@ type fakeAdapter struct {
 	changed chan struct{}
 }
 
-// call makes one call: it does not run f if there is a fault before it, and loses the answer if there is one
-// after it.
+// call makes one call. If there is a fault before f, it does not run f; if there is a fault after f, it
+// loses the answer.
 func (a *fakeAdapter) call(ctx context.Context, name string, f func()) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -32,7 +32,7 @@ func byMarker(s *suite) {
 	found(bridge.Succeeded, bridge.Succeeded, bridge.Failed)
 }
 
-// absent checks that an entry that was never submitted is absent if the QS can be sure, and else unsure.
+// absent checks that an entry that was never submitted is absent if the QS can be sure, and otherwise unsure.
 func absent(s *suite) {
 	never := bridge.Entry{Marker: "test-" + s.run + "-never", Submitted: time.Now()}
 	s.submit(s.shell(1, "true"))
@@ -79,8 +79,8 @@ func cancelRunning(s *suite) {
 	}
 }
 
-// cancelEnded checks that cancelling does not change an ended entry, even twice, and that an entry that was
-// never submitted can be canceled.
+// cancelEnded checks that cancelling an ended entry, even twice, does not change it, and that an entry that
+// was never submitted can be canceled.
 func cancelEnded(s *suite) {
 	e := s.submit(s.shell(1, "true"))
 	s.await(e, in(bridge.Succeeded))

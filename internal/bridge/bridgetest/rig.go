@@ -14,8 +14,8 @@ type Rig struct {
 	QS bridge.QS
 	// Levels are priorities that the QS takes; it serves the last one first. There are at least three.
 	Levels []int64
-	// Reopen makes a second adapter to the same QS, like a bridge that is started again. It finds the files
-	// of the first one. The suite closes both.
+	// Reopen makes a second adapter to the same QS, as a restarted bridge does. It finds the files of the
+	// first one. The suite closes both.
 	Reopen func(t *testing.T) bridge.QS
 	// Restart ends the QS as a power failure of its machine would, and starts it again with the contents of
 	// its disk. Running entries may have ended or continue. It returns when the QS answers again. Nil: the QS

@@ -20,8 +20,8 @@ type Reports struct {
 	changed   chan struct{}
 }
 
-// remembered is how many forgotten markers are remembered: a later report of one of them comes from a message
-// that was delivered twice.
+// remembered is how many forgotten markers are remembered. If a later report names one of them, its message
+// was delivered twice.
 const remembered = 100_000
 
 type heard struct {
@@ -90,7 +90,7 @@ func (r *Reports) IsForgotten(marker string) bool {
 	return r.forgotten[marker]
 }
 
-// Waits records that an attempt waits again: the worker that had started it does not have it any more.
+// Waits records that an attempt waits again: the worker that had started it no longer has it.
 func (r *Reports) Waits(marker string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

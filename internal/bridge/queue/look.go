@@ -59,8 +59,8 @@ func (q *Queue) Look(ctx context.Context, all []bridge.Entry) ([]bridge.Status, 
 	return out, nil
 }
 
-// ids returns the numbers of entries. For entries without a number it looks for jobs submitted since whose
-// key is the marker; 0 means that there is none.
+// ids returns the numbers of entries. For entries without a number it looks for jobs, submitted since,
+// whose key is the marker; 0 means that there is none.
 func (q *Queue) ids(ctx context.Context, all []bridge.Entry) ([]int64, error) {
 	ids := make([]int64, len(all))
 	wanted := map[string]int{}
@@ -82,7 +82,7 @@ func (q *Queue) ids(ctx context.Context, all []bridge.Entry) ([]int64, error) {
 	if len(wanted) == 0 {
 		return ids, nil
 	}
-	// The clock of the other server may differ.
+	// The clock of the other server may be different.
 	v := url.Values{
 		"pool": {q.o.Pool}, "limit": {strconv.Itoa(maxPage)}, "since": {since.Add(-time.Hour).UTC().Format(time.RFC3339)},
 	}

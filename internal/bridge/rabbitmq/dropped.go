@@ -3,7 +3,7 @@ package rabbitmq
 import amqp "github.com/rabbitmq/amqp091-go"
 
 // drop is a job that RabbitMQ dropped from the queue for work and handed to NAME.dropped. The message stays
-// there until the bridge has saved that it will submit the job again.
+// there until the bridge has saved its decision to submit the job again.
 type drop struct {
 	tag    uint64
 	reason string // RabbitMQ's word, see its page on dead lettering

@@ -9,9 +9,10 @@ import (
 	"github.com/fairlead/fairlead/internal/bridge/mq"
 )
 
-// openGate lets workers take work. If the gate is closed, the broker was started since: no worker has a task,
-// so all tasks are in the queue, and openGate compares the queue with the receipts. It also compares them if
-// the queue was missing: its messages are lost then, and only tasks that workers have begun have reports.
+// openGate lets workers take work. If the gate is closed, the broker has been restarted. Then no worker has a
+// task, so all tasks are in the queue, and openGate compares the queue with the receipts. It also compares
+// them if the queue was missing: the messages of the queue are lost then, and only tasks that workers have
+// begun have reports.
 func (l *live) openGate(ctx context.Context, there bool) error {
 	open, err := isOpen(l.Connection, &l.q.options)
 	if err != nil || open && there {
@@ -92,7 +93,7 @@ func (l *live) confirmed(ctx context.Context, queue string, p amqp.Publishing) e
 }
 
 // browse reads all messages of the work queue in their order. Messages for which stays returns true go back
-// to their places at the end; browse removes the others. Meanwhile nobody else can take them.
+// to their places at the end; browse removes the others. Meanwhile nobody else can take messages.
 func (l *live) browse(stays func(*mq.Task) bool) error {
 	ch, err := l.Channel()
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 // errBusy says that another connection has the session.
 var errBusy = errors.New("an earlier connection of a bridge to this queue is open still: what it sent may yet arrive")
 
-// vanished is how long a connection whose other side is gone can last, with a margin. A session that is held
-// for longer belongs to another bridge.
+// vanished is the longest time for which a connection can last after its other side is gone, with a margin. A
+// session that is held for longer belongs to another bridge.
 var vanished = 3 * heartbeat
 
 // alternate is an argument of the holder's exchange; its value names the holder of the session. RabbitMQ
@@ -38,8 +38,8 @@ func (o *Options) self() string {
 	return o.name(fmt.Sprintf("%d@%s", os.Getpid(), host))
 }
 
-// sign records who holds the session. The record goes with the queue of the session, and nothing depends on
-// it.
+// sign records who holds the session. The record disappears with the queue of the session, and nothing
+// depends on it.
 func (l *live) sign() {
 	ch, err := l.Channel()
 	if err != nil {
@@ -78,8 +78,8 @@ func (l *live) signed() string {
 	return ""
 }
 
-// busy says why there is no session. At first an earlier connection may still hold it; after vanished it
-// names another bridge.
+// busy says why there is no session. At first an earlier connection may still hold it. After the time
+// vanished, the error names another bridge.
 func (l *live) busy() error {
 	q, now := l.q, time.Now()
 	if q.busySince.IsZero() {

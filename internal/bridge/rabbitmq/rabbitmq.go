@@ -3,21 +3,21 @@
 //
 // Work is in one durable queue with priorities; large priorities are served first. The bridge publishes work,
 // persistent and confirmed, to an exchange that copies it to NAME.receipts, which only the bridge reads. A
-// worker reports in NAME.reports that a task has started and how it ended, and then acknowledges the task.
-// The bridge acknowledges a report when it has saved it.
+// worker reports in NAME.reports that a task has started and how it ended, and then acknowledges the task. The
+// bridge acknowledges a report when it has saved it.
 //
-// The guarantees, and why they hold. A publication whose confirmation was lost has arrived if there is a
-// receipt: the exchange hands a message to both queues at once. It cannot arrive later, because NAME.session
-// is a queue that only one connection can have, and that becomes free only when the connection that published
-// has ended.
+// The guarantees are based on the following facts. If the confirmation of a publication was lost, the
+// publication has arrived if there is a receipt, because the exchange hands a message to both queues at once.
+// It cannot arrive later, because NAME.session is a queue that only one connection can have, and that becomes
+// free only when the connection that published has ended.
 //
 // A crash of the broker may leave an unconfirmed message in only one of the two queues. So nobody takes work
-// after a restart until the bridge has compared them: the exchange NAME.open does not survive a restart,
-// workers wait for it, and the bridge declares it when it has written the missing receipts and removed the
+// after a restart until the bridge has compared the queues: the exchange NAME.open does not survive a restart,
+// and workers wait for it. The bridge declares it when it has written the missing receipts and removed the
 // superfluous ones. At the same time it removes tasks whose ends were reported.
 //
 // RabbitMQ drops jobs if somebody gave the queue a limit (a policy with message-ttl or max-length), or if a
-// consumer rejects them. It hands them to NAME.dropped then, which the bridge reads. If somebody deletes the
+// consumer rejects them. It hands these jobs to NAME.dropped, which the bridge reads. If somebody deletes the
 // queue, the bridge notices that within seconds, makes the queue again, and compares it with the receipts as
 // after a restart.
 package rabbitmq
@@ -69,7 +69,7 @@ type Queue struct {
 	begin   func() // begins to keep a connection, once
 
 	order sync.Mutex // held while publishing or connecting
-	// busySince is when another connection was first found to hold the session; zero: none does.
+	// busySince is when another connection was first found to hold the session; zero if none holds it.
 	busySince time.Time  // guarded by order
 	mu        sync.Mutex // guards the fields below
 	live      *live
@@ -103,7 +103,7 @@ func (q *Queue) Close() error {
 	return nil
 }
 
-// live is a connection that holds the session: each message of an earlier connection has arrived, or never
+// live is a connection that holds the session. All messages of earlier connections have arrived, or never
 // will.
 type live struct {
 	*amqp.Connection
@@ -115,7 +115,7 @@ type live struct {
 	began    time.Time
 
 	mu       sync.Mutex
-	dead     bool              // later messages of it do not count
+	dead     bool              // ignore its later messages
 	receipts map[string]uint64 // tags of receipts, by marker
 	dropped  map[string]drop   // by marker
 	barriers map[string]chan struct{}

@@ -167,7 +167,7 @@ func (w *crew) slot(ctx context.Context) error {
 }
 
 // perform runs a task, reports its end, and acknowledges it. Report and acknowledgement are one transaction,
-// so that a failure leaves both or none. The task is stopped when have ends.
+// so that a failure leaves both or none. When the context have ends, perform stops the task.
 func (w *crew) perform(ctx, have context.Context, ch *amqp.Channel, d amqp.Delivery) error {
 	task, err := mq.ReadTask(d.Body)
 	if err != nil {
@@ -233,8 +233,9 @@ func (w *crew) run(ctx, have context.Context, ch *amqp.Channel, task *mq.Task) (
 	return r, ch.QueueUnbind(w.notices, task.Marker, w.name("cancel"), nil)
 }
 
-// outlasted records that a task was lost because it ran for too long. If the worker gets it again, it reports
-// it as failed and does not run it: the task would run as long again, and be lost again, forever.
+// outlasted records that a task was lost because it ran for too long. If the worker gets the task again, it
+// reports it as failed and does not run it, because the task would run for the same time again, and be lost
+// again, forever.
 func (w *crew) outlasted(r mq.Report, err error) {
 	var late *timeoutError
 	if !errors.As(err, &late) {

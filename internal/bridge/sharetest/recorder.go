@@ -163,7 +163,7 @@ func (r *recorder) waits() (longest time.Duration) {
 	return longest
 }
 
-// picture plots over time what the groups had received.
+// picture plots over time the service that the groups had received.
 func (r *recorder) picture(rig Rig, feed string, until time.Time) plot.Figure {
 	r.mu.Lock()
 	defer r.mu.Unlock()

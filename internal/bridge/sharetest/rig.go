@@ -15,11 +15,11 @@ type Rig struct {
 	Slots  int     // jobs that it runs at a time
 	// Seconds is how long a job runs; default 0.3.
 	Seconds float64
-	// Unsharp is the uncertainty of its times; default half a second. A job that began so soon after another
-	// one was submitted may already have been on its way.
+	// Unsharp is the uncertainty of its times; default half a second. If a job began within this time after
+	// another one was submitted, it may already have been on its way.
 	Unsharp time.Duration
-	// Tolerance is by how many percentage points the service of a group may miss its share; default 5. A QS
-	// that does not share at all gives each group a third, which is 17 points off.
+	// Tolerance is how many percentage points the service of a group may differ from its share; default 5. A
+	// QS that does not share at all gives each group a third, which is 17 points off.
 	Tolerance float64
 }
 

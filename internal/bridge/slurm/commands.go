@@ -61,8 +61,8 @@ func (c *commands) run(ctx context.Context, in []byte, files []*os.File, name st
 	if in != nil {
 		cmd.Stdin = bytes.NewReader(in)
 	}
-	// The command dies with the bridge: a submission must not arrive after the next bridge has looked for it.
-	// Pdeathsig works only while the thread that forks exists, so lock it.
+	// The command dies with the bridge, because a submission must not arrive after the next bridge has looked
+	// for it. Pdeathsig works only while the thread that forks exists, so lock the thread.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -74,9 +74,9 @@ func (q *QS) Describe(ctx context.Context) (frontback.Queue, error) {
 	return d, nil
 }
 
-// absent returns a doubt for the partition and the account of the options if Slurm does not have them: it
-// would refuse every submission. It skips a name that each job fills in, and says nothing if Slurm does not
-// answer.
+// absent returns a doubt if Slurm does not have the partition or the account of the options, because Slurm
+// would then refuse every submission. It skips a name that each job fills in, and returns no doubt if Slurm
+// does not answer.
 func (q *QS) absent(ctx context.Context, c config) []frontback.Doubt {
 	var found []frontback.Doubt
 	for _, o := range []struct{ what, name, lists string }{
@@ -97,8 +97,8 @@ func (q *QS) absent(ctx context.Context, c config) []frontback.Doubt {
 	return found
 }
 
-// leastJobAge is how long slurmctld should know a job after its end: as long as the bridge waits for the
-// accounting, with a margin for a busy slurmdbd.
+// leastJobAge is how long slurmctld should know a job after its end: the time for which the bridge waits
+// for the accounting, plus a margin for a busy slurmdbd.
 const leastJobAge = time.Minute
 
 // doubts returns other problems of a configuration.

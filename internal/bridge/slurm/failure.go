@@ -50,7 +50,8 @@ func hinted(text string) string {
 	return text
 }
 
-// plain joins the error messages of a command into one line, without the name of the command before each.
+// plain joins the error messages of a command into one line, and removes the name of the command before
+// each.
 func plain(name, said string) string {
 	var lines []string
 	for line := range strings.Lines(said) {

@@ -137,7 +137,7 @@ func (q *QS) judge(ctx context.Context, e bridge.Entry, live, kept *record, acco
 }
 
 // missing returns the status of an entry that slurmctld does not know, and whose end slurmdbd does not know.
-// The entry is absent if nothing under way can make it turn up.
+// The entry is absent if no message under way can make it appear later.
 func (q *QS) missing(ctx context.Context, e bridge.Entry, kept *record, account error, now time.Time) bridge.Status {
 	unsure := func(says string) bridge.Status { return bridge.Status{Phase: bridge.Unsure, ID: e.ID, Says: says} }
 	c, err := q.configuration(ctx)
@@ -148,7 +148,7 @@ func (q *QS) missing(ctx context.Context, e bridge.Entry, kept *record, account 
 	if age < 2*c.duration("MessageTimeout", 10*time.Second) {
 		return unsure("it may be on its way to Slurm")
 	}
-	// slurmctld keeps a job for MinJobAge after its end, so it would still know this one.
+	// slurmctld keeps a job for MinJobAge after its end, so it would still know this job.
 	if keeps := c.duration("MinJobAge", -1); keeps == 0 || age < keeps-margin {
 		return bridge.Status{Phase: bridge.Absent}
 	}
@@ -163,8 +163,8 @@ func (q *QS) missing(ctx context.Context, e bridge.Entry, kept *record, account 
 }
 
 // first returns the record of slurmctld for each name, and the numbers of waiting jobs with the same name.
-// There are several if a submission that seemed lost arrived after all: a job that has left the queue goes
-// before one that waits, then the smaller number counts.
+// There are several jobs of a name if a submission that seemed lost arrived after all. A job that has left
+// the queue counts before a job that waits; otherwise the smaller number counts.
 func first(queued []record) (all map[string]*record, twins []string) {
 	all = map[string]*record{}
 	waits := func(r *record) bool { return r.phase() == bridge.Pending }
@@ -211,7 +211,8 @@ func markers(all []bridge.Entry) []string {
 	return names
 }
 
-// Cancel ends entries. It looks for them by their markers: Slurm may have given a number to another job.
+// Cancel ends entries. It looks for them by their markers, because Slurm may have given a number to another
+// job.
 func (q *QS) Cancel(ctx context.Context, all []bridge.Entry) error {
 	if len(all) == 0 {
 		return nil

@@ -32,5 +32,5 @@ func (q *QS) compare(all []record) {
 	}
 }
 
-// maxAsked limits the stored submissions: some are enough to see whether Slurm obeys priorities.
+// maxAsked limits the stored submissions. Some are enough to see whether Slurm obeys priorities.
 const maxAsked = 1000

@@ -31,8 +31,8 @@ const command = "#!/bin/sh\nexec \"$@\"\n"
 var directives = []string{"#SBATCH", "#PBS", "#BSUB"}
 
 // mask turns lines before the first command that sbatch would read as options into comments. Their requests
-// were translated when the job was submitted. As options they could do things that the user may not do:
-// sbatch runs with the rights of the bridge, and has options that read files and that run a job as another
+// were translated when the job was submitted. As options they could do things that the user may not do,
+// because sbatch runs with the rights of the bridge and has options that read files or run a job as another
 // user.
 func mask(text []byte) []byte {
 	var out bytes.Buffer
@@ -58,8 +58,8 @@ func mask(text []byte) []byte {
 	return out.Bytes()
 }
 
-// withArguments returns the script of a request with its arguments in it: slurmrestd 22.05 crashes when it
-// gets arguments.
+// withArguments returns the script of a request with its arguments in it, because slurmrestd 22.05 crashes
+// when it gets arguments.
 func withArguments(r *request) []byte {
 	if len(r.args) == 0 {
 		return r.script

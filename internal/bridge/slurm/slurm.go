@@ -2,8 +2,8 @@
 //
 // A priority that is set directly does not age in Slurm, and front and back rely on that. Only operators,
 // administrators, SlurmUser and root may set one. The name of each submission is its marker, so that the
-// bridge finds it in the queue and in the accounting. The numbers of jobs are not enough: a slurmctld that
-// lost its state gives them again.
+// bridge finds it in the queue and in the accounting. The numbers of jobs are not enough, because a slurmctld
+// that lost its state reuses them.
 package slurm
 
 import (
@@ -55,7 +55,8 @@ type QS struct {
 	// config is the last configuration that was read; nil: none yet.
 	config *config
 	read   time.Time
-	// asked holds requested priorities that Slurm has not shown yet; other is one that it did not obey.
+	// asked holds requested priorities that Slurm has not shown yet; other is a priority that Slurm did not
+	// obey.
 	asked map[string]int64
 	other *disobedience
 }
@@ -88,7 +89,8 @@ type door interface {
 // Changed returns nil: Slurm does not signal changes.
 func (q *QS) Changed() <-chan struct{} { return nil }
 
-// Forget drops only what the bridge stores of the entries: Slurm keeps its accounting for its own purposes.
+// Forget drops only the data that the bridge stores about the entries: Slurm keeps its accounting for its own
+// purposes.
 func (q *QS) Forget(ctx context.Context, all []bridge.Entry) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()

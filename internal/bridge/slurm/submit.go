@@ -21,7 +21,7 @@ func (q *QS) Submit(ctx context.Context, all []bridge.Submission) ([]bridge.Rece
 		if away == nil {
 			away = ctx.Err()
 		}
-		if away != nil { // each of the others would wait as long for the same answer
+		if away != nil { // each of the others would have to wait for the same answer
 			receipts[i].Err = fmt.Errorf("not sent: %w", away)
 			continue
 		}
@@ -40,7 +40,7 @@ func (q *QS) Submit(ctx context.Context, all []bridge.Submission) ([]bridge.Rece
 	return receipts, nil
 }
 
-// request translates a submission. If Slurm could never run the job as it is meant, the error wraps
+// request translates a submission. If Slurm could never run the job as requested, the error wraps
 // queue.ErrInvalid.
 func (q *QS) request(s *bridge.Submission) (*request, error) {
 	j := s.Job

@@ -1,6 +1,6 @@
 // Package enginetest runs an engine in a test: on a store in memory, in virtual time, with nodes whose tasks are
 // handlers of the test. The tests of the engine share it with the tests of the packages above it that read its state,
-// so that each test stands beside the code that it tests.
+// so that each test is beside the code that it tests.
 //
 // It uses the engine, the jobs of package queue and the configuration of shares. It must not import packages that read
 // the state of an engine, such as explain and history: their tests attach a reader before the engine runs. Only tests

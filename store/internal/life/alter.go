@@ -57,8 +57,8 @@ func Allowed(j *queue.Job, a queue.Alteration) error {
 	return nil
 }
 
-// mayReplace returns an error if the pool or the time limit of a job cannot change: it has ended, or tasks run that
-// began with the present one.
+// mayReplace returns an error if the pool or the time limit of a job cannot change: the job has ended, or tasks run
+// that began with the present pool or limit.
 func mayReplace(j *queue.Job, a queue.Alteration) error {
 	ended, runs := "", "with its time limit, which can only change while it waits"
 	if a.Verb == queue.VerbMove {
@@ -77,8 +77,8 @@ func mayReplace(j *queue.Job, a queue.Alteration) error {
 	return nil
 }
 
-// mayAlter returns an error if a user may not change a job: it belongs to another user, and is in no pool that the user
-// operates. The store calls it in the transaction, because the job may have moved to another pool since an earlier
+// mayAlter returns an error if a user may not change a job: the job belongs to another user, and is in no pool that the
+// user operates. The store calls it in the transaction, because the job may have moved to another pool since an earlier
 // check.
 func mayAlter(j *queue.Job, a queue.Alteration) error {
 	operates := func(pool string) bool { return share.Inside(j.Pool, pool) }
@@ -89,8 +89,8 @@ func mayAlter(j *queue.Job, a queue.Alteration) error {
 		queue.ErrForbidden)
 }
 
-// AlterEvent returns the event of an alteration for the job's history. Call it before the job is changed. The history of a
-// cancel says how many tasks waited, that of a move where the job was.
+// AlterEvent returns the event of an alteration for the job's history. Call it before the job is changed: the event of a
+// cancel says how many tasks waited, and the event of a move names the former pool.
 func AlterEvent(j *queue.Job, a queue.Alteration, now time.Time) queue.Event {
 	text := string(a.Verb)
 	if a.Verb == queue.VerbCancel && a.Waiting {
@@ -130,7 +130,7 @@ func limitText(limit time.Duration) string {
 // is none, and alter makes one change.
 //
 // It is not an error if another change of the call has already made a change: canceling a job cancels the jobs that
-// depend on it, and bringing one back brings them back.
+// depend on it, and uncanceling the job brings these back.
 func AlterAll(changes []queue.Alteration, job func(int64) (*queue.Job, error), alter func(queue.Alteration) (refused, err error)) ([]error, error) {
 	out := make([]error, len(changes))
 	could, err := applicable(changes, job)

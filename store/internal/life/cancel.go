@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Cancel cancels the waiting tasks of a job; the holders of its running tasks must stop these, unless the alteration
-// is only about the waiting tasks. It returns false if the job has ended.
+// Cancel cancels the waiting tasks of a job; unless the alteration is only about the waiting tasks, the holders of
+// the running tasks must stop these. It returns false if the job has ended.
 func Cancel(j *queue.Job, a queue.Alteration, now time.Time) bool {
 	if j.State.Ended() {
 		return false
@@ -46,7 +46,7 @@ func mayCancelWaiting(j *queue.Job) error {
 }
 
 // struckOut returns the number of tasks that ended as canceled because only the waiting tasks of their job were
-// canceled. tasks are all started tasks. The others of the canceled tasks ended as canceled by themselves.
+// canceled. tasks are all started tasks. Any other canceled tasks ended as canceled by themselves.
 func struckOut(j *queue.Job, tasks []*queue.Task) int {
 	n := j.Cancelled
 	for _, t := range tasks {

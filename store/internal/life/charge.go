@@ -15,7 +15,7 @@ const outgrown = 1 << 32
 func Outgrown(clock usage.Clock, now time.Time) bool { return clock.At(now).Growth > outgrown }
 
 // Decay returns the divisor that converts amounts of a clock to the present instant. If the machine's clock was set
-// back to before their reference, they stay as of the reference: nothing grows by waiting.
+// back to before their reference, the amounts stay as of the reference: nothing grows by waiting.
 func Decay(clock usage.Clock, now time.Time) float64 { return max(1, clock.At(now).Growth) }
 
 // Charge adds the service of an attempt to an account and removes the attempt's task from the running ones.

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// The feed keeps changes in chunks, and about the last keep of them for slow readers.
+// The feed keeps changes in chunks. For slow readers, it keeps about the last keep of them.
 const (
 	feedChunk = 1024
 	keep      = 32 * feedChunk

@@ -23,7 +23,7 @@ func LetGo(j *queue.Job) (kept bool) {
 // ofAnother reports whether someone other than the job's user holds it: an administrator.
 func ofAnother(j *queue.Job) bool { return j.HeldBy != "" && j.HeldBy != j.User }
 
-// mayHold returns an error if a job cannot be held. An administrator may take over the hold of its user.
+// mayHold returns an error if a job cannot be held. An administrator may take over the hold of the job's user.
 func mayHold(j *queue.Job, a queue.Alteration) error {
 	if !j.Held || a.Admin && a.By != j.User && !ofAnother(j) {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// MaxLosses is how often a task may lose its holder, or find one that cannot begin it. After that a job that kills its
-// agents has failed, so that it harms nobody else.
+// MaxLosses is how often a task may lose its holder, or find one that cannot begin it. After that the task fails, so
+// that a job that kills its agents cannot harm others any longer.
 const MaxLosses = 5
 
 // The pause before the second attempt, and the longest pause.
@@ -41,8 +41,8 @@ func State(j *queue.Job) queue.State {
 	return queue.Waiting
 }
 
-// Eligible reports whether the job's waiting tasks may be leased, except for their begin times. Tasks of a gang wait
-// until all do.
+// Eligible reports whether the job's waiting tasks may be leased, except for their begin times. Tasks of a gang may not
+// be leased until all of them wait.
 func Eligible(j *queue.Job) bool {
 	return !j.Held && j.Pending == 0 && !j.Cancel && j.Waiting > 0 && (j.Gang < 2 || j.Running == 0)
 }
@@ -102,8 +102,8 @@ func pause(backoff time.Duration, n int) time.Duration {
 	return min(backoff, longestPause)
 }
 
-// lost returns the outcome of an attempt whose holder disappeared: the task waits again, unless that happened too
-// often. The loss is counted already.
+// lost returns the outcome of an attempt whose holder disappeared: the task waits again, unless its holders disappeared
+// too often. The present loss is already counted.
 func lost(j *queue.Job, t *queue.Task) (again bool, o queue.Outcome) {
 	switch {
 	case j.Cancel:
@@ -185,7 +185,8 @@ func Header(j *queue.Job) queue.Header {
 	}
 }
 
-// Unmet returns the alteration that cancels a job because it can never start: one of its dependencies ended otherwise.
+// Unmet returns the alteration that cancels a job because it can never start: one of its dependencies did not end as
+// required.
 func Unmet(d queue.Dependency, ended queue.State) queue.Alteration {
 	return queue.Alteration{Verb: queue.VerbCancel, Cause: unmet(d, ended)}
 }
@@ -211,8 +212,8 @@ func Rate(charge float64, request queue.Amounts, unit string) float64 {
 // Learns reports whether the length of an attempt helps to predict the length of similar tasks.
 func Learns(o queue.Outcome) bool { return o.State != queue.Cancelled }
 
-// Apart reports whether a gang has lost a task, so that its running tasks must be stopped. If a task waits by then, all
-// will wait again; else the job is about to end.
+// Apart reports whether a gang has lost a task, so that its running tasks must be stopped. If a task waits at that
+// time, all tasks will wait again; otherwise the job is about to end.
 func Apart(j *queue.Job) bool {
 	return j.Gang > 1 && j.Running > 0 && j.Waiting+j.Failed+j.Cancelled > 0
 }

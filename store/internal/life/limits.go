@@ -11,8 +11,8 @@ import (
 
 // Limits decides which wants of a call may start by the limits of their rates and licenses. It decides in order, before
 // the store searches for tasks: the amounts admitted for one want are not available to another, even if the store finds
-// no task for the first. A returned lease still counts as a start: the rate may have replaced its token long ago, so
-// that returning the token would add a second one.
+// no task for the first. A returned lease still counts as a start, because the rate may have replaced its token long
+// ago, and a returned token would then be an additional one.
 type Limits struct {
 	now   time.Time
 	rates map[string]*rate
@@ -53,7 +53,7 @@ func (t *Limits) Rates() []string { return slices.Sorted(maps.Keys(t.rates)) }
 // Held returns the names of the licenses and other limits that claims want to hold.
 func (t *Limits) Held() []string { return slices.Sorted(maps.Keys(t.held)) }
 
-// Stands sets the stored state of a rate.
+// Stands sets the state of a rate as stored.
 func (t *Limits) Stands(s sched.RateState) { t.rates[s.Name].RateState = s }
 
 // Holds adds an amount that running tasks hold.

@@ -7,7 +7,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Parting holds the facts about a job before an attempt of it ends. how says how it ends, as in "task 3 failed on n7".
+// Parting holds the facts about a job before an attempt of it ends. how describes the end of the attempt, as in "task 3
+// failed on n7".
 type Parting struct {
 	how    string
 	apart  bool
@@ -57,7 +58,8 @@ func (p Parting) reason(t *queue.Task) string {
 	return fmt.Sprintf("task %d of its gang %s on %s", t.Number, p.how, t.Holder)
 }
 
-// LostEvents returns the events of a lost attempt for the job's history: if its task waits again, also its beginning.
+// LostEvents returns the events of a lost attempt for the job's history: if its task waits again, they include its
+// beginning.
 func (p Parting) LostEvents(t *queue.Task, again bool, now time.Time) []queue.Event {
 	lost := lostEvent(t, again, now)
 	if !again { // the task keeps the beginning

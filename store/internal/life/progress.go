@@ -27,8 +27,8 @@ func Progress(j *queue.Job, t *queue.Task, began, now time.Time) bool {
 	return true
 }
 
-// Ends records when an attempt began, if that was unknown, and returns when it ended: late before now. Call it before
-// the attempt ends with a result.
+// Ends records when an attempt began, if that was unknown, and returns when it ended, which is late before now. Call
+// it before the attempt ends with a result.
 func Ends(j *queue.Job, t *queue.Task, res queue.Result, late time.Duration, now time.Time) (ended time.Time) {
 	if !res.Began.IsZero() {
 		Progress(j, t, res.Began, now)
@@ -36,11 +36,11 @@ func Ends(j *queue.Job, t *queue.Task, res queue.Result, late time.Duration, now
 	return usage.Within(now.Add(-late), t.Started, now)
 }
 
-// Plain reports whether a result states no times: then the time of its arrival counts.
+// Plain reports whether a result contains no times, so that the time of its arrival counts.
 func Plain(res queue.Result, late time.Duration) bool { return res.Began.IsZero() && late == 0 }
 
-// Served returns from when to when an ending attempt received service, and whether its length helps to predict others:
-// an attempt that never began received none.
+// Served returns from when to when an ending attempt received service, and whether its length helps to predict others.
+// An attempt that never began received no service.
 func Served(t *queue.Task, ended time.Time, learn bool) (from, to time.Time, learns bool) {
 	if t.Queued {
 		return ended, ended, false

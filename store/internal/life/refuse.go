@@ -81,5 +81,5 @@ func RefusedEvent(t *queue.Task, o queue.Outcome, again bool, now time.Time) que
 	return queue.Event{Job: t.Job, Task: t.Index, At: now, Code: "refused", Text: text}
 }
 
-// Kept reports whether a job avoids other nodes than before, or one since later.
+// Kept reports whether a job now avoids other nodes than before, or avoids a node since a later instant.
 func Kept(before, after []queue.Avoided) bool { return !slices.Equal(before, after) }

@@ -125,8 +125,8 @@ func ReadSpec(text []byte, j *queue.Job) error {
 	return nil
 }
 
-// The bits of [AgainBits]: why a task waits again when its attempt ends, or does not, that it has not begun, or that it
-// was canceled alone.
+// The bits of [AgainBits] say why a task does or does not wait again when its attempt ends, that the attempt has not
+// begun, or that the task was canceled alone.
 const (
 	onRequeue = 1 << iota
 	onStop

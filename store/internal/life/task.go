@@ -113,7 +113,8 @@ func stop(j *queue.Job, t *queue.Task, o queue.Outcome, now time.Time) {
 	t.Requeue, t.Stopped = false, false
 }
 
-// unstart clears the start of a job if it was the start of an attempt that began nothing, and no other is known.
+// unstart clears the start of a job if it was the start of an attempt that did not begin, and no other start is
+// known.
 func unstart(j *queue.Job, started time.Time) {
 	if j.Running+j.Succeeded+j.Failed+j.Cancelled == 0 && j.Started.Equal(started) {
 		j.Started = time.Time{}

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Along reports whether a job was canceled because one of its dependencies could not be met any more, and not by a
+// Along reports whether a job was canceled only because one of its dependencies could no longer be met, and not by a
 // cancel of its own.
 func Along(j *queue.Job) bool {
 	if !j.State.Ended() || !j.Cancel || j.Pending == 0 {
@@ -24,9 +24,9 @@ func Along(j *queue.Job) bool {
 	return false
 }
 
-// Awaits returns the jobs for which a canceled job waits again when its cancellation is undone. It is refused if one
-// of them has ended in such a way that the job could never start. A job that was not blocked when it was canceled
-// waits for no others.
+// Awaits returns the jobs for which a canceled job waits again when its cancellation is undone. Awaits refuses that if
+// one of these jobs has ended in such a way that the job could never start. A job that was not blocked when it was
+// canceled waits for no others.
 func Awaits(j *queue.Job, state func(id int64) (queue.State, error)) (waitsFor []int64, refused, err error) {
 	if j.Pending == 0 {
 		return nil, nil, nil
@@ -63,10 +63,10 @@ func UncancelWith(job, on int64) queue.Alteration {
 
 // Uncancel undoes the cancellation of a job, so that its cancelled tasks wait again. tasks are all started tasks, by
 // index. Among these it restores the tasks that the cancellation stopped, and the tasks that had waited for another
-// attempt. Tasks that succeeded, failed or were canceled alone stay as they are, except in a gang, which runs only as
-// a whole. A task that is still being stopped waits again when it has stopped; if only the waiting tasks were canceled,
-// the running tasks continue, and are tried again as before. The job waits for pending others. It returns the changed
-// tasks.
+// attempt. Tasks that succeeded, failed or were canceled alone stay as they are, except in a gang, which runs only as a
+// whole. A task that is still being stopped waits again when it has stopped; if only the waiting tasks were canceled,
+// the running tasks continue, and are tried again as before. The job then waits for pending other jobs. Uncancel
+// returns the changed tasks.
 func Uncancel(j *queue.Job, tasks []*queue.Task, pending int) (changed []*queue.Task, refused error) {
 	if !j.Cancel && struckOut(j, tasks) == 0 {
 		return nil, notCancelled(j)

@@ -31,8 +31,8 @@ type Options struct {
 // retries is the Retries of the jobs. Each pause after a failure is twice the one before, the last about a millisecond.
 const retries = 20
 
-// known holds the attempts that were leased, even if they are over: clients also make calls about each
-// other's attempts, and long after these are over.
+// known holds the attempts that were leased, even if they are over: clients also make calls about each other's
+// attempts, even long after these are over.
 type known struct {
 	mu   sync.Mutex
 	refs map[int64][]queue.Ref

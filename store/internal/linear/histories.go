@@ -32,8 +32,8 @@ type sum struct {
 }
 
 // Histories records histories of processes that contend for leases, each on a new ground, while it kills and stops
-// processes, gives up calls, and restarts the database. Each history must be linearizable. Histories of clients that
-// bypass the fence must not. It logs one line for each, and a summary.
+// processes, gives up calls, and restarts the database. Each history must be linearizable; histories of clients that
+// bypass the fence must not be. It logs one line for each, and a summary.
 func Histories(t *testing.T, f *Flags, prepare func(t *testing.T) Ground) {
 	var s sum
 	for n := range f.Histories {
@@ -47,8 +47,8 @@ func Histories(t *testing.T, f *Flags, prepare func(t *testing.T) Ground) {
 		s.histories, s.calls, s.leases, s.unanswered, s.tasks, s.bad, s.undecided, s.void, s.refused, s.histories)
 }
 
-// tries is the maximum number of recordings of a history, which is repeated if too little happened in it, e.g. because
-// the machine was busy for seconds.
+// tries is the maximum number of recordings of a history, which is recorded again if too little happened in it, e.g.
+// because the machine was busy for seconds.
 const tries = 3
 
 // add records a history and its control.

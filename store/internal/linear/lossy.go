@@ -20,7 +20,8 @@ type lossy struct {
 	rng *rand.Rand
 }
 
-// One of lossRate calls is lost. For expiries it is one of five times as many, because they concern all tasks.
+// One of lossRate calls is lost. Of the expiries, one in five times as many is lost, because they concern all
+// tasks.
 const lossRate = 20
 
 var errLost = errors.New("the answer was lost")

@@ -140,8 +140,8 @@ func (c *client) step(ctx context.Context, jobs []int64) {
 	if c.due { // leases end at this instant, and some are renewed
 		n = 7 + c.rng.IntN(2)*9
 	}
-	// An expiry without an answer may end any lease at any later time. Each one doubles the work of the check, for all
-	// tasks, so few are given up.
+	// An expiry without an answer may end any lease at any later time. Each such expiry doubles the work of the check,
+	// for all tasks, so clients give up few of them.
 	expires := n >= 16 && n < 19
 	if c.rng.IntN(100) < c.o.Cut && (!expires || c.rng.IntN(5) == 0) {
 		var cancel context.CancelFunc

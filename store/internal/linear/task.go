@@ -14,8 +14,8 @@ type task struct {
 	// The lease ends between these instants, because the store read its clock between the begin and the end of the
 	// call.
 	earliest, latest int64
-	// now is an instant in the past: an expiry that ended an attempt saw its lease run out by then. Calls that were
-	// answered before now do not follow.
+	// now is an instant in the past: an expiry that ended an attempt saw that its lease had run out at this instant.
+	// Calls that were answered before now cannot come later in the order.
 	now      int64
 	answered int   // number of calls so far with an answer
 	begun    int64 // when the latest call so far began
@@ -41,8 +41,8 @@ func (k task) step(c *Call, answers int) (bool, task) {
 	return k.answer(c)
 }
 
-// unanswered returns the task after a call that may have taken effect or not. The call takes effect, as long as it may.
-// Calls without effect come last, when they make no difference.
+// unanswered returns the task after a call that may have taken effect or not. If the call may still take effect, the
+// model lets it do so. Calls without effect come last, when they make no difference.
 func (k task) unanswered(c *Call, answers int) (bool, task) {
 	if k.answered == answers {
 		return true, k
@@ -152,7 +152,7 @@ func (k task) endedBy(c *Call) bool {
 	return k.State == queue.Running && (c.Holder == k.holder || c.Holder == "" && c.to() >= k.earliest)
 }
 
-// lose ends the attempt by an expiry. If that does not name the holder, the lease has run out by then.
+// lose ends the attempt by an expiry. If the expiry does not name the holder, the lease has run out by that time.
 func (k task) lose(c *Call) task {
 	if c.Holder == "" {
 		k.now = max(k.now, k.earliest)

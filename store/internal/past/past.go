@@ -157,9 +157,9 @@ func read(data []byte, k Key, q queue.HistoryQuery, f func(queue.HistoryStep)) e
 
 var errBroken = errors.New("a block of history cannot be read")
 
-// encode writes a block: for each run of successive steps the number of steps left out before it and its length; for
-// each of its steps a mask of the numbers that differ from the step before, and the differences. An empty mask is
-// followed by the number of further equal steps.
+// encode writes a block: for each run of successive steps, the number of steps left out before it, and its length;
+// then, for each step of the run, a mask of the numbers that differ from the step before, and the differences. An empty
+// mask is followed by the number of further equal steps.
 func encode(rows *[Steps]*row) []byte {
 	var out []byte
 	var last row
