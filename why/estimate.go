@@ -45,12 +45,12 @@ func (e *Estimate) InReplays(now time.Time) string {
 	case e.Guess && e.Known == 0:
 		text += "; a guess, because nobody knows yet how long some of the tasks run"
 	case e.Guess:
-		text += fmt.Sprintf("; a guess, because only %s how long some of the tasks run", fewTell(e.Known))
+		text += fmt.Sprintf("; a guess, because only %s how long some of the tasks run", onlySome(e.Known))
 	}
 	return text
 }
 
-func fewTell(tasks int) string {
+func onlySome(tasks int) string {
 	if tasks == 1 {
 		return "1 recent task tells"
 	}

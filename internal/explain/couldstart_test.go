@@ -14,8 +14,8 @@ import (
 )
 
 // TestOnlyWhoCouldStartWaitedForRoom: jobs of one pool wait, one for room, the others as they are held, wait
-// for a job, or begin later. The pool's lack of room is the reason of each while it is the first job that could start. Other tasks of an array wait
-// on after its first one has started.
+// for a job, or begin later. The pool's lack of room is the reason of each while it is the first job that could start.
+// Other tasks of an array wait on after its first one has started.
 func TestOnlyWhoCouldStartWaitedForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop, ex, stop := remembering(t, engine.LoopOptions{}, 1, enginetest.Lasting)

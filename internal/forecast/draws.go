@@ -36,7 +36,7 @@ func (d *draws) of(pool sched.PoolID) luck {
 // outlasts reports whether the tasks take longer than all of n known run times.
 func (l luck) outlasts(n int) bool { return l.rank*float64(n+1) < 1 }
 
-// outlasting returns the run time of a task that takes longer than a time r, which is all that is known. Such a task
+// outlasting returns the run time of a task that takes longer than a time r, if nothing else is known. Such a task
 // takes longer than x with the probability r/x (Gott, "Implications of the Copernican principle for our future
 // prospects", Nature 363, 1993). So a start that depends on the task gets a wide range instead of an instant that moves
 // on with the clock. The longest tenth counts as ten times r.

@@ -22,7 +22,8 @@ func TestGuessesAreMarked(t *testing.T) {
 		}
 		guess := func(id int64) bool {
 			a := ask(t, loop, id)
-			if marked := strings.Contains(a.Text(), "; a guess, because nobody knows"); a.Start.Replays == 0 || marked != a.Start.Guess {
+			marked := strings.Contains(a.Text(), "; a guess, because nobody knows")
+			if a.Start.Replays == 0 || marked != a.Start.Guess {
 				t.Fatalf("the estimate is %+v\n%s", a.Start, a.Text())
 			}
 			return a.Start.Guess
@@ -34,7 +35,8 @@ func TestGuessesAreMarked(t *testing.T) {
 				time.Sleep(time.Minute)
 				a := ask(t, loop, waits)
 				width := a.Start.Late.Sub(*a.Start.Early)
-				if want := "because only 3 recent tasks tell how long"; !strings.Contains(a.Text(), want) || width < 10*time.Minute {
+				want := "because only 3 recent tasks tell how long"
+				if !strings.Contains(a.Text(), want) || width < 10*time.Minute {
 					t.Errorf("the range is %v wide, and the answer does not say %q:\n%s", width, want, a.Text())
 				}
 				time.Sleep(10 * time.Minute)

@@ -30,5 +30,5 @@ func (k knowledge) mark(out *why.Estimate) {
 	}
 }
 
-// unknown reports whether the range of an estimate rests on a task of which no run time is known.
+// unknown reports whether the range of an estimate rests on a task without a known run time.
 func unknown(e *why.Estimate) bool { return e.Guess && e.Known == 0 }

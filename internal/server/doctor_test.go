@@ -147,7 +147,8 @@ func TestJudgeNodes(t *testing.T) {
 	expect(t, judgeNodes(all, 0, nil), "drained nodes", "warn", "y (fan (by ann))")
 	seen := time.Now()
 	all[1].Seen, all[1].lostTasks = seen, 2
-	expect(t, judgeNodes(all[:2], 0, nil), "lost nodes", "warn", "x0 since "+seen.Format(time.TimeOnly)+" (2 tasks lost)")
+	expect(t, judgeNodes(all[:2], 0, nil), "lost nodes", "warn",
+		"x0 since "+seen.Format(time.TimeOnly)+" (2 tasks lost)")
 }
 
 // deaf is an agent that gets tasks and never answers.

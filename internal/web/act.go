@@ -106,9 +106,7 @@ func (a *Act) do(ctx context.Context, src Source, r *Request) (err error) {
 		}
 		req.Priority = p.Chosen
 	}
-	if a.keepFormer(); a.Was == r.Word(a.UndoField()) && a.UndoField() != "" {
-		a.Undo = "" // nothing changes
-	}
+	a.keepFormer()
 	if a.All != nil {
 		return a.doMatching(ctx, src, r, req)
 	}

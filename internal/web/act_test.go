@@ -281,7 +281,8 @@ func TestMoveAndLimitCanBeUndone(t *testing.T) {
 		head, undo, typed string
 	}{
 		{limited, "limit", "limit", "1200", "Set the time limit: done", "Undo: limit 5m", "fairlead alter --time 5m"},
-		{endless, "limit", "limit", "60", "Set the time limit: done", "Undo: limit none", "fairlead alter --time unlimited"},
+		{endless, "limit", "limit", "60", "Set the time limit: done", "Undo: limit none",
+			"fairlead alter --time unlimited"},
 		{limited, "move", "to", "biology/env", "Move: done", "Undo: move to physics/curie",
 			"fairlead alter --pool physics/curie"},
 	} {
@@ -302,7 +303,8 @@ func TestMoveAndLimitCanBeUndone(t *testing.T) {
 	}
 	jobs := must(l.client.Jobs.List(t.Context(), url.Values{})).Jobs
 	for _, j := range jobs {
-		if want := map[int64]float64{limited: 300, endless: 0}[j.ID]; j.Pool != "physics/curie" || j.LimitSeconds != want {
+		want := map[int64]float64{limited: 300, endless: 0}[j.ID]
+		if j.Pool != "physics/curie" || j.LimitSeconds != want {
 			t.Errorf("job %d is in %s with the limit %v s, want %v s", j.ID, j.Pool, j.LimitSeconds, want)
 		}
 	}

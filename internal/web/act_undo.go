@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -56,47 +57,37 @@ func limitTyped(seconds string) string {
 	return limitText(seconds)
 }
 
-// keepFormer records the former value of the jobs that the user may change. If their values differ, each job would
-// need a value of its own, and the action cannot be undone.
-func (a *Act) keepFormer() {
-	set, sets := setters[a.Verb]
-	if !sets {
-		return
-	}
-	for i := range a.Jobs {
-		v := &a.Jobs[i]
-		if !v.May {
-			continue
-		}
-		if value := set.of(v.Job); a.Was == "" {
-			a.Was = value
-		} else if a.Was != value {
-			a.Was, a.Undo = "", ""
-			return
-		}
+// keepFormer records the former values of the jobs. If they differ, each job would need a value of its own; if they are
+// the new value, nothing changes: then the action cannot be undone.
+func (u *undoing) keepFormer(values []string, next string) {
+	values = slices.Compact(slices.Sorted(slices.Values(values)))
+	if len(values) == 1 && values[0] != next {
+		u.Was = values[0]
+	} else {
+		u.Undo = ""
 	}
 }
 
 // UndoField is the field of the form that holds the former value, or empty.
-func (a *Act) UndoField() string { return setters[a.Undo].field }
+func (u *undoing) UndoField() string { return setters[u.Undo].field }
 
 // UndoSays names the way back on its button.
-func (a *Act) UndoSays() string {
-	if set, sets := setters[a.Undo]; sets {
-		return set.says + " " + set.words(a.Was)
+func (u *undoing) UndoSays() string {
+	if set, sets := setters[u.Undo]; sets {
+		return set.says + " " + set.words(u.Was)
 	}
-	return a.Undo
+	return u.Undo
 }
 
-// UndoCommand returns the command that undoes the action.
-func (a *Act) UndoCommand() string {
+// command returns the command that undoes the action for some jobs.
+func (u *undoing) command(jobs []int64) string {
 	var b strings.Builder
-	if set, sets := setters[a.Undo]; sets {
-		b.WriteString("fairlead alter " + set.flag + " " + set.typed(a.Was))
+	if set, sets := setters[u.Undo]; sets {
+		b.WriteString("fairlead alter " + set.flag + " " + set.typed(u.Was))
 	} else {
-		b.WriteString("fairlead " + a.Undo)
+		b.WriteString("fairlead " + u.Undo)
 	}
-	for _, id := range a.Did {
+	for _, id := range jobs {
 		fmt.Fprint(&b, " ", id)
 	}
 	return b.String()

@@ -120,6 +120,24 @@ func (a *Act) jobs() int {
 	return len(a.Jobs)
 }
 
+// UndoCommand returns the command that undoes the action.
+func (a *Act) UndoCommand() string { return a.command(a.Did) }
+
+// keepFormer records the former values of the jobs that the user may change, if the action sets one.
+func (a *Act) keepFormer() {
+	set, sets := setters[a.Verb]
+	if !sets {
+		return
+	}
+	var values []string
+	for i := range a.Jobs {
+		if v := &a.Jobs[i]; v.May {
+			values = append(values, set.of(v.Job))
+		}
+	}
+	a.undoing.keepFormer(values, a.Typed(set.field, ""))
+}
+
 // Head is the title of the outcome.
 func (a *Act) Head() string { return strings.TrimSuffix(a.Says, " of") }
 
@@ -197,7 +215,8 @@ var acts = []action{
 		false},
 	{"move", "Move", "The waiting job goes to another pool, and keeps its age. Its past usage stays charged to the old " +
 		"pool.", "move", false},
-	{"limit", "Set the time limit of", "The waiting job keeps its place; planned starts are computed again.", "limit", false},
+	{"limit", "Set the time limit of", "The waiting job keeps its place; planned starts are computed again.", "limit",
+		false},
 	{"boost", "Boost", "The pool gets a higher or lower weight for a time; the boost ends by itself.", "", false},
 	{"pause", "Pause", "No new task of the pool or of pools below it starts. Running tasks continue, waiting tasks keep their places, and users can submit jobs. Other pools use its share meanwhile; it gets no compensation.", "resume", false},
 	{"resume", "Resume", "Waiting tasks of the pool start again in their turn.", "pause", false},

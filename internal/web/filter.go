@@ -65,8 +65,8 @@ func parseFilter(text string, now time.Time) filter {
 		case "node":
 			f.node(value)
 		case "since", "age", "before", "after", "older", "newer":
-			f.problem("unknown filter " + strconv.Quote(name+":") + "; for jobs that ended in the last hour use ended:<1h, " +
-				"for jobs that have waited for an hour wait:>1h")
+			f.problem("unknown filter " + strconv.Quote(name+":") +
+				"; for jobs that ended in the last hour use ended:<1h, for jobs that have waited for an hour wait:>1h")
 		default:
 			f.number(name, value)
 		}

@@ -13,7 +13,8 @@ func TestReceived(t *testing.T) {
 		ideal, received float64
 		want            string
 	}{
-		{3600, 10512, "292.0% of its entitlement"}, {3600, 1800, "50.0% of its entitlement"}, {0, 7200, "2 cpu-h, entitled to nothing"},
+		{3600, 10512, "292.0% of its entitlement"}, {3600, 1800, "50.0% of its entitlement"},
+		{0, 7200, "2 cpu-h, entitled to nothing"},
 		{0, 0, "0 cpu-h, entitled to nothing"}, {1, 7200, "more than 10 times its entitlement"},
 	} {
 		p := &Pool{Shares: &api.Shares{}, Pool: &views.PoolView{}}

@@ -59,7 +59,6 @@ func folds(r *Request) bool { return foldingOf(r) >= 0 }
 // folded reads the folded list, if the request asks for it.
 func (q *Queue) folded(ctx context.Context, src Source, r *Request, waits bool) (bool, error) {
 	at := foldingOf(r)
-	q.Ages = q.agesOf(r)
 	q.Foldings = append(q.Foldings, sortLink{"single jobs", r.With("fold", singleOf(r)), at < 0})
 	for i, f := range foldings {
 		if i == byCause && q.Columns != asEnded {

@@ -111,7 +111,8 @@ func (r *renamer) Move(user, from, to string) error {
 		life.Nanos(r.now), user); err != nil {
 		return err
 	}
-	moved := life.AlterEvent(&queue.Job{Pool: from}, queue.Alteration{Verb: queue.VerbMove, Pool: to, Cause: poolnames.Cause}, r.now)
+	moved := life.AlterEvent(&queue.Job{Pool: from},
+		queue.Alteration{Verb: queue.VerbMove, Pool: to, Cause: poolnames.Cause}, r.now)
 	return r.exec(`WITH p AS (SELECT (SELECT id FROM @.pool WHERE path = $2) AS was, (SELECT id FROM @.pool WHERE path = $3) AS is),
 		moved AS (UPDATE @.job AS j SET pool = p.is FROM p WHERE j.pool = p.was AND j.username = $1 AND coalesce(j.running, 0) = 0 RETURNING j.id, j.waiting),
 		n AS (SELECT coalesce(sum(waiting), 0) AS waiting FROM moved),

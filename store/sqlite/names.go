@@ -71,7 +71,8 @@ func (r renamer) Rename(from, to string) error {
 func (r renamer) Move(user, from, to string) error {
 	const its = ` FROM job WHERE pool = (SELECT id FROM pool WHERE path = ?1) AND user = ?2 AND ` + idle
 	event := binder{stmt: r.conn.Prep(`INSERT INTO event (job, task, at, code, text) SELECT id, -1, ?3, ?4, ?5` + its)}
-	moved := life.AlterEvent(&queue.Job{Pool: from}, queue.Alteration{Verb: queue.VerbMove, Pool: to, Cause: poolnames.Cause}, r.now)
+	moved := life.AlterEvent(&queue.Job{Pool: from},
+		queue.Alteration{Verb: queue.VerbMove, Pool: to, Cause: poolnames.Cause}, r.now)
 	add := binder{stmt: r.conn.Prep(`INSERT INTO pool (path, since, maker) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`)}
 	move := binder{stmt: r.conn.Prep(`UPDATE job SET pool = (SELECT id FROM pool WHERE path = ?3) WHERE id IN (SELECT id` + its + `)`)}
 	return errors.Join(

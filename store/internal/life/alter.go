@@ -89,8 +89,8 @@ func mayAlter(j *queue.Job, a queue.Alteration) error {
 		queue.ErrForbidden)
 }
 
-// AlterEvent returns the event of an alteration for the job's history. Call it before the job is changed: the event of a
-// cancel says how many tasks waited, and the event of a move names the former pool.
+// AlterEvent returns the event of an alteration for the job's history. Call it before the job is changed: the event of
+// a cancel says how many tasks waited, and the event of a move names the former pool.
 func AlterEvent(j *queue.Job, a queue.Alteration, now time.Time) queue.Event {
 	text := string(a.Verb)
 	if a.Verb == queue.VerbCancel && a.Waiting {
