@@ -182,8 +182,8 @@ func attemptOf(e queue.Event) (n int, is bool) {
 	return n, err == nil
 }
 
-// plainly shortens the texts of entries about a whole job: it removes the verb of an alteration, which is also the
-// code, and the pool that a job was in before a move, which is not kept.
+// plainly shortens the texts of entries about a whole job. It removes the verb of an alteration, because the code says
+// the same, and the pool that a job was in before a move, which is not kept.
 func plainly(j *queue.Job, events []queue.Event) {
 	for i := range events {
 		e := &events[i]
