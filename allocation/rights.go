@@ -81,8 +81,8 @@ func instead(c *Config, j *queue.Job, n Naming, administrator string) string {
 	return text + ", or ask an administrator to " + administrator
 }
 
-// usable returns some of the pools into which the user who asks may submit the job, and how many more of them are
-// configured: the pool of placement first, then leaf pools by name.
+// usable returns some of the pools into which the asking user may submit the job: the pool of placement first, then
+// leaf pools by name. more is the number of further such pools in the configuration.
 func (c *Config) usable(j *queue.Job, n Naming) (some []string, more int) {
 	may := func(path string) bool {
 		other := *j
@@ -113,9 +113,9 @@ func (c *Config) usable(j *queue.Job, n Naming) (some []string, more int) {
 	return some, more
 }
 
-// whose reports in own whether the pool of a job is its user's own. It is if the configuration sends the user's jobs
-// there whatever their kind and requestor, which users choose, or if it names the pool after the user. others reports
-// whether the pool is another user's own.
+// whose reports in own whether the pool of a job is its user's own: the configuration names the pool after the user,
+// or sends the user's jobs there regardless of their kind and requestor. (Users choose kind and requestor, so these
+// prove nothing.) others reports whether the pool is another user's own.
 func (c *Config) whose(j *queue.Job) (own, others bool) {
 	plain := queue.Job{User: j.User, Group: j.Group, Requestor: j.User}
 	placed := plain

@@ -16,8 +16,8 @@ import (
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
-// bloat takes many jobs through a store that soon forgets ended jobs, as a retention does, and watches the
-// sizes of its tables: they must not grow with the total number of jobs.
+// bloat takes many jobs through a store that soon forgets ended jobs, as a server with a retention does. It
+// watches the sizes of the tables, which must not grow with the total number of jobs.
 type bloat struct {
 	jobs, every, kept int
 	out               io.Writer
@@ -31,8 +31,8 @@ type bloat struct {
 
 const bloatSchema = "bloat"
 
-// The tables reach their size before anything is cleared away: changes are kept for two minutes, and vacuum
-// runs from time to time. After that they may grow up to a bound.
+// The tables first reach their normal size, because changes are kept for two minutes and vacuum runs only
+// from time to time. After that they may grow up to a bound.
 const (
 	settled = 3 * time.Minute
 	bound   = 1.5

@@ -69,7 +69,7 @@ func (d *database) set(ctx context.Context, settings []string) error {
 	return nil
 }
 
-// ask finds the server's first process: its file has the number on its first line.
+// ask finds the server's first process: its file has the process number on its first line.
 func (d *database) ask(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, d.url)
 	if err != nil {

@@ -132,7 +132,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) error {
 	if c.statements {
 		more = append(more[:len(more):len(more)], "shared_preload_libraries = 'pg_stat_statements'")
 	}
-	// A program that does more than this has a larger heap, and collects its garbage less often.
+	// A program that does more than this one has a larger heap, and collects its garbage less often.
 	debug.SetGCPercent(400)
 	db, err := startDatabase(ctx, more...)
 	if err != nil {

@@ -25,7 +25,7 @@ var whole = plan{
 	Rounds: 3, Turn: time.Second, Waiting: 20_000, Jobs: 20_000, Slots: 200, Samples: 100,
 }
 
-// smoke takes seconds: it shows that everything works, and says nothing about speed.
+// smoke takes seconds. It shows that everything works, but not how fast.
 var smoke = plan{
 	Pools: []int{3, 20}, Batches: []int{1, 10}, Claimers: []int{1, 4},
 	Rounds: 1, Turn: 20 * time.Millisecond, Waiting: 200, Jobs: 300, Slots: 20, Samples: 3,

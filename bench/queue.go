@@ -42,7 +42,7 @@ func (payload) Kind() string { return "thumbnail" }
 
 func poolName(i int) string { return fmt.Sprint("customer-", i) }
 
-// pick draws the pools of some jobs: nine in ten are of the first.
+// pick draws the pools of some jobs: nine in ten jobs are in the first pool.
 func pick(rng *rand.Rand, pools, n int) []int {
 	out := make([]int, n)
 	for i := range out {

@@ -26,7 +26,7 @@ type (
 	NodeView = views.NodeView
 	// LicenseView is a license with its holders.
 	LicenseView = engine.LicenseView
-	// RateView is a rate with what it allows now.
+	// RateView is a rate with the number of starts that it allows now.
 	RateView = engine.RateView
 )
 
@@ -51,8 +51,8 @@ func ServerUser(name string) Option {
 	}
 }
 
-// TokenFile authenticates the program with the token in a file, made by fairlead token create, instead of as the user
-// that runs it. Other users must not be able to read the file.
+// TokenFile authenticates the program by the token in a file, made by fairlead token create, instead of by the user
+// that runs the program. Other users must not be able to read the file.
 func TokenFile(path string) Option {
 	return func(o *options) (err error) {
 		o.token, err = token.ReadFile(path)
@@ -61,7 +61,7 @@ func TokenFile(path string) Option {
 }
 
 // Dial returns a client of the server with the socket at path. On each connection, before it sends anything, it asks
-// the operating system which user runs the server, and refuses any but root, the user of this process, and that of
+// the operating system which user runs the server. It accepts only root, the user of this process, and the user of
 // [ServerUser]. To reach a server on another machine, forward its socket with ssh: ssh -N -L
 // ./lab.sock:/run/fairlead/fairlead.sock lab1.
 func Dial(path string, all ...Option) (*Client, error) {

@@ -124,9 +124,9 @@ func (f *forecast) follow(i int32) {
 	f.ends.push(ending{max(over.UnixNano(), f.s.site.instantOf()+1), i, r.serial})
 }
 
-// limitOf is the time limit of a running task, if the end of the task follows from it. It does not for a task that
-// waits in another queue and has not begun, nor for a task over its limit on a node that is down, because its end
-// is not reported.
+// limitOf is the time limit of a running task, if it tells when the task ends. It does not if the task waits in
+// another queue and has not begun, or if the task is over its limit on a node that is down, because nobody reports
+// its end.
 func (f *forecast) limitOf(r *run) time.Duration {
 	lost := f.s.site.cluster.Nodes()[r.node].State == cluster.Down && !f.s.site.startOf(r).Add(r.limit).After(f.s.site.at)
 	if r.queued || lost {

@@ -249,8 +249,8 @@ func (l *limit) held(out []Held, request []int64) []Held {
 	return out
 }
 
-// Starving is a pool that has had less than a rule of [Reclaim] grants it for longer than its timeout, and for
-// which the last try found no task to stop.
+// Starving is a pool that has had less than a rule of [Reclaim] grants it for longer than the rule's timeout, and
+// the last try found no task to stop for it.
 type Starving struct {
 	Pool     PoolID
 	Rule     StopRule

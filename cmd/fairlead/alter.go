@@ -24,11 +24,11 @@ type alteration struct {
 	selection
 	verb     string
 	past     string // the participle, such as "canceled"
-	part     string // the part of the jobs that it reaches, such as "the waiting tasks of "; empty: all
+	part     string // the part of the jobs that it affects, such as "the waiting tasks of "; empty: all
 	waiting  bool   // only the waiting tasks of the jobs
 	tasks    bool   // running tasks of the jobs continue as they are, so that -t waiting includes arrays with some
 	undo     string // the command that undoes it, with %s for the jobs
-	state    string // in which it leaves jobs; the undo command selects them by it; empty if there is none
+	state    string // the state in which it leaves jobs: the undo command selects jobs in this state; empty if none
 	states   []string
 	priority string
 	qos      string
@@ -37,8 +37,8 @@ type alteration struct {
 	limit    string           // new time limit
 	raise    api.AlterRequest // has the fields of the priority set
 	cause    string
-	since    string // of the end of the jobs, for verbs that bring ended jobs back
-	again    bool   // the verb brings ended jobs back
+	since    string // oldest end of the jobs, for verbs that bring back ended jobs
+	again    bool   // the verb brings back ended jobs
 	at       time.Time
 	dry      bool // show how the order of starts would change, and change nothing
 	yes      bool
@@ -55,8 +55,8 @@ func (x *alteration) command(name, short string) *cobra.Command {
 	return c
 }
 
-// sinceFlag adds the flag without which a selection of ended jobs is refused: it would reach everything that ever
-// failed or was canceled.
+// sinceFlag adds the flag without which a selection of ended jobs is refused, because the selection would include
+// all jobs that ever failed or were canceled.
 func (x *alteration) sinceFlag(c *cobra.Command) {
 	c.Flags().StringVarP(&x.since, "since", "S", "",
 		"only jobs that ended since: 24h, 7d, 2026-11-01, 08:00; required to select ended jobs")
@@ -234,7 +234,7 @@ func (x *alteration) apply(ctx context.Context, client *api.Client, ids []int64)
 	return nil
 }
 
-// note prints the server's notes, which name parts of the jobs that the change does not reach.
+// note prints the server's notes about the parts of the jobs that the change does not affect.
 func (x *alteration) note(notes []string) {
 	for i, n := range notes {
 		if i == shown {
@@ -280,7 +280,7 @@ func (x *alteration) undoing(good []string) string {
 		return "undo: " + fmt.Sprintf(x.undo, strings.Join(good, " "))
 	}
 	again, before := x.selection.whose()+"-t "+x.state, "before"
-	if words.Done(x.state) { // then a time span is needed; the clocks of this machine and the server may differ
+	if words.Done(x.state) { // these need a time span, but the clocks of this machine and the server may differ
 		again += " --since " + stamp(x.at.Add(-time.Minute))
 		before = "in the minute before"
 	}

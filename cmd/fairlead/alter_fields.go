@@ -34,7 +34,7 @@ The jobs keep their place; planned starts are computed again.`
 	return c
 }
 
-// readFields reads which change is asked for.
+// readFields reads the fields to change from the flags.
 func (x *alteration) readFields(c *cobra.Command) error {
 	x.raise.Priority = x.priority
 	if c.Flags().Changed("qos") {

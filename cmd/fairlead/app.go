@@ -23,7 +23,7 @@ import (
 var version = "0.1.0-dev"
 
 // app is shared by all subcommands. The writers out and errs drop control characters that a terminal would
-// obey; plain.Raw is for text that must not change.
+// interpret; plain.Raw is for text that must not change.
 type app struct {
 	in         io.Reader
 	out, errs  io.Writer

@@ -270,8 +270,8 @@ func (b *benchCmd) quietServer(ctx context.Context, dir string, c *config.Config
 	}
 }
 
-// whyAmong measures the time of why among many waiting jobs, through a server: without an estimate, and with
-// one; each for the first answer, before the timetable exists, and for later ones.
+// whyAmong measures the time of why among many waiting jobs, through a server: without an estimate and with
+// one. It measures the first answer of each sort, before the timetable exists, and later answers.
 func (b *benchCmd) whyAmong(ctx context.Context, dir, policy string, waiting int) ([]bench.Result, error) {
 	c := config.Default()
 	c.Shares.Sched.Root.Policy, c.Shares.Sched.Backfill = policy, sched.EASY

@@ -114,7 +114,7 @@ func (s *boost) begun(out *api.BoostResponse) error {
 	return nil
 }
 
-// would prints what a boost would change.
+// would prints the changes that a boost would make.
 func (s *boost) would(out *api.BoostResponse) error {
 	plain.Lines(out)
 	fmt.Fprintf(s.out, "%s x%s %s would change\n", words.Pool(out.Boost.Pool), why.Short(out.Boost.Factor),

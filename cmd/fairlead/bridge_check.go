@@ -61,7 +61,8 @@ func bridgeGroups(s *config.Bridge, levels []int64) (*bridge.Groups, error) {
 	return g, nil
 }
 
-// described asks the queueing system for its properties, and returns them with the doubts that they raise.
+// described asks the queueing system for its properties, and returns them with the doubts that follow from
+// them.
 func described(ctx context.Context, o *bridge.Options) (frontback.Queue, []frontback.Doubt, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -75,8 +76,8 @@ func described(ctx context.Context, o *bridge.Options) (frontback.Queue, []front
 	return q, o.Groups.Doubts(q), nil
 }
 
-// warn prints doubts that the groups receive their fractions. A queueing system that does not answer yet does
-// not keep the bridge from starting.
+// warn prints doubts that the groups receive their fractions. If the queueing system does not answer yet, the
+// bridge starts all the same.
 func (b *bridgeCmd) warn(ctx context.Context, o *bridge.Options) error {
 	_, doubts, err := described(ctx, o)
 	if ctx.Err() != nil {
@@ -94,7 +95,7 @@ func (b *bridgeCmd) warn(ctx context.Context, o *bridge.Options) error {
 // checked prints how the queueing system handles priorities, and whether that suits the groups.
 func (b *bridgeCmd) checked(ctx context.Context, o *bridge.Options) error {
 	q, doubts, err := described(ctx, o)
-	if errors.Is(err, api.ErrUnreachable) { // the advice differs from that for fairlead's own server
+	if errors.Is(err, api.ErrUnreachable) { // the advice differs from the advice for fairlead's own server
 		fmt.Fprintln(b.errs, "fairlead:", err)
 		return exit(api.ExitUnreachable)
 	} else if err != nil {

@@ -69,7 +69,8 @@ func openSlurm(_ context.Context, get func(string) string, log *slog.Logger, _ *
 	return q, nil
 }
 
-// slurmToken returns a function that reads the token for slurmrestd, as the token may be renewed at any time.
+// slurmToken returns a function that reads the token for slurmrestd, because the token may be renewed at any
+// time.
 func slurmToken(file string) func() (string, error) {
 	return func() (string, error) {
 		if file != "" {

@@ -117,8 +117,8 @@ func (w *brokerWorker) run(ctx context.Context, kind string) error {
 }
 
 // checkAnyUser refuses --any-user to a worker that runs as root without --allow-root. It also refuses it to a
-// worker that runs as the user of this machine's server if others can connect to that server: this user may
-// do everything there.
+// worker that runs as the user of this machine's server if others can connect to that server, because that
+// user may do everything there.
 func (w *brokerWorker) checkAnyUser(uid int) error {
 	if !w.any {
 		return nil

@@ -19,7 +19,8 @@ import (
 )
 
 // Shells complete the ids of jobs and the names of pools, nodes, users and reservations. The usage line of a command,
-// such as "cancel (JOB... | -u USER)", says what its arguments name. The name of a flag says what its value names.
+// such as "cancel (JOB... | -u USER)", says which things the arguments name. The name of a flag says which thing its
+// value names.
 
 // completionTime is how long a shell waits for the server. Without an answer it completes nothing.
 const completionTime = 2 * time.Second
@@ -97,7 +98,7 @@ func (a *app) completeArguments(c *cobra.Command, args []string, _ string) (all 
 	return besides(args, all), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
-// besides leaves out the things that are there already, and repeated ones.
+// besides leaves out repeated things, and things that are already there.
 func besides(there, all []string) []string {
 	seen := map[string]bool{}
 	for _, name := range there {
@@ -111,7 +112,7 @@ func besides(there, all []string) []string {
 	})
 }
 
-// completeFlag completes the last of the values of a flag, which commas separate; "ok:" may stand before a job.
+// completeFlag completes the last of the comma-separated values of a flag; "ok:" may precede a job.
 func (a *app) completeFlag(list things) cobra.CompletionFunc {
 	return func(c *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		before := begun[:strings.LastIndexAny(begun, ",:")+1]
@@ -123,7 +124,7 @@ func (a *app) completeFlag(list things) cobra.CompletionFunc {
 	}
 }
 
-// ask returns nothing if the server does not answer: a shell that completes a line has no place for an error.
+// ask returns nothing if the server does not answer, because a shell that completes a line has no place for an error.
 func (a *app) ask(ctx context.Context, list things) (all []string) {
 	ctx, cancel := context.WithTimeout(cmp.Or(ctx, context.Background()), completionTime)
 	defer cancel()
@@ -189,7 +190,7 @@ func nodeNames(ctx context.Context, client *api.Client) (all []string, _ error) 
 	return all, nil
 }
 
-// userNames are the users of the jobs that are there.
+// userNames are the users of the present jobs.
 func userNames(ctx context.Context, client *api.Client) (all []string, _ error) {
 	doc, err := client.Jobs.List(ctx, url.Values{})
 	if err != nil {

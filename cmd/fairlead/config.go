@@ -73,8 +73,8 @@ resources of its nodes. The exit status is 2 if there are errors, and 0 for warn
 	return c
 }
 
-// beyond returns a warning for each resource that a configuration promises beyond the nodes' resources, if a
-// server answers.
+// beyond returns, if a server answers, a warning for each resource whose promised amount exceeds the amount
+// of the nodes.
 func beyond(ctx context.Context, a *app, name string, cfg *config.Config) (out config.Problems) {
 	c, err := a.client()
 	if err != nil {
@@ -166,7 +166,8 @@ func showConfig(a *app, st *api.ConfigStatus) {
 	}
 }
 
-// othersFile reports whether the file of another server is in force in place of the server's own.
+// othersFile reports whether the current configuration is the file of another server instead of the server's
+// own.
 func othersFile(st *api.ConfigStatus) bool {
 	return strings.HasPrefix(st.Problem, "the file differs from the configuration in force")
 }

@@ -38,8 +38,8 @@ after a restart.`,
 	return c
 }
 
-// checkPlanNamed checks that the command names a plan, and nothing else: a file is not applied before somebody has seen
-// what it changes.
+// checkPlanNamed checks that the command names a plan, and nothing else: nobody can apply a file without having seen
+// its changes.
 func checkPlanNamed(plan string, args []string) error {
 	switch {
 	case plan == "" && len(args) == 1:
@@ -83,7 +83,8 @@ It shows what would change, and asks for confirmation; --yes does not ask.`,
 	return c
 }
 
-// confirmRollback shows what a rollback would change, and asks. The rollback then goes to the version that was shown.
+// confirmRollback shows the changes of a rollback, and asks for confirmation. The rollback then goes to the version
+// that was shown.
 func (a *app) confirmRollback(ctx context.Context, client *api.Client, r *api.RollbackRequest, yes bool) error {
 	if yes {
 		return nil

@@ -293,7 +293,7 @@ func atOnce(x *api.PoolPlan) string {
 	return dash(strings.Join(parts, ", "))
 }
 
-// orderText writes which pools start next, before and after the change.
+// orderText names the pools that start next, before and after the change.
 func orderText(p *api.ConfigPlan) string {
 	if p.Unranked {
 		return "unknown until it is applied: jobs get their priorities then"

@@ -11,7 +11,7 @@ import (
 // parsing matches the part of an error that names the function of Go that refused a number.
 var parsing = regexp.MustCompile(`strconv\.\w+: parsing ".*": `)
 
-// goText matches the errors of Go and of pflag, which do not say what a flag takes.
+// goText matches the errors of Go and of pflag that do not say which values a flag takes.
 var goText = regexp.MustCompile(`^(strconv|time): |invalid syntax|must be formatted as|invalid duration`)
 
 // expectations says, by the type of a flag, which values the flag takes.
@@ -22,7 +22,7 @@ var expectations = map[string]string{
 	"NAME=VALUE": "NAME=VALUE", "NAME=NUMBER": "NAME=NUMBER",
 }
 
-// typeNames are the names in help texts of types that pflag calls by their names in Go.
+// typeNames has the names in help texts for types that pflag calls by their names in Go.
 var typeNames = map[string]string{
 	"stringToString": "NAME=VALUE", "stringToInt": "NAME=NUMBER", "func": "string",
 }

@@ -184,7 +184,7 @@ func stateOf(j *api.Job) string {
 }
 
 // endColumns writes how a job ended: node, exit, processor time and peak memory of the task that ended last or, if any
-// failed, of the last that failed.
+// failed, of the task that failed last.
 func endColumns(j *api.Job) []any {
 	t := j.LastEnd
 	if t == nil {

@@ -22,7 +22,7 @@ type failCause struct {
 	Tasks int      `json:"tasks"`
 	Users []string `json:"users"`
 	Nodes []string `json:"nodes"` // where the last failed task of each job ran
-	// Last is when the last of these jobs, or the last failed task of one that still runs, ended.
+	// Last is the latest end of these jobs; a job that still runs counts with its last failed task.
 	Last *time.Time `json:"last,omitempty"`
 	// LastJob is that job, and Error the first line of its error text.
 	LastJob int64  `json:"last_job"`
@@ -44,7 +44,7 @@ type causeList struct {
 	limit   int // of the jobs that are counted
 }
 
-// list lists the causes of the jobs that match, that of the most tasks first.
+// list lists the causes of the jobs that match, the cause with the most tasks first.
 func (l *causeList) list(ctx context.Context, client *api.Client, v url.Values) error {
 	v.Set("ends", "true")
 	list, err := client.Jobs.List(ctx, v)
@@ -66,7 +66,7 @@ func (l *causeList) list(ctx context.Context, client *api.Client, v url.Values) 
 	return nil
 }
 
-// causesOf groups jobs by why they ended as they did.
+// causesOf groups jobs by the cause of their end.
 func causesOf(jobs []api.Job) []failCause {
 	out := []failCause{}
 	at := map[string]int{}

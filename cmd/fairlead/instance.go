@@ -186,7 +186,7 @@ func (x *instance) goes(f func() error) {
 	})
 }
 
-// watch applies each valid version of the file; after an invalid one the last valid version stays in force.
+// watch applies each valid version of the file; after an invalid version the last valid one stays current.
 func (x *instance) watch(ctx context.Context, o instanceOptions) error {
 	return o.config.Watch(ctx, o.configFile, o.reload, func(c *config.Config) {
 		if err := x.config.Reload(ctx, c); err != nil {
@@ -220,8 +220,8 @@ func (x *instance) retain(ctx context.Context, kept time.Duration) error {
 	}
 }
 
-// listen opens the socket and the addresses. The server needs its socket; if a port is in use, the server
-// gets it later.
+// listen opens the socket and the addresses. The server cannot do without its socket. If a port is in use,
+// the server gets it later.
 func (x *instance) listen(o instanceOptions) error {
 	l, err := socket.Listen(o.socket)
 	if err != nil {
@@ -287,7 +287,7 @@ func (x *instance) stop() error {
 	x.cancel()
 	x.servers.Wait()
 	for _, l := range x.listens {
-		l.Close() // the server has closed it already, if it started
+		l.Close() // if it started, the server has already closed it
 	}
 	if x.store == nil {
 		return nil

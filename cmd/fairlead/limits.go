@@ -49,7 +49,7 @@ the pools that their jobs made, each beside its limit (user_limits in the config
 	return c
 }
 
-// printUsers lists what users have, beside the limits per user.
+// printUsers lists the jobs, tasks and pools of users, beside the limits per user.
 func printUsers(a *app, l *listing, doc *api.Limits) error {
 	number := func(name string) table.Column { return table.Column{Name: name, Right: true} }
 	t := table.New(table.Column{Name: "USER"}, number("RUNNING"), number("WAITING JOBS"),

@@ -114,8 +114,8 @@ func taskIndex(ctx context.Context, client *api.Client, id int64, number int) (i
 // logPart is how much output one request asks for.
 const logPart = 256 << 10
 
-// printLog prints output: unchanged for a program, and only text and colors for a terminal, as a job or its
-// input could send any control sequence.
+// printLog prints output. A program gets it unchanged; a terminal gets only text and colors, because a job
+// or its input could send any control sequence.
 func printLog(ctx context.Context, a *app, client *api.Client, id int64, q url.Values, tail int, follow, raw bool) error {
 	if raw || !a.terminal() {
 		return copyLog(ctx, a, plain.Raw(a.out), client, id, q, tail, follow)
@@ -124,8 +124,8 @@ func printLog(ctx context.Context, a *app, client *api.Client, id int64, q url.V
 	return errors.Join(copyLog(ctx, a, out, client, id, q, tail, follow), out.Close())
 }
 
-// copyLog copies output, all of it or only the last lines: the present output, or with follow until the job
-// ends.
+// copyLog copies output, all of it or only the last lines. It copies the present output or, if follow is
+// set, all output until the job ends.
 func copyLog(ctx context.Context, a *app, out io.Writer, client *api.Client, id int64, q url.Values, tail int, follow bool) error {
 	offset, told := int64(0), false
 	if tail > 0 {

@@ -134,7 +134,7 @@ func versionCommand(a *app) *cobra.Command {
 	}
 }
 
-// helpCommand prints the help of a command; unlike the library's it refuses unknown commands.
+// helpCommand prints the help of a command. Unlike the library's command, it refuses unknown commands.
 func helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [command]",
@@ -170,7 +170,7 @@ func knownCommand(root *cobra.Command, args []string) error {
 	}
 	root.SuggestionsMinimumDistance = 2
 	if len(args[0]) <= 3 {
-		root.SuggestionsMinimumDistance = 1 // with three letters, two changes can make any word
+		root.SuggestionsMinimumDistance = 1 // in a name of three letters, two changes can make any word
 	}
 	if near := root.SuggestionsFor(args[0]); len(near) > 0 {
 		return usagef("unknown command %q - did you mean %s?", args[0], strings.Join(near, " or "))

@@ -102,7 +102,7 @@ func (x nodeTables) tasks(doc *api.NodeTasks) error {
 	return x.print(x.listing, t)
 }
 
-// numberOf writes the number of a task, as its job counts.
+// numberOf writes the number of a task, as counted in its job.
 func numberOf(t *recorder.NodeTask) string {
 	if t.Number == nil {
 		return "-"
@@ -181,7 +181,8 @@ func drain(ctx context.Context, out io.Writer, client *api.Client, node string, 
 	return nil
 }
 
-// stillThere says whose tasks continue on a drained node, and until when at the latest.
+// stillThere names the users whose tasks continue on a drained node, and the latest end of these
+// tasks.
 func stillThere(ctx context.Context, out io.Writer, client *api.Client, node string) error {
 	doc, err := client.Nodes.Tasks(ctx, []string{node}, 0)
 	if err != nil || len(doc.Tasks) == 0 {

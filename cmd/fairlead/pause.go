@@ -163,7 +163,7 @@ func resume(ctx context.Context, a *app, client *api.Client, name string, pool, 
 	return nil
 }
 
-// paused reports whether the name is that of a paused pool. A node of the same name is an error.
+// paused reports whether the name belongs to a paused pool. A node of the same name is an error.
 func paused(ctx context.Context, client *api.Client, name string) (bool, error) {
 	nodes, err := client.Nodes.List(ctx)
 	if err != nil {

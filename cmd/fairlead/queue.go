@@ -247,7 +247,7 @@ func (q *queueList) headline(list *api.JobList) {
 func (q *queueList) troubles(ctx context.Context, client *api.Client) {
 	h, err := client.Doctor(ctx, true)
 	if err != nil {
-		return // an older server does not know; the list of jobs is complete without
+		return // an older server does not know this; the list of jobs is complete without it
 	}
 	for _, c := range h.Checks {
 		fmt.Fprintln(q.out, "!", plain.Line(words.Trouble(c)))

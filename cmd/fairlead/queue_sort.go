@@ -17,7 +17,7 @@ type jobOrder struct {
 	of func(j *api.Job) float64
 }
 
-// queueOrders are the numbers that queue --sort compares; unit is that of shares.
+// queueOrders are the numbers that queue --sort compares; unit is the unit of shares.
 func queueOrders(unit string) map[string]func(j *api.Job) float64 {
 	atOnce := func(j *api.Job) float64 { return float64(max(1, j.Gang)) }
 	return map[string]func(j *api.Job) float64{
@@ -34,8 +34,8 @@ func (o *jobOrder) sort(jobs []api.Job) {
 	})
 }
 
-// sorted returns the order of --sort. It reads all jobs that match v, and limits v to the first of them: the place and
-// the start of a job are asked only for the jobs that are listed.
+// sorted returns the order of --sort. It reads all jobs that match v, and limits v to the first of them, so that the
+// server computes places and starts only for the listed jobs.
 func sorted(ctx context.Context, client *api.Client, v url.Values, by string, limit int) (*jobOrder, error) {
 	if _, known := queueOrders("")[by]; !known {
 		names := strings.Join(slices.Sorted(maps.Keys(queueOrders(""))), ", ")

@@ -46,7 +46,8 @@ func (t *csvTable) write(out io.Writer, l *listing) error {
 	return w.Error()
 }
 
-// pick returns the columns with these names. A name of a file gets a hint, because -o is one in other programs.
+// pick returns the columns with these names. For the name of a file it gives a hint, because -o names a file in
+// other programs.
 func (t *csvTable) pick(columns []string) (at []int, err error) {
 	if at, err = table.Find(columns, t.keys, t.names...); err != nil {
 		return nil, usagef("%w%s", err, fileHint(columns[len(at)]))

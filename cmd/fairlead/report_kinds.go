@@ -95,7 +95,7 @@ type fairPast struct {
 	Month       string   `json:"month,omitempty"`
 	Pool        string   `json:"pool"`
 	Share       *float64 `json:"share"`               // nil: unknown
-	ShareNow    bool     `json:"share_now,omitempty"` // share is the one in force now
+	ShareNow    bool     `json:"share_now,omitempty"` // share is the current one
 	Due         float64  `json:"due_unit_seconds"`
 	UnitSeconds float64  `json:"unit_seconds"`
 	Part        float64  `json:"part"`
@@ -128,7 +128,7 @@ func fairOf(doc *api.PastReport) (rows []fairPast, months []string, jains map[st
 	return rows, months, jains
 }
 
-// fairnessSheet compares the usage of pools with the shares that were in force.
+// fairnessSheet compares the usage of pools with the shares that applied at the time.
 func fairnessSheet(doc *api.PastReport) *sheet {
 	s := newSheet("Shares and usage", doc,
 		sheetColumn{"share", "share", "of the cluster, as it was in force then"},

@@ -23,7 +23,7 @@ type pastReport struct {
 	listing
 	since, until, format, out string
 	by                        []string
-	shares                    bool // also ask for the shares that pools had
+	shares                    bool // also ask for the shares of pools
 	depth                     int
 }
 

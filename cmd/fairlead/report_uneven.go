@@ -20,7 +20,8 @@ type uneven struct {
 	span func(*views.PoolView) views.FairnessSpan
 }
 
-// explain names, for each pool with a small index, the child pools that received most and least of their due.
+// explain names, for each pool with a small index, the child pools that received the most and the least of
+// their entitlement.
 func (r uneven) explain(w io.Writer, doc *api.Shares) {
 	told := 0
 	for i := range doc.Pools {
@@ -38,7 +39,7 @@ func (r uneven) explain(w io.Writer, doc *api.Shares) {
 	}
 }
 
-// extremes returns the child pools of a pool that received most and least of their due.
+// extremes returns the child pools of a pool that received the most and the least of their entitlement.
 func (r uneven) extremes(pools []views.PoolView, of int) (most, least *views.PoolView) {
 	for k := of + 1; k < len(pools) && pools[k].Depth > pools[of].Depth; k++ {
 		kid := &pools[k]
@@ -55,7 +56,7 @@ func (r uneven) extremes(pools []views.PoolView, of int) (most, least *views.Poo
 	return most, least
 }
 
-// ratio returns the part of its due that a pool received. Above 1 it received parts of others.
+// ratio returns the part of its entitlement that a pool received. Above 1, it also received parts of others.
 func (r uneven) ratio(p *views.PoolView) float64 {
 	return r.span(p).Received / r.span(p).Ideal
 }

@@ -43,10 +43,10 @@ func asking(ctx context.Context, client *api.Client, name string) ([]int64, erro
 	}
 }
 
-// printDelays prints which waiting jobs a reservation would delay.
+// printDelays prints the waiting jobs that a reservation would delay.
 func printDelays(out io.Writer, d *forecast.Delays) {
 	switch {
-	case d == nil: // an older server does not know
+	case d == nil: // an older server does not report this
 		return
 	case d.Unknown:
 		fmt.Fprintln(out, "too many jobs wait to tell which of them would start later")

@@ -132,7 +132,8 @@ func (s *serve) until(ctx context.Context, x *instance) error {
 	}
 }
 
-// options takes each option from the flags, else from the configuration, else from the defaults.
+// options takes each option from the flags, otherwise from the configuration, and otherwise from the
+// defaults.
 func (s *serve) options(cfg *config.Config) (o instanceOptions, cleanup func(), err error) {
 	cleanup = func() {}
 	level, err := s.level(cfg)
@@ -256,10 +257,10 @@ func (s *serve) runDev(ctx context.Context, x *instance, o instanceOptions) (err
 	return err
 }
 
-// agentDir returns the directory for the files of a development server's agent. It lies beside the database
+// agentDir returns the directory for the files of a development server's agent. It is beside the database
 // file and is named after it, so that each of several servers has its own. If the database is not a file, it
-// lies in the working directory; servers that share the database may use that too, so a node with a chosen
-// name gets a directory of that name.
+// is in the working directory. Other servers on the database may use that directory, too, so a node with a
+// chosen name gets a directory of that name.
 func agentDir(database, node string) string {
 	switch {
 	case !isURL(database):
@@ -282,7 +283,7 @@ func (s *serve) devUntil(ctx context.Context, x *instance, agentEnded <-chan err
 	}
 }
 
-// firstLinkLasts is how long the dashboard address works that the server prints on a terminal when it starts.
+// firstLinkLasts is how long the dashboard address works that the server prints on a terminal at its start.
 // It works once; fairlead dashboard prints others.
 const firstLinkLasts = 10 * time.Minute
 

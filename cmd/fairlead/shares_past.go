@@ -42,7 +42,7 @@ func (p *past) check(c *cobra.Command) error {
 // pastRows is the approximate number of rows of history.
 const pastRows = 30
 
-// span returns the requested time and the length of the steps; 0 lets the server decide.
+// span returns the requested time and the length of the steps; 0 leaves the length to the server.
 func (p *past) span(now time.Time, fits int) (from, to time.Time, step time.Duration, err error) {
 	to = now
 	if from, err = units.ParsePast(p.since, now); err != nil {

@@ -19,8 +19,8 @@ import (
 // of the tree can have this policy.
 const frontbackName = "frontback"
 
-// putInFront sets up a run with a bridge in front of a queue that serves by priority, and first come first
-// served within each priority.
+// putInFront sets up a run with a bridge in front of a queue that serves by priority, and jobs of one
+// priority in the order of arrival.
 func (p *simPolicy) putInFront(backfill string) error {
 	known := backfillNames()["fcfs"]
 	if backfill != "" && backfill != known.String() {

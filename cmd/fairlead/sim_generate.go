@@ -186,7 +186,7 @@ func (g *generateCmd) run(c *cobra.Command, procs, want int, comments []string, 
 	return nil
 }
 
-// tick shows the progress of the generation, and ends it when the user interrupts.
+// tick shows the progress of the generation, and ends the generation when the user interrupts.
 func (g *generateCmd) tick(ctx context.Context, want int) workload.Tick {
 	bar := progressbar.NewOptions(max(want, -1), progressbar.OptionSetWriter(plain.Raw(g.errs)), progressbar.OptionSetVisibility(g.terminal() && want > 100_000),
 		progressbar.OptionClearOnFinish(), progressbar.OptionSetDescription("jobs"))
@@ -196,7 +196,7 @@ func (g *generateCmd) tick(ctx context.Context, want int) workload.Tick {
 	}
 }
 
-// command returns the command that makes the same file again. It has all relevant flags, as defaults may
+// command returns the command that makes the same file again. It has all relevant flags, because defaults may
 // change.
 func (g *generateCmd) command(c *cobra.Command) string {
 	text := c.CommandPath()
@@ -238,8 +238,8 @@ func writePacked(name string, write func(io.Writer) error) error {
 	})
 }
 
-// writeWhole writes a temporary file beside the named one and renames it after success: a reader never sees a
-// partial file.
+// writeWhole writes a temporary file beside the named one and renames it after success, so that a reader
+// never sees a partial file.
 func writeWhole(name string, write func(io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(name), ".fairlead-")
 	if pathErr := (*fs.PathError)(nil); errors.As(err, &pathErr) {

@@ -63,8 +63,8 @@ func (m *made) String() string {
 		span(time.Duration(m.SpanSeconds)*time.Second), m.Load, 100*m.Serial, 100*m.PowersOfTwo)
 }
 
-// header returns the comments of the file. They do not depend on time or place: the same command makes the
-// same bytes.
+// header returns the comments of the file. They do not depend on time or place, so that the same command
+// makes the same bytes.
 func (m *made) header() []string {
 	return []string{
 		"Version: 2.2",

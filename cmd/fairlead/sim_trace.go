@@ -104,7 +104,7 @@ func (s *simFlags) read(ctx context.Context, file string) (*simTrace, error) {
 	return t, t.checkNodes()
 }
 
-// submitted writes when the jobs of a trace are submitted, if the selected window has none.
+// submitted says, if the selected window has no jobs, when the jobs of a trace are submitted.
 func (t *simTrace) submitted() string {
 	if t.report.Outside == 0 {
 		return ""
@@ -319,7 +319,7 @@ type pastNames struct {
 	jobs         []api.WorkloadJob // by line of the trace
 }
 
-// place returns the pool in which jobs were, or the one that they would have under other shares.
+// place returns the pool in which jobs were, or the pool that they would have under other shares.
 func (n *pastNames) place(shares *allocation.Config, o share.Origin) (string, error) {
 	return simhistory.Leaf(shares, named(n.pools, o.Requestor), named(n.users, o.User)), nil
 }

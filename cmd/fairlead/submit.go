@@ -83,7 +83,7 @@ func (s *submission) run(c *cobra.Command, args []string) error {
 	})
 }
 
-// send submits the job, and repeats the request if the answer is lost: the job's key makes that safe.
+// send submits the job, and repeats the request if the answer is lost; the job's key makes that safe.
 func (s *submission) send(ctx context.Context, client *api.Client, spec *api.Spec) (*api.Submitted, error) {
 	request := api.SubmitRequest{Jobs: []api.Spec{*spec}, DryRun: s.dryRun, Unsatisfiable: s.unsatisfiable, Estimate: !s.parsable && !s.options.Hold}
 	r, err := client.Jobs.Submit(ctx, request)

@@ -151,7 +151,7 @@ func (a *app) waitFor(ctx context.Context, client *api.Client, id int64) error {
 	}
 }
 
-// sayHowEnded says how a job ended that did not succeed, and where its output is.
+// sayHowEnded describes the end of a job that did not succeed, and names the file of its output.
 func (a *app) sayHowEnded(j *api.Job) {
 	if j.State == "succeeded" {
 		return
@@ -163,7 +163,7 @@ func (a *app) sayHowEnded(j *api.Job) {
 	fmt.Fprintf(a.errs, "job %d %s\nsee: fairlead logs %d\n", j.ID, how, j.ID)
 }
 
-// statusOf returns the exit status for the end of a job: that of its first failed task, or 1.
+// statusOf returns the exit status for the end of a job: the status of its first failed task, or 1.
 func statusOf(j *api.JobResponse) error {
 	if j.Job.State == "succeeded" {
 		return nil

@@ -82,8 +82,8 @@ A token never allows more than its owner may do at that time. It cannot make fur
 			}
 			return a.with(func(client *api.Client) error {
 				return show(a, asJSON, func(t *token.TokenCreated) error {
-					// Standard output gets the token alone, so that it can be redirected to a file; its
-					// description goes to standard error.
+					// Standard output gets only the token, so that it can be redirected to a file. The
+					// description of the token goes to standard error.
 					fmt.Fprintln(a.out, t.Text)
 					fmt.Fprintf(a.errs, "token %s of %s: %s, until %s\nto revoke it: fairlead token revoke %[1]s\n", t.Token.ID,
 						plain.Line(t.Token.Owner), goodFor(&t.Token), t.Token.Expires.Local().Format("2006-01-02 15:04"))
@@ -157,7 +157,7 @@ func tokenTable(doc *token.TokenList, all bool) *table.Table {
 	return t
 }
 
-// tokenState writes until when a token counts, or why it no longer does.
+// tokenState says until when a token is valid, or why it no longer is.
 func tokenState(k *token.Token, now time.Time) string {
 	switch {
 	case !k.Revoked.IsZero():

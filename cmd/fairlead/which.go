@@ -30,7 +30,8 @@ type clientFile struct {
 	ServerUser string `yaml:"server_user"`
 }
 
-// client returns a client of the named server, or else of the first server that has a socket on this machine.
+// client returns a client of the named server. Without a name it takes the first server that has a socket on
+// this machine.
 func (a *app) client() (*api.Client, error) {
 	where, err := a.which()
 	if err != nil {
@@ -83,7 +84,7 @@ func (a *app) which() (clientFile, error) {
 }
 
 // firstSocket returns the first of these sockets that exists. It prefers a socket on which a server listens:
-// only a server that was killed leaves its socket behind.
+// a killed server leaves its socket behind.
 func firstSocket(paths []string) string {
 	there := slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
 		info, err := os.Lstat(path)
@@ -93,12 +94,12 @@ func firstSocket(paths []string) string {
 	case 0:
 		return ""
 	case 1:
-		return there[0] // the usual case: the command finds out if nobody listens
+		return there[0] // the usual case: the command finds out whether somebody listens
 	}
 	return there[max(0, slices.IndexFunc(there, func(path string) bool { return !dead(path) }))]
 }
 
-// dead reports whether nobody listens any more on a socket.
+// dead reports whether nobody listens on a socket any longer.
 func dead(path string) bool {
 	c, err := net.Dial("unix", path)
 	if err == nil {
@@ -158,8 +159,8 @@ func runtimeDir() string {
 	return ""
 }
 
-// userSocket returns the path of the socket of an ordinary user's server: in the user's runtime directory, or
-// else in a directory among the temporary files.
+// userSocket returns the path of the socket of an ordinary user's server: in the user's runtime directory or,
+// without one, in a directory among the temporary files.
 func userSocket() string {
 	if dir := runtimeDir(); dir != "" {
 		return filepath.Join(dir, "fairlead.sock")
@@ -175,6 +176,7 @@ func defaultSocket() string {
 	return userSocket()
 }
 
-// isPrivate reports whether a socket is that of an ordinary user, in the runtime directory or in the
-// directory that this program makes among the temporary files: these are closed to others.
+// isPrivate reports whether a socket belongs to the server of an ordinary user. It then is in the runtime
+// directory, or in the directory that this program makes among the temporary files; both are closed to
+// others.
 func isPrivate(path string) bool { return os.Getuid() != 0 && path == userSocket() }

@@ -117,7 +117,7 @@ func (w *whyCmd) job(ctx context.Context, client *api.Client, id int64) error {
 	return w.verified(a)
 }
 
-// options selects the parts of the answer to print: --verify recomputes numbers, and prints an estimate only
+// options selects the parts of the answer to print. --verify recomputes numbers, and prints an estimate only
 // as JSON.
 func (w *whyCmd) options() explain.WhyOptions {
 	o := explain.WhyOptions{Siblings: 10, Evidence: w.verify, Estimate: !w.noEstimate && (!w.verify || w.json)}

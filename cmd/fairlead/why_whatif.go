@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// whatIfWord is a word of --what-if with its names, which are those of the flags of submit.
+// whatIfWord is a word of --what-if, with its names, which are the names of the flags of submit.
 type whatIfWord struct {
 	names []string
 	set   func(v *api.Variation, value string) error

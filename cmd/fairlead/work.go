@@ -176,8 +176,8 @@ func (w *agentOptions) allLabels() map[string]string {
 	return all
 }
 
-// devices returns the GPUs that an agent offers: the given ones, or those of the machine. The agent does not
-// offer a GPU that it cannot examine, and runs without it.
+// devices returns the GPUs that an agent offers: the given ones, or those of the machine. If the agent
+// cannot examine a GPU, it runs without offering that GPU.
 func (w *agentOptions) devices(ctx context.Context, log *slog.Logger) ([]gpu.Device, error) {
 	names := gpu.VisibleNames(os.LookupEnv(gpu.Visible))
 	if len(w.gpus) > 0 {

@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead/fairlead/internal/joining"
 )
 
-// member is a node that may be on another machine than the server.
+// member is a node that may be on another machine than its server.
 type member struct {
 	name, dir string
 	join      string // join token, or @FILE
@@ -62,7 +62,7 @@ func (w *member) outside(ctx context.Context, address string, log *slog.Logger, 
 	return f(client)
 }
 
-// token returns the join token of --join. If its file is gone, the token was used already.
+// token returns the join token of --join. If its file is gone, the token has already been used.
 func (w *member) token() (string, error) {
 	path, file := strings.CutPrefix(w.join, "@")
 	if !file {

@@ -15,8 +15,8 @@ import (
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
-// compare runs the load without the flood, with it under fair and with it under fifo, and prints the waits of
-// each tenant.
+// compare runs the load three times: without the flood, with the flood under fair, and with the flood under
+// fifo. It prints the waits of each tenant.
 func compare(ctx context.Context, o options) error {
 	quiet := o
 	quiet.flood = 0
@@ -62,8 +62,8 @@ func printTable(scenes []*scene) {
 }
 
 // judge decides whether the small tenants noticed the flood. Running jobs are not stopped for them, so a job
-// that comes while all slots are busy waits for the first free slot: if they hardly waited before, their
-// waits may grow by one image, and not more.
+// that arrives while all slots are busy waits for the first free slot. If the small tenants hardly waited
+// before, their waits may grow by the time of one image, and no more.
 func judge(quiet, fair *scene) error {
 	before, now, image := of(0.95, quiet.waits(small...)), of(0.95, fair.waits(small...)), of(0.95, fair.lengths())
 	most := max(2*before, before+image)

@@ -107,7 +107,7 @@ func (s *scene) parts() (parts map[string]float64, lasted time.Duration) {
 		for _, m := range images {
 			last = later(last, m.started)
 		}
-		to = earlier(to, last) // or else the end of the run
+		to = earlier(to, last) // the end of the run, if an image has not begun
 	}
 	parts, all := map[string]float64{}, 0.0
 	for tenant, images := range s.measured {

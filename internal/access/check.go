@@ -60,7 +60,7 @@ func (r *Rules) Check(p *Principal, v Verb, o Object) error {
 	return r.checkUser(p, v, o)
 }
 
-// checkLimits refuses what the credential does not allow, whoever presents it.
+// checkLimits refuses requests that the credential does not allow, whoever presents it.
 func (p *Principal) checkLimits(v Verb, o *Object) error {
 	switch {
 	case !p.good(v, o):
@@ -73,7 +73,7 @@ func (p *Principal) checkLimits(v Verb, o *Object) error {
 	return nil
 }
 
-// unfit returns the refusal because of the credential.
+// unfit returns the refusal that the credential causes.
 func (p *Principal) unfit(v Verb, why string) error {
 	if p.Via == BySession {
 		return &Refusal{
@@ -84,8 +84,8 @@ func (p *Principal) unfit(v Verb, why string) error {
 	return &Refusal{Who: p.Name, Verb: v, Why: "your credential " + why, Next: "use another one"}
 }
 
-// poolless holds the verbs that a credential for some pools allows without a pool: looking, and submitting, whose pool
-// is checked when it is known.
+// poolless holds the verbs that a credential for some pools allows without a pool: looking, and submitting, because
+// the pool of a submission is checked later, when it is known.
 var poolless = map[Verb]bool{Look: true, Submit: true}
 
 // good reports whether the credential allows something. The scope run:KIND is for workers that handle that kind.
@@ -131,7 +131,8 @@ func inside(path string) func(string) bool {
 	return func(above string) bool { return share.Inside(path, above) }
 }
 
-// checkNode is [Rules.Check] for an agent or a bridge with a certificate: it runs its own node, and nothing else.
+// checkNode is [Rules.Check] for an agent or a bridge with a certificate: it may run its own node, and do nothing
+// else.
 func (r *Rules) checkNode(p *Principal, v Verb, o Object) error {
 	switch {
 	case v == Run && o.Node == p.Name, v == Look:

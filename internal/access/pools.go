@@ -80,7 +80,8 @@ func (r *Rules) Personal(path, user string) (others bool) {
 	return others
 }
 
-// Opens reports whether the configuration says who may submit into a pool, which may be nobody, or who operates it.
+// Opens reports whether the configuration names the users who may submit into a pool, possibly none, or the users
+// who operate it.
 func (r *Rules) Opens(path string) bool {
 	_, _, said := nearest(r, path, func(p Pool) []Subject { return p.Submit })
 	return said || slices.ContainsFunc(r.Operators, func(o Operator) bool { return share.Inside(path, o.Below) })
@@ -91,16 +92,17 @@ type Use struct {
 	Pool string
 	User string // of the job
 	// Own says that the pool is the user's: the rules of placement lead to it regardless of the job's kind and
-	// requestor, or the configuration names it after the user. Others says that it is another user's.
+	// requestor, or the configuration names it after the user. Others says that the pool belongs to another user.
 	Own, Others bool
 	Claimed     bool // a placement rule sends it there by its kind or requestor, which the user chooses
 	There       bool // the configuration names the pool, or it has existed before
 	Origin      share.Origin
-	// Instead returns what the principal can do without this pool, for a refusal; nil if nobody reads it.
+	// Instead returns what the principal can do without this pool, for a refusal; nil if nobody will read the
+	// refusal.
 	Instead func() string
 }
 
-// instead returns what to do if the principal may not use the pool.
+// instead returns the advice for a principal that may not use the pool.
 func (u *Use) instead() string {
 	if u.Instead == nil {
 		return ""

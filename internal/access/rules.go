@@ -27,7 +27,7 @@ func (s Subject) Is(p *Principal) bool {
 	return s == Everybody
 }
 
-// CheckSubject returns why a text is not a subject, or "".
+// CheckSubject returns the reason why a text is not a subject, or "".
 func CheckSubject(text string) string {
 	kind, name, _ := strings.Cut(text, ":")
 	if text == string(Everybody) || (kind == "user" || kind == "group") && name != "" {
@@ -43,17 +43,17 @@ type Rules struct {
 	Pools     map[string]Pool // by path; the path of the root is empty
 }
 
-// Operator may hold, release, cancel, requeue and move the jobs of a pool and of those below it, pause these pools,
-// and boost those below it.
+// Operator may hold, release, cancel, requeue and move the jobs of a pool and of the pools below it. An operator may
+// pause these pools, and boost the pools below.
 type Operator struct {
 	Who   Subject
 	Below string // the path of the pool
 }
 
-// Pool holds the rights in a pool. If a field is nil, that of the pool above applies.
+// Pool holds the rights in a pool. If a field is nil, the field of the pool above applies.
 type Pool struct {
 	Submit     []Subject // who may submit into it
-	Create     []string  // the pools below it that jobs may make: paths with fields in braces, from this pool on, or *
+	Create     []string  // pools below it that jobs may make: paths with fields in braces, from this pool on, or *
 	Priorities []string  // that jobs may have there
 	QOS        []string  // that jobs may name there
 }
@@ -76,7 +76,7 @@ func (r *Rules) Operated(p *Principal) (pools []string) {
 	return pools
 }
 
-// operates reports whether a principal operates a pool, or one above it.
+// operates reports whether a principal operates a pool, or a pool above it.
 func (r *Rules) operates(p *Principal, path string) bool {
 	return slices.ContainsFunc(r.Operated(p), func(below string) bool { return path != "" && share.Inside(path, below) })
 }

@@ -1,6 +1,6 @@
 package access
 
-// Verb is what a principal wants to do, in the words of a refusal.
+// Verb is an action of a principal, in the words of a refusal.
 type Verb string
 
 // The verbs. Only administrators may do anything else.

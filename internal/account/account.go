@@ -1,5 +1,5 @@
 // Package account sums up, from the jobs in a store, the resources that jobs had and the time that they
-// waited: per month, pool, user and kind, for reports. It leaves to others how they are shown.
+// waited: per month, pool, user and kind, for reports. Other packages show the sums.
 package account
 
 import (
@@ -146,7 +146,7 @@ func (s *sums) waitedUntil(j *queue.Job, tasks []queue.Task) (last time.Time) {
 	return s.ask.Until
 }
 
-// spread gives each month the part of a run that lies in the month and in the window.
+// spread gives each month the part of a run that is within the month and within the window.
 func (s *sums) spread(j *queue.Job, from, to time.Time, give func(x *sum, d time.Duration)) {
 	from, to = units.Later(from, s.ask.Since), units.Earlier(to, s.ask.Until)
 	for from.Before(to) {

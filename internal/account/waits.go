@@ -22,8 +22,8 @@ type Waits struct {
 }
 
 // ReadWaits sums up only waits, for pages that are refreshed often: it reads only tasks of jobs that may have
-// started a task in the window. If these jobs, except arrays that may start more, have more than most tasks
-// that began, the window begins later, so that the numbers are exact.
+// started a task in the window. If more than most tasks of these jobs began, not counting arrays that may
+// start more tasks, the window begins later, so that the numbers are exact.
 func ReadWaits(ctx context.Context, src Source, a Ask, steps []time.Duration, most int) (*Waits, error) {
 	a.By, a.Zone = []string{"kind"}, time.UTC
 	l := latest{ask: a, max: most}
@@ -65,8 +65,8 @@ type latest struct {
 	many int // how many tasks of over began
 }
 
-// lastStart returns an instant no earlier than any first start of a task of the job, as far as the job alone
-// shows it.
+// lastStart returns an instant no earlier than any first start of a task of the job, as far as the data of
+// the job alone show.
 func lastStart(j *queue.Job) time.Time {
 	if j.Tasks <= 1 {
 		return j.Started

@@ -48,7 +48,7 @@ var table = []row{
 	{queue.ErrClosed, "closed", http.StatusServiceUnavailable, ExitUnreachable},
 	{queue.ErrUnavailable, "unavailable", http.StatusServiceUnavailable, ExitUnreachable},
 	{context.Canceled, "closed", http.StatusServiceUnavailable, ExitUnreachable},              // the server ends
-	{context.DeadlineExceeded, "unavailable", http.StatusServiceUnavailable, ExitUnreachable}, // the server does not wait longer
+	{context.DeadlineExceeded, "unavailable", http.StatusServiceUnavailable, ExitUnreachable}, // the server waits no longer
 }
 
 // FromError converts an error; nil stays nil.

@@ -1,5 +1,5 @@
 // Package await lets a test wait until another goroutine, process or server has done its part. It checks a
-// condition again and again. Only a hang reaches its limit: a busy machine makes a test slow, and does not
+// condition again and again. Only a hang reaches the limit, so a busy machine makes a test slow, but does not
 // make it fail.
 package await
 
@@ -11,7 +11,7 @@ import (
 // Patience is the time after which Until and True give up.
 const Patience = 3 * time.Minute
 
-// The pauses between two checks: short at first, as most conditions come true soon.
+// The pauses between two checks: short at first, because most conditions come true soon.
 const (
 	firstPause = time.Millisecond
 	lastPause  = 50 * time.Millisecond

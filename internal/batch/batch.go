@@ -1,6 +1,6 @@
-// Package batch lets calls that come at the same time share one transaction, or another operation that costs
-// about as much for many calls as for one: while a batch runs, the calls for the next one gather. A single
-// call does not wait for others.
+// Package batch lets simultaneous calls share one transaction, or another operation that costs about as much
+// for many calls as for one. While a batch runs, the calls for the next batch gather. A single call does not
+// wait for others.
 package batch
 
 import (
@@ -10,9 +10,10 @@ import (
 
 // A Batcher gathers calls. Set its fields before the first call.
 type Batcher[In, Out any] struct {
-	// Run carries out the calls of a batch, and answers each of them.
+	// Run executes the calls of a batch, and answers each of them.
 	Run func([]*Call[In, Out])
-	// MaxWeight limits the weight of a batch, and Weight returns that of a call; nil: each call weighs 1.
+	// MaxWeight limits the weight of a batch, and Weight returns the weight of a call. If Weight is nil,
+	// each call weighs 1.
 	MaxWeight int
 	Weight    func(In) int
 	// AtOnce is the number of batches that run at the same time; 0 means 1.
@@ -46,7 +47,7 @@ func (c *Call[In, Out]) Answer(out Out, err error) {
 	close(c.over)
 }
 
-// Wait returns the answer, or the error of ctx when that ends before.
+// Wait returns the answer, or the error of ctx if ctx ends first.
 func (c *Call[In, Out]) Wait(ctx context.Context) (out Out, err error) {
 	select {
 	case <-c.over:
@@ -56,7 +57,7 @@ func (c *Call[In, Out]) Wait(ctx context.Context) (out Out, err error) {
 	}
 }
 
-// Do adds a call to a batch and waits for its answer. If ctx ends first, the call may still be carried out.
+// Do adds a call to a batch and waits for its answer. If ctx ends first, the call may still be executed.
 func (b *Batcher[In, Out]) Do(ctx context.Context, in In) (out Out, err error) {
 	c := NewCall[In, Out](in)
 	if !b.add(c) {
@@ -80,7 +81,7 @@ func (b *Batcher[In, Out]) add(c *Call[In, Out]) bool {
 	return true
 }
 
-// run carries out batches while calls wait.
+// run executes batches while calls wait.
 func (b *Batcher[In, Out]) run() {
 	for calls := b.take(); len(calls) > 0; calls = b.take() {
 		b.Run(calls)

@@ -15,8 +15,8 @@ import (
 // decisionSlots is how many tasks run at the same time.
 const decisionSlots = 1000
 
-// Policies measures the decisions of every policy with this number of pools, and compares them with those of
-// fair.
+// Policies measures the decisions of every policy with this number of pools, and compares them with the
+// decisions of fair.
 func Policies(pools, waiting, n int) ([]Result, error) {
 	fair, err := Decisions("fair", pools, waiting, n)
 	if err != nil {
@@ -32,7 +32,7 @@ func Policies(pools, waiting, n int) ([]Result, error) {
 			return nil, err
 		}
 		r.Beside, r.Ratio, r.Goal = "fair", r.PerSecond/fair.PerSecond, ">= 0.5 of fair"
-		if name == "deficit" { // deficit is exact at every event, so it has to update the deficits of other pools
+		if name == "deficit" { // deficit is exact at every event, so each event updates the deficits of other pools
 			r.Goal = ">= 0.2 of fair"
 		}
 		all = append(all, r)

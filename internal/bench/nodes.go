@@ -68,7 +68,7 @@ func newMachines(cfg sched.Config, nodes, pools, requests, waiting int) (*machin
 			m.submit()
 		}
 	}
-	for range nodes * 40 { // until the mix of running jobs no longer depends on the beginning
+	for range nodes * 40 { // until the initial state no longer influences the mix of running jobs
 		m.cycle()
 	}
 	return m, nil
@@ -90,7 +90,7 @@ func (m *machines) step() int {
 	return len(m.d.Starts)
 }
 
-// cycle ends a task and starts the tasks that fit then; it submits a task for each that starts.
+// cycle ends a task and starts the tasks that then fit. For each started task it submits another one.
 func (m *machines) cycle() (started int) {
 	m.at = m.at.Add(10 * time.Millisecond)
 	k := m.rng.IntN(len(m.running))

@@ -58,7 +58,7 @@ func (s *state) see(it *item, st Status) bool {
 				it.began = time.Now()
 			}
 			if s.book != nil {
-				_ = s.book.Start(it.seq, time.Now()) // the book does not know a job fed as capacity became free
+				_ = s.book.Start(it.seq, time.Now()) // the book does not know jobs fed as capacity is freed
 			}
 			s.hold(it)
 			return true

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/internal/await"
 )
 
-// Proxy stands between a client and a broker, and can disturb them.
+// Proxy is between a client and a broker, and can disturb their connection.
 type Proxy struct {
 	Address  string
 	upstream string
@@ -163,12 +163,12 @@ func (p *Proxy) Cut() {
 // gone.
 type Held struct{ pipes []*pipe }
 
-// Release sends the broker everything that the clients sent before they went, and ends the connections when
-// it has arrived. Ending a connection earlier could destroy bytes under way: a broker may drop what it has read, but
-// not handled, when a connection ends.
+// Release sends the broker everything that the clients sent before they went, and ends the connections when it has
+// arrived. Ending a connection earlier could destroy bytes in transit: when a connection ends, a broker may drop
+// bytes that it has read but not handled.
 func (h *Held) Release(arrived func() bool) {
 	for _, x := range h.pipes {
-		x.client.(*net.TCPConn).CloseRead() // first read the bytes that came
+		x.client.(*net.TCPConn).CloseRead() // first read the bytes that have arrived
 		await.Within(await.Patience, func() bool { return over(x.gone) })
 		x.server.Write(x.held)
 	}

@@ -26,8 +26,8 @@ type RabbitMQ struct {
 	server *daemon.Daemon
 }
 
-// rabbitText is the configuration. Its limits keep the broker from stopping publishers for want of memory or
-// disk on the machine of the tests.
+// rabbitText is the configuration. Its limits keep the broker from stopping publishers because the test
+// machine lacks memory or disk space.
 const rabbitText = `vm_memory_high_watermark.relative = 0.9
 disk_free_limit.absolute = 1MB
 loopback_users = none
@@ -128,7 +128,7 @@ func (r *RabbitMQ) Kill() { r.server.Signal(syscall.SIGKILL, time.Minute) }
 func (r *RabbitMQ) Stop() { r.server.Signal(syscall.SIGTERM, time.Minute) }
 
 // Sync writes the definitions of queues to disk. RabbitMQ writes messages before it confirms them, but
-// Erlang's disk_log gathers other writes for two seconds: after a kill in this time a new queue is gone.
+// Erlang's disk_log gathers other writes for two seconds, and a kill in this time loses a new queue.
 func (r *RabbitMQ) Sync(t testing.TB) { r.Control(t, "eval", "mnesia:sync_log().") }
 
 // Control runs rabbitmqctl, like an administrator.

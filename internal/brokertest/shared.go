@@ -44,7 +44,7 @@ func SharedRabbitMQ(t testing.TB) *RabbitMQ {
 		}
 		shared.broker = NewRabbitMQ(shared.life)
 	}
-	if !shared.broker.server.Alive() { // a test failed after it had killed it
+	if !shared.broker.server.Alive() { // a test that had killed it failed
 		shared.broker.Start(t)
 	}
 	return shared.broker

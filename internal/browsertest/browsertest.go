@@ -57,8 +57,8 @@ func find() string {
 	return ""
 }
 
-// start starts a browser, and starts it again if it crashed before it answered: Chromium sometimes does so on
-// a busy machine, which says nothing about the pages.
+// start starts a browser, and starts it again if it crashed before it answered. Chromium sometimes crashes on
+// a busy machine, and this says nothing about the pages.
 func start(program string) (context.Context, error) {
 	const attempts = 3
 	for attempt := 1; ; attempt++ {

@@ -57,7 +57,8 @@ func (c *Credential) Config(host string, now func() time.Time) *tls.Config {
 	own := &tls.Certificate{Certificate: [][]byte{c.leaf.Raw}, PrivateKey: c.Key, Leaf: c.leaf}
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13, ServerName: host, RootCAs: c.roots, Time: now,
-		// A server that does not trust the certificate must refuse it: without it the node would be unknown.
+		// A server that does not trust the certificate must refuse it: without a certificate the node would
+		// be unknown.
 		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return own, nil },
 	}
 }

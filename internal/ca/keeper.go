@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// Keeper holds the authority of a file, and a certificate of this server by it. It reads the file again when
-// it changes, and makes a new certificate when two thirds of the validity of the last one are over.
+// Keeper holds the authority of a file, and a certificate that this authority made for this server. It reads
+// the file again when the file changes, and makes a new certificate when two thirds of the validity of the
+// last one are over.
 type Keeper struct {
 	path  string
 	name  string

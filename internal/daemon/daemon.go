@@ -1,5 +1,5 @@
-// Package daemon runs the servers that tests need, as child processes: they end with the test, however it
-// ends.
+// Package daemon runs the servers that tests need, as child processes. They end with the test, however
+// the test ends.
 package daemon
 
 import (
@@ -54,7 +54,7 @@ func (d *Daemon) Alive() bool {
 	}
 }
 
-// Send sends a signal after which the daemon goes on.
+// Send sends a signal after which the daemon continues.
 func (d *Daemon) Send(s syscall.Signal) error { return d.cmd.Process.Signal(s) }
 
 // Signal sends a signal and waits for the end. It kills a daemon that does not end in time.

@@ -18,9 +18,9 @@ var taken struct {
 	locks []*filelock.Lock
 }
 
-// Ports returns free ports of this machine, all different, in a range from which the system takes none for
-// connections: a server can restart on its port. No other test gets one of them while this process runs, even
-// before the port is used. Other programs could still take one.
+// Ports returns free ports of this machine, all different. They are in a range that the system does not use
+// for outgoing connections, so that a server can restart on its port. No other test gets one of them while
+// this process runs, even before the port is used. Other programs could still take one.
 func Ports(n int) ([]int, error) {
 	// One directory for all tests of this user, including those with their own TMPDIR.
 	dir := filepath.Join("/tmp", fmt.Sprint("fairlead-test-ports-", os.Getuid()))

@@ -1,6 +1,6 @@
-// Package demo is the example of `fairlead demo`: one user floods the queue, two others ask for little. It
-// describes the work, simulates it in virtual time with the scheduler itself, and sums up the results of each
-// user.
+// Package demo is the example of `fairlead demo`: one user floods the queue, and two others ask for little.
+// It describes the work, simulates it in virtual time with the scheduler itself, and sums up the results of
+// each user.
 package demo
 
 import (
@@ -64,8 +64,8 @@ type Summary struct {
 	Jain   float64       `json:"jain"` // Jain's index of Got
 }
 
-// Summarise sums up the jobs of a phase. It measures Got from the moment when all users have asked until the
-// first of them has no waiting jobs left.
+// Summarise sums up the jobs of a phase. It measures Got from the moment at which all users have asked to the
+// moment at which the first of them has no waiting jobs left.
 func Summarise(policy string, runs []Run, until time.Time) Summary {
 	from, to := time.Time{}, until
 	for _, a := range Asks {

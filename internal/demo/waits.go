@@ -2,9 +2,9 @@ package demo
 
 import "time"
 
-// Waits compares the waits of one user's jobs in several phases: in each phase the same jobs, namely the jobs
-// that had started in all phases. If one phase has started a few jobs of a flood and another phase all of
-// them, only these few are compared.
+// Waits compares the waits of one user's jobs in several phases. In each phase it takes the same jobs: the
+// jobs that had started in all phases. If one phase has started a few jobs of a flood and another phase all
+// of them, only these few are compared.
 type Waits struct {
 	User  string          `json:"user"`
 	Jobs  int             `json:"jobs"`  // compared jobs

@@ -1,5 +1,5 @@
-// Package ends counts how the attempts of tasks ended: per node and user in the last hour, for all of them together in
-// the day before that, and per node and cause since the server started.
+// Package ends counts how the attempts of tasks ended: per node and per user in the last hour, for all nodes together
+// in the day before that, and per node and cause since the server started.
 //
 // It has no clock and no lock: its owner passes the instants, and calls it from one goroutine at a time.
 package ends
@@ -115,11 +115,11 @@ func (n named) of(name string) string {
 	return name
 }
 
-// Forget leaves the attempts out that ended on a node in the last hour, e.g. because it is repaired.
+// Forget drops the attempts that ended on a node in the last hour, e.g. because the node has been repaired.
 func (t *Tally) Forget(node string) { delete(t.recent, node) }
 
-// LastHour returns the attempts that ended in the hour before now, by node and by user; names without any are left
-// out.
+// LastHour returns the attempts that ended in the hour before now, by node and by user; names without attempts are
+// left out.
 func (t *Tally) LastHour(now time.Time) (nodes, users map[string]Count) {
 	return t.recent.since(now.Add(-hour)), t.users.since(now.Add(-hour))
 }

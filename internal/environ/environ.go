@@ -11,7 +11,7 @@ import (
 
 const (
 	// Marker, in the environment of a job, says that the job came from another server through a bridge: its
-	// environment holds the numbers that it has there.
+	// environment holds the numbers that it has at that server.
 	Marker = "FAIRLEAD_MARKER"
 	// Trail, in the environment of a job, lists the bridges through which it came: for each its name and the
 	// mark of its ledger, the first bridge first.
@@ -26,7 +26,7 @@ const (
 	Work = "FAIRLEAD_WORK"
 )
 
-// User returns the variables that every task of a user gets. They contain nothing of the environment of the
+// User returns the variables that every task of a user gets. They contain nothing from the environment of the
 // process that starts the task.
 func User(name, home string) map[string]string {
 	return map[string]string{

@@ -188,8 +188,8 @@ func attemptOf(e queue.Event) (n int, is bool) {
 	return n, err == nil
 }
 
-// plainly shortens the texts of entries about a whole job: it removes the verb of an alteration, which is also the
-// code. The pool of the submission is that of the first move.
+// plainly shortens the texts of entries about a whole job: it removes the verb of an alteration, because the code says
+// the same. A job was submitted into the pool that its first move left.
 func plainly(j *queue.Job, events []queue.Event) {
 	moved := false
 	for i := range events {

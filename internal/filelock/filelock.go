@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// Lock is a lock until Release, or until the process ends, however that happens.
+// Lock is a lock that lasts until Release, or until the process ends in whatever way.
 type Lock struct {
 	f    *os.File
 	path string
@@ -76,8 +76,9 @@ func (l *Lock) Stays() bool {
 	return err == nil && os.SameFile(there, ours)
 }
 
-// open opens the file of a lock, which may hold the number of a process. Where others may write too, somebody
-// may have put something else in its place: open neither follows links nor accepts another kind of file.
+// open opens the file of a lock, which may hold the number of a process. In a directory in which others may
+// write, somebody may have put something else in its place. So open neither follows links nor accepts another
+// kind of file.
 func open(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if errors.Is(err, syscall.ELOOP) {

@@ -20,7 +20,7 @@ type quantity struct {
 	resource string // the name in Fairlead
 	amount   int64
 	percent  float64
-	isPart   bool // percent counts, not amount
+	isPart   bool // percent is set, amount is not
 }
 
 var (

@@ -16,7 +16,7 @@ type target struct {
 }
 
 // place turns the placement policy into rules. If a rule of YARN may not create its queue and the queue is
-// missing, YARN goes on to the next rule; so the rule here lists the existing pools.
+// missing, YARN continues with the next rule. So the rule here lists the existing pools.
 func (h *hadoop) place(d *document) {
 	if h.placement == nil {
 		// In yarn-site.xml user-as-default-queue and allow-undeclared-pools are on by default; a

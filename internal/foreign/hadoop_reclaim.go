@@ -7,10 +7,11 @@ import (
 	"time"
 )
 
-// noReclaim is the reason why a setting is left out in a version without reclaim in its configuration.
+// noReclaim is the reason why a setting is left out if this version has no reclaim in its
+// configuration.
 const noReclaim = "running tasks are not stopped for others in this version; freed resources go to pools below their minimum first"
 
-// forever is a timeout from which on nobody will see its end.
+// forever is a timeout that counts as endless.
 const forever = 3650 * 86400 // seconds
 
 // timeout reads the time after which tasks are preempted for a queue.

@@ -145,6 +145,6 @@ func (h *hadoop) policyOf(where string, e *element) (policy string, ok bool) {
 	return "", false
 }
 
-// leftovers is the weight here of a queue with weight 0, which gets only the resources that others leave:
-// next to nothing.
+// leftovers is the weight that a queue with weight 0 gets here: next to nothing, because in Hadoop it gets
+// only the resources that others leave.
 const leftovers = "0.0001"

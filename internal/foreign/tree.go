@@ -52,8 +52,8 @@ func (p *pool) depth() int {
 	return n
 }
 
-// add makes a pool below p. It returns nil if that would be too deep. It may change the name, so that it is
-// valid and stands for one pool only.
+// add makes a pool below p. It returns nil if that would be too deep. It may change the name, to make it
+// valid and unique.
 func (p *pool) add(name, where string, line int) *pool {
 	if p.depth() >= share.MaxDepth {
 		return nil
@@ -118,7 +118,7 @@ func (p *pool) all(f func(*pool)) {
 	}
 }
 
-// reconcile removes contradictions, for which a configuration would be refused: a minimum above the maximum,
+// reconcile removes contradictions that would make the configuration invalid: a minimum above the maximum,
 // and minima whose sum exceeds the maximum above them.
 func (p *pool) reconcile(n *notes) {
 	for _, c := range p.pools {

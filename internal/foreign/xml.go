@@ -34,7 +34,7 @@ type treeReader struct {
 	count int
 }
 
-// readXML reads a file within limits. It refuses document types, and with them all entities that could expand
+// readXML reads a file within limits. It refuses document types, and thereby all entities that could expand
 // to large texts.
 func readXML(text string) (*element, error) {
 	if len(text) > maxXML {

@@ -28,7 +28,7 @@ type rule struct{ user, group, pool string }
 // maxRules is how many rules a configuration may have.
 const maxRules = 1000
 
-// reaches reports whether a job may come to a rule behind the present ones. A configuration refuses a rule
+// reaches reports whether a job may get to a rule after the present ones. A configuration refuses a rule
 // that no job can reach.
 func (d *document) reaches(r rule) bool {
 	for _, above := range d.rules {
@@ -86,7 +86,7 @@ func (r rule) yaml() string {
 	return "{" + strings.Join(append(parts, "pool: "+strconv.Quote(r.pool)), ", ") + "}"
 }
 
-// yaml writes a pool: on one line if there is nothing below it.
+// yaml writes a pool, on one line if it has no pools below it.
 func (p *pool) yaml(b *strings.Builder, margin, above string) {
 	set := p.settings(above)
 	end := "\n"

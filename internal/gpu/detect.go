@@ -14,19 +14,20 @@ import (
 	"time"
 )
 
-// Finder finds the GPUs of a machine. A machine without GPUs is not an error; an error says why they cannot be
+// Finder finds the GPUs of a machine. A machine without GPUs is no error. An error says why GPUs cannot be
 // found.
 type Finder interface {
 	Find(ctx context.Context) ([]Device, error)
 }
 
-// Nvidia finds GPUs by the program nvidia-smi, which knows their types, or else by their device files. It
-// never invents a GPU that neither shows.
+// Nvidia finds GPUs by the program nvidia-smi, which knows their types or, without that program, by their
+// device files. It never reports a GPU that neither shows.
 type Nvidia struct {
 	Dev string // directory of device files; default: /dev
 }
 
-// patience is how long nvidia-smi may take: it waits for drivers that are just being loaded.
+// patience is how long nvidia-smi may take. It is long because nvidia-smi waits for drivers that are just
+// being loaded.
 const patience = 20 * time.Second
 
 // Find implements Finder.

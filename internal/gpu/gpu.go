@@ -1,5 +1,5 @@
-// Package gpu finds the GPUs of a machine, and hands out their numbers: no two tasks have the same GPU at the
-// same time. It leaves to others how a task uses its numbers.
+// Package gpu finds the GPUs of a machine, and hands out their numbers so that no two tasks have the same GPU
+// at the same time. The callers decide how a task uses its numbers.
 package gpu
 
 import (
@@ -35,8 +35,8 @@ func Capacity(devices []Device) map[string]int64 {
 	return all
 }
 
-// Numbered makes devices for a capacity that somebody named, such as gpu:a100: 2. They get the given names,
-// or else numbers from 0, in the order of their types; there must be enough names.
+// Numbered makes devices for a capacity that somebody named, such as gpu:a100: 2. They get the given names
+// or, without names, numbers from 0, in the order of their types. If names are given, there must be enough.
 func Numbered(capacity map[string]int64, names []string) ([]Device, error) {
 	var kinds []string
 	var count int64
@@ -89,7 +89,7 @@ func VisibleNames(value string, set bool) []string {
 
 // TypeOf makes a type from a driver's name for a device: the name of the model without the maker, the family
 // and the variant. "NVIDIA A100-SXM4-80GB" gives a100, "NVIDIA GeForce RTX 3090 Ti" gives rtx3090ti. It
-// returns "" if nothing is left that could be a name.
+// returns "" if nothing remains that could be a name.
 func TypeOf(product string) string {
 	words := strings.Fields(strings.ToLower(product))
 	words = slices.DeleteFunc(words, func(w string) bool {

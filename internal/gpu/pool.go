@@ -28,13 +28,13 @@ func NewPool(devices []Device) *Pool {
 func (p *Pool) Empty() bool { return len(p.rank) == 0 }
 
 // Take takes the GPUs of a request: GPUs of a type (gpu:a100), and beyond these GPUs of any type, up to the
-// number of gpu. For any type it takes GPUs without a type first, then GPUs of the types with most free ones,
-// so that typed requests find theirs. If there are too few, it takes none, and returns a channel that is
-// closed when there may be more.
+// number of gpu. For a GPU of any type it first takes GPUs without a type, then GPUs of the types with the
+// most free GPUs, so that typed requests still find theirs. If there are too few, it takes none, and returns
+// a channel that is closed when there may be more.
 //
-// If the sender of the tasks counts free GPUs, too few are free only in two cases: an attempt that was given
-// up has not ended yet; or, on a machine with several types, a task that requested any type has a GPU of the
-// type that another task needs.
+// If the sender of the tasks counts free GPUs, too few are free only in two cases: an attempt that the sender
+// considers over has not ended yet; or, on a machine with several types, a task that requested any type has a
+// GPU of the type that another task needs.
 func (p *Pool) Take(request map[string]int64) (taken []Device, again <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

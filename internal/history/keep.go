@@ -66,8 +66,8 @@ func (rc *Recorder) lookAtPools(now time.Time) {
 	rc.add(busiest(busy), at, now)
 }
 
-// isGap reports whether the values between two samples are unknown. It uses the wall clock, as steps do: that clock may
-// be set by years between samples that are two seconds apart, and the machine may sleep for hours between them.
+// isGap reports whether the values between two samples are unknown. It uses the wall clock, as steps do. Between
+// samples that are two seconds apart, somebody may set that clock by years, or the machine may sleep for hours.
 func isGap(from, to time.Time) bool {
 	passed := to.Round(0).Sub(from.Round(0))
 	return passed <= 0 || passed > historyGap
@@ -170,8 +170,8 @@ func (rc *Recorder) add(pools []poolLook, from, to time.Time) {
 	rc.steps = slices.DeleteFunc(rc.steps, func(s heldStep) bool { return s.at.Before(kept) })
 }
 
-// writeHistory writes the finished steps, if it is time to and this server is the writer; at the end it also writes the
-// current step.
+// writeHistory writes the finished steps, if it is time for that and this server is the writer; at the end it also
+// writes the current step.
 func (rc *Recorder) writeHistory(ctx context.Context, keeper queue.HistoryKeeper, now time.Time, ends bool) {
 	writes := engine.Read(rc.loop, func(s *engine.State) bool { return !s.Others.Record() })
 	if writes != rc.writes {
@@ -212,7 +212,7 @@ func (rc *Recorder) move(
 	return nil
 }
 
-// writeEvery returns how long steps are collected: a minute, and longer if writing the blocks of all pools would keep a
+// writeEvery returns how long steps are collected: a minute, or longer if writing the blocks of all pools would keep a
 // store busy.
 func (rc *Recorder) writeEvery() time.Duration {
 	rc.mu.Lock()
@@ -224,8 +224,8 @@ func (rc *Recorder) writeEvery() time.Duration {
 	return time.Minute * time.Duration(min(max(1, pools/1000), 5))
 }
 
-// batch returns the unwritten steps of some pools, on all levels, and the instant before which they are. The root comes
-// last: a step that is stored for the root is stored for every pool.
+// batch returns the unwritten steps of some pools, on all levels, and the instant before which they end. The root comes
+// last, so that a step that is stored for the root is stored for every pool.
 func (rc *Recorder) batch(now time.Time, ends bool) (batch []queue.PoolHistory, upTo time.Time) {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()

@@ -17,24 +17,24 @@ type LimitSeries struct {
 	// StepSeconds is the length of a past step.
 	StepSeconds float64 `json:"step_seconds"`
 	// Past are the means over the steps with use, or for a rate the number of starts; equal neighbors are merged. They
-	// are known since Since.
+	// are known from Since on.
 	Past  []LimitSpan `json:"past"`
 	Since time.Time   `json:"since"`
-	// Ahead is the amount of a license that running tasks hold, until they end by their time limits; for a rate it is
-	// how long the tasks that wait now will use it up.
+	// Ahead is the amount of a license that running tasks hold, until they end by their time limits; for a rate, it
+	// shows how long the tasks that wait now will use it up.
 	Ahead []LimitSpan `json:"ahead"`
 }
 
-// LimitSpan is a time span with its usage. Until is missing if the end is unknown.
+// LimitSpan is a time span with its usage. Until is missing if the end of the span is unknown.
 type LimitSpan struct {
 	From  time.Time `json:"from"`
 	Until time.Time `json:"until,omitzero"`
 	Used  float64   `json:"used"`
-	// Peak is the largest amount in use of a license in the past. Otherwise it equals Used.
+	// Peak is the largest amount of a license that was in use in the past span. Otherwise it equals Used.
 	Peak float64 `json:"peak"`
 }
 
-// LimitSeries returns a time series for each license and rate, as far back as past. The recorder keeps a day.
+// LimitSeries returns a time series for each license and rate, as far back as past. The recorder keeps the last day.
 func (rc *Recorder) LimitSeries(past time.Duration) []LimitSeries {
 	return engine.Read(rc.loop, func(s *engine.State) []LimitSeries {
 		now := time.Now()

@@ -15,7 +15,8 @@ type NodeTask struct {
 	Node string `json:"node"`
 	Job  int64  `json:"job"`
 	Task int    `json:"task"`
-	// Number is the number of the task as its job counts; missing if the job has only one task, or is no longer kept.
+	// Number is the number of the task, as counted in its job; missing if the job has only one task, or is no longer
+	// stored.
 	Number  *int      `json:"number,omitempty"`
 	User    string    `json:"user"`
 	Pool    string    `json:"pool"`
@@ -23,11 +24,11 @@ type NodeTask struct {
 	Started time.Time `json:"started"`
 	// Queued: it has not begun, but has waited in another queueing system since Started.
 	Queued bool `json:"queued,omitempty"`
-	// Ends is its latest end by its time limit; missing if it has none.
+	// Ends is the latest end by the time limit; missing if the task has no limit.
 	Ends *time.Time `json:"ends,omitempty"`
 	// Ended is when it ended; missing while it runs.
 	Ended *time.Time `json:"ended,omitempty"`
-	// Stop says why it is being stopped, if it is.
+	// Stop is the reason why the task is being stopped, if it is.
 	Stop string `json:"stop,omitempty"`
 	// State is how it ended: succeeded, failed, cancelled or lost; missing while it runs, or if another server ended it.
 	State    string `json:"state,omitempty"`
@@ -105,7 +106,7 @@ func (rc *Recorder) EndedTasks(nodes []string, since time.Time) []NodeTask {
 	})
 }
 
-// named returns the pool of a priority class, as people know it.
+// named returns the pool of a priority class under the name that people know.
 func named(s *engine.State, id sched.PoolID) sched.PoolID {
 	for s.Core.Read().PriorityClass(id) {
 		id = s.Core.Read().Parent(id)

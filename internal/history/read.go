@@ -135,7 +135,7 @@ func (rc *Recorder) addHeld(ctx context.Context, keeper queue.HistoryKeeper, by 
 	return nil
 }
 
-// knownPool refuses a pool that neither the tree nor the history knows.
+// knownPool refuses a pool that is neither in the tree nor in the history.
 func (rc *Recorder) knownPool(pool string, past bool) error {
 	return engine.Read(rc.loop, func(s *engine.State) error {
 		if _, known := s.Core.Lookup(pool); !known && !past && pool != "" {
@@ -145,8 +145,8 @@ func (rc *Recorder) knownPool(pool string, past bool) error {
 	})
 }
 
-// points returns the steps of a pool, including those in which it had no work: the root has data then, and the pool
-// does not.
+// points returns the steps of a pool, including steps in which it had no work. In these the root has data, and the
+// pool does not.
 func points(root, pool []queue.HistoryStep) []HistoryPoint {
 	out := make([]HistoryPoint, 0, len(root))
 	for len(root) > 0 || len(pool) > 0 {
@@ -181,7 +181,7 @@ type HistoryPoint struct {
 }
 
 // pointOf converts a step to a point. known is the number of seconds of the step for which the root has data. If the
-// pool has none, it had no work.
+// pool has no data, it had no work.
 func pointOf(s queue.HistoryStep, known float64) HistoryPoint {
 	known = max(known, s.Seconds)
 	p := HistoryPoint{

@@ -17,11 +17,11 @@ type Recorder struct {
 	mu    sync.Mutex
 	steps []heldStep // by time; the last is the current one
 
-	// moving is held in full while steps move from here to the store, and in part while a reader reads both: otherwise
-	// the reader could miss a step at both places.
+	// moving is held in full while steps move from here to the store, and in part while a reader reads both places.
+	// Otherwise the reader could miss a step at both places.
 	moving *semaphore.Weighted
 
-	// The last sample, by the number of the pool in the account of fairness; only one goroutine uses it.
+	// The last sample, by the number of the pool in the account of fairness. Only one goroutine uses it.
 	at   time.Time
 	seen []poolLook
 
@@ -48,8 +48,8 @@ type poolLook struct {
 	now             queue.HistoryStep
 
 	// A changed share of a configured pool is recorded even if the pool has no work. reported is the share that was
-	// recorded last. It is recorded until the end of a whole step, because readers take the values of a pool's last
-	// step for its later values.
+	// recorded last. A changed share is recorded until the end of a whole step, because readers use the values of a
+	// pool's last step as its later values.
 	changed  bool
 	reported float64
 	telling  time.Time
@@ -59,7 +59,7 @@ type poolLook struct {
 const (
 	historyLook = 2 * time.Second  // between two samples
 	historyGap  = 30 * time.Second // the values in a longer gap are unknown
-	historyHeld = 10 * time.Minute // how much is held while the database is unavailable
+	historyHeld = 10 * time.Minute // for how long steps are held while the database is unavailable
 	historyMax  = 5000             // pools in one step
 	historyRows = 250              // pools in one transaction
 )

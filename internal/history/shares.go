@@ -17,8 +17,8 @@ const (
 
 // PastShares returns for each pool the fraction of the cluster to which it was entitled between two instants: the mean
 // of its shares over time, weighted by the service of all pools at each moment. That is the fraction that the pool
-// would have had if the shares of each moment had divided all service. While a pool has no work its last known share
-// counts; for a pool without a known share the result is below 0.
+// would have had if the shares of each moment had divided all service. While a pool has no work, its last known share
+// counts. For a pool without a known share the result is below 0.
 func (rc *Recorder) PastShares(ctx context.Context, pools []string, from, to time.Time) ([]float64, error) {
 	if now := time.Now(); to.After(now) {
 		to = now
@@ -82,8 +82,8 @@ func line(path string) (all []string) {
 	return all
 }
 
-// sharesAt returns the shares of a pool, of the pool above it, at the steps of the root. An unknown share is the last
-// known one, or before that the first.
+// sharesAt returns the fractions of its parent to which a pool was entitled, at the steps of the root. For an unknown
+// share it takes the last known one, or before the first known share, the first.
 func sharesAt(root, pool []queue.HistoryStep, step time.Duration) []float64 {
 	known := slices.DeleteFunc(slices.Clone(pool), func(s queue.HistoryStep) bool { return s.Seconds <= 0 })
 	if len(known) == 0 {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// near is the distance from now below which instants show seconds.
+// near is the distance from now within which instants show seconds.
 const near = 10 * time.Minute
 
 // Clock writes an instant for a person, as short as possible. It omits the day if it is the day of now. It

@@ -1,5 +1,5 @@
-// Package instant writes instants for people: in texts for readers elsewhere in UTC, and on the reader's
-// screen by the reader's clock.
+// Package instant writes instants for people: in UTC in texts for readers elsewhere, and by the reader's
+// clock on the reader's screen.
 package instant
 
 import (
@@ -15,7 +15,8 @@ func Text(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 var instants = regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\b`)
 
 // ByClock rewrites the instants of [Text] in a text for a person whose clock shows now: as [Clock] writes
-// them in the time zone of this process, each with the other instants of the text beside it.
+// them in the time zone of this process. For each instant, it passes the other instants of the text to
+// [Clock].
 func ByClock(text string, now time.Time) string {
 	var all []time.Time
 	for _, found := range instants.FindAllString(text, -1) {

@@ -46,7 +46,7 @@ type Options struct {
 	Address string // of the server, https://HOST:PORT
 	Name    string // of the node
 	Dir     string // for the key and the certificate
-	Token   string // to join with; ignored after it was used
+	Token   string // to join with; ignored once it has been used
 	Now     func() time.Time
 	Logger  *slog.Logger
 }

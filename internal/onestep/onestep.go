@@ -1,5 +1,5 @@
 // Package onestep runs one scheduling step on a handwritten state: users try a policy with it, and tests
-// outside the project check one.
+// outside the project check a policy with it.
 package onestep
 
 import (
@@ -43,8 +43,8 @@ func Run(shares allocation.Config, s *State) (*Result, error) {
 	return r, nil
 }
 
-// unit returns the resource that counts tasks: the configured one if the capacity includes it, else the only
-// resource of the capacity.
+// unit returns the resource that counts tasks: the configured one if the capacity includes it, otherwise the
+// only resource of the capacity.
 func unit(configured string, capacity map[string]int64) string {
 	if _, ok := capacity[configured]; ok || len(capacity) != 1 {
 		return configured
@@ -54,8 +54,8 @@ func unit(configured string, capacity map[string]int64) string {
 
 // fill puts the tasks of the state into the scheduler: the running tasks of a pool are one job, and the
 // waiting tasks another; both have the default time limit of their pool. It returns the leaves. The pools are
-// created before their usage is set, because the state describes one instant at which all pools exist: no
-// pool returns from an absence.
+// created before their usage is set, because the state describes an instant at which all pools exist, so that
+// no pool returns from an absence.
 func fill(core *sched.Scheduler, s *State, node cluster.NodeID) []sched.PoolID {
 	normal := slices.IndexFunc(core.Read().Config().Priorities, func(p sched.Priority) bool { return p.Name == "normal" })
 	var leaves []sched.PoolID
@@ -81,7 +81,7 @@ func fill(core *sched.Scheduler, s *State, node cluster.NodeID) []sched.PoolID {
 		p := &s.Pools[i]
 		for k := range p.Running {
 			started := s.Now
-			if s.RebalanceOverSince != nil { // it did not start just now: it may be stopped
+			if s.RebalanceOverSince != nil { // it did not just start, so it may be stopped
 				started = started.Add(-time.Second)
 			}
 			if k < len(p.Started) {

@@ -153,7 +153,7 @@ func (p *Pools) UnmarshalJSON(text []byte) error {
 			return &inPool{fmt.Sprint(t), err}
 		}
 		x.Path = t.(string)
-		if path := share.Reading(x.Path); path != "" { // the name of a user may be no valid pool name
+		if path := share.Reading(x.Path); path != "" { // the name of a user need not be a valid pool name
 			x.Path = path
 		}
 		if seen[x.Path] {

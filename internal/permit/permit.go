@@ -76,7 +76,7 @@ type Keeper interface {
 	Permit(ctx context.Context, p Permit, t Token) error
 	// Redeem records that a node with a key showed the secret of a token, and returns the node's permit. A
 	// token is valid until its time is over, and only for the key that showed it first. An invalid token
-	// fails with [ErrUnauthenticated], and that of another node with [queue.ErrForbidden].
+	// fails with [ErrUnauthenticated], and the token of another node with [queue.ErrForbidden].
 	Redeem(ctx context.Context, id, hash, node, key string) (*Permit, error)
 	// Revoke removes the key and the tokens of a node. It fails with [queue.ErrNotFound] if the node has no
 	// permit.

@@ -81,7 +81,7 @@ func (c *Cluster) Stop() {
 	c.remove()
 }
 
-// Halt ends the server at once, like pg_ctl stop -m immediate: when Run starts it again, it must recover.
+// Halt ends the server at once, like pg_ctl stop -m immediate. When Run starts it again, it must recover.
 func (c *Cluster) Halt() {
 	c.server.Signal(syscall.SIGQUIT, startTime)
 }
@@ -96,7 +96,7 @@ func Start() (*Cluster, error) {
 	if c.bin, err = binaries(); err != nil {
 		return nil, err
 	}
-	// The directory is one below a directory of ours: it belongs to the user who runs the server.
+	// The directory is below a directory of ours, because it belongs to the user who runs the server.
 	var above string
 	if above, c.remove, err = tempdir.New("", "fairlead-pg-"); err != nil {
 		return nil, err

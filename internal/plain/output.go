@@ -8,9 +8,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Output passes on the output of a program in a form that is safe for a terminal: colors stay, and progress
-// bars that overwrite their line; all other control sequences go, such as moving the cursor, clearing the
-// screen, or setting its title or the clipboard.
+// Output passes on the output of a program in a form that is safe for a terminal: it keeps colors, and
+// progress bars that overwrite their line. It removes all other control sequences, such as sequences that
+// move the cursor, clear the screen, or set its title or the clipboard.
 type Output struct {
 	to       io.Writer
 	parser   *ansi.Parser

@@ -50,8 +50,8 @@ func Text(text string) string {
 	return out.String()
 }
 
-// Cell returns a text for a table that a spreadsheet may open. A spreadsheet treats texts that begin like a
-// formula as one, so a quotation mark precedes them. Callers do not pass numbers.
+// Cell returns a text for a table that a spreadsheet may open. A spreadsheet treats a text that begins like a
+// formula as a formula, so Cell puts a quotation mark before it. Callers do not pass numbers.
 func Cell(text string) string {
 	r, _ := utf8.DecodeRuneInString(text)
 	if text != "" && strings.ContainsRune("=+-@\t\r＝＋－＠", r) {
@@ -60,7 +60,7 @@ func Cell(text string) string {
 	return text
 }
 
-// JSON writes terminal control characters in a document as \u escapes, which leaves the document equal.
+// JSON writes terminal control characters in a document as \u escapes. The document still means the same.
 func JSON(document []byte) []byte {
 	if bytes.IndexFunc(document, hiddenInJSON) < 0 {
 		return document
@@ -82,8 +82,8 @@ func JSON(document []byte) []byte {
 
 func hiddenInJSON(r rune) bool { return obeyed(r) && r != '\n' }
 
-// Lines makes one line of each string in v, a pointer: for output of several lines in which no text may add a
-// line.
+// Lines makes one line of each string in v, which is a pointer. It is for output of several lines in which no
+// text may add a line.
 func Lines(v any) { lines(reflect.ValueOf(v)) }
 
 func lines(v reflect.Value) {

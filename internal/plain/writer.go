@@ -19,7 +19,7 @@ type Writer struct {
 // NewWriter returns a writer to w.
 func NewWriter(w io.Writer) *Writer { return &Writer{to: w} }
 
-// Raw returns the writer behind w, if w is a Writer: for drawings, and for documents that must stay
+// Raw returns the writer behind w, if w is a Writer. It is for drawings, and for documents that must stay
 // unchanged.
 func Raw(w io.Writer) io.Writer {
 	if p, ok := w.(*Writer); ok {

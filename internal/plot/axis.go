@@ -11,7 +11,7 @@ type Axis struct {
 	Unit  Unit
 
 	// Log selects a logarithmic axis. Values below the smallest shown value, including 0, are drawn at the
-	// edge, whose label says so.
+	// edge, and the label of the edge says so.
 	Log bool
 
 	// From and To are the ends; if both are zero, they follow from the data.

@@ -3,7 +3,7 @@ package plot
 import "fmt"
 
 // Bullet is a row of a table as a picture: a value beside its references. It is small enough to be read
-// beside others of the same scale.
+// beside other pictures of the same scale.
 type Bullet struct {
 	Name string // of the subject
 	Unit string
@@ -11,7 +11,7 @@ type Bullet struct {
 	Bar, Back float64
 	// Mark is the goal, a line across; Point is the right value at this moment, a diamond.
 	Mark, Point float64
-	// Want is the demand: an outline as far as it goes.
+	// Want is the demand, drawn as an outline.
 	Want float64
 	// To is the end of the scale; 0 means that it follows from the values.
 	To    float64

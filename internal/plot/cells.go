@@ -3,7 +3,7 @@ package plot
 import "fmt"
 
 // Cells shows many things at a glance, as small squares in reading order: how full each is, and which take
-// nothing. A slash marks a cell that takes nothing new, a cross one that is gone.
+// no work. A slash marks a cell that takes no new work, a cross marks one that is gone.
 type Cells struct {
 	Name  string
 	Width float64

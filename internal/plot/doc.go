@@ -1,5 +1,5 @@
 // Package plot draws pictures as SVG: lines and steps over time, distributions, bars, and Gantt charts.
-// Reports of the simulator and the dashboard share it, so that one thing looks the same in both.
+// Reports of the simulator and the dashboard share it, so that the same thing looks the same in both.
 //
 // A picture is a value ([Chart], [CDF], [Bars], [Gantt]). [SVG] makes a self-contained file of it; [Inline]
 // makes a piece of a page that includes the style sheet ([CSS]) itself, so that pages may forbid inline

@@ -25,7 +25,7 @@ type Gantt struct {
 
 	Boxes []Box
 
-	// Now is the instant of a vertical line; 0 means none.
+	// Now is the instant at which a vertical line is drawn; 0 means no line.
 	Now float64
 
 	// Keys are the owners with a color of their own, in the order of the legend. All others share one color.
@@ -137,8 +137,8 @@ func (f Gantt) draw(c *canvas) (string, float64, float64) {
 	return describe(f.Title, f.Note, fmt.Sprintf("%d boxes on %d rows", len(boxes), count)), width, foot
 }
 
-// largest returns the boxes to draw: all within the rows and the time, or the largest of them, and then the
-// note says so.
+// largest returns the boxes to draw: all boxes within the rows and the time or, if there are too many, the
+// largest of them; then the note says so.
 func (f Gantt) largest(count int) ([]Box, string) {
 	var boxes []Box
 	for _, b := range f.Boxes {
@@ -258,7 +258,8 @@ func (f Gantt) places(p area, b Box) []rectangle {
 	return joined
 }
 
-// place returns the rectangle of some rows of a box, a little apart from its neighbors.
+// place returns the rectangle of some rows of a box, a little smaller, to keep a distance from its
+// neighbors.
 func (f Gantt) place(p area, b Box, r Rows) rectangle {
 	each := (p.bottom() - p.top()) / p.y.to
 	q := rectangle{x: p.x.at(b.From), y: p.top() + float64(r.First)*each, h: float64(r.Count) * each}

@@ -56,7 +56,8 @@ func (g Gap) draw(c *canvas, p area, base, over []Point) {
 }
 
 // slant draws the slanted lines within a rectangle. The lines belong to one pattern over the whole picture,
-// so that neighboring rectangles fit together: x+y (rising), or x-y, is a multiple of seven.
+// so that neighboring rectangles fit together. On each line, x+y (rising) or x-y (falling) is a multiple of
+// seven.
 func slant(d *strings.Builder, x0, x1, y0, y1 float64, falling bool) {
 	const gap = 7.0
 	y0, y1 = min(y0, y1), max(y0, y1)
@@ -78,6 +79,6 @@ func slant(d *strings.Builder, x0, x1, y0, y1 float64, falling bool) {
 	}
 }
 
-// Gap names the areas where the second series is below and above the first, as in: owed, and borrowed. The
+// Gap names the areas where the second series is below and above the first, such as owed and borrowed. The
 // two areas are hatched in different directions.
 type Gap struct{ Less, More string }

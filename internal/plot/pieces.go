@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Pieces is a line of pieces: the work before something, by owner. Thin lines divide each piece into its
-// jobs, so that one large job and two thousand small ones look different.
+// Pieces is a line of pieces, such as the work before a job by owner. Thin lines divide each piece into
+// its jobs, so that one large job and two thousand small ones look different.
 type Pieces struct {
 	Title string
 	Unit  string

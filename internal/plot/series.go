@@ -59,8 +59,9 @@ func clean(points []Point, from, to float64, gaps bool) []Point {
 	return kept
 }
 
-// thin bounds the number of points: of the points on one column of pixels, the first, the last, the lowest
-// and the highest stay. If the line only rises or only falls in the column, the last point is enough.
+// thin bounds the number of points: of the points on one column of pixels, it keeps the first, the last,
+// the lowest and the highest. If the line only rises or only falls in the column, the last point is
+// enough.
 func thin(points []Point, x scale) []Point {
 	columns := int(x.b-x.a) + 1
 	if len(points) <= columns {

@@ -2,7 +2,8 @@ package plot
 
 import "fmt"
 
-// Spans are instants that are known within bounds, one below the other, on one axis of seconds from now.
+// Spans shows instants that are known within bounds, one below the other, on one axis of seconds from
+// now.
 type Spans struct {
 	Title string
 	Width float64

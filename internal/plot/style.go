@@ -14,8 +14,8 @@ var (
 	dark  = []string{"#4fa3f0", "#ff9350", "#2fc4a0", "#e58fd0", "#e3c94a", "#a8dcff", "#b9bcc4", "#cf8f86"}
 )
 
-// Colours is the number of colors; further series begin again with the first color, and other dashes, markers
-// and hatching.
+// Colours is the number of colors; further series begin again with the first color, but have other dashes,
+// markers and hatching.
 const Colours = 8
 
 // tone is a color with a name.

@@ -122,7 +122,7 @@ func Duration(seconds float64) string {
 		rest  string
 	}{{day, hour, "d", "h"}, {hour, minute, "h", "m"}, {minute, 1, "m", "s"}}
 	for _, n := range names {
-		// Rounded to the smaller unit first, so that 59m59.6s is 1h and not 60m.
+		// Round to the smaller unit first, so that 59m59.6s is 1h and not 60m.
 		whole := math.Round(seconds/n.small) * n.small
 		if whole < n.size {
 			continue

@@ -3,8 +3,8 @@
 // pool a_b. [share.UserPool] returns the present names.
 //
 // A pool whose jobs all belong to one user gets that user's new name and keeps all its data. In a pool of
-// several users, the jobs of each without running tasks go to a pool of their own; running and ended jobs and
-// the usage stay. So no running task is touched, and nothing is counted twice.
+// several users, the jobs without running tasks go to a separate pool for each user; running and ended jobs
+// and the usage stay. So no running task is affected, and nothing is counted twice.
 package poolnames
 
 import (
@@ -80,7 +80,7 @@ type Parted struct {
 	Moved []Moved  `json:"moved"`
 }
 
-// Moved is a user whose jobs went to a pool of their own.
+// Moved is a user whose jobs went to a separate pool.
 type Moved struct {
 	User string `json:"user"`
 	To   string `json:"to"`
@@ -108,7 +108,7 @@ func (r *Report) Text() (string, error) {
 }
 
 // Migrate gives the pools of users their present names. It runs once in the life of a store: later a user may
-// have jobs in a pool whose name equals the user's old one, but belongs to somebody else.
+// have jobs in a pool whose name equals the user's old one but which belongs to somebody else.
 func Migrate(s Store, now time.Time) error {
 	pools, err := s.Pools()
 	if err != nil {
@@ -148,8 +148,8 @@ func Migrate(s Store, now time.Time) error {
 	return nil
 }
 
-// plan decides what to do. It leaves pools with other pools below them as they are: they belong to groups. It
-// orders the renamings so that each path is free when it is needed.
+// plan decides what to do. It does not change pools with other pools below them, because these belong to
+// groups. It orders the renamings so that each path is free when it is needed.
 func plan(pools []string, holdings []Holding) *Report {
 	taken, inner := map[string]bool{}, map[string]bool{}
 	for _, path := range pools {
@@ -194,7 +194,7 @@ func plan(pools []string, holdings []Holding) *Report {
 	return r
 }
 
-// part gives a pool of their own to all users for whom this path is the old name.
+// part gives a separate pool to each user for whom this path is the old name.
 func (r *Report) part(path string, all []Holding) {
 	p := Parted{Pool: path}
 	for _, h := range all {
@@ -236,7 +236,7 @@ func (r *Report) carryOut(s Store) error {
 }
 
 // settings returns the settings that change because they name pools. Pauses and reservations follow the jobs;
-// a boost of a pool that several users had stays there, because it was given once.
+// a boost of a pool that several users had stays there, because it was granted only once.
 func (r *Report) settings(all map[string]string) (map[string]string, error) {
 	renamed, parted := map[string]string{}, map[string][]string{}
 	for _, c := range r.Renamed {

@@ -5,8 +5,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// IsPath reports whether a name is already the path of a pool. Where pools are created on demand, every valid path is
-// one, and any other name is a user.
+// IsPath reports whether a name is already the path of a pool. If pools are created on demand, every valid path is a
+// pool, and any other name is a user.
 func IsPath(shares *allocation.Config, name string) bool {
 	return name == "" || share.CheckPath(name) == nil &&
 		(!shares.Closed || shares.Sched.Root.Find(name) != nil || shares.CanMake(name))

@@ -1,5 +1,5 @@
-// Package quota divides a limited number of things of a server, such as open streams, between users: no user
-// can take all, and the last part is reserved for administrators.
+// Package quota divides a limited number of a server's resources, such as open streams, between users. No
+// user can take all of them, and the last part is reserved for administrators.
 package quota
 
 import (
@@ -13,7 +13,7 @@ var (
 	ErrAll  = errors.New("all are in use")
 )
 
-// Quota counts the things that users hold.
+// Quota counts the resources that users hold.
 type Quota struct {
 	All      int // for all users together
 	Reserved int // of these, for administrators
@@ -24,7 +24,7 @@ type Quota struct {
 	by   map[int]int
 }
 
-// Take gives one to a user. For administrators only All is the limit.
+// Take gives one to a user. For administrators, only All is the limit.
 func (q *Quota) Take(uid int, admin bool) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// layout is how a script for another system spreads its processes over nodes. A task here runs on one node:
-// it has all processes of the script on that node, and the CPUs of all of them.
+// layout says how a script for another system spreads its processes over nodes. A task here runs on one
+// node. It has all processes of the script on that node, and the CPUs of all of these.
 type layout struct {
 	nodes     int // 0 and 1: one node
 	processes int // in all; 0: unset
@@ -16,7 +16,7 @@ type layout struct {
 	gpusOf    gpusOf
 }
 
-// gpusOf says to what a script's number of GPUs belongs.
+// gpusOf says whether a script's number of GPUs is per node, per process or for the whole job.
 type gpusOf int
 
 const (

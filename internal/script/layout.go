@@ -18,7 +18,7 @@ func (d *Directives) nodes(o option, number int) error {
 	return nil
 }
 
-// chunks reads how many nodes or chunks PBS must give: nodes are different ones, chunks need not be.
+// chunks reads how many nodes or chunks PBS must give. Nodes are distinct; several chunks may be on one node.
 func (d *Directives) chunks(what, count string, o option, number int) error {
 	n, err := strconv.Atoi(count)
 	if err != nil || n < 1 {

@@ -7,7 +7,7 @@ import (
 )
 
 // split splits a line into words like a shell, with quotes and backslashes. A # at the start of a word begins
-// a comment; with within, a # inside a word does as well.
+// a comment. If within is set, a # inside a word does as well.
 func split(line string, within bool) ([]string, error) {
 	var words []string
 	var word strings.Builder

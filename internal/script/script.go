@@ -30,7 +30,7 @@ func Parse(text []byte, words ...string) (*Directives, error) {
 			"remove that, e.g. with sed -i '1s/^\\xef\\xbb\\xbf//'")
 	}
 	if i := bytes.Index(text, []byte("\r\n")); i >= 0 {
-		// The kernel would look for an interpreter whose name ends in a carriage return.
+		// The kernel would search an interpreter whose name ends in a carriage return.
 		return nil, fmt.Errorf("line %d ends in a carriage return (\\r): the script has the line ends of Windows; convert it, e.g. with dos2unix or sed -i 's/\\r$//'", 1+bytes.Count(text[:i], []byte("\n")))
 	}
 	d := &Directives{}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// plan is a configuration that somebody looked at before it is applied.
+// plan is a configuration whose changes somebody has seen, to be applied.
 type plan struct {
 	id    string
 	text  string // with its passwords

@@ -49,7 +49,7 @@ func (k *Keeper) Set(ctx context.Context, by Actor, r api.SettingsRequest) (*api
 	return k.change(ctx, by, "set", r.Reason, over, paths)
 }
 
-// Unset removes settings, so that the values of the file count again.
+// Unset removes settings, so that the values of the file apply again.
 func (k *Keeper) Unset(ctx context.Context, by Actor, r api.UnsetRequest) (*api.SettingsResponse, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -76,7 +76,7 @@ func (k *Keeper) Unset(ctx context.Context, by Actor, r api.UnsetRequest) (*api.
 	return k.change(ctx, by, "unset", r.Reason, over, paths)
 }
 
-// change applies other settings over the file: over its newest version that they fit.
+// change applies other settings over the newest version of the file that they fit.
 func (k *Keeper) change(ctx context.Context, by Actor, what, reason string, over overrides,
 	paths []string) (*api.SettingsResponse, error) {
 	file, aside := k.file, false
@@ -90,7 +90,7 @@ func (k *Keeper) change(ctx context.Context, by Actor, what, reason string, over
 	if err != nil {
 		c, err = file.With(over.plain(), true)
 	}
-	if err != nil && k.aside && what == "unset" { // one step towards settings that fit
+	if err != nil && k.aside && what == "unset" { // a step towards settings that fit
 		c, aside, err = file, true, nil
 	}
 	if err != nil {

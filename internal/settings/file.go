@@ -77,7 +77,7 @@ func writeFile(path, text string) (err error) {
 }
 
 // keepOwner gives a new file the owner of the old one. A server that may not do that must not replace another
-// user's file, because that user could not write it any more.
+// user's file, because that user could then no longer write it.
 func keepOwner(f *os.File, old fs.FileInfo) error {
 	stat, ok := old.Sys().(*syscall.Stat_t)
 	if !ok || int(stat.Uid) == os.Geteuid() && int(stat.Gid) == os.Getegid() {

@@ -72,7 +72,7 @@ func (k *Keeper) follow(ctx context.Context, kept map[string]string) error {
 	return nil
 }
 
-// shared returns the file that is in force at all servers.
+// shared returns the file that is current at all servers.
 func (k *Keeper) shared(number string, versions versions) (*config.Config, error) {
 	if number == "0" {
 		return config.Default(), nil

@@ -1,6 +1,6 @@
 // Package settings keeps the configuration of a running server: the file, the settings with which
 // administrators override it while the server runs, and the record of all changes. Package config reads
-// configurations, and the loop carries them out.
+// configurations, and the loop applies them.
 package settings
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Keeper holds the configuration in force.
+// Keeper holds the configuration that is current.
 type Keeper struct {
 	store Store
 	path  place
@@ -53,17 +53,17 @@ func (k *Keeper) versionOf(what string) []fileVersion {
 	return []fileVersion{{Who: "file", What: what, Hash: k.file.Shares.Hash, Text: k.file.Text()}}
 }
 
-// Bind sets the loop that carries out configurations, and the forecaster.
+// Bind sets the loop that applies configurations, and the forecaster.
 func (k *Keeper) Bind(loop Loop, forecast Forecaster) { k.loop, k.forecast = loop, forecast }
 
-// Config returns the configuration in force.
+// Config returns the current configuration.
 func (k *Keeper) Config() *config.Config {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.now
 }
 
-// Status describes the configuration in force, and the error of the file if it has one.
+// Status describes the current configuration, and the error of the file if it has one.
 func (k *Keeper) Status() api.ConfigStatus {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -84,7 +84,7 @@ func (k *Keeper) Status() api.ConfigStatus {
 	return st
 }
 
-// Value returns the value in force at a path.
+// Value returns the effective value at a path.
 func (k *Keeper) Value(path string) (api.ConfigValue, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -157,7 +157,7 @@ func (k *Keeper) refused(ctx context.Context, hash string, err error) error {
 func (k *Keeper) problem(err error) { k.bad, k.badAt = err.Error(), time.Now().Round(0) }
 
 // force applies a configuration and makes it durable, with its record and other settings that must change
-// with it. After an error the old configuration is in force.
+// with it. After an error the old configuration stays current.
 func (k *Keeper) force(ctx context.Context, c *config.Config, over overrides, record []queue.AuditEntry,
 	more map[string]string) error {
 	text := ""
@@ -211,7 +211,7 @@ func (k *Keeper) Version(number int) (api.ConfigVersion, error) {
 	return v, nil
 }
 
-// keep stores versions that came into force without a request: at the start, or because the file changed.
+// keep stores versions that became current without a request: at the start, or because the file changed.
 func (k *Keeper) keep(ctx context.Context, more []fileVersion, record []queue.AuditEntry,
 	settings map[string]string) error {
 	all, change, err := k.versions.adding(more...)

@@ -9,9 +9,9 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Open reads the stored settings, and applies them over the file. If they do not fit the file, it sets them
-// aside, and the status says so. If there are servers with other names, their configuration replaces the
-// file.
+// Open reads the stored settings, and applies them over the file. If the settings do not fit the file, it
+// sets them aside, and the status says so. If there are servers with other names, their configuration
+// replaces the file.
 func Open(ctx context.Context, store Store, file *config.Config, path, name string) (*Keeper, error) {
 	k := &Keeper{store: store, path: place(path), file: file, now: file, since: time.Now().Round(0), reader: &reader{}}
 	kept, err := store.Settings(ctx)

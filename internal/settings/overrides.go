@@ -57,7 +57,7 @@ func (o overrides) names() string {
 	return strings.Join(names, ", ")
 }
 
-// made reports whether the only problem is that pools of these settings are not in the file.
+// made reports whether the only problem is that the file lacks pools that these settings name.
 func (o overrides) made(err error) bool {
 	var problems config.Problems
 	if !errors.As(err, &problems) {
@@ -71,7 +71,7 @@ func (o overrides) made(err error) bool {
 	return true
 }
 
-// with adds a setting. It removes settings at its path and below, which have no effect any more.
+// with adds a setting. It removes settings at its path and below, which no longer have an effect.
 func (o overrides) with(e entry) overrides {
 	o = slices.DeleteFunc(o, func(old entry) bool { return old.Path == e.Path || strings.HasPrefix(old.Path, e.Path+".") })
 	return append(o, e)

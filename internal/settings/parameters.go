@@ -16,7 +16,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// Parameters are the parameters of the configuration in force that Scoot's interface exposes.
+// Parameters are the parameters of the current configuration that Scoot's interface exposes.
 type Parameters struct {
 	Load       api.ClassLoad
 	Requestors api.RequestorMap

@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// keptPlans is how many plans the server keeps until it ends: a new one is quickly made.
+// keptPlans is how many plans the server keeps. A few suffice, because a new plan is quickly made.
 const keptPlans = 32
 
 // basisNow returns the present basis for a plan.
@@ -43,7 +43,7 @@ func (k *Keeper) read(f api.ConfigFile) (file, next *config.Config, err error) {
 	return file, next, nil
 }
 
-// Diff returns the differences between the configuration in force and another one.
+// Diff returns the differences between the current configuration and another one.
 func (k *Keeper) Diff(f api.ConfigFile) (*api.ConfigDiff, error) {
 	was := k.standing()
 	file, next, err := was.read(f)
@@ -55,7 +55,7 @@ func (k *Keeper) Diff(f api.ConfigFile) (*api.ConfigDiff, error) {
 	return &d, nil
 }
 
-// standing returns a copy of the configuration in force, for use without the lock: thousands of pools take
+// standing returns a copy of the current configuration, for use without the lock: thousands of pools take
 // long to read and to compare, and requests for the configuration must not wait for that.
 func (k *Keeper) standing() *Keeper {
 	k.mu.Lock()
@@ -63,7 +63,7 @@ func (k *Keeper) standing() *Keeper {
 	return &Keeper{path: k.path, file: k.file, over: slices.Clone(k.over), now: k.now, reader: k.reader}
 }
 
-// diff returns the differences in force, and the differences that settings hide.
+// diff returns the differences that take effect, and the differences that settings hide.
 func (k *Keeper) diff(file, next *config.Config) api.ConfigDiff {
 	out := api.ConfigDiff{Version: api.Version, Old: k.now.Shares.Hash, New: next.Shares.Hash,
 		Changes: []api.ConfigDifference{}, Warnings: next.Problems.Text()}
@@ -200,9 +200,9 @@ func (k *Keeper) stillGood(id string) (p plan, err error) {
 	return p, nil
 }
 
-// Rollback applies an earlier version of the file: the named one, or the one before. If the file contains a
-// text that is not in force, Rollback without a number restores the version in force. If the request names a
-// plan of that version, the basis of the plan must not have changed.
+// Rollback applies an earlier version of the file: the named one, or the one before. If the text of the file
+// is not current, Rollback without a number restores the current version. If the request names a plan of
+// that version, the basis of the plan must not have changed.
 func (k *Keeper) Rollback(ctx context.Context, by Actor, r api.RollbackRequest) (*api.ApplyResponse, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -229,7 +229,7 @@ func (k *Keeper) Rollback(ctx context.Context, by Actor, r api.RollbackRequest) 
 	return k.replace(ctx, by, k.versions[i].Text, "rollback", note)
 }
 
-// rollbackTo reports what a rollback to a version would change.
+// rollbackTo reports the changes that a rollback to a version would make.
 func (k *Keeper) rollbackTo(i int) (*api.ApplyResponse, error) {
 	text, err := restored(k.versions[i].Text, k.path.whole())
 	if err != nil {

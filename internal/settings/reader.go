@@ -14,7 +14,7 @@ type reader struct {
 	last []readText // latest first
 }
 
-// readText is a text that was read. Nobody changes it.
+// readText is a text that was read. It never changes.
 type readText struct {
 	name, text string
 	config     *config.Config

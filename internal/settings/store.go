@@ -8,12 +8,12 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// setting is the key of the settings, and version that of the hash of the configuration that was last in
-// force.
+// setting is the key of the settings, and version that of the hash of the configuration that was last
+// current.
 const (
 	setting = "config/settings"
 	version = "config/version"
-	// inForce is the key of the number of the version of the file that is in force; 0 means the defaults.
+	// inForce is the key of the number of the current version of the file; 0 means the defaults.
 	inForce = "config/in-force"
 )
 
@@ -23,7 +23,7 @@ type Store interface {
 	queue.Auditor
 }
 
-// Loop carries out a configuration.
+// Loop applies a configuration.
 type Loop interface {
 	Configure(ctx context.Context, s allocation.Config) error
 }

@@ -13,16 +13,16 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Each version of the file has its own key, so that storing one more writes only that one.
+// Each version of the file has its own key, so that storing another version writes only that version.
 const fileSetting = "config/file/"
 
-// Limits of the number of versions and of their text: the file of a large site may be long.
+// Limits of the number of versions and of their text, because the file of a large site may be long.
 const (
 	keptVersions = 20
 	keptBytes    = 4 << 20
 )
 
-// fileVersion is a version of the file that came into force, or a text of the file that never did.
+// fileVersion is a version of the file that became current, or a text of the file that never did.
 type fileVersion struct {
 	Number int       `json:"number"` // from 1, never used again
 	At     time.Time `json:"at"`
@@ -32,7 +32,7 @@ type fileVersion struct {
 	Text   string    `json:"text"`
 }
 
-// unsaved marks a version that was never in force.
+// unsaved marks a version that was never current.
 const unsaved = "unsaved"
 
 // versions are the kept versions, oldest first.
@@ -53,13 +53,13 @@ func loadVersions(settings map[string]string) (all versions, err error) {
 	return all, nil
 }
 
-// adding returns the versions with others added, without versions that are too old to keep, and the settings
-// to change for that. It keeps the newest version that was in force.
+// adding returns the versions with others added, and without versions that are too old to keep. It also
+// returns the settings to change for that. It keeps the newest version that was current.
 func (vs versions) adding(more ...fileVersion) (all versions, change map[string]string, err error) {
 	all, change = slices.Clone(vs), map[string]string{}
 	for _, v := range more {
 		if n := len(all); n > 0 && all[n-1].Text == v.Text && all[n-1].What != unsaved && v.What != unsaved {
-			continue // it is already in force
+			continue // it is already current
 		}
 		v.Number = 1
 		if n := len(all); n > 0 {
@@ -103,7 +103,7 @@ func (vs versions) numbered(number int) (i int, err error) {
 		number, vs[0].Number, vs[len(vs)-1].Number)
 }
 
-// shown returns the version at an index, without its text; file is the text in force.
+// shown returns the version at an index, without its text; file is the current text.
 func (vs versions) shown(i int, file string) api.ConfigVersion {
 	v := &vs[i]
 	return api.ConfigVersion{
@@ -111,7 +111,7 @@ func (vs versions) shown(i int, file string) api.ConfigVersion {
 	}
 }
 
-// inForce returns the index of the version in force, whose text is file, or -1.
+// inForce returns the index of the current version, whose text is file, or -1.
 func (vs versions) inForce(file string) int {
 	for i := len(vs) - 1; i >= 0; i-- {
 		if v := &vs[i]; v.What != unsaved && v.Text == file {
@@ -121,7 +121,7 @@ func (vs versions) inForce(file string) int {
 	return -1
 }
 
-// newest returns the index of the version that came into force last, or -1.
+// newest returns the index of the version that became current last, or -1.
 func (vs versions) newest() int {
 	for i := len(vs) - 1; i >= 0; i-- {
 		if vs[i].What != unsaved {

@@ -68,7 +68,7 @@ func (a *account) idle() int64 {
 	return min(free, a.widths.upTo(free))
 }
 
-// sampler keeps running totals at regular instants. The length of a simulation is unknown before its end, so
+// sampler keeps running totals at regular instants. The length of a simulation is unknown before its end. So
 // when there are too many samples, sampler drops every second one.
 type sampler struct {
 	from, step, next int64

@@ -23,7 +23,7 @@ type engine struct {
 	ended  int
 	wake   int64 // second at which the passing of time could change the decision; 0: none
 	waits  int   // waiting jobs
-	alone  int   // steps since the last start at which only the passing of time was left
+	alone  int   // steps since the last start at which only time had passed
 	ends   ends
 	runs   []sched.RunID // by job, the run that counts; for a gang, the run of its first task
 	gangs  gangs
@@ -36,7 +36,7 @@ func (e *engine) at(second int64) time.Time {
 	return e.origin.Add(time.Duration(second) * time.Second)
 }
 
-// longest bounds a simulation in seconds: beyond it nanoseconds overflow.
+// longest bounds a simulation in seconds, because beyond it nanoseconds overflow.
 const longest = math.MaxInt64 / int64(time.Second)
 
 // Options say how a workload is run.

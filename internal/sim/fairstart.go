@@ -14,13 +14,13 @@ import (
 // the jobs of a user go in order of submission.
 //
 // Sabin, Kochhar and Sadayappan ("Job fairness in non-preemptive job scheduling", ICPP 2004) start the
-// present jobs in the order of the measured policy. Then a strict order of arrival is perfectly fair,
-// whatever a flood does to the others. Leung, Sabin and Sadayappan ("Parallel job scheduling policies to
+// present jobs in the order of the measured policy. By that measure a strict order of arrival is perfectly
+// fair, even if one user floods the queue. Leung, Sabin and Sadayappan ("Parallel job scheduling policies to
 // improve fairness: a case study", Sandia 2008) use one order for every policy; theirs includes the decayed
 // past usage, ours does not.
 //
-// For a user with many jobs only fairStartJobs jobs are evaluated, evenly spread: one evaluation costs a pass
-// through all jobs before it.
+// For a user with many jobs only fairStartJobs jobs are evaluated, evenly spread, because one evaluation
+// costs a pass through all jobs before it.
 const fairStartJobs = 64
 
 // fairStarts replays a schedule from submission to submission.

@@ -211,7 +211,7 @@ func (n *fluidNode) weighted() bool {
 // levelFor returns the level L at which min(want, weight x L) add up to due: the level of [share.Divide], for
 // claims that have a weight and no limits. The sum is a concave, piecewise linear function of the level, so
 // Newton steps along the present line reach the right line after a few steps. They begin at the level of the
-// last division, which is near.
+// last division, because that is near.
 func (n *fluidNode) levelFor(due float64) float64 {
 	if due >= n.want {
 		return math.Inf(1)
@@ -240,8 +240,8 @@ func (n *fluidNode) levelFor(due float64) float64 {
 	return level
 }
 
-// elapse adds up the shares that were in force for some seconds. As in the live system, a configured pool
-// counts among its siblings also without a demand.
+// elapse adds up the shares that applied for some seconds. As in the live system, a configured pool counts
+// among its siblings also without a demand.
 func (f *fluid) elapse(seconds float64) {
 	if seconds > 0 {
 		f.raise(0, seconds)

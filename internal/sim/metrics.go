@@ -125,8 +125,8 @@ func (r *Result) addFairness(a *account) {
 	r.lateness(a)
 }
 
-// lateness compares the end of each job with its end on a machine of its user's own: see [usage.OwnFinish]. A
-// job that never started is late until the end.
+// lateness compares the end of each job with its end on a private machine of its user, see [usage.OwnFinish].
+// A job that never started is late until the end.
 func (r *Result) lateness(a *account) {
 	w := r.Workload
 	tasks, jobs := make([][]usage.OwnTask, len(w.Users)), make([][]int, len(w.Users))

@@ -18,7 +18,8 @@ type Metrics struct {
 	P50Wait  int64   `json:"p50_wait"`
 	P95Wait  int64   `json:"p95_wait"`
 	// WideWait is the mean wait of the jobs that ask for at least a quarter of the machine. Backfilling
-	// without planned starts lets the other jobs pass these, and the means over all jobs do not show it.
+	// without planned starts lets other jobs pass these wide jobs, and the means over all jobs do not show
+	// that.
 	WideWait    float64 `json:"mean_wait_wide"`
 	LongestWait int64   `json:"longest_wait"`
 	// The bounded slowdown of a job is max(1, (wait + run) / max(run, tau)).
@@ -35,8 +36,8 @@ type Metrics struct {
 	Served      float64 `json:"served"`
 	ServedTenth float64 `json:"served_p10"`
 	Jain        float64 `json:"jain"`
-	// FairDelay is the delay of jobs after their fair starts. Late is the delay of their ends after the ends
-	// on a machine of the user's own. Both are means over the users of the users' means.
+	// FairDelay is the delay of jobs after their fair starts. Late is the delay of their ends after their
+	// ends on a private machine of the user. Both are means, over the users, of the users' means.
 	FairDelay float64 `json:"mean_fair_delay"`
 	Late      float64 `json:"mean_late"`
 	// IdleWanted is the idle capacity while a waiting job would have fitted.
@@ -56,7 +57,7 @@ type UserMetrics struct {
 	MeanSlowdown float64  `json:"mean_bounded_slowdown"`
 	OverDay      int      `json:"waited_over_a_day"`
 	// Served is the part of its entitlement that the user received while it had a demand. Service above the
-	// entitlement makes up for a lack on the same day only.
+	// entitlement makes up for a lack only on the same day.
 	Served float64 `json:"served"`
 	// FairDelay is the mean delay after their fair starts of the FairJobs jobs that were evaluated.
 	FairJobs         int     `json:"fair_start_jobs"`
@@ -70,7 +71,7 @@ type UserMetrics struct {
 	Lag        float64 `json:"lag_proc_seconds"`
 	LargestLag float64 `json:"lag_largest_proc_seconds"`
 	// Share is the user's average share of the machine while it had a demand. MeanLate is the mean delay of
-	// the ends of its jobs, compared with a machine of its own of that size.
+	// the ends of its jobs, compared with a private machine of that size.
 	Share    float64 `json:"share"`
 	MeanLate float64 `json:"mean_late_seconds"`
 	MaxLate  float64 `json:"largest_late_seconds"`

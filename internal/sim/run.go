@@ -116,11 +116,11 @@ func (e *engine) loop() error {
 	return nil
 }
 
-// maxAlone bounds the steps at which only time passes: no job runs, comes or starts. A job that still waits
-// after them will never start.
+// maxAlone bounds the consecutive steps at which only time passes, and no job runs, arrives or starts. A job that
+// still waits after these steps will never start.
 const maxAlone = 1000
 
-// advance moves to the next second with an event. The passing of time alone starts nothing when no job waits.
+// advance moves to the next second with an event. If no job waits, the passing of time alone starts nothing.
 func (e *engine) advance() bool {
 	next := int64(math.MaxInt64)
 	if e.next < len(e.w.Jobs) {

@@ -74,7 +74,7 @@ func (s *sampler) until(a *account, now int64) {
 	s.add(now)
 }
 
-// add adds up the values in force until a second.
+// add adds up the values that applied until a second.
 func (s *sampler) add(now int64) {
 	seconds := float64(now - s.at)
 	for i, rate := range s.inForce {
@@ -83,7 +83,7 @@ func (s *sampler) add(now int64) {
 	s.at = now
 }
 
-// note records the values in force from now on.
+// note records the values that apply from now on.
 func (s *sampler) note(a *account) {
 	s.inForce = [firstGroup]float64{busySeconds: float64(a.running), queueSeconds: float64(a.waiting),
 		wantedSeconds: float64(a.wanted)}

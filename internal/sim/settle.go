@@ -79,7 +79,7 @@ func (a *account) change(job int, wants, has int64) {
 	}
 }
 
-// settle adds up the values in force until now, and records the values in force from now on.
+// settle adds up the values that applied until now, and records the values that apply from now on.
 func (a *account) settle(now int64) {
 	a.until(now)
 	for _, n := range a.dirty {
@@ -103,7 +103,7 @@ func (a *account) settle(now int64) {
 	a.sampler.note(a)
 }
 
-// until adds up the values in force until a second, and ends the days up to then.
+// until adds up the values that applied until a second, and ends the days up to then.
 func (a *account) until(now int64) {
 	for a.served.next <= now {
 		a.elapse(a.served.next)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// protocol is the version of the file in which slurmctld stores the usage of accounts: that of Slurm 22.05.
-// Versions of the next two years read it as well.
+// protocol is the version of the file in which slurmctld stores the usage of accounts: the version of Slurm
+// 22.05. Versions of the next two years read it as well.
 const protocol = 38 << 8
 
 // SetUsage sets the usage of accounts by users, in CPU-seconds, by "account/user". A test that ran real jobs

@@ -22,7 +22,7 @@ type Options struct {
 	Path string
 	Mode fs.FileMode // of the socket
 	GID  int         // group of the socket; -1 keeps the group of the process
-	// Private is set if everybody may make a directory at this place: then the directory must belong to the
+	// Private is set if everybody may make a directory at this place. Then the directory must belong to the
 	// server, and be closed to other users.
 	Private bool
 }
@@ -87,7 +87,7 @@ func (l *Listener) listen(o Options) error {
 	return nil
 }
 
-// admit sets who may connect, on the very file that was made.
+// admit sets who may connect, on exactly the file that was made.
 func (l *Listener) admit(o Options) error {
 	fd, err := unix.Openat(int(l.dir.Fd()), l.name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -185,8 +185,8 @@ func wrongDir(st *unix.Stat_t, private bool) string {
 	return ""
 }
 
-// Own reports whether a path is a directory, not a link, that belongs to this user: another user can make a
-// directory with this user's name among the temporary files.
+// Own reports whether a path is a directory, not a link, that belongs to this user. The check is needed
+// because another user can make a directory with this user's name among the temporary files.
 func Own(path string) bool {
 	var st unix.Stat_t
 	return unix.Lstat(path, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFDIR && int(st.Uid) == os.Geteuid()

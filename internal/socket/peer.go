@@ -16,8 +16,8 @@ import (
 )
 
 // PeerUID returns the user at the other end of a connection over a Unix socket, as the kernel recorded it
-// when the connection was made (SO_PEERCRED): for a server the user who connected, for a client the user who
-// listens.
+// when the connection was made (SO_PEERCRED). For a server this is the user who connected, for a client the
+// user who listens.
 func PeerUID(c syscall.Conn) (uid int, err error) {
 	raw, err := c.SyscallConn()
 	if err != nil {

@@ -12,8 +12,9 @@ import (
 	"github.com/fairlead/fairlead/internal/units"
 )
 
-// Copy returns the texts of the flags that describe a job like another, by the names of the flags. It leaves out what
-// belongs to that one job: its hold, its key, the jobs that it waits for, its earliest start; and its variables.
+// Copy returns the texts of the flags that describe a job like another, by the names of the flags. It leaves out the
+// properties that belong only to that job (its hold, its key, the jobs that it waits for, its earliest start), and
+// its variables.
 func Copy(s *api.Spec) map[string]string {
 	out := map[string]string{
 		"name": s.Name, "kind": s.Kind, "pool": s.Pool, "qos": s.QOS, "constraint": s.Constraint,

@@ -21,7 +21,7 @@ type Options struct {
 	flags  *pflag.FlagSet // with all flags of the options
 }
 
-// Size is what each task asks for, and how many tasks the job has.
+// Size is the request of each task, and the number of tasks of the job.
 type Size struct {
 	CPUs            int
 	Mem, MemPerCPU  string
@@ -33,13 +33,13 @@ type Size struct {
 	Licenses, Rates []string
 }
 
-// Order is what decides about the turn of the job.
+// Order holds the options that decide when it is the job's turn.
 type Order struct {
 	Priority, QOS, Requestor string
 	Nice                     int
 }
 
-// Needs is what the nodes of the job must have.
+// Needs holds the requirements of the job on its nodes.
 type Needs struct{ Constraint, Reservation string }
 
 // Times are the times of a job, and the jobs that it waits for.

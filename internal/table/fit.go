@@ -8,7 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// The minimum widths to which texts are cut, in columns of the terminal. The last column says most.
+// The minimum widths to which texts are cut, in columns of the terminal. The last column is the most important one.
 const (
 	shortest      = 6
 	shortestLast  = 10
@@ -17,8 +17,8 @@ const (
 )
 
 // fit narrows a table that is too wide. First it drops empty columns, unless the user chose the columns. If the rest
-// does not fit with all texts cut, it leaves out columns. Then it cuts the longest texts, at last those of the first
-// column, which names the row. Numbers stay whole.
+// does not fit with all texts cut, it leaves out columns. Then it cuts the longest texts, and last the texts of the
+// first column, which names the row. It never cuts numbers.
 func (t *Table) fit(width int) {
 	for i := len(t.columns) - 1; i > 0 && !t.picked && t.natural() > width; i-- {
 		if t.empty(i) {
@@ -90,8 +90,8 @@ func (t *Table) least(width int) []int {
 	return least
 }
 
-// spare returns the column to leave out next: of those with the largest Spare the rightmost, the last column of the
-// table at last.
+// spare returns the column to leave out next: the rightmost of the columns with the largest Spare. The last column
+// of the table goes last.
 func (t *Table) spare() int {
 	last := len(t.columns) - 1
 	found := last

@@ -59,7 +59,7 @@ func (t *Table) Print(w io.Writer) error {
 	if !t.Header && len(t.rows) == 0 {
 		return nil // not even an empty line
 	}
-	w = plain.Raw(w) // the cells are harmless, and bold text is ours
+	w = plain.Raw(w) // the cells are harmless already, and the bold text is ours
 	width := Width(w)
 	if width > 0 {
 		t.fit(width)

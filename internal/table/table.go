@@ -15,10 +15,10 @@ type Column struct {
 	Name  string
 	Right bool // aligns numbers to the right; they are never cut
 	Whole bool // is never cut, though it holds texts
-	Wraps bool // long texts go on in lines below
+	Wraps bool // long texts continue in lines below
 	Least int  // the width that a text column keeps while others can be left out; 0 is the usual one
-	// Spare orders the columns that are left out if the terminal is too narrow for all: those with larger numbers go
-	// first.
+	// Spare orders the columns that are left out if the terminal is too narrow for all: columns with larger numbers
+	// are left out first.
 	Spare int
 }
 

@@ -15,13 +15,13 @@ import (
 // lockName is the file in a temporary directory that its process keeps locked while it lives.
 const lockName = "lock"
 
-// beginning is the age below which a directory without a locked lock may be one that a process is just
-// creating.
+// beginning is the age below which a directory whose lock is not locked may still be in creation by a
+// process.
 const beginning = time.Minute
 
-// New creates a temporary directory with a prefix, which cleanup removes. Other users may pass through
-// it: they have to reach the scripts of their jobs below it. A killed process leaves its directory behind, so
-// New first removes those of the same user and prefix whose process is gone.
+// New creates a temporary directory with a prefix, which cleanup removes. Other users may pass through it,
+// because they have to reach the scripts of their jobs below it. A killed process leaves its directory
+// behind, so New first removes those of the same user and prefix whose process is gone.
 func New(under, prefix string) (dir string, cleanup func(), err error) {
 	if under == "" {
 		under = os.TempDir()
@@ -40,8 +40,8 @@ func New(under, prefix string) (dir string, cleanup func(), err error) {
 	return dir, func() { os.RemoveAll(dir); lock.Release() }, nil
 }
 
-// removeLeft removes the directories of processes that are gone. It ignores errors: nobody should fail
-// because of them.
+// removeLeft removes the directories of processes that are gone. It ignores errors, because no caller should
+// fail because of them.
 func removeLeft(under, prefix string) {
 	found, _ := filepath.Glob(filepath.Join(under, prefix+"*"))
 	for _, dir := range found {

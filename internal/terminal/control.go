@@ -9,7 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// csi carries out a control sequence.
+// csi executes a control sequence.
 func (s *Screen) csi(c ansi.Cmd, params ansi.Params) {
 	s.wrap = false
 	n := func(i, def int) int { v, _, _ := params.Param(i, def); return max(v, min(def, 1)) }
@@ -57,7 +57,7 @@ func (s *Screen) csi(c ansi.Cmd, params ansi.Params) {
 	}
 }
 
-// csiOfLines carries out sequences that scroll, move lines, or change the style of text.
+// csiOfLines executes sequences that scroll, move lines, or change the style of text.
 func (s *Screen) csiOfLines(final byte, n func(i, def int) int, params ansi.Params) {
 	switch final {
 	case 'L':
@@ -147,7 +147,7 @@ func (s *Screen) eraseLine(how int) {
 	copy(line[from:to], blank(s.width))
 }
 
-// Write carries out the output of a program.
+// Write executes the output of a program.
 func (s *Screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

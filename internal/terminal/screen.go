@@ -1,7 +1,7 @@
-// Package terminal is a terminal for tests: a screen that carries out the drawing sequences of programs, and
-// the two ends of a real pseudo-terminal. It knows the output that a program such as fairlead top sends to an
+// Package terminal is a terminal for tests: a screen that executes the drawing sequences of programs, and the
+// two ends of a real pseudo-terminal. It knows the output that a program such as fairlead top sends to an
 // xterm, and panics on any other sequence that would change the picture, so that no test compares a wrong
-// one.
+// picture.
 package terminal
 
 import (
@@ -22,7 +22,7 @@ type Screen struct {
 	top, bottom   int // region that scrolls
 	style         string
 	last          rune // last printed character
-	wrap          bool // the cursor is behind the last column
+	wrap          bool // the cursor is past the last column
 
 	alternate, hidden bool
 
@@ -36,7 +36,7 @@ type Screen struct {
 }
 
 type cell struct {
-	text  string // "" behind a wide character
+	text  string // "" after a wide character
 	style string
 }
 

@@ -1,5 +1,5 @@
 // Package token makes the credentials of programs: a token is a secret text that authenticates its owner,
-// with fewer rights than the owner has. A [Keeper], which each store is, stores tokens without the secret.
+// with fewer rights than the owner has. Each store is a [Keeper], which stores tokens without the secret.
 package token
 
 import (

@@ -15,8 +15,8 @@ import (
 // felt is the health that the server reports; nil if it did not answer.
 type felt struct{ health *api.Diagnosis }
 
-// How often the health is requested, and how long an answer may take. It is requested apart from the other data, which
-// come late or not at all while something does not work.
+// How often the health is requested, and how long an answer may take. It is requested separately, because the other
+// data come late or not at all while something does not work.
 const (
 	feelEvery = 2 * time.Second
 	feelWait  = 3 * time.Second
@@ -38,14 +38,14 @@ func (m *model) feel(after time.Duration) tea.Cmd {
 	}
 }
 
-// Bounds of the lines about checks that find trouble: the checks, and the lines of the worst.
+// Bounds of the lines about checks that found a problem: the number of checks, and the number of lines about the worst.
 const (
 	maxTroubles   = 3
 	maxWorstLines = 4
 )
 
-// troubles returns the lines about checks that find trouble: several about the worst if the terminal is narrow, and one
-// about each other.
+// troubles returns the lines about checks that found a problem: several lines about the worst if the terminal is
+// narrow, and one line about each other.
 func (m *model) troubles() []string {
 	if m.health == nil {
 		return nil

@@ -59,7 +59,7 @@ type question struct {
 	detail subject
 }
 
-// maxJobs is the maximum number of shown jobs: users do not read further.
+// maxJobs is the maximum number of shown jobs. Nobody reads further.
 const maxJobs = 500
 
 // look requests the data of the screen. The numbers of one pane come from one document, and so from one
@@ -98,7 +98,7 @@ func listen(happenings <-chan struct{}) tea.Cmd {
 	}
 }
 
-// follow passes on events until ctx ends, and connects again if the server goes away.
+// follow passes on events until ctx ends, and reconnects if the server goes away.
 func follow(ctx context.Context, s source, happenings chan<- struct{}) {
 	defer close(happenings)
 	for ctx.Err() == nil {

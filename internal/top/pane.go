@@ -72,8 +72,8 @@ func (p *pane) draw(columns []table.Column, width, height int, focus bool) []str
 	return out[:min(len(out), height)]
 }
 
-// matches reports whether a row has all words of a filter: a word with a colon, such as user:ann, in that
-// column, other words in any column.
+// matches reports whether a row has all words of a filter. A word with a colon, such as user:ann, must be
+// in that column; other words may be in any column.
 func matches(filter string, columns []table.Column, cells []string) bool {
 	for word := range strings.FieldsSeq(strings.ToLower(filter)) {
 		found := false

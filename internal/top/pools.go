@@ -88,8 +88,8 @@ func sortPools(pools []views.PoolView, by string) (tree bool) {
 	return false
 }
 
-// poolCells returns the cells of a pool, in the words of fairlead shares. In a tree a pool has its last name
-// only, indented by its depth below a pool.
+// poolCells returns the cells of a pool, in the words of fairlead shares. In a tree, only the last name of a
+// pool is shown, indented by its depth below the pool that the screen shows.
 func poolCells(v *views.PoolView, tree bool, below string) []string {
 	name := words.Pool(v.Path)
 	if deep := strings.Count(v.Path, "/") - strings.Count(below, "/"); tree && v.Path != "" {

@@ -36,8 +36,8 @@ func gauge(used, all int64, width int) string {
 	return "[" + busyStyle.Render(strings.Repeat("#", n)) + strings.Repeat("-", width-n) + "]"
 }
 
-// bar draws a pool's use against its share. The share is a |, use up to the share is #, unused share is dots,
-// and use beyond the share is # behind the |.
+// bar draws a pool's use against its share. A | marks the share. Use up to the share is drawn as #, unused
+// share as dots, and use beyond the share as # after the |.
 func bar(share, used float64, width int) string {
 	cells := func(f float64) int { return int(max(0, min(f, 1))*float64(width) + 0.5) }
 	s, u := cells(share), cells(used)

@@ -23,7 +23,8 @@ const (
 	idle = 2 * time.Second
 )
 
-// begin starts a refresh and returns its number. The answer of a refresh under way no longer counts.
+// begin starts a refresh and returns its number. If another refresh is in progress, its answer no longer
+// counts.
 func (t *turns) begin() int {
 	t.number++
 	t.looking, t.resting, t.missed = true, false, false
@@ -31,7 +32,7 @@ func (t *turns) begin() int {
 	return t.number
 }
 
-// stop makes a refresh under way, and a pending tick, count for nothing.
+// stop cancels a refresh in progress and a pending tick: neither has an effect any longer.
 func (t *turns) stop() {
 	t.begin()
 	t.looking = false
@@ -50,7 +51,7 @@ func (t *turns) happens() bool {
 }
 
 // passes handles the tick with a number. It reports whether to refresh now, and if not, returns the next
-// wait; 0 if it was not the last tick.
+// wait, or 0 if the tick was not the last one that was set.
 func (t *turns) passes(number tick) (look bool, wait time.Duration) {
 	switch {
 	case int(number) != t.ticks:

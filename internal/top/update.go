@@ -57,7 +57,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 // saw takes the answer of a refresh, and schedules the next one.
 func (m *model) saw(v seen) tea.Cmd {
 	if v.of.number != m.turn.number {
-		return nil // the screen shows something else by now
+		return nil // the screen shows something else now
 	}
 	if errors.Is(v.err, queue.ErrNotFound) && m.leave() {
 		m.note = clean(v.err.Error())

@@ -13,7 +13,7 @@ import (
 
 // Sizes of the screen.
 const (
-	narrow = 20 // columns; a narrower screen shows nothing of use
+	narrow = 20 // columns; a narrower screen shows nothing useful
 	flat   = 14 // lines; a lower screen shows one pane only
 )
 

@@ -18,8 +18,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// exporter sends spans as OTLP over HTTP. The exporter of the OpenTelemetry project does so too, but adds
-// gRPC: nine megabytes for one request.
+// exporter sends spans as OTLP over HTTP. The exporter of the OpenTelemetry project does the same, but it
+// would add gRPC: nine megabytes for one request.
 type exporter struct {
 	url    string
 	header http.Header

@@ -41,7 +41,7 @@ type Tracer struct {
 
 var _ engine.Observer = (*Tracer)(nil)
 
-// New returns a tracer for the collector that the environment names, nil if it names none.
+// New returns a tracer for the collector that the environment names, or nil if it names none.
 func New(getenv func(string) string, version string, log *slog.Logger) (*Tracer, error) {
 	e, err := newExporter(getenv)
 	if e == nil || err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Permanent marks an error of a handler that no further attempt would mend. The task fails, whatever
+// Permanent marks an error of a handler that no further attempt would fix. The task fails, whatever
 // Job.Retries is. Permanent(nil) is nil.
 func Permanent(err error) error {
 	if err == nil {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// ParseInstant reads a point in time as people write it: 16:00 means the next time at which the clock shows
-// it.
+// ParseInstant reads a point in time as people write it. 16:00 means the next time at which the clock shows
+// 16:00.
 func ParseInstant(text string, now time.Time) (time.Time, error) {
 	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
 	next := func(offset time.Duration) time.Time {

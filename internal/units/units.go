@@ -100,7 +100,7 @@ func span(text, set string) int {
 }
 
 // scale multiplies a decimal number by a unit, and rounds the result to a whole number. The second result is
-// the same as a float, which cannot overflow.
+// the same number as a float, which cannot overflow.
 func scale(number string, unit int64) (exact int64, value float64, err error) {
 	head, fraction, _ := strings.Cut(number, ".")
 	if head == "" || strings.Contains(fraction, ".") || number[len(number)-1] == '.' {
@@ -170,7 +170,7 @@ func FormatDuration(d time.Duration) string {
 	return b.String()
 }
 
-// clip keeps an error short, whatever was typed.
+// clip keeps an error short, however long the typed text is.
 func clip(text string) string {
 	const most = 40
 	if len(text) <= most {

@@ -10,7 +10,7 @@ type PoolFairness struct {
 	Largest float64      `json:"lag_largest_slot_seconds"` // of either sign, since the account began
 	Hour    FairnessSpan `json:"hour"`
 	Day     FairnessSpan `json:"day"`
-	// How late its tasks were compared with a cluster of its own, as large as its share.
+	// How late the tasks of the pool were, compared with a private cluster as large as its share.
 	LateTasks   int64   `json:"late_tasks"` // number of tasks compared
 	LateSeconds float64 `json:"late_seconds"`
 	LateLargest float64 `json:"late_largest_seconds"`
@@ -20,9 +20,10 @@ type PoolFairness struct {
 type FairnessSpan struct {
 	Ideal    float64 `json:"ideal_slot_seconds"`
 	Received float64 `json:"received_slot_seconds"`
-	// Served is received over ideal service, at most 1; it is 1 if the ideal is 0.
+	// Served is the received service divided by the ideal service, at most 1. It is 1 if the ideal is 0.
 	Served float64 `json:"served"`
-	// Jain is Jain's index of received over ideal service of the pools right below it; 1 for a leaf pool.
+	// Jain is Jain's index of received service divided by ideal service, over the pools right below it; 1 for a leaf
+	// pool.
 	Jain float64 `json:"jain"`
 }
 
@@ -46,8 +47,8 @@ type FairnessWhole struct {
 	Jain    float64 `json:"jain"`    // of the pools right below the root
 	Leaves  float64 `json:"jain_leaves"`
 	Idle    float64 `json:"idle_while_demand_slot_seconds"`
-	// Served is the mean of Served of the pools right below the root, and Worst the pool with the smallest; it is empty
-	// if each pool received its ideal service.
+	// Served is the mean of Served of the pools right below the root, and Worst is the pool with the smallest Served.
+	// Worst is empty if each pool received its ideal service.
 	Served      float64 `json:"served"`
 	Worst       string  `json:"worst,omitempty"`
 	WorstServed float64 `json:"worst_served"`

@@ -10,7 +10,7 @@ import (
 )
 
 // IdlePool returns a pool that [Pools] leaves out because it has no work, or that does not exist yet. Its share is the
-// one that it gets as soon as it has work, computed in a fork in which it has.
+// share that it gets as soon as it has work, computed in a fork in which it has work.
 func IdlePool(l *engine.Loop, path string) PoolView {
 	return engine.Read(l, func(s *engine.State) PoolView {
 		now := time.Now()

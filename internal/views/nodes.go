@@ -27,14 +27,15 @@ type NodeView struct {
 	// Uncounted are the resources without a limit: a bridge takes any amount of them.
 	Uncounted []string `json:"uncounted,omitempty"`
 	Tasks     int      `json:"tasks"`
-	// HoldsUp is set for a lost node: the number of waiting jobs that it could run, and that no node that takes tasks
-	// could.
+	// HoldsUp is set for a lost node. It is the number of waiting jobs that this node could run and none of the nodes
+	// that take tasks could.
 	HoldsUp int `json:"holds_up,omitempty"`
-	// NoneWaits says that no task of the cluster waits, for this node or another.
+	// NoneWaits says that no task waits anywhere in the cluster.
 	NoneWaits bool `json:"none_waits,omitempty"`
 
 	Seen time.Time `json:"last_seen"`
-	// Silent is since when its agent has no connection with the server that lists it, although it is not lost yet.
+	// Silent is the instant since which the node's agent has had no connection with the server that lists the node, if
+	// the node is not lost yet.
 	Silent  *time.Time `json:"silent_since,omitempty"`
 	Version string     `json:"version,omitempty"`
 	Host    string     `json:"host,omitempty"`
@@ -44,7 +45,7 @@ type NodeView struct {
 	// Windows are the node's reservations and maintenances that are not over, by their beginning; Kept are the first of
 	// the jobs for which room is kept on it.
 	Windows []why.Window `json:"windows,omitempty"`
-	// Fault is the present row of tasks that the node did not begin.
+	// Fault is the present streak of tasks that the node did not begin.
 	Fault *engine.Fault `json:"fault,omitempty"`
 	Kept  []room.Kept   `json:"kept,omitempty"`
 }

@@ -24,8 +24,8 @@ type PoolView struct {
 	Weight     float64        `json:"weight"` // boosts included
 	BaseWeight float64        `json:"base_weight"`
 	Boosts     []engine.Boost `json:"boosts,omitempty"`
-	// Paused is the pause that keeps the pool's waiting tasks from starting: its own, or that of the pool above that
-	// Paused.Pool names.
+	// Paused is the pause that keeps the pool's waiting tasks from starting: its own pause, or the pause of a pool
+	// above it; Paused.Pool names that pool.
 	Paused     *engine.Pause `json:"paused,omitempty"`
 	Share      float64       `json:"share"`        // of the cluster
 	ShareHere  float64       `json:"share_here"`   // of the pool above

@@ -41,7 +41,7 @@ func (t *TasksNow) addNode(name string) {
 	}
 }
 
-// TasksOf returns this for those of the jobs that have a running task.
+// TasksOf returns the TasksNow of each of the jobs that have a running task.
 func TasksOf(l *engine.Loop, jobs []*queue.Job) map[int64]TasksNow {
 	now := map[int64]TasksNow{}
 	for _, j := range jobs {

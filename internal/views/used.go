@@ -2,7 +2,7 @@ package views
 
 import "time"
 
-// Used is what running tasks use, as their agents measure it now and then.
+// Used holds the resources that running tasks use, as their agents measure them at intervals.
 type Used struct {
 	Tasks   int        `json:"tasks,omitempty" doc:"Measured tasks"`
 	CPU     float64    `json:"cpu_seconds" doc:"Processor time since the start"`

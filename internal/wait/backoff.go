@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Backoff gives the pauses between tries: longer each time, and randomized, so that many clients that lost
-// one server do not all come back to it at once.
+// Backoff gives the pauses between tries: longer each time, and randomized, so that clients that lost a
+// server do not all return to it at once.
 type Backoff struct {
 	First, Max time.Duration
 	last       time.Duration

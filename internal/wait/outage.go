@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// ErrRefused is in an error if the other side answered, and refuses the connection.
+// ErrRefused is wrapped by an error if the other side answered and refuses the connection.
 var ErrRefused = errors.New("it refuses us")
 
-// Outage logs in few lines that the other side is unreachable: one line when it goes away, then fewer and
-// fewer lines, at most about one per minute in the end, and one line when it is back. All callers that ask
-// the same side share one Outage, so that nothing is logged twice.
+// Outage logs in few lines that the other side is unreachable: one line when it goes away, then lines at
+// growing intervals of up to about a minute, and one line when it is back. All callers that ask the same
+// side share one Outage, so that nothing is logged twice.
 type Outage struct {
 	log        *slog.Logger
 	gone, back string
 	refuses    string // in place of gone after ErrRefused; "" if it never refuses
 
 	mu    sync.Mutex
-	since time.Time     // zero: it is reachable
+	since time.Time     // zero: the other side is reachable
 	next  time.Time     // when the next line is due
 	line  time.Duration // the time from that line to the one after it
-	tries int           // since it went away
+	tries int           // since the other side went away
 }
 
 // The first and the longest time between lines about an outage.

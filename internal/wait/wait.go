@@ -22,8 +22,8 @@ func On(ctx context.Context, signal <-chan struct{}, d time.Duration) bool {
 	return ctx.Err() == nil
 }
 
-// Wake sends a signal unless one is pending: the channel has room for one. So several calls may wake the
-// receiver once, and none of them waits for it.
+// Wake sends a signal unless one is pending, because the channel has room for one only. So several calls
+// may wake the receiver once, and none of them waits for it.
 func Wake(signal chan<- struct{}) {
 	select {
 	case signal <- struct{}{}:

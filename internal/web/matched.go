@@ -64,7 +64,7 @@ func (t *tally) sorted() {
 func (m *everyJob) scan(each func(jobs []api.Job, last int64) (bool, error)) error {
 	q := m.find.filter.Query
 	q.Newest, q.After, q.Before = false, m.After, m.Upto+1
-	q.Failing = false // users do not mean to end or restart an array that still runs
+	q.Failing = false // a running array is listed for its failed tasks, but users do not mean to end or restart it
 	return m.find.scan(q, func(jobs []api.Job, last int64) (bool, error) {
 		m.find.ends = nil
 		return each(jobs, last)

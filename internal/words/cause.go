@@ -32,7 +32,8 @@ func Cause(j *api.Job) string {
 	return j.State
 }
 
-// clause returns the first clause of a text: the others name nodes and times, which differ from job to job.
+// clause returns the first clause of a text. It drops the other clauses, because these name nodes and times, which
+// differ from job to job.
 func clause(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	line, _, _ = strings.Cut(line, "; ")

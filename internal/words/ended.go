@@ -27,7 +27,8 @@ func ExitOf(signal string, code int) string {
 	return ""
 }
 
-// ErrorOf returns the error text of a job that failed, else why it ended: the first line.
+// ErrorOf returns the first line of the error text of a job that failed or, without one, the reason
+// of its end.
 func ErrorOf(j *api.Job) string {
 	text := j.Cause
 	if t := j.LastEnd; t != nil && t.Cause != "" {

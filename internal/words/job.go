@@ -104,8 +104,8 @@ func Nodes(j *api.Job) string {
 	return plain.Line(strings.Join(j.Nodes, ", "))
 }
 
-// Left writes how long a running job may still run by its time limit: the task of an array that began first. It is
-// empty if there is no limit.
+// Left writes how long a running job may still run by its time limit: for an array, the task that began first. It
+// is empty if there is no limit.
 func Left(j *api.Job, now time.Time) string {
 	if j.RunsSince == nil || j.LimitSeconds == 0 {
 		return ""

@@ -31,8 +31,8 @@ func Memory(u *views.Used, request map[string]int64) string {
 	return text
 }
 
-// PeakMemory writes the peak memory of an ended task, and its request if that is less: a request chooses a node,
-// and is no limit.
+// PeakMemory writes the peak memory of an ended task, and its request if that is less. It may be less because a
+// request only selects a node, and is no limit.
 func PeakMemory(peak int64, request map[string]int64) string {
 	text := Size(peak)
 	if asked := request["mem"]; asked > 0 && peak > asked {
@@ -51,8 +51,8 @@ func Processors(u *views.Used, request map[string]int64) string {
 	return Percent(part)
 }
 
-// PartOfProcessors is the part of their processors that running tasks have used since their starts; below 0 if that
-// says nothing, in the first second.
+// PartOfProcessors is the part of their processors that running tasks have used since their starts; below 0 in the
+// first second, in which the fraction means nothing.
 func PartOfProcessors(u *views.Used, request map[string]int64) float64 {
 	had := u.Elapsed * float64(max(1, request["cpu"]))
 	if u.Elapsed < float64(max(1, u.Tasks)) {

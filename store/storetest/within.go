@@ -6,8 +6,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// othersChangeWhatTheyOperate: users who are not administrators change their own jobs, and jobs that are in a pool that
-// they operate at the moment of the change, wherever these were before.
+// othersChangeWhatTheyOperate: users who are not administrators change their own jobs and the jobs of a pool that they
+// operate. The pool of a job at the moment of the change counts, not its earlier pools.
 func othersChangeWhatTheyOperate(s *suite) {
 	j := job()
 	j.Pool = "physics/ann"

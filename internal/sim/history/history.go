@@ -1,6 +1,6 @@
 // Package history makes a workload for the simulator from the jobs of a server, and replays it under other
-// shares, to show the schedule that these would have given. The caller chooses the shares and stores the
-// jobs.
+// shares, to show the schedule that these shares would have produced. The caller chooses the shares and
+// stores the jobs.
 package history
 
 import (
@@ -32,8 +32,9 @@ type Window struct {
 //
 // Every task is a job of its own, but a gang is one job as wide as all its tasks together. A job that was
 // submitted before the window is submitted at its beginning; if the job had started, it runs then, for its
-// remaining time and with its remaining time limit. A task that has not ended yet will run for the median of
-// its user, or else of its pool, or else of all tasks; a running task runs at least as long as it has so far.
+// remaining time and with its remaining time limit. The run time of a task that has not ended yet is the
+// median of its user's tasks; if there are none, of its pool's tasks; and if there are none, of all tasks. A
+// running task runs at least as long as it has so far.
 type Past struct {
 	sim.Workload
 	Window  Window

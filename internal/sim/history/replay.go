@@ -27,8 +27,8 @@ type PoolOutcome struct {
 	Used       float64 // fraction of all service within the window
 }
 
-// Replay simulates the past again, under shares. It begins with the jobs that ran then, and without earlier
-// usage, which is not kept.
+// Replay simulates the past again, under shares. It begins with the jobs that ran at the beginning of the
+// window, and without earlier usage, because that is not stored.
 func (p *Past) Replay(ctx context.Context, shares *allocation.Config) (*Outcome, error) {
 	w := p.under(shares)
 	cfg := shares.Sched

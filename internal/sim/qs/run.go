@@ -29,8 +29,8 @@ type Server struct {
 	Workers int
 	// Fifo ignores priorities.
 	Fifo bool
-	// Ages is the wait after which a job rises by one priority; 0 means never, which the algorithm takes for
-	// granted.
+	// Ages is the wait after which a job rises by one priority; 0 means never, and the algorithm assumes
+	// that.
 	Ages time.Duration
 }
 

@@ -16,7 +16,7 @@ type Report struct {
 	Command string   // the command that repeats the report
 	Notes   []string // omissions from the workload, and changes to it
 	Runs    []Run
-	// Only is the stretch that the Gantt charts show; if it is nil, Window chooses one.
+	// Only is the stretch of time that the Gantt charts show; if it is nil, Window chooses one.
 	Only *Stretch
 }
 

@@ -159,8 +159,8 @@ func (r *Report) gantts(p *pictures) error {
 }
 
 // Window returns the stretch of time that the Gantt charts show: the part of r.Only that is within the
-// schedules, if there is one; else all of a short schedule, or a stretch around the longest queue of the
-// first run with at most maxShown runs.
+// schedules, if there is one. Otherwise it is all of a short schedule, or a stretch around the longest queue
+// of the first run with at most maxShown runs.
 func (r *Report) Window() (from, to int64, all bool) {
 	head := r.Runs[0].Result
 	first, last := extent(head)

@@ -50,8 +50,8 @@ func (s span) end() int { return s.first + s.count }
 
 // assign gives the runs of a schedule processors: each run gets the first processors that are free when it
 // starts, which may be in several spans. A simulator counts processors without numbering them, but a picture
-// needs numbers. Runs that take no time get none. assign refuses a schedule that needs more processors than
-// the machine has.
+// needs numbers. Runs that take no time get no processors. assign refuses a schedule that needs more
+// processors than the machine has.
 func assign(jobs []run, procs int) ([][]span, error) {
 	starts := order(jobs, func(j run) int64 { return j.start })
 	ends := order(jobs, func(j run) int64 { return j.end })

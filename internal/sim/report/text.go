@@ -21,9 +21,10 @@ const maxRows = 32
 //	proc 1 | 123 | 123 | 125 | 126
 //	  time |  1h |  2h |  3h |  4h
 //
-// The end of a column stands below it. If there are more processors than rows, or more changes than columns
-// that fit the width, a cell shows the job with the largest part of the cell, and a + if other jobs have a
-// part, too; then a line below the table says so. With only, the table shows this part of the schedule.
+// The number below a column is the time at which the column ends. If there are more processors than rows,
+// or more changes than columns that fit the width, a cell shows the job with the largest part of the cell,
+// and a + if other jobs have a part, too; then a line below the table says so. If only is given, the table
+// shows this part of the schedule.
 func Text(w io.Writer, r *sim.Result, width int, only *Stretch) error {
 	jobs, procs := runsOf(r), r.Workload.Procs
 	spans, err := assign(jobs, procs)
@@ -94,8 +95,8 @@ func rowNames(procs, height int) []string {
 	return names
 }
 
-// stretch returns the duration of a column: the longest time that cuts no job, if that needs at most this
-// number of columns, and else a round time.
+// stretch returns the duration of a column: the longest time that cuts no job, if that needs at most the
+// given number of columns, and otherwise a round time.
 func stretch(jobs []run, from, to, columns int64) (step int64, exact bool) {
 	step = to - from
 	for _, j := range jobs {

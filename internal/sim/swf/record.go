@@ -1,6 +1,6 @@
 package swf
 
-// Unknown stands in a field whose value is unknown.
+// Unknown is the value of a field whose real value is unknown.
 const Unknown = -1
 
 // Record is a line: one job, or a part of one. Times are in seconds, memory in KiB.
@@ -49,7 +49,7 @@ type field struct {
 
 const (
 	maxCount = 1<<31 - 1
-	// maxSeconds is about 120 years: it covers instants since 1970, and their nanoseconds do not overflow.
+	// maxSeconds is about 120 years. It covers instants since 1970, and their nanoseconds do not overflow.
 	maxSeconds = 4e9
 	maxAmount  = 1e15
 )

@@ -1,7 +1,7 @@
 // Package workload generates the work of simulations from a seed: [Lublin] uses the model of rigid jobs that
-// Lublin and Feitelson fitted to the logs of real machines, [Saturated] makes users who always have work, as
-// measurements of fairness need. The same options make the same jobs. Callers write the jobs to files and run
-// them.
+// Lublin and Feitelson fitted to the logs of real machines; [Saturated] makes users who always have work,
+// because measurements of fairness need them. The same options make the same jobs. Callers write the jobs to
+// files and run them.
 package workload
 
 import "math/rand/v2"
@@ -21,7 +21,7 @@ type Job struct {
 const maxJobs = 20_000_000
 
 // Each part of a workload draws from a stream of its own, so that a change of one part leaves the others
-// unchanged: with other users, the jobs stay the same.
+// unchanged. For example, with other users the jobs stay the same.
 const (
 	streamBatch = iota + 1
 	streamInteractive

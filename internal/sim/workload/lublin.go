@@ -143,7 +143,7 @@ func (l Lublin) check() error {
 }
 
 // arrive sets the submissions of the jobs, with all gaps stretched by one factor if a load is given. It
-// stretches the even streams, not the clock: the rhythm of the day stays.
+// stretches the even streams and not the clock, so that the rhythm of the day stays.
 func (l Lublin) arrive(jobs []Job, from []*source, even []float64) {
 	factor := 1.0
 	if l.Load > 0 {

@@ -63,8 +63,8 @@ func (e Estimates) check() error {
 var round = []int64{1, 2, 5, 10, 15, 20, 30, 45, 60, 90, 2 * 60, 3 * 60, 4 * 60, 5 * 60, 6 * 60, 8 * 60, 10 * 60,
 	12 * 60, 15 * 60, 18 * 60, 24 * 60, 36 * 60, 48 * 60}
 
-// of returns the estimate for a run time. Estimates as people make them: the used fraction is uniform between
-// 0 and 1, and the estimate is rounded up to the next round value, at most two days, which is also the
+// of returns the estimate for a run time. Estimates as people make them follow from a used fraction that is
+// uniform between 0 and 1. They are rounded up to the next round value, at most two days, which is also the
 // longest run time of the model.
 func (e Estimates) of(run int64, rng *rand.Rand) int64 {
 	switch {

@@ -60,7 +60,7 @@ func (t *Limits) Stands(s sched.RateState) { t.rates[s.Name].RateState = s }
 func (t *Limits) Holds(of string, amount int64) { t.held[of] += amount }
 
 // Admit decides at an instant, after all calls of Stands and Holds, and records in out why a want is refused. It
-// returns the other claims, and their places.
+// returns the other wants, and their places.
 func (t *Limits) Admit(wants []queue.Want, out []queue.Grant, now time.Time) (admitted []queue.Want, at []int) {
 	t.now = now
 	for _, r := range t.rates {
