@@ -284,7 +284,7 @@ func TestMoveAndLimitCanBeUndone(t *testing.T) {
 		{endless, "limit", "limit", "60", "Set the time limit: done", "Undo: limit none",
 			"fairlead alter --time unlimited"},
 		{limited, "move", "to", "biology/env", "Move: done", "Undo: move to physics/curie",
-			"fairlead alter --pool physics/curie"},
+			"fairlead alter --move-to physics/curie"},
 	} {
 		form := url.Values{"verb": {c.verb}, "job": {fmt.Sprint(c.job)}, c.field: {c.to}}
 		_, text := l.post("/act", form)

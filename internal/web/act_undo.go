@@ -31,7 +31,7 @@ var asIs = func(value string) string { return value }
 // setters are these actions, by their verbs.
 var setters = map[string]setter{
 	"prioritise": {"priority", "--priority", "priority", func(j *api.Job) string { return j.Priority }, asIs, asIs},
-	"move":       {"to", "--pool", "move to", func(j *api.Job) string { return j.Pool }, words.Pool, words.ShellPool},
+	"move":       {"to", "--move-to", "move to", func(j *api.Job) string { return j.Pool }, words.Pool, words.ShellPool},
 	"limit":      {"limit", "--time", "limit", formerLimit, limitText, limitTyped},
 }
 
