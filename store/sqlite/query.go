@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,7 +10,6 @@ import (
 	"zombiezen.com/go/sqlite"
 
 	"github.com/fairlead/fairlead/queue"
-	"github.com/fairlead/fairlead/share"
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
@@ -21,11 +21,10 @@ func (s *Store) Jobs(ctx context.Context, q queue.Query) (out []*queue.Job, err 
 				return err
 			}
 		}
-		if len(q.IDs) > 0 {
-			out, err = jobsByID(conn, s.mem, q)
-			return err
-		}
 		where, args := conditions(q)
+		if len(q.IDs) > 0 {
+			where, args = selected(q)
+		}
 		return rows(conn, s.mem, where+order(q), args, func(r *row) error {
 			out = append(out, &r.Job)
 			return nil
@@ -34,32 +33,12 @@ func (s *Store) Jobs(ctx context.Context, q queue.Query) (out []*queue.Job, err 
 	return out, err
 }
 
-// jobsByID reads jobs one by one, because there may be more ids than parameters.
-func jobsByID(conn *sqlite.Conn, n names, q queue.Query) (out []*queue.Job, err error) {
-	ids := slices.Clone(q.IDs)
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
-	if q.Newest {
-		slices.Reverse(ids)
-	}
-	pool := q.Pool
-	q.Pool = "" // else each id would look up the numbers of a pool and those below it
-	where, args := conditions(q)
-	for _, id := range ids {
-		if q.Limit > 0 && len(out) == q.Limit {
-			break
-		}
-		err := rows(conn, n, where+" AND id = ?", append(args[:len(args):len(args)], id), func(r *row) error {
-			if pool == "" || share.Inside(r.Pool, pool) {
-				out = append(out, &r.Job)
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+// selected restricts a query to its ids, which one statement finds by their keys, however many there are. NOT INDEXED
+// keeps the planner from reading all unfinished jobs instead.
+func selected(q queue.Query) (where string, args []any) {
+	where, args = conditions(q)
+	ids, _ := json.Marshal(q.IDs) // numbers can always be written
+	return "NOT INDEXED " + where + " AND id IN (SELECT value FROM json_each(?))", append(args, string(ids))
 }
 
 // dependentsOfAny returns the dependents that a query may select, some of them perhaps twice.
