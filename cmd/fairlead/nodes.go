@@ -175,6 +175,9 @@ func drain(ctx context.Context, out io.Writer, client *api.Client, node string, 
 		said = "%s is not drained, but down: it takes tasks when its agent is back (fairlead work)\n"
 	}
 	fmt.Fprintf(out, said, node)
+	if n := now.Stranded; n > 0 {
+		fmt.Fprintf(out, "  %s can run on no other node that takes tasks\n", units.Plural(n, "waiting job"))
+	}
 	if r.Drain {
 		return stillThere(ctx, out, client, node)
 	}

@@ -94,6 +94,7 @@ type Summary struct {
 	Capacity map[string]int64 `json:"capacity"`
 	Free     map[string]int64 `json:"free"`
 	Endless  bool             `json:"endless,omitempty" doc:"A bridge without a limit: the amounts are the ones in use"`
+	Away     int64            `json:"away,omitempty" doc:"Units of nodes that are down, drained or in maintenance"`
 	LastStep *time.Time       `json:"last_step,omitempty"`
 	Started  uint64           `json:"tasks_started" doc:"Tasks started since the server started"`
 }
@@ -185,6 +186,8 @@ type NodeState struct {
 	Version int    `json:"version"`
 	Name    string `json:"name"`
 	State   string `json:"state"`
+	// Stranded is set if the node was drained: the number of waiting jobs that no other node that takes tasks could run.
+	Stranded int `json:"stranded,omitempty"`
 }
 
 // Event is something that happened.

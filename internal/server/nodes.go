@@ -13,6 +13,7 @@ import (
 	"github.com/fairlead/fairlead/internal/access"
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/engine"
+	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/internal/history"
 	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/internal/words"
@@ -105,6 +106,14 @@ func (s *nodeService) number(ctx context.Context, tasks []history.NodeTask) erro
 	return nil
 }
 
+// Stranded counts the waiting jobs that would have no node any more if a node took no tasks.
+func (s *nodeService) Stranded(ctx context.Context, node string) (int, error) {
+	if err := s.loop.Sync(ctx); err != nil {
+		return 0, err
+	}
+	return engine.Read(s.loop, func(state *engine.State) int { return explain.Stranded(state, node) }), nil
+}
+
 func (s *nodeService) Drain(ctx context.Context, node string, r api.DrainRequest) (*api.NodeState, error) {
 	me := who(ctx)
 	if err := check(ctx, s.loop, access.Nodes, access.Object{}); err != nil {
@@ -117,19 +126,24 @@ func (s *nodeService) Drain(ctx context.Context, node string, r api.DrainRequest
 	if r.Drain {
 		why = strings.TrimSpace(why + " (by " + me.Name + ")")
 	}
-	l := s.loop
+	l, by := s.loop, queue.AuditEntry{Who: me.Name, From: me.Via}
 	var err error
+	out := api.NodeState{Version: api.Version, Name: node}
+	if r.Drain {
+		if out.Stranded, err = s.Stranded(ctx, node); err != nil {
+			return nil, err
+		}
+	}
 	if r.Forget {
 		err = s.ledgers.forget(ctx, node)
 	} else if r.Drain && r.Maintenance {
-		err = l.Overrides.SetMaintenance(ctx, node, why)
+		err = l.Overrides.SetMaintenance(ctx, node, why, by)
 	} else {
-		err = l.Overrides.SetDrained(ctx, node, r.Drain, why)
+		err = l.Overrides.SetDrained(ctx, node, r.Drain, why, by)
 	}
 	if err != nil {
 		return nil, err
 	}
-	out := api.NodeState{Version: api.Version, Name: node}
 	for _, n := range views.Nodes(l) {
 		if n.Name == node {
 			out.State = n.State

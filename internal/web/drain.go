@@ -30,9 +30,11 @@ type Drain struct {
 	Tasks  []history.NodeTask // running on the node
 	Users  []string
 	Last   *time.Time // end of the last task; nil if one has no limit
-	Reason string
-	Maint  bool
-	Done   bool
+	// Stranded is the number of waiting jobs that no other node could run.
+	Stranded int
+	Reason   string
+	Maint    bool
+	Done     bool
 }
 
 func loadDrain(ctx context.Context, src Source, r *Request) (any, error) {
@@ -51,6 +53,11 @@ func loadDrain(ctx context.Context, src Source, r *Request) (any, error) {
 	d := &Drain{Node: &nodes.Nodes[at], Unit: nodes.Unit, At: nodes.At, Reason: strings.TrimSpace(r.Word("reason")),
 		Maint: r.Word("maintenance") != ""}
 	d.Resume = strings.HasPrefix(r.Here, "machines/resume")
+	if !d.Resume {
+		if d.Stranded, err = src.Nodes.Stranded(ctx, name); err != nil {
+			return nil, err
+		}
+	}
 	tasks, err := src.Nodes.NumberedTasks(ctx, []string{name}, 0)
 	if err != nil {
 		return nil, err

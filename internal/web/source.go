@@ -119,6 +119,8 @@ type NodeSource interface {
 	UserLimits() map[string]int
 	// LimitSeries returns the past use of the limits, and the instants at which they become free.
 	LimitSeries(past time.Duration) []history.LimitSeries
+	// Stranded counts the waiting jobs that would have no node any more if a node took no tasks.
+	Stranded(ctx context.Context, node string) (int, error)
 	// Drain drains a node, or resumes it.
 	Drain(ctx context.Context, node string, r api.DrainRequest) (*api.NodeState, error)
 	// Reservations returns the reservations that are not over.
