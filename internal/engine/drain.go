@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead/queue"
@@ -28,12 +29,15 @@ func (o *Overrides) Drained(node string) bool {
 
 // SetMaintenance marks a node as being serviced. Like a drained node it takes no more tasks, but lists show it apart
 // from nodes that may never come back. The mark survives a restart, and lasts until SetDrained resumes the node.
-func (o *Overrides) SetMaintenance(ctx context.Context, node, why string) error {
-	return o.setDrained(ctx, node, maintained+cmp.Or(why, "no reason given"))
+//
+// by names who does it, for the record of changes; without it nothing is recorded.
+func (o *Overrides) SetMaintenance(ctx context.Context, node, why string, by ...queue.AuditEntry) error {
+	return o.setDrained(ctx, node, maintained+cmp.Or(why, "no reason given"), by...)
 }
 
-// SetDrained drains a node for an administrator, or resumes it. This survives a restart.
-func (o *Overrides) SetDrained(ctx context.Context, node string, drained bool, why string) error {
+// SetDrained drains a node for an administrator, or resumes it. This survives a restart. by is as in SetMaintenance.
+func (o *Overrides) SetDrained(ctx context.Context, node string, drained bool, why string,
+	by ...queue.AuditEntry) error {
 	if !drained {
 		if err := o.mend(ctx, node); err != nil {
 			return err
@@ -42,22 +46,32 @@ func (o *Overrides) SetDrained(ctx context.Context, node string, drained bool, w
 			delete(s.Faults.nodes, node)
 			s.Ends.Forget(node)
 		})
-		return o.setDrained(ctx, node, "")
+		return o.setDrained(ctx, node, "", by...)
 	}
-	return o.setDrained(ctx, node, cmp.Or(why, "no reason given"))
+	return o.setDrained(ctx, node, cmp.Or(why, "no reason given"), by...)
 }
 
 // setDrained records why a node takes no more tasks; "" if the node takes tasks.
-func (o *Overrides) setDrained(ctx context.Context, node, why string) error {
+func (o *Overrides) setDrained(ctx context.Context, node, why string, by ...queue.AuditEntry) error {
 	return drains.change(ctx, o.changer, func(s *State) (*change[string], error) {
 		_, known := s.Core.Cluster().Lookup(node)
 		// After a restart, a drained node is unknown until it joins.
-		if was := s.InForce.drained[node]; !known && (why != "" || was == "") {
+		was := s.InForce.drained[node]
+		if !known && (why != "" || was == "") {
 			return nil, queue.Missingf("there is no node %q; see fairlead nodes", node)
 		}
-		return &change[string]{key: node, x: why, ends: why == "", at: moment{now: time.Now()}}, nil
+		for i := range by {
+			by[i].What, by[i].Subject, by[i].Old, by[i].New = "drain node", node, asRecorded(was), asRecorded(why)
+			if why == "" {
+				by[i].What = "resume node"
+			}
+		}
+		return &change[string]{key: node, x: why, ends: why == "", at: moment{now: time.Now()}, entry: by}, nil
 	})
 }
+
+// asRecorded writes the stored reason of a drain for the record of changes.
+func asRecorded(why string) string { return strings.Replace(why, maintained, "maintenance: ", 1) }
 
 // mend lets jobs that a node could not begin go to that node again, because the user who resumes the node vouches for
 // it.
@@ -98,7 +112,8 @@ func (o *Overrides) setAside(ctx context.Context) {
 		return broken
 	})
 	for _, node := range slices.Sorted(maps.Keys(broken)) {
-		if err := o.setDrained(context.WithoutCancel(ctx), node, broken[node]); err != nil {
+		if err := o.setDrained(context.WithoutCancel(ctx), node, broken[node],
+			queue.AuditEntry{Who: "fairlead", From: "scheduler"}); err != nil {
 			o.Log.Warn("that a node is drained could not be kept; it is until the server ends", "node", node, "error", err)
 		}
 	}
