@@ -93,6 +93,31 @@ func likelyStart(ctx context.Context, src Source, j *Job) *time.Time {
 	return list.Jobs[0].StartBy
 }
 
+// Makes returns the action that makes an advised change, if the user may change the job. Its addresses are relative to
+// the root of the pages.
+func (j *Job) Makes(c why.Change) *try {
+	t := &try{}
+	if !c.Alter || len(j.Verbs) == 0 {
+		return t
+	}
+	var v api.Variation
+	fields := 2 * len(c.Request) // a request cannot be changed
+	if c.LimitSeconds > 0 {
+		v.LimitSeconds = &c.LimitSeconds
+		fields++
+	}
+	if c.Pool != "" {
+		v.Pool = &c.Pool
+		fields++
+	}
+	if c.Priority != "" {
+		v.Priority = &c.Priority
+		fields++
+	}
+	t.apply(&j.Job, v, fields, "act?")
+	return t
+}
+
 // siblingsShown is the number of first siblings that each level lists.
 const siblingsShown = 6
 
