@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fairlead/fairlead/internal/api"
@@ -40,7 +41,8 @@ type Pool struct {
 	// Query finds all of its jobs in the queue.
 	Query string
 	// Own sums up the jobs of the user that have not ended.
-	Own standing
+	Own   standing
+	first []int64 // the first jobs of the user that wait or run
 }
 
 // standing sums up the unfinished jobs of a user.
@@ -95,13 +97,31 @@ func loadPool(ctx context.Context, src Source, r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	query.States, query.Limit = []queue.State{queue.Waiting, queue.Queued, queue.Running}, jobsShown
-	if p.Jobs, err = src.Jobs.List(ctx, query, JobOptions{Rank: true, Start: r.patient(src)}); err != nil {
+	if err = p.listJobs(ctx, src, query, r); err != nil {
 		return nil, err
 	}
 	p.Waits = waitsOf(ctx, src, query.Pool, query.User)
 	return p, nil
 }
+
+// listJobs lists the first jobs that wait or run. The jobs of a user have been found already: to find them again would
+// take as long, because the store reads all unfinished jobs for that.
+func (p *Pool) listJobs(ctx context.Context, src Source, query queue.Query, r *Request) (err error) {
+	query.States, query.Limit = listed, jobsShown
+	if p.User != "" {
+		query.IDs = append(slices.Clone(p.first[:min(jobsShown, len(p.first))]), noJob)
+	}
+	p.Jobs, err = src.Jobs.List(ctx, query, JobOptions{Rank: true, Start: r.patient(src)})
+	if err == nil && p.User != "" {
+		p.Jobs.More = len(p.first) > jobsShown
+	}
+	return err
+}
+
+// listed are the states of the jobs that the page lists, and noJob is the number of no job.
+var listed = []queue.State{queue.Waiting, queue.Queued, queue.Running}
+
+const noJob = -1
 
 // ofPool gets the data of a pool.
 func (p *Pool) ofPool(ctx context.Context, src Source, r *Request) (err error) {
@@ -169,6 +189,9 @@ func (p *Pool) ofUser(ctx context.Context, src Source, r *Request) (err error) {
 	in := map[string]bool{}
 	for i := range list.Jobs {
 		in[list.Jobs[i].Pool] = true
+		if slices.Contains(listed, queue.State(list.Jobs[i].State)) && len(p.first) <= jobsShown {
+			p.first = append(p.first, list.Jobs[i].ID)
+		}
 	}
 	own, pool := []views.PoolView(nil), share.UserPool(p.User)
 	for _, v := range p.Shares.Pools {
