@@ -53,7 +53,7 @@ func summaryOf(loop *engine.Loop) api.Summary {
 	capacity, free, unit := loop.Capacity()
 	running, waiting := loop.Running()
 	out := api.Summary{Waiting: waiting, Queued: views.Queued(loop), Running: running, Unit: unit, Capacity: capacity, Free: free,
-		Endless: views.Endless(loop)}
+		Endless: views.Endless(loop), Away: views.Away(loop)}
 	st := loop.Stats()
 	if out.Started = st.Started; !st.LastStep.IsZero() {
 		out.LastStep = &st.LastStep

@@ -131,6 +131,20 @@ func addWindows(s *engine.State, v *NodeView, id cluster.NodeID, now time.Time) 
 // keptShown is the maximum number of jobs in Kept.
 const keptShown = 10
 
+// Away returns the units of the nodes that are down, drained or in maintenance.
+func Away(l *engine.Loop) (units int64) {
+	return engine.Read(l, func(s *engine.State) (units int64) {
+		c := s.Core.Cluster()
+		unit := c.Number(c.Unit())
+		for _, n := range c.Nodes() {
+			if !n.State.Counts() && unit < len(n.Capacity) && !(unit < len(n.Uncounted) && n.Uncounted[unit]) {
+				units += n.Capacity[unit]
+			}
+		}
+		return units
+	})
+}
+
 // Endless reports whether a bridge takes any amount of the unit.
 func Endless(l *engine.Loop) bool {
 	return engine.Read(l, func(s *engine.State) bool {

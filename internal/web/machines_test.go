@@ -107,7 +107,10 @@ func TestDrain(t *testing.T) {
 	id := l.submit("markov", api.Spec{Name: "sim", Pool: "physics/markov", Request: map[string]int64{"cpu": 12},
 		LimitSeconds: 7200})
 	l.until(id, "running")
+	l.submit("markov", api.Spec{Name: "next", Pool: "physics/markov", Request: map[string]int64{"cpu": 12}})
+	l.wait("a job waits", func() bool { _, waiting := l.loop.Running(); return waiting > 0 })
 	status, _, text := l.get("/machines/drain?node=n1")
+	shows(t, text, "waiting job</b> can run on no other node that takes tasks, and waits until n1 is resumed")
 	if status != http.StatusOK || l.nodeState("n1") != "up" {
 		t.Fatalf("to ask gave %d, and the node is %s", status, l.nodeState("n1"))
 	}
@@ -129,12 +132,16 @@ func TestDrain(t *testing.T) {
 		t.Errorf("resume: %d, the node is %s", status, l.nodeState("n1"))
 	}
 	l.lose("n2")
+	_, _, text = l.get("/")
+	shows(t, text, ">99 cpu down or drained")
 	_, _, text = l.get("/machines")
 	shows(t, text, "machines/drain?node=n2")
 	if status, _ := l.post("/machines/drain", url.Values{"node": {"n2"}}); status != http.StatusOK ||
 		l.nodeState("n2") != "down" {
 		t.Errorf("drain of a node that is down: %d, it is %s", status, l.nodeState("n2"))
 	}
+	_, _, text = l.get("/policy")
+	shows(t, text, "drain node", "resume node")
 	_, _, text = l.get("/machines")
 	shows(t, text, "machines/resume?node=n2")
 	if status, text := l.post("/machines/resume", url.Values{"node": {"n2"}}); status != http.StatusOK ||
