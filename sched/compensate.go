@@ -30,7 +30,8 @@ func (f arrears) takeOver(t turn, at subRef) {
 	}
 	p.of = append(p.of, t)
 	if p.held.job == 0 && f.backfill.plan != nil {
-		f.holdFor(t, f.site.instantOf()+1) // before another job without room is held; with room now, it may start
+		// Hold nodes for this job before another job without room gets them. If this job has room now, it may start.
+		f.holdFor(t, f.site.instantOf()+1)
 	}
 }
 

@@ -50,7 +50,7 @@ func (s *Scheduler) AsFuture() *Future {
 // Once returns the future for a last question, which then needs no copy.
 func (u *Future) Once() *Future { return &Future{u.s, true} }
 
-// took returns the scheduler that time passes in to answer a question.
+// took returns a scheduler for one question: to answer the question, time will run ahead in this scheduler.
 func (u *Future) took() *Scheduler {
 	if !u.once {
 		return u.s.Fork()
@@ -185,7 +185,7 @@ func (v View) Window(key cluster.Key, tooLong time.Duration) time.Duration {
 		return 0
 	}
 	long := int64(planned(tooLong)) / int64(time.Second)
-	fits, not := int64(0), long // fits has room, if it is above 0; not has none
+	fits, not := int64(0), long // with the limit "fits", unless it is 0, a task has room; with "not" it has none
 	for not-fits > 1 {
 		if mid := (fits + not) / 2; v.Opening(key, time.Duration(mid)*time.Second) {
 			fits = mid

@@ -6,8 +6,8 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// Licenses are part of the plan, as amounts that belong to no node. Without them, a task behind could have taken the
-// license of a task by the time of its planned start, and the kept room would be useless.
+// Licenses are part of the plan, as amounts that belong to no node. Without them, a task from further back could take a
+// license that another task needs at its planned start, and the room kept for the other task would be useless.
 
 // licenseTotals is the total of each license, by number.
 func (c *quotas) licenseTotals() cluster.Vector {

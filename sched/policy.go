@@ -34,7 +34,8 @@ type Allotter interface {
 	Keyed
 	// Targets divides all slots by the children's weights, into entitlements.
 	Targets(whole int64, weights []float64) []int64
-	// Allot divides room free slots among all children, and returns how many slots each may start.
+	// Allot divides the free slots among all children, and returns how many slots each may start; room is the number of
+	// free slots.
 	Allot(room int64, children []Claimant) []int64
 	// Serves reports whether a child of that weight gets any slots at all.
 	Serves(weight float64) bool

@@ -71,7 +71,7 @@ func (a *Agent) reportOnce(ctx context.Context) bool {
 	}
 }
 
-// unreportedEnds returns a report with at most the number most of ends, without the ends in again.
+// unreportedEnds returns a report of unreported ends, without the ends in again. The argument most bounds their number.
 func (a *Agent) unreportedEnds(most int, again map[queue.Ref]error) api.ReportRequest {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -115,7 +115,7 @@ func (a *Agent) acknowledged(req api.ReportRequest, r *api.ReportResponse, again
 	a.drainReported = a.drainReported || req.Drain
 }
 
-// final reports whether the server would give the same answer to the same end again.
+// final reports whether the server would give the same answer if the same end were reported again.
 func final(err error) bool {
 	return lost(err) || errors.Is(err, queue.ErrInvalid)
 }
