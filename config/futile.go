@@ -46,7 +46,7 @@ func (f *futile) options(n *node, p *share.Pool, path string, scoot bool) {
 	}
 }
 
-// below checks the pools below p; above is the reclaim setting that p inherits.
+// below checks the pools below p. The argument above is the reclaim setting that p inherits.
 func (f *futile) below(n *node, p *share.Pool, above share.Reclaim) {
 	byName := poolsByName(p.Pools)
 	for _, e := range pairs(n.get("pools")) {

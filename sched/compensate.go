@@ -89,7 +89,7 @@ func (f arrears) shareFor(at subRef) float64 {
 	return f.tree.part(f.tree.learner(f.queues.all[at.queue].pool)) / f.dominance(f.queues.sub(at).key)
 }
 
-// holdFor holds nodes for the job of a turn, if it has no room before an instant.
+// holdFor holds nodes for the job of a turn, if the job has no room before an instant.
 func (f arrears) holdFor(t turn, before int64) {
 	r := f.queues.unplacedAt(t.at, t.job)
 	if !f.queues.waitsForRoom(&r) || !f.keepRoom(&r) {

@@ -44,7 +44,7 @@ func (s *Scheduler) Exchange(was Job, is []Job, t time.Time) {
 	s.reserve.keepRoomOf(at, now)
 }
 
-// keepRoomOf lets a job keep its planned start when it moves to another sub-queue: the room was promised for an
+// keepRoomOf lets a job keep its planned start when it moves to another sub-queue: that room was promised for an
 // instant, and a new priority does not change that.
 func (f *reserve) keepRoomOf(was subRef, now Job) {
 	k := &f.backfill.keep

@@ -262,8 +262,8 @@ func (v Explainer) firstOf(in *inner) int32 {
 
 // BehindAt returns the first pool on the path to a leaf pool in which another child goes before the one on the path. It
 // checks only the first child in order. Children of an [Allotter] that run tasks and have equal keys do not count as
-// going before one another. next means that the leaf pool goes first in all pools on the path, and that no job waiting
-// for room might go before its jobs. (Jobs that wait for room are compared only once there is room.)
+// going before one another. The flag next means that the leaf pool goes first in all pools on the path, and that no job
+// waiting for room might go before its jobs. (Jobs that wait for room are compared only once there is room.)
 func (v Explainer) BehindAt(leaf PoolID) (pool PoolID, behind, next bool) {
 	way := v.way(int32(leaf))
 	next = !slices.ContainsFunc(v.s.gates.noRoom.active, v.s.site.cluster.Empty().Could)

@@ -84,8 +84,8 @@ func (p *patience) forget(job int64) {
 	}
 }
 
-// began records that a task of a job starts before another job, ahead, for which room is kept; ahead is 0 if the task
-// overtakes no job.
+// began records that a task of a job starts before another job, for which room is kept. The number of the other job is
+// 0 if the task overtakes no job.
 func (p *patience) began(job, ahead, now int64) {
 	for i := range p.of {
 		t := &p.of[i]

@@ -30,8 +30,8 @@ type OwnCluster struct {
 	Largest float64   // largest lateness, in seconds
 }
 
-// End records the end of a task that occupied width slots since it started, and returns its lateness. slots is the
-// size of the private cluster; if it is 0, nothing is late.
+// End records the end of a task that occupied the number width of slots since the instant started, and returns its
+// lateness. slots is the size of the private cluster; if it is 0, nothing is late.
 func (o *OwnCluster) End(slots, width float64, submitted, started, ended time.Time) time.Duration {
 	length := ended.Sub(started)
 	if slots <= 0 || length < 0 {

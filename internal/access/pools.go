@@ -23,7 +23,8 @@ func nearest[T any](r *Rules, path string, field func(Pool) []T) (all []T, of st
 	}
 }
 
-// creates returns the pools that jobs may create at or below a path, as rules; any says that jobs may create all.
+// creates returns the pools that jobs may create at or below a path, as rules; the second result says that jobs may
+// create all.
 func (r *Rules) creates(path string) (rules *share.PlacementRules, any bool) {
 	templates, of, said := nearest(r, path, func(p Pool) []string { return p.Create })
 	if !said {

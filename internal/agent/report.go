@@ -71,7 +71,7 @@ func (a *Agent) reportOnce(ctx context.Context) bool {
 	}
 }
 
-// unreportedEnds returns a report of unreported ends, without the ends in again. The argument most bounds their number.
+// unreportedEnds returns a report of unreported ends, at most the number most, without the ends in the argument again.
 func (a *Agent) unreportedEnds(most int, again map[queue.Ref]error) api.ReportRequest {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -90,8 +90,8 @@ func (a *Agent) unreportedEnds(most int, again map[queue.Ref]error) api.ReportRe
 	}
 }
 
-// acknowledged forgets everything in a report that the server has accepted. It adds to again the ends that the server
-// could not record.
+// acknowledged forgets everything in a report that the server has accepted. It adds the ends that the server could not
+// record to the argument again.
 func (a *Agent) acknowledged(req api.ReportRequest, r *api.ReportResponse, again map[queue.Ref]error) {
 	over := make(map[queue.Ref]bool, len(req.Finished))
 	for i, f := range req.Finished {
@@ -138,7 +138,7 @@ func refsOf(all []given) []queue.Ref {
 	return refs
 }
 
-// aged returns the ends with their ages at now.
+// aged returns the ends with their ages at the present instant.
 func aged(ends []api.Finished, now time.Time) []api.Finished {
 	out := slices.Clone(ends)
 	for i := range out {

@@ -40,8 +40,8 @@ var boosts = override[Boost]{
 	record: func(b Boost) queue.AuditEntry { return queue.AuditEntry{Who: b.By, Subject: b.Pool, Old: b.text()} },
 }
 
-// Boost boosts the pool or the user's pool that b names, and returns the boost with its number. from is the channel of
-// the request, such as socket.
+// Boost boosts the pool or the user's pool that b names, and returns the boost with its number. The argument from is
+// the channel of the request, such as socket.
 func (o *Overrides) Boost(ctx context.Context, b Boost, from string) (Boost, error) {
 	switch err := sched.CheckFactor(b.Factor); {
 	case err != nil:

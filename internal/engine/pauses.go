@@ -30,7 +30,8 @@ var pauses = override[Pause]{
 }
 
 // Pause pauses the pool or the user's pool that p names, and returns the pause. A new pause replaces an earlier one of
-// the pool, if all functions in may allow that. from is the channel of the request, such as socket.
+// the pool, if all functions in the argument may allow that. The argument from is the channel of the request, such as
+// socket.
 func (o *Overrides) Pause(ctx context.Context, p Pause, from string, may ...func(Pause) error) (Pause, error) {
 	now := time.Now()
 	if err := checkOverride(p.Until, p.Reason, now); err != nil {

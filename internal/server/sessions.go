@@ -118,8 +118,8 @@ func (x *browsers) begin(code string) (shown string, uid int, ok bool) {
 	return shown, l.uid, true
 }
 
-// use returns the session of the text that a browser presents, for one request, or nil. The caller calls done when the
-// request has ended.
+// use returns the session of the text that a browser presents, for one request, or nil. The caller calls the returned
+// function when the request has ended.
 func (x *browsers) use(shown string) (b *browser, done func()) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -87,7 +87,8 @@ func (s *Store) snapshot(ctx context.Context, t pgx.Tx, some []int64, f func(que
 	}, args...)
 }
 
-// reportRow describes a job in a snapshot by changes; again has the tasks of the job that run or wait again.
+// reportRow describes a job in a snapshot by changes; The argument again has the tasks of the job that run or
+// wait again.
 func reportRow(r *row, again []queue.Task, now time.Time, f func(queue.Change) error) error {
 	if r.Tasks == 1 && r.one.Attempt > 0 {
 		again = []queue.Task{r.one}

@@ -118,7 +118,7 @@ func (m *memory) claim(ref queue.Ref, holder string, now time.Time, known chan s
 	return true
 }
 
-// spare permits the renewal of leases again if they were not ended after all. It also closes the channel known.
+// spare permits the renewal of leases again if they were not ended after all. It also closes the given channel.
 func (m *memory) spare(refs []queue.Ref, known chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -36,7 +36,8 @@ func Gather(j *queue.Job, tasks []*queue.Task, now time.Time) (more int, undone 
 	return more, undone
 }
 
-// Due reports whether all tasks of a gang wait and may start, and whether a want names a holder for each.
+// Due reports whether all tasks of a gang wait and may start, and whether the [queue.Want] names a holder for
+// each.
 func Due(j *queue.Job, want queue.Want, tasks []*queue.Task, now time.Time) bool {
 	if j.Gang < 2 || len(want.Nodes) != j.Gang || j.Waiting != j.Tasks || !Eligible(j) || j.Begin.After(now) {
 		return false
