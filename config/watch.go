@@ -39,7 +39,7 @@ type watcher struct {
 	abs  string
 	f    func(*Config)
 	bad  func(error)
-	hash string // hash of the current configuration; "" after a bad one, so that f is called
+	hash string // hash of the current configuration; "" after a bad file, so that f is called
 
 	subscribe func(dir string) // nil without events
 }
