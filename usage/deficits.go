@@ -107,8 +107,8 @@ func (d *Deficits) Set(i int, weight, least, most float64) {
 	d.settle()
 }
 
-// guardOf is the guard of a child: half of the most that it can use if that is still far above its part, else all
-// of it.
+// guardOf is the guard of a child: half of the largest amount that it can use, if that half is still far above its
+// part; else the whole amount.
 func (d *Deficits) guardOf(k *debtor) float64 {
 	if half := k.max / 2; !math.IsInf(d.level, 1) && half > 2*k.weight*d.level && half > k.min {
 		return half

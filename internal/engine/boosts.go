@@ -87,7 +87,7 @@ func (b *Boost) aim(s *State, accounts queue.Accounts, now time.Time) (weight fl
 	return core.View(id).Weight, nil
 }
 
-// Unboost ends a boost early, if all functions in may allow it.
+// Unboost ends a boost early, if all functions in the argument may allow it.
 func (o *Overrides) Unboost(
 	ctx context.Context, id int64, by, from string, may ...func(Boost) error,
 ) (b Boost, err error) {

@@ -88,7 +88,7 @@ func pauseCalled(s *State, pool string) (Pause, error) {
 	return p, nil
 }
 
-// Resume ends the pause of a pool, and returns it, if all functions in may allow that.
+// Resume ends the pause of a pool, and returns it, if all functions in the argument may allow that.
 func (o *Overrides) Resume(
 	ctx context.Context, pool, by, from string, may ...func(Pause) error,
 ) (p Pause, err error) {

@@ -100,8 +100,8 @@ func (g *guarded) Read(f func(*State)) {
 	f(&g.state)
 }
 
-// Update calls f, which may change the state. If f touches the state there is a new version; if f wakes the engine it
-// takes a turn.
+// Update calls f, which may change the state. If f touches the state there is a new version; if f wakes the engine, the
+// engine takes a turn.
 func (g *guarded) Update(f func(*State)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
