@@ -37,7 +37,8 @@ type Use struct {
 	Late bool `json:"late,omitempty"`
 }
 
-// Behind is a task of a job that a planned start holds back: its request, and for how long it may use it.
+// Behind is a task of a job that a planned start holds back: the request of the task, and for how long the
+// task may use the room.
 type Behind struct {
 	Need    map[string]int64 `json:"need"`
 	Seconds float64          `json:"seconds"`
