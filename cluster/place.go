@@ -19,7 +19,7 @@ func (c *Cluster) Room(s Key) bool { return c.fleet.room(&c.requests.all[s]) }
 // Place returns the best node on which a task with the key fits now. It reports false if there is none.
 func (c *Cluster) Place(s Key) (NodeID, bool) { return c.fleet.place(&c.requests.all[s]) }
 
-// PlaceOn is Place restricted to nodes for which ok holds.
+// PlaceOn is Place restricted to nodes for which the function ok returns true.
 func (c *Cluster) PlaceOn(s Key, ok func(NodeID) bool) (NodeID, bool) {
 	return c.fleet.placeOn(&c.requests.all[s], ok)
 }

@@ -286,7 +286,8 @@ type Auditor interface {
 	// Audited returns the entries that match, newest first.
 	Audited(ctx context.Context, q AuditQuery) ([]AuditEntry, error)
 	// Redact removes secrets from the record: in each entry it replaces the texts Old, New and Note by the results of
-	// hide. It keeps settings as Audit does, in the same transaction. Where the store can, it overwrites the old text.
+	// the function hide. It keeps settings as Audit does, in the same transaction. Where the store can, it overwrites
+	// the old text.
 	Redact(ctx context.Context, hide func(string) string, settings map[string]string) error
 }
 

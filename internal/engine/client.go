@@ -98,7 +98,7 @@ func (c *Client) checkKind(kind string) error {
 	return c.kinds(kind)
 }
 
-// submitBy checks the jobs and adds the valid ones by calling add.
+// submitBy checks the jobs and adds the valid jobs by calling the function add.
 func (c *Client) submitBy(ctx context.Context, jobs []queue.Job, check func(*queue.Job) error, add adder) ([]queue.Submission, error) {
 	own, out := c.settled(jobs, nil, check)
 	if err := submitSettled(ctx, own, out, add); err != nil {

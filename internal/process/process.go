@@ -88,7 +88,7 @@ func (p *Process) Stop(cause string, state queue.State) {
 	})
 }
 
-// Kill kills the whole process group at once, even one that is being stopped; the first cause counts.
+// Kill kills the whole process group at once, even a group that is being stopped; the first cause counts.
 func (p *Process) Kill(cause string, state queue.State) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

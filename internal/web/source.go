@@ -96,7 +96,7 @@ type PoolSource interface {
 	Unboost(ctx context.Context, id int64) (*api.BoostResponse, error)
 	// Pause keeps the jobs of a pool from starting.
 	Pause(ctx context.Context, r api.PauseRequest) (*api.PauseResponse, error)
-	// Resume lets it start again.
+	// Resume lets the jobs of a paused pool start again.
 	Resume(ctx context.Context, pool string) (*api.PauseResponse, error)
 	// History returns the history of a pool between two instants; a zero second instant means now.
 	History(ctx context.Context, pool string, since, until time.Time) (*api.PoolHistory, error)
