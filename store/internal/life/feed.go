@@ -7,7 +7,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// The feed keeps changes in chunks. For slow readers, it keeps about the last keep of them.
+// The feed keeps changes in chunks. For slow readers, it keeps about as many of the latest changes as the
+// constant keep says.
 const (
 	feedChunk = 1024
 	keep      = 32 * feedChunk
