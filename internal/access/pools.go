@@ -10,7 +10,8 @@ import (
 // Anything stands for every pool that a job may name, every priority, or every quality of service.
 const Anything = "*"
 
-// nearest returns the field of a pool, or of the nearest pool above that sets it. of is the path of that pool.
+// nearest returns the field of a pool, or of the nearest pool above that sets it. The result of is the path of that
+// pool.
 func nearest[T any](r *Rules, path string, field func(Pool) []T) (all []T, of string, said bool) {
 	for {
 		if all := field(r.Pools[path]); all != nil {
@@ -160,8 +161,8 @@ func (r *Rules) Priorities(path string) (names []string, said bool) {
 	return names, said
 }
 
-// CheckPriority checks whether jobs of a principal may have a priority in a pool. usual is true for priorities that
-// they may have where the configuration sets none.
+// CheckPriority checks whether jobs of a principal may have a priority in a pool. The argument usual is true for
+// priorities that they may have where the configuration sets none.
 func (r *Rules) CheckPriority(p *Principal, path, name string, usual bool) error {
 	names, said := r.Priorities(path)
 	switch {

@@ -10,7 +10,7 @@ import (
 
 // Waits describes how long tasks waited before their first starts, as [Read] counts it.
 type Waits struct {
-	// Since and Until are the window. If Cut, it begins later than requested.
+	// Since and Until are the window. If Cut is set, the window begins later than requested.
 	Since, Until time.Time
 	Cut          bool
 	// Row is the row of all tasks.

@@ -18,7 +18,7 @@ const (
 )
 
 // Until calls the function look until its second result is true. If that never happens, the test fails and
-// prints the last first result.
+// prints the first result of the last call.
 func Until(t testing.TB, what string, look func() (seen any, done bool)) {
 	t.Helper()
 	var seen any
