@@ -64,8 +64,8 @@ func (a *App) tick(ctx context.Context, c cron) {
 	}
 }
 
-// waitUntil waits until the clock reads at. It checks the clock at intervals, because someone may set it, and because
-// timers stop while the machine sleeps. It returns false if ctx has ended.
+// waitUntil waits until the clock shows the instant at. It checks the clock at intervals, because someone may set it,
+// and because timers stop while the machine sleeps. It returns false if ctx has ended.
 func waitUntil(ctx context.Context, at time.Time) bool {
 	for {
 		left := time.Until(at)

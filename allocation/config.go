@@ -44,7 +44,7 @@ type UserLimits struct {
 	Jobs  int // jobs with tasks that have not started
 	Tasks int // unstarted tasks of these jobs
 	Pools int // pools that the user's jobs made and the configuration does not name
-	// Running are the user's tasks that run at once; further ones wait.
+	// Running bounds the user's tasks that run at once; further tasks wait.
 	Running int
 }
 

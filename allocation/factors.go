@@ -38,7 +38,7 @@ func (c *Config) checkQOS(name string) error {
 	return queue.Invalidf("qos", "%q is not a quality of service; known: %s", name, strings.Join(c.Levels, ", "))
 }
 
-// CheckRaise refuses a change of priority that changes nothing, or that names an unknown one.
+// CheckRaise refuses a change of priority that changes nothing, or that names an unknown priority.
 func (c *Config) CheckRaise(a queue.Alteration) error {
 	if a.Priority == "" && a.QOS == nil && a.Nice == nil {
 		return queue.Invalidf("priority", "is missing: give a priority, a quality of service or a nice value")

@@ -11,7 +11,7 @@ import (
 // LimitError is an [ErrForbidden] about a job that asks for more time than its pool allows.
 type LimitError struct {
 	Pool  string        // of the job
-	Asked time.Duration // [NoLimit]: for no limit
+	Asked time.Duration // [NoLimit] if it asked for no limit
 	Max   time.Duration
 	Of    string // the pool that sets Max, the same or one above it; "" is the root
 }
@@ -47,7 +47,7 @@ func (c *Config) LimitIn(pool string, asked time.Duration) (time.Duration, error
 	return asked, nil
 }
 
-// settleLimit gives a job the time limit of its pool if it names none, and refuses one above the pool's maximum.
+// settleLimit gives a job the time limit of its pool if it names none, and refuses a limit above the pool's maximum.
 func (c *Config) settleLimit(j *queue.Job) (err error) {
 	limit, err := c.LimitIn(j.Pool, j.Limit)
 	if err == nil {

@@ -82,7 +82,7 @@ func instead(c *Config, j *queue.Job, n Naming, administrator string) string {
 }
 
 // usable returns some of the pools into which the asking user may submit the job: the pool of placement first, then
-// leaf pools by name. more is the number of further such pools in the configuration.
+// leaf pools by name. The second result is the number of further such pools in the configuration.
 func (c *Config) usable(j *queue.Job, n Naming) (some []string, more int) {
 	may := func(path string) bool {
 		other := *j
@@ -113,9 +113,9 @@ func (c *Config) usable(j *queue.Job, n Naming) (some []string, more int) {
 	return some, more
 }
 
-// whose reports in own whether the pool of a job is its user's own: the configuration names the pool after the user,
-// or sends the user's jobs there regardless of their kind and requestor. (Users choose kind and requestor, so these
-// prove nothing.) others reports whether the pool is another user's own.
+// whose sets own if the pool of a job is its user's own: the configuration names the pool after the user, or sends
+// the user's jobs there regardless of their kind and requestor. (Users choose kind and requestor, so these prove
+// nothing.) It sets others if the pool is another user's own.
 func (c *Config) whose(j *queue.Job) (own, others bool) {
 	plain := queue.Job{User: j.User, Group: j.Group, Requestor: j.User}
 	placed := plain

@@ -123,8 +123,8 @@ func (e Empty) Holds(a Amounts, must Constraint) (nodes int, tasks int64) {
 	return nodes, tasks
 }
 
-// GangRoom is the largest number of tasks of a gang that fit at one server: if no task ran on its nodes that take
-// tasks, and now.
+// GangRoom returns how many tasks of a gang fit at most at one server, on its nodes that take tasks: if no task
+// ran there, and now.
 func (e Empty) GangRoom(s Key) (ever, now int) {
 	req := &e.requests.all[s]
 	takes := func(n *Node) bool { return n.said.Counts() && req.must.Allows(n.Labels) }

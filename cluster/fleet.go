@@ -157,7 +157,7 @@ func (f *fleet) ungroup(id NodeID) {
 	n.group = -1
 }
 
-// up restores the heap order towards the root after the node at i changed, and down towards the leaves.
+// up restores the heap order towards the root after the node at i changed; down does so towards the leaves.
 func (f *fleet) up(x *group, i int) {
 	id := x.ids[i]
 	for ; i > 0 && x.ids[(i-1)/2] > id; i = (i - 1) / 2 {

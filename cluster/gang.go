@@ -41,7 +41,7 @@ func place(hosts []host, n int, spread bool, to []NodeID) []NodeID {
 }
 
 // hosts returns the nodes that could take tasks of a gang. For each node, of returns how many tasks it could take,
-// its free amount of the scarce resource, and whether it goes last.
+// its free amount of the scarce resource, and whether the node goes last.
 func (f *fleet) hosts(req *request, of func(NodeID) (tasks int, free int64, last bool)) (hosts []host) {
 	f.refresh(req)
 	for i := range f.nodes {

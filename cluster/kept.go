@@ -30,7 +30,7 @@ func (r Kept) Release() {
 }
 
 // Place is [Cluster.Place] for tasks behind the job that the room is kept for: it prefers nodes with kept room for
-// which ok holds, and otherwise takes any other node.
+// which the function ok returns true, and otherwise takes any other node.
 func (r Kept) Place(s Key, ok func(NodeID) bool) (NodeID, bool) {
 	f, req := &r.c.fleet, &r.c.requests.all[s]
 	if len(f.nodes) == 1 {

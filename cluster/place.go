@@ -19,12 +19,12 @@ func (c *Cluster) Room(s Key) bool { return c.fleet.room(&c.requests.all[s]) }
 // Place returns the best node on which a task with the key fits now. It reports false if there is none.
 func (c *Cluster) Place(s Key) (NodeID, bool) { return c.fleet.place(&c.requests.all[s]) }
 
-// PlaceOn is Place restricted to nodes for which ok holds.
+// PlaceOn is Place restricted to nodes for which the function ok returns true.
 func (c *Cluster) PlaceOn(s Key, ok func(NodeID) bool) (NodeID, bool) {
 	return c.fleet.placeOn(&c.requests.all[s], ok)
 }
 
-// PlaceUntil is Place for a task planned to run from now to end.
+// PlaceUntil is Place for a task planned to run from the instant now until the instant end.
 func (c *Cluster) PlaceUntil(s Key, now, end int64) (NodeID, bool) {
 	if !c.windows.Any() {
 		return c.Place(s)
@@ -33,9 +33,9 @@ func (c *Cluster) PlaceUntil(s Key, now, end int64) (NodeID, bool) {
 	return c.PlaceOn(s, func(id NodeID) bool { return c.fleet.nodes[id].OpenFor(window, now, end) })
 }
 
-// PlaceGang finds nodes for all tasks of a gang, and appends one node per task to the list. If room is nil, a node
-// takes all tasks that fit now; otherwise at most the number that room returns, and nodes that room marks as last
-// go last. It reports false if there is no room for the whole gang.
+// PlaceGang finds nodes for all tasks of a gang, and appends one node per task to the list. If the function room
+// is nil, a node takes all tasks that fit now. Otherwise it takes at most the number that the function returns,
+// and nodes that the function marks as last go last. It reports false if there is no room for the whole gang.
 func (c *Cluster) PlaceGang(s Key, room func(NodeID) (tasks int, last bool), to []NodeID) ([]NodeID, bool) {
 	req := &c.requests.all[s]
 	if !c.fleet.room(req) {
@@ -61,7 +61,7 @@ func (c *Cluster) PlaceGang(s Key, room func(NodeID) (tasks int, last bool), to 
 	return place(hosts, n, spread, to), true
 }
 
-// PlaceGangUntil is PlaceGang for tasks planned to run from now to end.
+// PlaceGangUntil is PlaceGang for tasks planned to run from the instant now until the instant end.
 func (c *Cluster) PlaceGangUntil(s Key, now, end int64, to []NodeID) ([]NodeID, bool) {
 	if !c.windows.Any() {
 		return c.PlaceGang(s, nil, to)

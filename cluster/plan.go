@@ -152,7 +152,7 @@ func (l *timeline) join(i int) {
 	l.free = slices.Delete(l.free, i*l.wide, (i+1)*l.wide)
 }
 
-// Advance moves the start of the plan to now: earlier steps are no longer needed.
+// Advance moves the start of the plan to the instant now: earlier steps are no longer needed.
 func (p *Plan) Advance(now int64) { p.now = max(p.now, now) }
 
 func (l *timeline) advance(now int64) {
@@ -195,18 +195,18 @@ func (l *timeline) covers(i int, need Vector) bool {
 }
 
 // Earliest returns the first instant in [from, before) at which a task with the key finds room on some node for
-// length, and the first such node. A length that would pass Forever ends there.
+// length, and the first such node. A time span that would go beyond Forever ends at Forever.
 func (p *Plan) Earliest(s Key, length, from, before int64) (at int64, id NodeID, found bool) {
 	return p.search(s, length, from, before, nowhere)
 }
 
 // Sooner looks for a start in [from, at) for a task with the key whose room is [at, at+length) on the node id. The
-// own room of the task on that node counts as free.
+// room of the task itself on that node counts as free.
 func (p *Plan) Sooner(s Key, length, from, at int64, id NodeID) (int64, NodeID, bool) {
 	return p.search(s, length, from, at, id)
 }
 
-// SoonerOn is Sooner on the node id only, for a task that has its room on the node own.
+// SoonerOn is Sooner on the node id only, for a task whose own room is on another given node.
 func (p *Plan) SoonerOn(id NodeID, s Key, length, from, at int64, own NodeID) (int64, bool) {
 	req, until := &p.c.requests.all[s], int64(Forever)
 	if id == own {
@@ -221,8 +221,8 @@ func (p *Plan) SoonerOn(id NodeID, s Key, length, from, at int64, own NodeID) (i
 // nowhere stands for no node.
 const nowhere NodeID = -1
 
-// search finds the first instant in [from, before) with room for length. On the node own, the room after before
-// already belongs to the task.
+// search finds the first instant in [from, before) with room for length. On the task's own node, the room from the
+// instant before on already belongs to the task.
 func (p *Plan) search(s Key, length, from, before int64, own NodeID) (at int64, id NodeID, found bool) {
 	mine, req := before, &p.c.requests.all[s]
 	for i := range p.lines {
@@ -261,8 +261,8 @@ func (p *Plan) earliestOn(id NodeID, req *request, length, from, before, until i
 	return 0, false
 }
 
-// earliest finds the first instant in [from, before) at which the needed amounts are free for length, or at least
-// up to until. After until they are free anyway.
+// earliest finds the first instant in [from, before) at which the needed amounts are free for the length, or at
+// least up to the instant until. After that instant they are free anyway.
 func (l *timeline) earliest(need Vector, length, from, before, until int64) (int64, bool) {
 	if l.wide == 1 && len(need) == 1 {
 		return l.earliestOfOne(need[0], length, from, before, until)
@@ -309,7 +309,7 @@ func (l *timeline) earliestOfOne(need, length, from, before, until int64) (int64
 	return 0, false
 }
 
-// short returns the first step from i on, and before end, that lacks a needed amount; -1 if there is none.
+// short returns the first step in [i, end) that lacks a needed amount; -1 if there is none.
 func (l *timeline) short(i int, end int64, need Vector) int {
 	for ; i < len(l.at) && l.at[i] < end; i++ {
 		if !l.covers(i, need) {

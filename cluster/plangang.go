@@ -23,8 +23,8 @@ func (p *Plan) Holds(id NodeID, s Key, from, to int64) int {
 // freeIn returns the free resources in a step.
 func (l *timeline) freeIn(i int) Vector { return l.free[i*l.wide : (i+1)*l.wide] }
 
-// EarliestGang returns the first instant in [from, before) at which all tasks of a gang find room for length, and
-// appends one node per task to the list.
+// EarliestGang returns the first instant in [from, before) at which all tasks of a gang find room for a length of
+// time, and appends one node per task to the list.
 func (p *Plan) EarliestGang(s Key, length, from, before int64, to []NodeID) (int64, []NodeID, bool) {
 	req, have := &p.c.requests.all[s], 0
 	changes := p.changes(s, length, from, before)

@@ -28,5 +28,6 @@ func (c *Cluster) Gang(s Key) (tasks int, spread bool) {
 	return int(max(1, req.gang)), req.spread
 }
 
-// Width is the number of units that a task with the key occupies. It is charged for them unless there are charges.
+// Width is the number of units that a task with the key occupies. It is charged for them, unless the configuration
+// sets charges.
 func (c *Cluster) Width(s Key) float64 { return float64(c.requests.all[s].need[0]) }

@@ -15,7 +15,7 @@ func (f *fleet) room(req *request) bool {
 	return ok
 }
 
-// placeOn is place restricted to nodes for which ok holds.
+// placeOn is place restricted to nodes for which the function ok returns true.
 func (f *fleet) placeOn(req *request, ok func(NodeID) bool) (NodeID, bool) {
 	if len(f.nodes) == 1 {
 		return 0, f.fits(0, req) && ok(0)

@@ -33,9 +33,9 @@ func (f *fleet) place(req *request) (NodeID, bool) {
 	return best.id, true
 }
 
-// searchRecent searches the nodes that became freer since the key had room on no node. If besides is set, it
-// skips nodes with kept room. It moves failed past the leading nodes on which the key does not fit, because these
-// need not be searched again.
+// searchRecent searches the nodes that became freer since the key had room on no node. If the flag besides is
+// set, it skips nodes with kept room. It moves failed past the leading nodes on which the key does not fit,
+// because these need not be searched again.
 func (f *fleet) searchRecent(req *request, recent []NodeID, failed *int, besides bool) (best candidate) {
 	for _, id := range recent {
 		if f.fits(id, req) && !(besides && f.isKept(id)) {
@@ -82,7 +82,7 @@ func (a *candidate) consider(b candidate) {
 	}
 }
 
-// search searches all groups of nodes. If besides is set, it skips nodes with kept room.
+// search searches all groups of nodes. If the flag besides is set, it skips nodes with kept room.
 func (f *fleet) search(req *request, besides bool) (best candidate) {
 	if !f.groups.made {
 		f.makeGroups()

@@ -130,7 +130,7 @@ func (w spans) next(window string, from int64) (begin, end int64) {
 	return Forever, Forever
 }
 
-// gap is the first time span in [begin, end) without a window other than own.
+// gap is the first time span in [begin, end) in which there is no window other than the task's own.
 func (w spans) gap(own string, begin, end int64) (int64, int64) {
 	for _, x := range w {
 		switch {
@@ -177,9 +177,9 @@ func (a *access) opens(window string, now int64) bool {
 	return begin <= now
 }
 
-// openings is the first time span, not before from, in which the node is open to such tasks. It returns the begin
-// and the end of the span, and last, which is at most before: tasks of the given length that fit into the span
-// begin before last.
+// openings is the first time span, not before from, in which the node is open to such tasks. It returns the
+// beginning and the end of the span, and a third instant, which is at most the argument before: tasks of the given
+// length that fit into the span begin before this instant.
 func (a *access) openings(window string, length, from, before int64) (begin, last, end int64) {
 	begin, end = a.Open(window, from)
 	if last = before; end < Forever {

@@ -227,7 +227,7 @@ func BridgeReference() string {
 	return b.String()
 }
 
-// Over copies to s the fields feed, half_life, slots, above and groups, as far as the file of b gives them.
+// Over sets fields of s to the values that the file of b gives: feed, half_life, slots, above and groups.
 func (b *Bridge) Over(s *Bridge) {
 	put := func(field string, f func()) {
 		if b.given[field] {

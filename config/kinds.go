@@ -15,7 +15,7 @@ import (
 // described returns a function that returns the schema.
 func described(schema object) func() object { return func() object { return schema } }
 
-// whole is an integer from least to most.
+// whole is an integer between two bounds, both included.
 func whole(least, most int) kind[int] {
 	return kind[int]{
 		word:   "integer",
@@ -49,7 +49,7 @@ func weight(check func(float64) error) kind[float64] {
 	return numbers(schema, func(_ string, v float64) error { return check(v) })
 }
 
-// bounded is a number above least and at most most.
+// bounded is a number above a lower bound, and at most an upper bound.
 func bounded(least, most float64) kind[float64] {
 	return numbers(object{"type": "number", "exclusiveMinimum": least, "maximum": most},
 		func(name string, v float64) error {

@@ -106,7 +106,7 @@ func siteExpression(name, doc string) field {
 	return f
 }
 
-// between is a number from least to most.
+// between is a number between two bounds, both included.
 func between(least, most float64) kind[float64] {
 	return numbers(object{"type": "number", "minimum": least, "maximum": most}, func(name string, v float64) error {
 		if !(v >= least && v <= most) {

@@ -61,7 +61,7 @@ func reclaimField() field {
 // patience is a duration, or off.
 func patience() kind[time.Duration] { return orNever(span(time.Second, "off"), "off") }
 
-// orNever stores a zero as [share.Never]; the file writes it as the word off. It omits an unset value from the
+// orNever stores a zero as [share.Never]; the file writes it as the word "off". It omits an unset value from the
 // canonical form.
 func orNever(k kind[time.Duration], off string) kind[time.Duration] {
 	read := k.read

@@ -9,7 +9,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// standardTime is the default limit of jobs without one. A pool writes none to override that of the pool above.
+// standardTime is the default limit of jobs without one. A pool writes none to override the default of the pool
+// above.
 func standardTime() kind[time.Duration] { return orNever(timeLimit("none"), "none") }
 
 func largestTime() kind[time.Duration] { return left(timeLimit("")) }

@@ -12,11 +12,11 @@ import (
 )
 
 // Watch watches the file from which c, the current configuration, was read. It calls f with each new valid
-// configuration, and bad with the problems of an invalid one; then the last good configuration stays current. Watch
-// misses no change since c was read. A value on poke makes it look at once, and call bad again if the file is still
-// bad. It never calls both functions at the same time. It returns when ctx ends.
+// configuration, and the function bad with the problems of an invalid one; then the last good configuration stays
+// current. Watch misses no change since c was read. A value on poke makes it look at once, and call the function bad
+// again if the file is still invalid. It never calls both functions at the same time. It returns when ctx ends.
 //
-// Unlike Load, Watch treats an empty or missing file as a bad one, because it is more likely half written or lost than
+// Unlike Load, Watch treats an empty or missing file as invalid, because it is more likely half written or lost than
 // intended. To configure nothing, write {}.
 func (c *Config) Watch(ctx context.Context, path string, poke <-chan struct{}, f func(*Config), bad func(error)) error {
 	abs, err := filepath.Abs(path)
@@ -39,7 +39,7 @@ type watcher struct {
 	abs  string
 	f    func(*Config)
 	bad  func(error)
-	hash string // hash of the current configuration; "" after a bad one, so that f is called
+	hash string // hash of the current configuration; "" after a bad file, so that f is called
 
 	subscribe func(dir string) // nil without events
 }

@@ -124,8 +124,8 @@ func (a *allotment) whole(c claims, amount int64) bool {
 	return a.room < before
 }
 
-// round divides the amount in proportion and reports whether it granted slots. It rounds parts down, because the
-// next round divides the rest; only if no part reaches a whole slot, the largest remainders get one slot each.
+// round divides the amount in proportion and reports whether it granted slots. It rounds parts down, because the next
+// round divides the rest. If no part reaches a whole slot, the largest remainders get one slot each.
 func (a *allotment) round(c claims, amount int64) bool {
 	sum, before := sumOf(c.of), a.room
 	if amount <= 0 || sum == 0 {
@@ -166,7 +166,7 @@ func (a *allotment) begun() []int64 {
 	return slices.Clone(a.grants)
 }
 
-// noted reports a finished round to note, if the round granted slots.
+// noted passes a finished round to the function note, if the round granted slots.
 func (a *allotment) noted(before []int64, parts func() []float64, amount int64, unit string) {
 	if a.note == nil || slices.Equal(before, a.grants) {
 		return

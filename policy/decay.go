@@ -17,7 +17,7 @@ import (
 //	priority = share - used        largest first
 //
 // share is the child's fraction of its siblings' weights. At the root, used is the child's service as a fraction of all
-// that the cluster could have given; below the root, as a fraction of the service of the pool above. If it were a
+// that the cluster could have given; below the root, as a fraction of the service of the pool above. If used were a
 // fraction of the cluster there too, the usage of a small pool's children would be negligible beside their shares, and
 // the child with the largest share would receive everything. Service counts by days: used(today) + f used(yesterday) +
 // f^2 used(the day before) + ..., over 7 days with f = 0.7; running tasks count with their service so far. Both numbers
@@ -89,10 +89,10 @@ func (d decayPolicy) Terms(p *sched.Pool, at sched.Setting) why.Terms {
 	return t
 }
 
-// Outlasts reports whether the child stays ahead of the other one, whatever the other received, even after a wait in
-// which the child's usage should have changed the order: see sched.GateView.Starves. The wait is a day or, with
-// half_life, the time for which usage counts. By then the child's past usage is about as large as it gets if nothing
-// changes.
+// Outlasts reports whether the child stays ahead of the other child, whatever service the other received: see
+// sched.GateView.Starves. It may stay ahead even after a wait in which its own usage should have changed the order. The
+// wait is a day or, with half_life, the time for which usage counts. By then the child's past usage is about as large
+// as it gets if nothing changes.
 func (d decayPolicy) Outlasts(child, other *sched.Pool, waited time.Duration, at sched.Setting) bool {
 	whole := at.MeanLife
 	switch {

@@ -22,9 +22,9 @@ import (
 // is free.
 //
 // Example, from the paper: nine processors and 18 GB; a's tasks take one processor and 4 GB, b's three and 1 GB. a
-// starts first, by age: a has 4 of 18 GB, 0.22, and b 0: b, 3 of 9 processors, 0.33; a, 8 of 18, 0.44; b, 6 of 9,
-// 0.67; a, 12 of 18, 0.67. Now nothing fits: three tasks of a and two of b run, and both have two thirds of their
-// dominant resource.
+// starts first, by age, and has 4 of 18 GB, 0.22. b has 0, so b starts, and has 3 of 9 processors, 0.33. Then a
+// starts (8 of 18 GB, 0.44), b (6 of 9 processors, 0.67), and a (12 of 18 GB, 0.67). Now nothing fits: three tasks
+// of a and two of b run, and both have two thirds of their dominant resource.
 type drfPolicy struct{}
 
 var drf = why.NewFormula("drf", "used / (total * weight)", "smallest first",

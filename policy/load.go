@@ -35,12 +35,13 @@ import (
 // rounding scoot rounds as Scoot does (see scoot.go), and never serves a load of 0%.
 //
 // Example 1 of the source: 1,000 slots, 290 free; loads 30, 25, 20, 15, 10 and 0%, running 200, 300, 0, 100, 110
-// and 0, waiting 290, 230, 150, 150, 90 and 328. Below their targets are c0 by 100, c2 by 200 and c3 by 50: of 290
-// they get 82, 165 (150 wait) and 41, and 17 are left. Now c0 lacks 18 and c3 9: 11 and 5, and the last slot is
-// 7/11 c0's: 94, 150, 46.
+// and 0, waiting 290, 230, 150, 150, 90 and 328. c0 is 100 below its target, c2 200 and c3 50. Their parts of 290
+// are 82, 165 (only 150 wait) and 41, so 17 are left. Now c0 lacks 18 and c3 9: they get 11 and 5. The last slot
+// goes to c0, whose part of it is 7/11. The grants are 94, 150 and 46.
 //
-// Another: ten slots, a 60%, b 40%, both waiting, six of a and three of b running: a is at its target 6 and b one
-// below 4: keys a 0 + (1 - 0.6), b -1: b. If no task of b waits, a takes the slot on loan.
+// Another example: of ten slots, a has a load of 60% and b of 40%. Tasks of both wait; six of a and three of b run.
+// a is at its target 6, and b is one below its target 4. The keys are 0 + (1 - 0.6) and -1, so b goes first. If no
+// task of b waits, a takes the slot on loan.
 type Load struct {
 	scoot     bool
 	rebalance share.Rebalance

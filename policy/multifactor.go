@@ -14,16 +14,17 @@ import (
 //	priority = age + fairshare + size + pool + qos + assoc + tres + site - nice        largest first
 //
 // Each term but nice is a weight times a factor. The factor of age is the time since the submission over max_age, at
-// most 1. That of fairshare is 2^(-usage / share). That of size is the fraction of the capacity that a task asks for,
-// or 1 minus it, and that of tres the fraction of each resource. The factors of pool and assoc are set in the tree,
-// that of qos in the configuration. All these factors are from 0 to 1. The factor of site is the value that a site rule
-// gives the job. nice counts as it is. Of jobs with equal priority the one submitted first goes first.
+// most 1. The factor of fairshare is 2^(-usage / share). The factor of size is the fraction of the capacity that a task
+// asks for, or 1 minus that fraction. The factors of tres are the fractions of each resource. The factors of pool and
+// assoc are set in the tree, the factor of qos in the configuration. All these factors are from 0 to 1. The factor of
+// site is the value that a site rule gives the job. nice counts as it is. Of jobs with equal priority the one submitted
+// first goes first.
 //
 // All terms are rounded to multiples of the same small power of two, so that their sum is exact.
 //
-// Example: weights age 1000 with max_age 7d, fairshare 10000. Job 8 of ann, submitted a day ago: age 142.857. Ann
-// has half the shares and received all past service: fairshare 10000 x 2^(-1 / 0.5) = 2500. Job 9 of bob, submitted
-// now; bob used nothing: 10000. Bob's goes first, 10000 against 2642.857.
+// Example: weights age 1000 with max_age 7d, fairshare 10000. Job 8 of ann, submitted a day ago: age 142.857. Ann has
+// half the shares and received all past service: fairshare 10000 x 2^(-1 / 0.5) = 2500. Job 9 of bob, submitted now;
+// bob used nothing: 10000. Bob's job goes first, 10000 against 2642.857.
 type multifactorPolicy struct{}
 
 var multifactor = why.NewFormula("multifactor", "age + fairshare + size + pool + qos + assoc + tres + site - nice",

@@ -13,8 +13,9 @@ import (
 // loans the rest by load percentage.
 //
 // Example 1 of the source: 1,000 workers, 290 idle. Targets 300, 250, 200, 150, 100, 0; running 200, 300, 0, 100,
-// 110, 0. Unused 100, 0, 200, 50: 29%, 57% and 14% of 290 are 85, 166 (150 wait) and 41; 14 are left. Unused 15 and
-// 9: 63% and 37% of 14 are 9 and 6, but only 5 are left: 94, 150, 46.
+// 110, 0. The classes lack 100, 0, 200 and 50 workers. 29%, 57% and 14% of 290 are 85, 166 (only 150 wait) and 41,
+// so 14 are left. Now two classes lack 15 and 9. 63% and 37% of 14 are 9 and 6, but after the 9 only 5 are left.
+// The grants are 94, 150 and 46.
 
 // hundred scales loads to percentages that add up to 100. With round, it rounds all loads but the largest down to
 // whole percentages, and the largest gets the rest.

@@ -43,7 +43,7 @@ type EndReader interface {
 	Ends(ctx context.Context, jobs []int64) ([]Task, error)
 }
 
-// MaxEnds bounds the tasks of a job in [EndReader.Ends], which reads every task of a job. It leaves out larger jobs.
+// MaxEnds bounds the tasks of a job in [EndReader.Ends], which reads every task of a job. Ends leaves out larger jobs.
 const MaxEnds = 1000
 
 // UserCount holds how many jobs of a user have unstarted tasks, and how many such tasks there are.

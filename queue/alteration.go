@@ -10,7 +10,8 @@ type Alteration struct {
 	QOS      *string // for Prioritise; nil changes nothing
 	Nice     *int    // for Prioritise; nil changes nothing
 	Pool     string  // for Move
-	// Limit is the new time limit, for Limit: [NoLimit] for none, 0 for that of the pool. For Move a client fills it in.
+	// Limit is the new time limit, for Limit: [NoLimit] for none, 0 for the limit of the pool. For Move a client fills
+	// it in.
 	Limit time.Duration
 	// Waiting, for Cancel, cancels only the waiting tasks: running tasks continue, and are not tried again if they fail.
 	Waiting bool

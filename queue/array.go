@@ -26,7 +26,7 @@ type Numbers struct {
 	sorted []int32 // indexes of the runs by their first numbers, if those do not overlap
 }
 
-// numberRun is the numbers first, first+step and so on, count of them. before counts the numbers in earlier runs.
+// numberRun stands for count numbers: first, first+step and so on. The field before counts the numbers in earlier runs.
 type numberRun struct{ first, step, count, before int }
 
 func (r numberRun) last() int { return r.first + (r.count-1)*r.step }
@@ -150,7 +150,7 @@ func (n Numbers) Index(number int) int {
 	return -1
 }
 
-// in returns the index among all tasks of a number in a run, or -1.
+// in returns the index, among all tasks, of a number of a run; -1 if the run lacks the number.
 func (n Numbers) in(r numberRun, number int) int {
 	if i := r.index(number); i >= 0 {
 		return r.before + i

@@ -57,7 +57,7 @@ type Job struct {
 	KeyUntilEnd bool
 	// Digest identifies the contents of a submission with a Key; a client fills it in. If the job that has the Key has
 	// another digest, this job is refused with [ErrKeyUsed], unless KeyUntilEnd is set. A job without a digest matches
-	// every one. Jobs from a store have none.
+	// every digest. Jobs from a store have none.
 	Digest string
 	Held   bool // waits until it is released
 
@@ -94,8 +94,8 @@ type Dependency struct {
 	On  DependsOn
 }
 
-// Wait reports whether a job must wait for the dependency, whose job is in the given state, "" if there is no such job.
-// It returns an error if the dependency can never be met.
+// Wait reports whether a job must wait for the dependency. The state is that of the dependency's job, "" if there is no
+// such job. It returns an error if the dependency can never be met.
 func (d Dependency) Wait(state State) (wait bool, err error) {
 	switch {
 	case state == "":
@@ -191,7 +191,7 @@ type Outcome struct {
 	// So it is probably missing on all machines. Stores do not keep NotFound.
 	NotFound bool `json:",omitempty"`
 	// Next is the pause before the next attempt, if the holder chooses it, from 0 to [MaxLimit]; if nil, the job's
-	// Backoff decides. A failed attempt still counts toward Job.Retries. A canceled one does not: the task was only
+	// Backoff decides. A failed attempt still counts toward Job.Retries. A canceled attempt does not: the task was only
 	// postponed. Stores do not keep Next.
 	Next *time.Duration `json:",omitempty"`
 }

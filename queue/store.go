@@ -21,18 +21,18 @@ type Store interface {
 	// the other items are still added.
 	Submit(ctx context.Context, jobs []*Job) ([]Submission, error)
 
-	// Lease takes one waiting task for each want, for holder, until ttl from now. A task of the wanted job must wait,
-	// be due and be allowed to run. If there is none, Lease leases a task of a job in Else, or returns a nil Lease.
-	// Tasks are taken by index, returned tasks first. Lease takes all tasks of a gang, each for the holder that the
-	// want names, or none.
+	// Lease leases one waiting task for each want to the holder, until ttl from now. A task of the wanted job must
+	// wait, be due and be allowed to run. If there is none, Lease leases a task of a job in Else, or returns a nil
+	// Lease. Tasks are taken by index, returned tasks first. Lease takes all tasks of a gang, each for the holder that
+	// the want names, or none.
 	Lease(ctx context.Context, holder string, wants []Want, ttl time.Duration) ([]Grant, error)
 
-	// Renew extends leases to ttl from now. It does not shorten a longer one.
+	// Renew extends leases to ttl from now. It does not shorten a longer lease.
 	Renew(ctx context.Context, refs []Ref, ttl time.Duration) ([]error, error)
 
 	// Progress records that attempts wait in another queueing system, or when they began there. A report that an
 	// attempt waits must be the first about it, and an attempt begins only once. An instant before the lease counts as
-	// its start, one in the future as now.
+	// its start, and an instant in the future as now.
 	Progress(ctx context.Context, all []Progress) ([]error, error)
 
 	// Finish ends attempts. An outcome must be Succeeded, Failed or Cancelled, else the verdict is [ErrInvalid]. A
@@ -72,7 +72,7 @@ type Store interface {
 	// [VerbUncancel] undoes a cancellation, and nothing else: waiting tasks that it canceled wait again, and tasks that
 	// it stopped wait for another attempt. Tasks that succeeded or failed keep that result. In a gang all tasks wait
 	// again, or none if one failed. Holds and dependencies stay. While tasks are still being stopped, the tasks that
-	// had waited do so again at once, the others as soon as they have stopped; a task that ends by itself first keeps
+	// had waited wait again at once, the others as soon as they have stopped; a task that ends by itself first keeps
 	// its result. Jobs that depended on this one and were canceled with it come back too, unless another dependency has
 	// ended so that they could never start. The change is refused if the job was not canceled, if all its tasks ended
 	// by themselves, or if it could never start.
@@ -91,8 +91,8 @@ type Store interface {
 	// [Store.Changes] continues. It reports a running task that must stop in two changes: first Runs, then Stop.
 	Snapshot(ctx context.Context, f func(Change) error) (cursor int64, err error)
 
-	// Changes returns at most this number of changes after cursor, in commit order, and the next cursor. It leaves out
-	// leases that the caller took and ended itself, but in a shared store includes those of others.
+	// Changes returns the changes after a cursor, at most the number most, in commit order, and the next cursor. It
+	// leaves out leases that the caller took and ended itself, but in a shared store includes those of others.
 	Changes(ctx context.Context, cursor int64, most int) ([]Change, int64, error)
 
 	// Close releases the resources of the store. Later calls fail with [ErrClosed].
@@ -155,7 +155,7 @@ type Query struct {
 	States    []State
 	Failing   bool      // with States: also jobs that have not ended and have a failed task
 	Waits     bool      // a task of the job waits; another may run
-	Since     time.Time // ended not before; jobs that have not ended match
+	Since     time.Time // ended then or later; jobs that have not ended match
 	After     int64     // ids above this
 	Before    int64     // ids below this, if above 0
 	Newest    bool      // by id descending
@@ -273,7 +273,7 @@ type RateKeeper interface {
 type Settings interface {
 	// Settings returns all values by their keys.
 	Settings(ctx context.Context) (map[string]string, error)
-	// Set keeps a value; an empty one removes the key.
+	// Set keeps a value; an empty value removes the key.
 	Set(ctx context.Context, key, value string) error
 }
 
@@ -286,7 +286,8 @@ type Auditor interface {
 	// Audited returns the entries that match, newest first.
 	Audited(ctx context.Context, q AuditQuery) ([]AuditEntry, error)
 	// Redact removes secrets from the record: in each entry it replaces the texts Old, New and Note by the results of
-	// hide. It keeps settings as Audit does, in the same transaction. Where the store can, it overwrites the old text.
+	// the function hide. It keeps settings as Audit does, in the same transaction. Where the store can, it overwrites
+	// the old text.
 	Redact(ctx context.Context, hide func(string) string, settings map[string]string) error
 }
 

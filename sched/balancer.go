@@ -64,12 +64,12 @@ func (b *balancer) serve() {
 			b.planned++
 		}
 	}
-	if b.planned > 0 { // not slots per child: a child might begin with a wide task in a narrow task's slots
+	if b.planned > 0 { // list the tasks: with slots per child, a child might use a narrow task's slots for a wide one
 		b.in.allotting.plan = plan{serial: b.s.site.events, pinned: true, turns: b.starts}
 	}
 }
 
-// begin creates the world, where the plan applies.
+// begin creates the world, a copy of the scheduler in which the plan applies.
 func (b *balancer) begin() {
 	b.starts = nil
 	b.copyWorld()

@@ -95,8 +95,8 @@ func (e *choice) tied(in *inner, o *order, at *Setting, i int, best int32, t *wh
 	return best
 }
 
-// goesBefore reports whether child A goes before child B. The numbers that order children of equal drift (same)
-// cannot compare children of different drift.
+// goesBefore reports whether child A goes before child B. The flag same means that the two have equal drift. Only
+// then can goesBefore compare their numbers Fixed.
 func goesBefore(a *why.Terms, idA int32, b *why.Terms, idB int32, same bool) bool {
 	switch {
 	case a.Key != b.Key:
@@ -185,8 +185,8 @@ func (e *choice) unbeaten(id int32) bool {
 	return !first.Divides() && first.Weight > 0
 }
 
-// leads reports whether the first child of pool a goes before that of pool b. A pool whose own policy does not
-// merge has no such child, so it goes first, like a user.
+// leads reports whether the first child of pool a goes before that of pool b. A pool whose own policy does not merge
+// counts as one without children, as a user does, so it goes first.
 func (e *choice) leads(a, b int32) bool {
 	ina, inb := &e.tree.inners[e.tree.pools[a].inner], &e.tree.inners[e.tree.pools[b].inner]
 	if ma, mb := ina.merges(), inb.merges(); !ma || !mb {
@@ -301,7 +301,8 @@ func (t *tree) compareParts(x, y int32) int {
 	if px.Weight == 0 || py.Weight == 0 {
 		return cmp.Compare(py.Weight, px.Weight)
 	}
-	if ux, uy := px.Service(t.site.now), py.Service(t.site.now); ux <= 0 || uy <= 0 { // so may the pools above
+	// If one has no service, the pools above it may have none, either.
+	if ux, uy := px.Service(t.site.now), py.Service(t.site.now); ux <= 0 || uy <= 0 {
 		return cmp.Compare(math.Max(0, ux), math.Max(0, uy))
 	}
 	left := usage.Product(px.Service(t.site.now), inx.counted.value(), py.Weight, t.pools[iny.id].Service(t.site.now))

@@ -30,7 +30,8 @@ func (f arrears) takeOver(t turn, at subRef) {
 	}
 	p.of = append(p.of, t)
 	if p.held.job == 0 && f.backfill.plan != nil {
-		f.holdFor(t, f.site.instantOf()+1) // before another job without room is held; with room now, it may start
+		// Hold nodes for this job before another job without room gets them. If this job has room now, it may start.
+		f.holdFor(t, f.site.instantOf()+1)
 	}
 }
 
@@ -88,7 +89,7 @@ func (f arrears) shareFor(at subRef) float64 {
 	return f.tree.part(f.tree.learner(f.queues.all[at.queue].pool)) / f.dominance(f.queues.sub(at).key)
 }
 
-// holdFor holds nodes for the job of a turn, if it has no room before an instant.
+// holdFor holds nodes for the job of a turn, if the job has no room before an instant.
 func (f arrears) holdFor(t turn, before int64) {
 	r := f.queues.unplacedAt(t.at, t.job)
 	if !f.queues.waitsForRoom(&r) || !f.keepRoom(&r) {

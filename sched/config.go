@@ -24,8 +24,8 @@ type Config struct {
 	// Window is how far ahead room is kept, under [EASY] and [Conservative]; 0 is no limit.
 	Window time.Duration
 	// Patience is how long a job may wait after room was first kept for it, before nodes are held for it. It
-	// applies under [EASY] and, unless jobs go in order of arrival, under [Conservative]. 0 is the run time, past
-	// or expected, of the longest task that ran when room was first kept.
+	// applies under [EASY] and, unless jobs go in order of arrival, under [Conservative]. If it is 0, the wait is
+	// bounded by the run time, past or expected, of the longest task that ran when room was first kept.
 	Patience time.Duration
 	NewJobs  NewJobs       // a boost of new jobs
 	HalfLife time.Duration // of decayed service; 0 is no decay
@@ -120,9 +120,9 @@ type NewJobs struct {
 // tasks are stopped so that it reaches the minimum or the entitlement, never more, under these rules:
 //
 //   - A pool that gives room is a sibling of the starving pool or of a pool above it, and keeps its entitlement and
-//     its minimum. So do the pools below it if suitable tasks allow; otherwise they keep the whole units of their
-//     parts. Room that protected tasks hold above the parts of their pools is missing to the others: their fair
-//     parts here are parts of the rest.
+//     its minimum. The pools below it keep theirs as well, if the tasks that can be stopped permit it; otherwise they
+//     keep the whole units of their parts. If a pool has protected tasks that hold more room than the part of the pool,
+//     the surplus is not available to the other pools. Their fair parts here are parts of the rest.
 //   - A job is stopped at most once in a grace period; a gang as a whole or not at all.
 //   - Each stop is needed: without it the waiting task would not fit.
 //   - The core itself is asked which task would start in the room. If it is not a task of the starving pool,

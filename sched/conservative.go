@@ -124,8 +124,8 @@ func (c *quotas) unlimited() {
 	}
 }
 
-// relist orders the waiting jobs that may start as the policy would start them. Kept room stays kept, even for jobs
-// that are now further behind than room is searched.
+// relist orders the waiting jobs that may start as the policy would start them. A job does not lose kept room, even if
+// it is now too far behind to be given new room.
 func (s *Scheduler) relist() {
 	k := &s.reserve.backfill.keep
 	kept := map[int64][]reserved{}

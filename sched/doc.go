@@ -28,8 +28,8 @@
 //
 //   - a policy orders the children of a pool. Implement [Keyed] or another interface of policy.go in a new file of
 //     package policy, and add a row to its table makers; [Config.NewPolicy] finds it by that name. Also implement
-//     replay.Rule in that file, else why --verify cannot check the policy. A rule sees only why.PoolEvidence, so build
-//     the key from numbers that a [Pool] has as well.
+//     replay.Rule in that file; otherwise the command "fairlead why --verify" cannot check the policy. A rule sees only
+//     why.PoolEvidence, so build the key from numbers that a [Pool] has as well.
 //   - a gate is a reason for which jobs wait although there is room. Implement gateKind (gate.go), give it a number
 //     in pool.go (see gate), and add a row to newKinds (kinds.go). A kind that time opens also implements clockKind
 //     (rategate.go is a model), and one that the end of a task opens implements endKind (licensegate.go);

@@ -9,8 +9,8 @@ import (
 // Several schedulers may share the waiting jobs: each starts tasks on its own nodes, and learns which tasks the
 // others start. Each counts the running tasks of all schedulers.
 
-// Take records that another scheduler started a task of a job on a node: the task no longer waits, and has run
-// since started. Unlike after [Scheduler.Adopt], the start counts under its rates, unless SetRate has already
+// Take records that another scheduler started a task of a job on a node: the task no longer waits, and has run since
+// the instant started. Unlike after [Scheduler.Adopt], the start counts under its rates, unless SetRate has already
 // counted it.
 func (s *Scheduler) Take(j Job, node cluster.NodeID, started, t time.Time) RunID {
 	s.Advance(t)
@@ -52,13 +52,15 @@ type SubQueue struct {
 	of   ask
 }
 
-// SubQueueOf returns the sub-queue that a task was started from. only means that it is the only task of its job.
+// SubQueueOf returns the sub-queue that a task was started from. The second result says whether the task is the only
+// one of its job.
 func (v View) SubQueueOf(id RunID) (l SubQueue, only bool) {
 	r := v.s.running.run(id)
 	return SubQueue{r.pool, r.ask()}, r.begun < 0
 }
 
-// Alike returns the first jobs of a sub-queue that have one task each, in order, up to the number most.
+// Alike returns, in order, the first jobs of a sub-queue that have one task each. It returns at most as many jobs as
+// the argument most says.
 func (v View) Alike(of SubQueue, most int) (ids []int64) {
 	n := v.s.tree.pools[of.leaf].queue
 	if n < 0 {
@@ -83,7 +85,7 @@ func (v View) Alike(of SubQueue, most int) (ids []int64) {
 	return ids
 }
 
-// JobOf returns the job of a running task, as if one waiting task of it had been added.
+// JobOf returns the job of a running task, in the form in which Add takes a job with one waiting task.
 func (v View) JobOf(id RunID) Job {
 	r := v.s.running.run(id)
 	return Job{ID: r.job, Pool: v.s.growth.Pool(v.s.tree.Path(PoolID(r.pool))), Key: r.key,

@@ -65,7 +65,7 @@ func (s *Scheduler) FinishAt(id RunID, ended, t time.Time, learn bool) {
 }
 
 // Abort records that a task did not start after all, as if it had never been chosen: it does not count under its
-// rates. If back is set, it waits again.
+// rates. If the flag back is set, the task waits again.
 func (s *Scheduler) Abort(id RunID, t time.Time, back bool) {
 	s.Advance(t)
 	r, most := *s.running.run(id), int32(0)
@@ -82,8 +82,8 @@ func (s *Scheduler) Abort(id RunID, t time.Time, back bool) {
 	}
 }
 
-// Adopt adds a task that already ran on the node, since started, when the scheduler was created. The job's other
-// tasks are added separately.
+// Adopt adds a task that already ran on the node when the scheduler was created, and had run since the instant
+// started. The job's other tasks are added separately.
 func (s *Scheduler) Adopt(j Job, node cluster.NodeID, started, t time.Time) RunID {
 	s.site.events++
 	s.Advance(t)

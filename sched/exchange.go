@@ -2,9 +2,9 @@ package sched
 
 import "time"
 
-// Exchange replaces a waiting job: with another priority or class, or with other begin times of its tasks. Each job
-// in is stands for some of its waiting tasks. Exchange withdraws was and adds is without making any pool look idle
-// for a moment: a pool that had been idle would return as from an absence, and lose its place in the order.
+// Exchange gives the waiting job "was" another priority or class, or gives its tasks other begin times. The jobs in
+// "is" take its place, and each of them stands for some of its waiting tasks. In the meantime no pool looks idle: a
+// pool that had been idle would return as from an absence, and lose its place in the order.
 func (s *Scheduler) Exchange(was Job, is []Job, t time.Time) {
 	s.Advance(t)
 	b, begun := s.queues.begunOf[was.ID]
@@ -44,7 +44,7 @@ func (s *Scheduler) Exchange(was Job, is []Job, t time.Time) {
 	s.reserve.keepRoomOf(at, now)
 }
 
-// keepRoomOf lets a job keep its planned start when it moves to another sub-queue: the room was promised for an
+// keepRoomOf lets a job keep its planned start when it moves to another sub-queue: that room was promised for an
 // instant, and a new priority does not change that.
 func (f *reserve) keepRoomOf(was subRef, now Job) {
 	k := &f.backfill.keep

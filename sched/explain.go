@@ -15,8 +15,8 @@ type Explainer struct{ s *Scheduler }
 func (s *Scheduler) Explain() Explainer { return Explainer{s} }
 
 // Comparisons returns, for each pool on the path from the root to a leaf pool, how its children compare, by the terms
-// that the next step would compare. It lists the children that may start a task or lack only room. It lists at most the
-// number most of the children that go before the child on the path; 0 means all of them.
+// that the next step would compare. It lists the children that may start a task or lack only room. Of the children that
+// go before the child on the path, it lists no more than the argument most says; 0 means all of them.
 func (v Explainer) Comparisons(leaf PoolID, most int) []why.Level {
 	way, roomless := v.way(int32(leaf)), v.roomless()
 	levels := make([]why.Level, 0, len(way)-1)
@@ -26,8 +26,8 @@ func (v Explainer) Comparisons(leaf PoolID, most int) []why.Level {
 	return levels
 }
 
-// comparesPools reports whether a policy compares pools by their accounts instead of by jobs. Only then can pools be
-// compared whose jobs all lack room, because such a pool has no first job.
+// comparesPools reports whether a policy compares pools by their accounts instead of by jobs. If all jobs of a pool
+// lack room, the pool has no first job, so only such a policy can compare it.
 func comparesPools(in *inner) bool { return in.as.keyed != nil && !in.first && !in.ranks }
 
 // roomless are the pools with jobs that only lack room, and the pools above them.
@@ -130,7 +130,8 @@ func (v Explainer) describe(c candidate, weights, received float64) why.Child {
 	return d
 }
 
-// lack returns the resource that a pool has less of than its minimum, or the lack of the first such pool below it.
+// lack returns the resource in which a pool is below its minimum. If there is none, it looks at the first pool below
+// that is below its minimum.
 func (v Explainer) lack(id int32) *why.Lack {
 	for {
 		p := &v.s.tree.pools[id]
@@ -156,7 +157,7 @@ func (v View) Waits(j Job) (now, later bool) {
 }
 
 // waitsNow reports whether waiting tasks of the job could start if there were room: the job was added, and the tasks
-// have neither started nor to wait for a begin time.
+// have not started and need not wait for a begin time.
 func (v View) waitsNow(j Job) bool {
 	if b, ok := v.s.queues.begunOf[j.ID]; ok {
 		return v.s.queues.begun[b].waiting > 0
@@ -261,8 +262,8 @@ func (v Explainer) firstOf(in *inner) int32 {
 
 // BehindAt returns the first pool on the path to a leaf pool in which another child goes before the one on the path. It
 // checks only the first child in order. Children of an [Allotter] that run tasks and have equal keys do not count as
-// going before one another. next means that the leaf pool goes first in all pools on the path, and that no job waiting
-// for room might go before its jobs. (Jobs that wait for room are compared only once there is room.)
+// going before one another. The flag next means that the leaf pool goes first in all pools on the path, and that no job
+// waiting for room might go before its jobs. (Jobs that wait for room are compared only once there is room.)
 func (v Explainer) BehindAt(leaf PoolID) (pool PoolID, behind, next bool) {
 	way := v.way(int32(leaf))
 	next = !slices.ContainsFunc(v.s.gates.noRoom.active, v.s.site.cluster.Empty().Could)

@@ -50,7 +50,7 @@ func (s *Scheduler) AsFuture() *Future {
 // Once returns the future for a last question, which then needs no copy.
 func (u *Future) Once() *Future { return &Future{u.s, true} }
 
-// took returns the scheduler that time passes in to answer a question.
+// took returns a scheduler for one question: to answer the question, time will run ahead in this scheduler.
 func (u *Future) took() *Scheduler {
 	if !u.once {
 		return u.s.Fork()
@@ -64,9 +64,9 @@ func (u *Future) took() *Scheduler {
 // follow the clock may change forever while a job cannot start at all.
 const idlePasses = 1000
 
-// Forecast replays the future, in which each task, running or still to start, ends when end says. It drives the
-// scheduler itself, until a task of the job starts or goOn returns false. goOn is called after each instant with an
-// event.
+// Forecast replays the future, in which each task, running or still to start, ends at the instant that the function end
+// returns. It drives the scheduler itself, until a task of the job starts or goOn returns false. goOn is called after
+// each instant with an event.
 func (u *Future) Forecast(job int64, goOn func(Forecast) bool, end func(Task) time.Time) Forecast {
 	return u.Play(goOn, end, func(st Start, _ time.Time) bool { return st.Job != job })
 }
@@ -185,7 +185,7 @@ func (v View) Window(key cluster.Key, tooLong time.Duration) time.Duration {
 		return 0
 	}
 	long := int64(planned(tooLong)) / int64(time.Second)
-	fits, not := int64(0), long // fits has room, if it is above 0; not has none
+	fits, not := int64(0), long // with the limit "fits", unless it is 0, a task has room; with "not" it has none
 	for not-fits > 1 {
 		if mid := (fits + not) / 2; v.Opening(key, time.Duration(mid)*time.Second) {
 			fits = mid

@@ -25,8 +25,9 @@ func (s *Scheduler) forkNow() *Scheduler {
 	return f
 }
 
-// forkToList is forkNow for a copy that only starts tasks, and is dropped before the next one is made. It shares
-// queues without waiting tasks, and room stays with the scheduler for the next copy.
+// forkToList is forkNow for a copy that only starts tasks, and is dropped before the next one is made. The copy shares
+// queues without waiting tasks with the scheduler. The scheduler keeps the memory in the argument room for the next
+// copy.
 func (s *Scheduler) forkToList(room *forkRoom) *Scheduler {
 	f := s.forkPools()
 	room.empty()

@@ -21,15 +21,15 @@ type gateKind interface {
 	// sleeps reports whether the kind can hold no job at present, because nothing of its kind is configured or
 	// requested. A step does not ask such a kind.
 	sleeps() bool
-	// noted yields the sub-queues that holds noted.
+	// noted yields the sub-queues that the method "holds" has noted.
 	noted() iter.Seq[subRef]
 	// restart forgets the noted sub-queues: after a change of the configuration all sub-queues try again.
 	restart()
-	// ofPool and ofKey describe the gates, closed or open, that tasks with a key meet in a pool and everywhere. The
-	// key may be noKey in a pool.
+	// ofPool describes the gates, closed or open, that tasks with a key meet in a pool; there the key may be noKey.
+	// ofKey describes the gates that tasks with a key meet everywhere.
 	ofPool(id int32, key cluster.Key) []why.Gate
 	ofKey(key cluster.Key) []why.Gate
-	// fork returns the kind of a copy of the scheduler, whose gates are h.
+	// fork returns this kind for a copy of the scheduler; h are the gates of the copy.
 	fork(h *gates) gateKind
 }
 
@@ -44,7 +44,7 @@ type clockKind interface {
 
 // An endKind is a kind of gate that the end of a task may open.
 type endKind interface {
-	// ended lets sub-queues try again after a task with a key of a leaf pool has ended.
+	// ended lets sub-queues try again after a task with a key has ended in a leaf pool.
 	ended(leaf int32, key cluster.Key)
 }
 

@@ -3,8 +3,8 @@ package sched
 import "time"
 
 // heads orders the ready sub-queues of a leaf pool by their first jobs, so that a leaf pool with many different
-// requests finds its next job without visiting every sub-queue. Only leaf pools with more than few sub-queues have
-// it. It is not used if minima are lacking or if jobs have priorities of their own.
+// requests finds its next job without visiting every sub-queue. A leaf pool has it only if its number of sub-queues is
+// above the constant few. It is not used if minima are lacking or if jobs have priorities of their own.
 type heads struct {
 	heap []subHead
 	pos  []int32 // by sub-queue: index in the heap, -1: not in it

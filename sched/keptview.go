@@ -65,8 +65,8 @@ func (v GateView) lengthOf(j *Job) int64 {
 }
 
 // inTheWay returns the earliest planned start of another job that the job would delay, on a node where the job
-// would fit now; nil if there is none. If the plan shows no such start, because it is older than the last end of a
-// task, it is the earliest before the job would end.
+// would fit now; nil if there is none. If the plan shows no such start, because the plan is older than the last end of
+// a task, inTheWay returns the earliest planned start before the end of the job.
 func (v GateView) inTheWay(j *Job) (first *reserved, exact bool) {
 	for r := range v.s.Read().keptRoom() {
 		if r.job == j.ID || r.from >= v.endOf(r, j) || !v.fitsOnOne(r.nodes, j.Key) {
@@ -139,7 +139,7 @@ func (v View) keptRoom() iter.Seq[*reserved] {
 	}
 }
 
-// newer reports whether jobs came since the last plan was made, and keptRoom shows a newer plan.
+// newer reports whether jobs came since the last plan was made. If so, keptRoom shows a newer plan.
 func (v View) newer() bool {
 	b := &v.s.reserve.backfill
 	return b.plan != nil && !b.stable && len(b.keep.fresh) > 0

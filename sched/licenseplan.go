@@ -6,8 +6,8 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// Licenses are part of the plan, as amounts that belong to no node. Without them, a task behind could have taken the
-// license of a task by the time of its planned start, and the kept room would be useless.
+// Licenses are part of the plan, as amounts that belong to no node. Without them, a task from further back could take a
+// license that another task needs at its planned start, and the room kept for the other task would be useless.
 
 // licenseTotals is the total of each license, by number.
 func (c *quotas) licenseTotals() cluster.Vector {
@@ -25,7 +25,7 @@ func (c *quotas) licensesFree(key cluster.Key) bool {
 }
 
 // licensesFrom is the first instant in [from, before) at which a task with a key, or a gang, could hold its
-// licenses for length.
+// licenses for a length of time.
 func (f *reserve) licensesFrom(key cluster.Key, length, from, before int64) (int64, bool) {
 	if !f.quotas.holdsLicense(key) {
 		return from, true
@@ -33,7 +33,8 @@ func (f *reserve) licensesFrom(key cluster.Key, length, from, before int64) (int
 	return f.backfill.plan.EarliestCommon(f.quotas.licensesOf(key, f.site.atOnce(key)), length, from, before)
 }
 
-// licensesBehind reports whether a task with a key, or a gang, can hold its licenses from now to end.
+// licensesBehind reports whether a task with a key, or a gang, can hold its licenses from one instant until
+// another.
 func (f *reserve) licensesBehind(key cluster.Key, now, end int64) bool {
 	at, found := f.licensesFrom(key, end-now, now, now+1)
 	return found && at == now

@@ -7,16 +7,16 @@ import (
 )
 
 // Under [EASY], and under [Conservative] if the order can change, room is kept for the first job without room, by the
-// planned run times of the other tasks. These predictions may be wrong again and again, so the wait of a job is bounded
-// by [Config.Patience] since room was first kept for it. If Patience is 0, two instants bound the wait, and the later
-// one counts: the start that was planned when room was first kept, and that moment plus the past or expected run time
-// of the longest task without a limit that ran then. A job has also waited too long if other jobs went before it and
-// all tasks that ran at the beginning have ended: if an order forgets past usage, the same jobs could go first again
-// and again. After that, nodes are held for the job, whichever job goes first. Other tasks start there only if their
-// time limits allow it, and the job starts at the latest when the tasks on these nodes have ended. If all tasks have a
-// limit, no prediction can be wrong. Then a job has waited too long only if others went before it until all tasks that
-// ran when it became first had ended: narrow jobs that go ahead use up the share of its pool, so that other pools come
-// first.
+// planned run times of the other tasks. These predictions may be wrong again and again, so the wait of a job is
+// bounded: it may last for [Config.Patience] from the moment when room was first kept for it. If Patience is 0, two
+// instants bound the wait, and the later one counts: the start that was planned when room was first kept, and that
+// moment plus the longest run time, past or expected, of the tasks without a limit that ran then. A job has also waited
+// too long if other jobs went before it and all tasks that ran at the beginning have ended: if an order forgets past
+// usage, the same jobs could go first again and again. After that, nodes are held for the job, whichever job goes
+// first. Other tasks start there only if their time limits allow it, and the job starts at the latest when the tasks on
+// these nodes have ended. If all tasks have a limit, no prediction can be wrong. Then a job has waited too long only if
+// others went before it until all tasks that ran when it became first had ended: narrow jobs that go ahead use up the
+// share of its pool, so that other pools come first.
 
 // patience records how long jobs have waited as the first job.
 type patience struct {
@@ -84,7 +84,8 @@ func (p *patience) forget(job int64) {
 	}
 }
 
-// began records that a task of job starts ahead of the job ahead; 0 if it overtakes none.
+// began records that a task of a job starts before another job, for which room is kept. The number of the other job is
+// 0 if the task overtakes no job.
 func (p *patience) began(job, ahead, now int64) {
 	for i := range p.of {
 		t := &p.of[i]

@@ -34,7 +34,8 @@ type Allotter interface {
 	Keyed
 	// Targets divides all slots by the children's weights, into entitlements.
 	Targets(whole int64, weights []float64) []int64
-	// Allot divides room free slots among all children, and returns how many slots each may start.
+	// Allot divides the free slots among all children, and returns how many slots each child may start. The argument
+	// room is the number of free slots.
 	Allot(room int64, children []Claimant) []int64
 	// Serves reports whether a child of that weight gets any slots at all.
 	Serves(weight float64) bool
@@ -55,24 +56,24 @@ type Claimant struct {
 	Target, Running, Waiting int64
 }
 
-// Carrier is a keyed policy with its own memory of each child: its level, that is the service it has received for
-// its weight. A child that returns after an absence is raised to the level of the least served child that is next
-// in order, so that absence earns no credit. A child whose weight changes keeps its level. The expected service of
-// running tasks is not part of the level, because a wrong expectation would stay with the children that joined in
-// the meantime.
+// Carrier is a keyed policy with its own memory of each child: the child's level, which is the service that it has
+// received for its weight. A child that returns after an absence is raised to the level of the least served child
+// that is next in order, so that absence earns no credit. A child whose weight changes keeps its level. The expected
+// service of running tasks is not part of the level, because a wrong expectation would stay with the children that
+// joined in the meantime.
 type Carrier interface {
 	Keyed
 	// Level is the service that the child has received for its weight. It never falls as time passes.
 	Level(child *Pool, now usage.Now) float64
-	// Carry sets child.Own so that the child's level is level.
+	// Carry sets child.Own so that the child has this level.
 	Carry(child *Pool, level float64, now usage.Now)
 }
 
-// Drifter is a keyed policy whose keys change as time passes without events of the children, for example deficits,
-// which grow. The keys of children with the same drift change equally, so that their order stays the same.
-// [why.Terms.Fixed] sorts these children: it must not fall between two events of the child, and must give children
-// with the same drift the same order as their keys. The first child of each drift is compared by its key, so a
-// policy should have few drifts.
+// Drifter is a keyed policy whose keys change as time passes, without events of the children. For example, deficits
+// grow. The keys of children with the same drift change equally, so that their order stays the same.
+// [why.Terms.Fixed] sorts these children. It must not fall between two events of a child, and must order children
+// with the same drift as their keys do. The first child of each drift is compared by its key, so a policy should
+// have few drifts.
 type Drifter interface {
 	Keyed
 	// Drift distinguishes children whose keys change differently.
@@ -100,8 +101,8 @@ type Renewer interface {
 	Renew(now time.Time) time.Time
 }
 
-// Zeroer is a policy that supports the weight 0: entitled to nothing, and served after all others. Other policies
-// divide by the weight.
+// Zeroer is a policy that supports the weight 0: a child with this weight is entitled to nothing, and served after
+// all others. Other policies divide by the weight.
 type Zeroer interface{ Zero() }
 
 // Daily policies count the last days separately: their children have [Pool.Days].
@@ -111,11 +112,11 @@ type Daily interface {
 	Days() (n int, factor float64)
 }
 
-// outlasting marks keyed policies that let a child with a larger share go before another one as long as it does not
-// use up that share.
+// outlasting marks keyed policies under which a child with a larger share goes before another child until it has
+// used up that share.
 type outlasting interface {
-	// Outlasts reports whether the child stays before the other one, whatever the other received, even after a wait
-	// in which the child's usage should have changed the order.
+	// Outlasts reports whether the child stays before the other child, whatever service the other received. It may
+	// stay first even after a wait in which its own usage should have changed the order.
 	Outlasts(child, other *Pool, waited time.Duration, at Setting) bool
 }
 

@@ -24,11 +24,11 @@ type precedence struct {
 // share is the product of the fraction of the pool among its siblings and those of the pools above, up to the pool
 // that compares the jobs. usage is the fraction of that pool's decayed service that this pool received. Below the
 // first level, usage lies between this fraction and the usage of the pool above: the larger the pool's fraction
-// among its siblings, the nearer to the latter. So a pool whose siblings use much is not served as if it were
-// alone.
+// among its siblings, the nearer to the usage of the pool above. So a pool whose siblings use much is not served as
+// if it were alone.
 //
-// The usage of all pools is recomputed at intervals, and when a node joins; in between, that of a pool is
-// recomputed when a task of it ends. Fractions are only recomputed together with all usage.
+// The usage of all pools is recomputed at intervals, and when a node joins; in between, the usage of a pool
+// is recomputed when one of its tasks ends. Fractions are only recomputed together with all usage.
 
 // value computes the terms that a pool contributes to the priorities of its jobs.
 func (e *precedence) value(id int32) {

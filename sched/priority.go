@@ -57,8 +57,8 @@ func (v Explainer) behindByRank(leaf int32, j *Job) (jobs int, tasks int64) {
 	return jobs, tasks
 }
 
-// until counts the jobs and tasks before the first entry for which over holds; over must hold for all later
-// entries, too.
+// until counts the jobs and tasks before the first entry for which the function over returns true. It must
+// return true for all later entries, too.
 func (f *fifo) until(over func(*entry) bool) (jobs int, tasks int64) {
 	for ci := range f.chunks() {
 		e := f.chunk(ci).entries[f.start(ci):]

@@ -32,7 +32,7 @@ func (byPriority) Terms(p *Pool, _ Setting) why.Terms {
 // amongPriorities returns the policy that chooses among the waiting priorities of a leaf pool, given the policy of
 // the leaf pool. If the policy of the leaf pool itself goes by priority, it also chooses here. With weights, a
 // policy that counts all past usage would treat a new priority as if it had always been passed over. The policy
-// fair takes its place, because under it a newcomer starts at the level of the others.
+// fair takes the place of such a policy, because under it a newcomer starts at the level of the others.
 func (m *site) amongPriorities(of Policy) Policy {
 	switch of.(type) {
 	case byArrival, Ranker:

@@ -11,8 +11,9 @@ import (
 // A planned start that rests only on time limits is a promise, and users see it as one. Predictions may be wrong, so
 // they must not break a promise: a task without a limit starts before a promised start only beside the room that is
 // kept for it. There is one exception. If a window keeps the job from its nodes until some instant, the nodes would be
-// idle until then. So tasks without a limit start there if they could run ten times as long as predicted. A task with a
-// limit goes before a promised start only if the running tasks without a limit could go on beside both.
+// idle until then. So a task without a limit starts there if it would end by then even if it ran ten times as long as
+// predicted. A task with a limit goes before a promised start only if the running tasks without a limit could go on
+// beside both.
 
 // promises records which planned starts are promises.
 type promises struct {
@@ -153,7 +154,8 @@ func (f beside) besides(id cluster.NodeID, key cluster.Key, r *reserved, until i
 }
 
 // prolong changes the plan so that the running tasks without a time limit on the nodes of a planned start go on until
-// the end of that start; so do the licenses of all such tasks. If sign is +1, it undoes this.
+// the end of that start. The licenses of all running tasks without a limit are held until then, too. With the sign +1
+// it undoes this.
 func (f beside) prolong(r *reserved, sign int64) {
 	for x := range f.running.endingBefore(r.to) {
 		f.planLicenses(x.key, sign, x.until, r.to)

@@ -180,9 +180,9 @@ func (w *queues) release(b int32) {
 	}
 }
 
-// heldAlike returns the closed gate of other waiting jobs of a leaf pool with the same key as a sub-queue in one of its
-// priority classes, if the pool has no work that may start. Such a leaf pool was not away, so it rejoins at its old
-// place, whatever the priority of the new job.
+// heldAlike returns the gate that holds back the other waiting jobs of a leaf pool with the same key as a sub-queue in
+// one of its priority classes. It does so only if the pool has no work that may start. Such a leaf pool was not away,
+// so it rejoins at its old place, whatever the priority of the new job.
 func (w *queues) heldAlike(id int32, at subRef) gate {
 	if w.tree.labels[id].kind != priorityClass || w.tree.pools[w.tree.pools[id].parent].seat.in {
 		return noGate

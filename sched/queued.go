@@ -4,7 +4,7 @@ import "math"
 
 // A node may lead to another queue, where its tasks wait for their turn. Such a task occupies its room on the node
 // while it is there, and counts as running in the holdings and in the expectation of its pool. But it receives no
-// service: service counts from its beginning on, and if it never begins there is none.
+// service: service counts from the beginning of the task, so a task that never begins receives none.
 
 // accrue adds a task to the tasks that receive service since their start, or removes it.
 func (v *overrides) accrue(r *run, sign float64) {

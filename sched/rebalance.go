@@ -38,7 +38,8 @@ func (b *rebalancer) look(in *inner) (classes []Claimant, spread float64, due bo
 	if a.over.IsZero() {
 		a.over = b.site.at
 	}
-	// It must last longer than the duration, so the earliest instant is just after it.
+	// The spread must last longer than the duration, so the earliest instant is just after the end of the
+	// duration.
 	if due := lastOf(a.over, a.tried).Add(after + 1); b.site.at.Before(due) {
 		b.lookBy(due)
 		return nil, 0, false
@@ -74,7 +75,7 @@ func (b *rebalancer) served(in *inner, planned int) {
 	}
 }
 
-// lookBy makes sure that the next look is no later than due.
+// lookBy makes sure that the next look is no later than an instant.
 func (b *rebalancer) lookBy(due time.Time) {
 	if b.next.IsZero() || due.Before(b.next) {
 		b.next = due

@@ -154,6 +154,6 @@ func (t *tally) add(u *tally) {
 	t.expected += u.expected
 }
 
-// longAgo is the length of a past, in seconds, that may have left rounding errors in the usage of running tasks:
-// its terms are as large as the time since the clock began.
+// longAgo is a time since the clock began, in seconds. The sums for the usage of running tasks have terms as
+// large as that time, so they may have rounding errors accordingly.
 const longAgo = 1e5

@@ -87,9 +87,9 @@ func (h *gates) lookBehind() {
 	}
 }
 
-// findBehind looks, among the sub-queues without room that have one of the keys, for those which find room behind the
-// first jobs, and removes them from the list. Of two sub-queues with the same key, both with or both without a time
-// limit, the shorter one finds room if the longer one does, so few searches suffice.
+// findBehind returns the sub-queues that find room behind the first jobs, and removes them from the list. It looks
+// only at sub-queues without room that have one of the keys. Of two sub-queues with the same key, both with or both
+// without a time limit, the shorter one finds room if the longer one does, so few searches suffice.
 func (h *gates) findBehind(keys []cluster.Key) []subRef {
 	b := &h.reserve.backfill
 	key, endless, fits, fails := cluster.Key(-1), false, int64(0), int64(0)

@@ -28,8 +28,8 @@ type backfilling struct {
 	plan *cluster.Plan // of the running tasks; nil: must be made
 	ends endings
 	// firsts are the jobs that go before all other jobs that wait for room: one of the jobs without a window, and
-	// one for each window, because only jobs of a window use its room. Under Conservative there are none if jobs go
-	// in order of arrival.
+	// one for each window, because only jobs of a window use its room. Under Conservative the list is empty if jobs
+	// go in order of arrival.
 	firsts   []reserved
 	last     reserved // the first job of the previous step, if there was only one
 	patience patience
@@ -162,7 +162,7 @@ type inOrder struct {
 	seen      int            // number of fresh jobs found unable to start before the next plan
 	newcomer  reserved       // a fresh job that may start without a new plan
 	shown     []reserved     // see planShown
-	// shownFirst is the first job without room in it, 0 if nodes are held for another.
+	// shownFirst is the first job without room in the shown plan, 0 if nodes are held for another job.
 	shownFirst int64
 	shownAt    moment
 	room       forkRoom // memory of the last copy that listed the tasks

@@ -46,7 +46,7 @@ func (f *reserve) keepsBefore() int64 {
 	return cluster.Forever
 }
 
-// keepBetween keeps the earliest room for length that begins in [from, before).
+// keepBetween keeps the earliest room of a length that begins in [from, before).
 func (f *reserve) keepBetween(r *reserved, length, from, before int64) bool {
 	from, nodes, found := f.paidFrom(r.key, length, from, before)
 	if found {
@@ -57,7 +57,8 @@ func (f *reserve) keepBetween(r *reserved, length, from, before int64) bool {
 	return found
 }
 
-// paidFrom finds the first instant in [from, before) at which room and licenses are free for length.
+// paidFrom finds the first instant in [from, before) at which room and licenses are free for a length of
+// time.
 func (f *reserve) paidFrom(key cluster.Key, length, from, before int64) (int64, []cluster.NodeID, bool) {
 	for {
 		at, nodes, found := f.earliest(key, length, from, before)
@@ -73,7 +74,7 @@ func (f *reserve) paidFrom(key cluster.Key, length, from, before int64) (int64, 
 	}
 }
 
-// earliest finds the first instant in [from, before) at which nodes have room for length.
+// earliest finds the first instant in [from, before) at which nodes have room for a length of time.
 func (f *reserve) earliest(key cluster.Key, length, from, before int64) (int64, []cluster.NodeID, bool) {
 	if f.site.gangOf(key) > 0 {
 		return f.backfill.plan.EarliestGang(key, length, from, before, nil)
@@ -257,8 +258,8 @@ func (f *reserve) keptAhead(key cluster.Key) *reserved {
 	return nil
 }
 
-// ahead is the job that a job with the key overtakes when it starts without needing the kept room of that job; 0 if
-// there is none.
+// ahead is the job whose kept room a starting job with the key leaves alone, and which the starting job therefore
+// overtakes; 0 if there is none.
 func (f *reserve) ahead(key cluster.Key) int64 {
 	if r := f.keptAhead(key); r != nil {
 		return r.job

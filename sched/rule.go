@@ -23,8 +23,8 @@ type backfillRule interface {
 // rules lists the backfill rules by number.
 var rules = []backfillRule{FirstFit: firstFit{}, FCFS: fcfs{}, EASY: easy{}, Conservative: conservative{}}
 
-// String is the name in configurations. It is empty for a number after the last rule. So the rules are FirstFit and the
-// numbers after it that have a name.
+// String is the name in configurations. It is empty for a number after the last rule, so the rules are FirstFit and the
+// following numbers with a name.
 func (p Backfill) String() string {
 	if int(p) >= len(rules) {
 		return ""

@@ -15,7 +15,7 @@ type Setting struct {
 	main       int8              // resource whose deficit is compared, from 1; 0: the resource of the child
 	Open       float64           // sum of the weights of the children with work that may start
 	debts      []*usage.Deficits // by dominant resource
-	capacities []float64         // of these
+	capacities []float64         // of these resources
 	Loans      float64           // slots of children above their targets, plus free slots; under an [Allotter]
 	held       *holdings         // by the children, under a [Holding] policy
 }
@@ -46,7 +46,8 @@ func (at *Setting) owedIn(child *Pool, m int) (received, ideal, capacity float64
 	return d.Received(int(child.seat.kid)), d.Ideal(int(child.seat.kid)), capacity
 }
 
-// Still returns the part of received less ideal service that does not fall, and the drift of the rest.
+// Still splits the received less the ideal service of a child: it returns the part that does not fall, and
+// the drift of the rest.
 func (at *Setting) Still(child *Pool) (still float64, drift [2]float64) {
 	m := at.mainOf(child)
 	if m >= len(at.debts) {
@@ -56,8 +57,8 @@ func (at *Setting) Still(child *Pool) (still float64, drift [2]float64) {
 	return d.Still(int(child.seat.kid)), [2]float64{d.Drift(int(child.seat.kid)), float64(m)}
 }
 
-// Dominant returns the dominant resource of the child's running tasks. It leaves out resources that only nodes
-// have which take no tasks, because no other child could use them.
+// Dominant returns the dominant resource of the child's running tasks. It leaves out a resource if no node
+// that takes tasks has it, because no other child could use that resource.
 func (at *Setting) Dominant(child *Pool) dominant {
 	d := dominant{Total: 1}
 	if at.held == nil || int(child.seat.kid) >= len(at.held.turns) {

@@ -91,8 +91,8 @@ func (b *begun) starts(at time.Duration) {
 	b.turn = max(b.turn, at)
 }
 
-// ends records that a task of the job ends at an instant. Jobs that waited in the meantime then go before it, because
-// of two jobs without running tasks, the one that ran last goes last.
+// ends records that a task of the job ends at an instant. Jobs that waited in the meantime then go before it, because,
+// of two jobs without running tasks, the job that ran last goes last.
 func (b *begun) ends(at time.Duration) {
 	b.running--
 	b.turn = max(b.turn, at)

@@ -79,7 +79,7 @@ func (t *tree) childAbove(parent, id int32) int32 {
 	return -1
 }
 
-// within reports whether pool id is the pool above or below it.
+// within reports whether the pool id is the other given pool, or below that pool.
 func (t *tree) within(id, above int32) bool {
 	for ; id >= 0; id = t.pools[id].parent {
 		if id == above {

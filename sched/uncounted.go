@@ -1,7 +1,7 @@
 package sched
 
-// holdUncounted lets the kinds of gates that have no numbers in the evidence hold jobs back, so that the evidence
-// leaves these jobs out.
+// holdUncounted applies the kinds of gates that have no numbers in the evidence: they hold jobs back, so that the
+// evidence leaves these jobs out.
 func (h *gates) holdUncounted() {
 	before := h.site.oneByOne
 	h.site.oneByOne = true // a preview also shows jobs that wait for a window

@@ -28,7 +28,7 @@ type planner struct {
 	d        *Decision
 	settings []share.Reclaim
 	entitled []Entitlement
-	fair     []Entitlement  // the same if no task were protected; nil if none is
+	fair     []Entitlement  // the same if no task were protected; nil if no task is
 	stopped  map[int64]bool // jobs that lost a task in this round
 	leaving  amounts        // resources of leaving tasks
 	pieces   []piece        // candidates, the best first

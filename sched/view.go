@@ -210,7 +210,7 @@ func (v View) Queued(id PoolID) (tasks int, units float64) {
 type Held struct {
 	Of     string // e.g. license matlab, max_running of physics
 	Amount int64
-	Max    int64 // that all running tasks together may hold
+	Max    int64 // amount that all running tasks together may hold
 	Now    int64 // of a license: the amount that all running tasks hold
 }
 
@@ -249,12 +249,12 @@ func (l *limit) held(out []Held, request []int64) []Held {
 	return out
 }
 
-// Starving is a pool that has had less than a rule of [Reclaim] grants it for longer than the rule's timeout, and
-// the last try found no task to stop for it.
+// Starving is a pool that reclaim cannot help. For longer than the timeout of a rule of [Reclaim], the pool has had
+// less than the rule grants it, and the last try found no task to stop for it.
 type Starving struct {
 	Pool     PoolID
 	Rule     StopRule
-	Resource int // of the numbers below
+	Resource int // resource of the numbers below
 	Running  float64
 	Goal     float64 // the minimum, or the entitlement
 	Since    time.Time

@@ -90,8 +90,8 @@ func userName(user string) string {
 	return CleanName(user)
 }
 
-// UserOf returns the user whose pool has the given name. ok is false if the name does not determine a user: a long
-// name was cut, or the pool is not personal and no user's pool has such a name.
+// UserOf returns the user whose pool has the given name. The second result is false if the name does not determine
+// a user: a long name was cut, or the pool is not personal and no user's pool has such a name.
 func UserOf(name string) (user string, ok bool) {
 	var b strings.Builder
 	for i := 0; i < len(name); i++ {

@@ -10,8 +10,8 @@ import (
 // no user can lower the entitlement of another by the widths of submitted jobs.
 //
 // The exact sum costs too much if the room exceeds maxReach, counted in units of the widths' greatest common
-// divisor (memory is counted in bytes). For such a room the answer is the whole room, even if filling greedily does
-// not find a full room.
+// divisor (memory is counted in bytes). For such a room the answer is the whole room, even if greedy filling does
+// not fill it.
 type Packing struct {
 	room   int64
 	sum    int64
@@ -128,7 +128,8 @@ func (p *Packing) fill() int64 {
 // remainder is a room small enough to find all possible sums quickly.
 const remainder = 64 * 64
 
-// greedy fills the room with the widest jobs first, from the i-th width on, until at most enough units are left.
+// greedy fills the room with the widest jobs first, from the i-th width on, until the number of units left is at
+// most the argument enough.
 func (p *Packing) greedy(i int, enough int64) (left int64) {
 	left = p.room
 	p.taken = slices.Grow(p.taken[:0], len(p.widths))[:len(p.widths)]
@@ -167,8 +168,8 @@ func (p *Packing) exchange(left int64) bool {
 	return false
 }
 
-// exact returns the largest sum within the room that the jobs not taken can make. It marks each possible sum by a
-// bit.
+// exact returns the largest sum within the room that the remaining jobs, which are not taken yet, can make. It
+// marks each possible sum by a bit.
 func (p *Packing) exact(room int64) int64 {
 	p.reach = slices.Grow(p.reach[:0], int(room/64)+1)[:room/64+1]
 	clear(p.reach)

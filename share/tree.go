@@ -90,8 +90,8 @@ func (p *Pool) Check() error {
 	return nil
 }
 
-// CheckWeightOrNone is CheckWeight, but also accepts 0: entitled to nothing. Not every policy supports such
-// weights.
+// CheckWeightOrNone is CheckWeight, but also accepts 0, which entitles a pool to nothing. Not every policy
+// supports such weights.
 func CheckWeightOrNone(w float64) error {
 	switch {
 	case w == 0:

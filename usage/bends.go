@@ -122,8 +122,8 @@ func (b *bends) merge(l, r int32) int32 {
 	return r
 }
 
-// level returns the level at which the rates, which add up to least at level 0, add up to the capacity. It is
-// infinite if they never do.
+// level returns the level at which the rates, which add up to the argument least at level 0, add up to the
+// capacity. It is infinite if they never do.
 func (b *bends) level(least, capacity float64) float64 {
 	if least >= capacity {
 		return 0

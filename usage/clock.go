@@ -95,8 +95,9 @@ func (c Clock) Rebase(t time.Time, halfLife time.Duration) (next Clock, amount f
 // prompt is the delay below which the report of an end counts as immediate.
 const prompt = time.Second
 
-// Late is the delay from the end of an attempt until now, when the end became known. A delay below a second is the
-// time that a report takes, and counts as 0, unless the start of the attempt is known. Zero instants are unknown.
+// Late is the delay from the end of an attempt until the instant now, when the end became known. A delay below a
+// second is the time that a report takes, and counts as 0, unless the start of the attempt is known. Zero instants
+// are unknown.
 func Late(began, ended, now time.Time) time.Duration {
 	late := now.Sub(ended)
 	if ended.IsZero() || late < 0 || began.IsZero() && late < prompt {

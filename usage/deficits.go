@@ -76,8 +76,8 @@ func (d *Deficits) SetRate(rate float64) {
 
 // Set changes, from now on, the weight of a child, its minimum and the most that it can use, both in slots.
 //
-// most matters only while it is below the part of the child. While it is far above, the upper bend is kept lower,
-// at a guard, so that pools with many waiting tasks cost nothing at each submission.
+// The argument most matters only while it is below the part of the child. While it is far above, the upper bend is
+// kept lower, at a guard, so that pools with many waiting tasks cost nothing at each submission.
 func (d *Deficits) Set(i int, weight, least, most float64) {
 	k := d.kid(i)
 	least = math.Min(least, most)
@@ -107,8 +107,8 @@ func (d *Deficits) Set(i int, weight, least, most float64) {
 	d.settle()
 }
 
-// guardOf is the guard of a child: half of the most that it can use if that is still far above its part, else all
-// of it.
+// guardOf is the guard of a child: half of the largest amount that it can use, if that half is still far above its
+// part; else the whole amount.
 func (d *Deficits) guardOf(k *debtor) float64 {
 	if half := k.max / 2; !math.IsInf(d.level, 1) && half > 2*k.weight*d.level && half > k.min {
 		return half

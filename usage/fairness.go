@@ -51,7 +51,7 @@ type Span struct {
 	Parts int
 }
 
-// NewFairness returns an account that begins at from and also covers the given spans.
+// NewFairness returns an account that begins at an instant and also covers the given spans.
 func NewFairness(from time.Time, spans ...Span) *Fairness {
 	f := &Fairness{from: from, at: from}
 	for _, s := range spans {

@@ -7,8 +7,8 @@ import (
 )
 
 // OwnCluster compares the ends of a pool's tasks with their ends on a private cluster of the size of the pool's
-// share: sharing pays off for a pool whose tasks never end later than there. The lateness of a task is max(0, end -
-// end on the private cluster).
+// share: sharing pays off for a pool whose tasks never end later than on the private cluster. The lateness of a
+// task is max(0, end - end on the private cluster).
 //
 // In a live system, the private cluster is a fluid of c = share x capacity slots that serves the tasks of the pool
 // in the order in which they really ended. The n-th task then ends at
@@ -22,7 +22,8 @@ import (
 // [OwnFinish] is exact, for callers that know all lengths.
 //
 // Example: c = 2, three tasks of 10 s and width 1, all submitted at 0, end at 10, 20 and 30, because the pool had
-// one slot only. V is 5, 10 and 15, and they would have ended at 10, 10 and 15: they are late by 0, 10 and 15 s.
+// one slot only. V is 5, 10 and 15, and the tasks would have ended at 10, 10 and 15: they are late by 0, 10 and 15
+// s.
 type OwnCluster struct {
 	busy    time.Time // V: the private cluster has work until then
 	Tasks   int64     // number of tasks that ended
@@ -30,8 +31,8 @@ type OwnCluster struct {
 	Largest float64   // largest lateness, in seconds
 }
 
-// End records the end of a task that occupied width slots since it started, and returns its lateness. slots is the
-// size of the private cluster; if it is 0, nothing is late.
+// End records the end of a task that occupied the number width of slots since the instant started, and returns its
+// lateness. slots is the size of the private cluster; if it is 0, nothing is late.
 func (o *OwnCluster) End(slots, width float64, submitted, started, ended time.Time) time.Duration {
 	length := ended.Sub(started)
 	if slots <= 0 || length < 0 {

@@ -258,9 +258,9 @@ func (s *serve) runDev(ctx context.Context, x *instance, o instanceOptions) (err
 }
 
 // agentDir returns the directory for the files of a development server's agent. It is beside the database
-// file and is named after it, so that each of several servers has its own. If the database is not a file, it
-// is in the working directory. Other servers on the database may use that directory, too, so a node with a
-// chosen name gets a directory of that name.
+// file and is named after it, so that each of several servers has its own. If the database is not a file,
+// the directory is below the working directory. Other servers on the database may use that directory, too,
+// so a node with a chosen name gets a directory of that name.
 func agentDir(database, node string) string {
 	switch {
 	case !isURL(database):
@@ -283,8 +283,8 @@ func (s *serve) devUntil(ctx context.Context, x *instance, agentEnded <-chan err
 	}
 }
 
-// firstLinkLasts is how long the dashboard address works that the server prints on a terminal at its start.
-// It works once; fairlead dashboard prints others.
+// firstLinkLasts is the life of the dashboard address that the server prints on a terminal at its start.
+// The address works once; fairlead dashboard prints others.
 const firstLinkLasts = 10 * time.Minute
 
 // banner prints the addresses and places of the server, in a few aligned lines.

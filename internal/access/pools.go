@@ -10,7 +10,8 @@ import (
 // Anything stands for every pool that a job may name, every priority, or every quality of service.
 const Anything = "*"
 
-// nearest returns the field of a pool, or of the nearest pool above that sets it. of is the path of that pool.
+// nearest returns the field of a pool, or of the nearest pool above that sets it. The result of is the path of that
+// pool.
 func nearest[T any](r *Rules, path string, field func(Pool) []T) (all []T, of string, said bool) {
 	for {
 		if all := field(r.Pools[path]); all != nil {
@@ -23,7 +24,8 @@ func nearest[T any](r *Rules, path string, field func(Pool) []T) (all []T, of st
 	}
 }
 
-// creates returns the pools that jobs may create at or below a path, as rules; any says that jobs may create all.
+// creates returns the pools that jobs may create at or below a path, as rules; the second result says that jobs may
+// create all.
 func (r *Rules) creates(path string) (rules *share.PlacementRules, any bool) {
 	templates, of, said := nearest(r, path, func(p Pool) []string { return p.Create })
 	if !said {
@@ -159,8 +161,8 @@ func (r *Rules) Priorities(path string) (names []string, said bool) {
 	return names, said
 }
 
-// CheckPriority checks whether jobs of a principal may have a priority in a pool. usual is true for priorities that
-// they may have where the configuration sets none.
+// CheckPriority checks whether jobs of a principal may have a priority in a pool. The argument usual is true for
+// priorities that they may have where the configuration sets none.
 func (r *Rules) CheckPriority(p *Principal, path, name string, usual bool) error {
 	names, said := r.Priorities(path)
 	switch {

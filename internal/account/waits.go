@@ -10,7 +10,7 @@ import (
 
 // Waits describes how long tasks waited before their first starts, as [Read] counts it.
 type Waits struct {
-	// Since and Until are the window. If Cut, it begins later than requested.
+	// Since and Until are the window. If Cut is set, the window begins later than requested.
 	Since, Until time.Time
 	Cut          bool
 	// Row is the row of all tasks.
@@ -22,8 +22,8 @@ type Waits struct {
 }
 
 // ReadWaits sums up only waits, for pages that are refreshed often: it reads only tasks of jobs that may have
-// started a task in the window. If more than most tasks of these jobs began, not counting arrays that may
-// start more tasks, the window begins later, so that the numbers are exact.
+// started a task in the window. If more tasks of these jobs began than the argument most allows, not counting
+// arrays that may start more tasks, the window begins later, so that the numbers are exact.
 func ReadWaits(ctx context.Context, src Source, a Ask, steps []time.Duration, most int) (*Waits, error) {
 	a.By, a.Zone = []string{"kind"}, time.UTC
 	l := latest{ask: a, max: most}

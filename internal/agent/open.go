@@ -30,8 +30,8 @@ func OpenMachine(o Options) (*Machine, error) {
 		// The mark distinguishes the tasks of this machine from those of machines with the same name.
 		mark: fmt.Sprintf("%x/%s/", sha256.Sum256([]byte(dir)), o.Name)[56:],
 	}
-	// Make the directory for scripts first: parents made with it let other users pass through, but parents made
-	// for the output do not.
+	// Make the directory for scripts first. If its parents are missing, scriptDir makes them such that other users can
+	// pass through; the code that makes the directory for output would close them.
 	if m.scripts, err = scriptDir(dir); err != nil {
 		return nil, err
 	}

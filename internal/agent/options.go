@@ -23,13 +23,13 @@ type Options struct {
 	Env      map[string]string // added to the environment of every task
 
 	// AllowRoot and AnyUser say whose jobs the agent runs. An agent that runs as root runs each job as its
-	// user, and the jobs of root only with AllowRoot. Another agent runs only the jobs of its own user. With
-	// AnyUser, an agent runs the jobs of all users as its own user.
+	// user, and the jobs of root only with AllowRoot. An agent that does not run as root runs only the jobs of its own
+	// user. With AnyUser, an agent runs the jobs of all users as its own user.
 	AllowRoot bool
 	AnyUser   bool
-	// MinUID is the smallest uid whose jobs an agent that runs as root runs, apart from root: smaller uids
-	// are accounts of the system. If Users or Groups is set, the agent runs only the jobs of these users and
-	// of the members of these groups.
+	// MinUID is for an agent that runs as root. It refuses the jobs of users with smaller uids, because these are
+	// accounts of the system; AllowRoot decides about root. If Users or Groups is set, the agent runs only the jobs of
+	// these users and of the members of these groups.
 	MinUID        int
 	Users, Groups []string
 	// Joined is called each time the server has let the agent in.

@@ -71,7 +71,7 @@ func (a *Agent) reportOnce(ctx context.Context) bool {
 	}
 }
 
-// unreportedEnds returns a report with at most the number most of ends, without the ends in again.
+// unreportedEnds returns a report of unreported ends, at most the number most, without the ends in the argument again.
 func (a *Agent) unreportedEnds(most int, again map[queue.Ref]error) api.ReportRequest {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -90,8 +90,8 @@ func (a *Agent) unreportedEnds(most int, again map[queue.Ref]error) api.ReportRe
 	}
 }
 
-// acknowledged forgets everything in a report that the server has accepted. It adds to again the ends that the server
-// could not record.
+// acknowledged forgets everything in a report that the server has accepted. It adds the ends that the server could not
+// record to the argument again.
 func (a *Agent) acknowledged(req api.ReportRequest, r *api.ReportResponse, again map[queue.Ref]error) {
 	over := make(map[queue.Ref]bool, len(req.Finished))
 	for i, f := range req.Finished {
@@ -115,7 +115,7 @@ func (a *Agent) acknowledged(req api.ReportRequest, r *api.ReportResponse, again
 	a.drainReported = a.drainReported || req.Drain
 }
 
-// final reports whether the server would give the same answer to the same end again.
+// final reports whether the server would give the same answer if the same end were reported again.
 func final(err error) bool {
 	return lost(err) || errors.Is(err, queue.ErrInvalid)
 }
@@ -138,7 +138,7 @@ func refsOf(all []given) []queue.Ref {
 	return refs
 }
 
-// aged returns the ends with their ages at now.
+// aged returns the ends with their ages at the present instant.
 func aged(ends []api.Finished, now time.Time) []api.Finished {
 	out := slices.Clone(ends)
 	for i := range out {

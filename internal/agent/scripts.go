@@ -26,7 +26,7 @@ func scriptDir(dir string) (string, error) {
 }
 
 // ours refuses a directory that belongs to another user, because that user could replace the scripts of
-// others. If itself is set, it also refuses a symbolic link, because the caller will change the mode of the
+// others. If "itself" is set, ours also refuses a symbolic link, because the caller will change the mode of the
 // directory.
 func ours(dir string, itself bool) error {
 	stat := os.Stat

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// start begins a task, unless the agent has it already, because the server repeats a lease until it knows
+// start begins a task. It does nothing if the agent has the task already: the server repeats a lease until it knows
 // that the lease arrived.
 func (a *Agent) start(l api.Lease) {
 	a.mu.Lock()

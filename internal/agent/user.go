@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/internal/process"
 )
 
-// account is the user as whom a task runs.
+// account is the user under whom a task runs.
 type account struct {
 	name, home string
 	as         *process.Identity // nil: the user of the agent

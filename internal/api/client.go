@@ -109,7 +109,7 @@ func isPath(address string) bool {
 // Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Call sends in as JSON, if it is not nil, and decodes the answer into out.
+// Call sends the value in as JSON, if it is not nil, and decodes the answer into the value out.
 func (c *Client) Call(ctx context.Context, method, path string, in, out any) error {
 	var reader io.Reader
 	if in != nil {

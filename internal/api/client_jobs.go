@@ -48,8 +48,8 @@ func (s *jobsService) Get(ctx context.Context, id int64) (*JobResponse, error) {
 	return whole, err
 }
 
-// Tasks returns a job with some of its tasks: at most limit tasks with an index above after, which
-// is -1 for the first ones.
+// Tasks returns a job with some of its tasks: at most limit tasks whose index is above the argument after,
+// which is -1 for the first ones.
 func (s *jobsService) Tasks(ctx context.Context, id int64, after, limit int) (*JobResponse, error) {
 	q := url.Values{"after": {strconv.Itoa(after)}, "limit": {strconv.Itoa(limit)}}
 	return get[JobResponse](ctx, s.client, fmt.Sprint("/v1/jobs/", id), q)

@@ -41,8 +41,8 @@ func (s *poolsService) Shares(ctx context.Context, pool string) (*Shares, error)
 	return get[Shares](ctx, s.client, "/v1/shares", q)
 }
 
-// History returns how a pool fared in the time from since to until, or to now if until is zero. The steps have the
-// given length, or a suitable one if that is 0.
+// History returns how a pool fared between two instants; a zero second instant means now. The steps have the given
+// length, or a suitable one if that is 0.
 func (s *poolsService) History(ctx context.Context, pool string, since, until time.Time, step time.Duration) (*PoolHistory, error) {
 	q := url.Values{"pool": {pool}, "since": {since.Format(time.RFC3339Nano)}}
 	if !until.IsZero() {

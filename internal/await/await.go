@@ -17,7 +17,8 @@ const (
 	lastPause  = 50 * time.Millisecond
 )
 
-// Until calls look until it returns done. If it never does, the test fails and prints the last value of seen.
+// Until calls the function look until its second result is true. If that never happens, the test fails and
+// prints the first result of the last call.
 func Until(t testing.TB, what string, look func() (seen any, done bool)) {
 	t.Helper()
 	var seen any

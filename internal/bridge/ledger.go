@@ -75,7 +75,8 @@ func (l *ledger) write(f func() error) (err error) {
 	return f()
 }
 
-// change saves rows, deletes the rows in gone, and saves the service of the groups if book is not nil.
+// change saves rows, deletes the rows in the argument gone, and saves the service of the groups if book is
+// not nil.
 func (l *ledger) change(rows, gone []*row, book *frontback.Book) error {
 	if len(rows)+len(gone) == 0 && book == nil {
 		return nil

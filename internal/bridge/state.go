@@ -14,7 +14,7 @@ import (
 )
 
 // state holds the data that the loops of a bridge share. The lock mu guards the fields below it. Callers of
-// its methods hold the lock, unless the method says that it takes it.
+// the state's methods hold the lock, unless a method says that it takes the lock.
 type state struct {
 	o       *Options
 	log     *slog.Logger

@@ -19,8 +19,8 @@ type Daemon struct {
 	err   error // how it ended; read it only after ended is closed
 }
 
-// Start starts a command that stays in the foreground. It receives the signal end when this process ends,
-// however that happens.
+// Start starts a command that stays in the foreground. When this process ends, however that happens, the
+// command receives the given signal.
 func Start(cmd *exec.Cmd, end syscall.Signal) (*Daemon, error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -68,7 +68,7 @@ func (d *Daemon) Signal(s syscall.Signal, within time.Duration) {
 	}
 }
 
-// Await calls ready until it returns nil. It gives up when the daemon ends, or after within.
+// Await calls ready until it returns nil. It gives up when the daemon ends, or after the given time.
 func (d *Daemon) Await(within time.Duration, ready func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()

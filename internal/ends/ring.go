@@ -13,7 +13,7 @@ type bucket struct {
 	Count
 }
 
-// add counts ends of now, and forgets buckets that are older than reach.
+// add counts ends at the present instant, and forgets buckets that are older than reach.
 func (r *ring) add(c Count, now time.Time, width, reach time.Duration) {
 	from := now.Truncate(width)
 	if n := len(*r); n > 0 && !(*r)[n-1].from.Before(from) { // the clock may have been set back

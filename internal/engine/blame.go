@@ -23,7 +23,7 @@ type notBegun struct {
 	command string          // of the job
 }
 
-// itsOwn reports whether the job is the reason. It is in two cases:
+// itsOwn reports whether the job is the reason. The job is the reason in two cases:
 //
 //   - The name is missing, the directories above it exist, and the node has begun other tasks lately. This does not
 //     count if another job has lately begun with the same command: then the command is missing on this node only.
@@ -81,7 +81,7 @@ func (f faults) anyProven(x notBegun, now time.Time) bool {
 	})
 }
 
-// acquit takes back what the tasks of a job count against nodes.
+// acquit cancels the counts of a job's tasks against nodes.
 func (f faults) acquit(job int64) {
 	for _, x := range f.nodes {
 		d := x.open[job]

@@ -70,8 +70,8 @@ func (c *Client) submitAll(ctx context.Context, jobs []queue.Job, check func(*qu
 	return c.submitBy(ctx, jobs, check, c.store.Submit)
 }
 
-// settled fills in the open fields of the jobs, and returns the error of each. by submits them; nil: the program
-// itself.
+// settled fills in the open fields of the jobs, and returns the error of each. The argument by is the principal who
+// submits them; nil stands for the program itself.
 func (c *Client) settled(jobs []queue.Job, by *access.Principal, check func(*queue.Job) error) (
 	[]queue.Job, []queue.Submission,
 ) {
@@ -98,7 +98,7 @@ func (c *Client) checkKind(kind string) error {
 	return c.kinds(kind)
 }
 
-// submitBy checks the jobs and adds the valid ones by calling add.
+// submitBy checks the jobs and adds the valid jobs by calling the function add.
 func (c *Client) submitBy(ctx context.Context, jobs []queue.Job, check func(*queue.Job) error, add adder) ([]queue.Submission, error) {
 	own, out := c.settled(jobs, nil, check)
 	if err := submitSettled(ctx, own, out, add); err != nil {

@@ -49,8 +49,8 @@ func (e *expirer) expire(ctx context.Context) {
 	})
 }
 
-// runOut ends the expired leases. After an outage of this server or its store it ends none until their holders have had
-// time to renew them. Other servers may end them.
+// runOut ends the expired leases. After an outage of this server or its store it ends no lease until its holder has had
+// time to renew it. Other servers may end them.
 func (e *expirer) runOut(ctx context.Context) ([]queue.Ref, error) {
 	if e.outages.within(e.Options.LeaseTTL) {
 		return nil, nil

@@ -35,8 +35,8 @@ func refuses(r queue.Result) bool { return r.Outcome.Refused != "" }
 
 // weigh decides about tasks that a node could not begin: If the job itself is the reason, it ends. Otherwise, if
 // another known node, up or not, could take the task, the task waits for that node. If there is no such node, the job
-// ends if this node will never begin it; if it might, the node gets the task again. If a result ends a job and no node
-// is to blame, NotFound marks the result. The caller holds refusing until the results are in the store, because each
+// ends, unless this node may still begin it: then the node gets the task again. If a result ends a job and no node is
+// to blame, NotFound marks the result. The caller holds refusing until the results are in the store, because each
 // result affects the next.
 func (f *finisher) weigh(ctx context.Context, results []queue.Result) ([]queue.Result, error) {
 	jobs, err := f.refusedJobs(ctx, results)
@@ -222,8 +222,8 @@ func (f *finisher) record(ctx context.Context, results []queue.Result) ([]queue.
 	return all, nil
 }
 
-// bound returns the runs of attempts, and moves the end of each to no earlier than its holder's last report that it
-// ran, so that a wrong clock cannot make the charge smaller.
+// bound returns the runs of attempts. An end before the holder's last report that the attempt ran moves to that report,
+// so that a wrong clock cannot make the charge smaller.
 func bound(s *State, results []queue.Result) []*liveRun {
 	runs := runsOf(s, results)
 	for i, r := range runs {

@@ -313,8 +313,8 @@ func (w *handlerWorker) goOn(f func()) {
 	}
 }
 
-// insist calls tell until the store takes the outcome of an attempt. After the grace period it keeps trying only for
-// a short time, because the program is ending.
+// insist calls the function tell until the store takes the outcome of an attempt. After the grace period it keeps
+// trying only for a short time, because the program is ending.
 func (w *handlerWorker) insist(work context.Context, l *queue.Lease, tell func(context.Context) error) {
 	ctx, end := outlasting(work, lastWords)
 	defer end()

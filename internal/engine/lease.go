@@ -58,7 +58,7 @@ func (c *choice) wants() []queue.Want {
 	return wants
 }
 
-// of returns the starts that a want covers.
+// of returns the starts that the want with a number covers.
 func (c *choice) of(want int) []chosenStart {
 	if c.gang {
 		return c.starts
@@ -264,8 +264,8 @@ func (l *leaser) began(st *State, s chosenStart, lease *queue.Lease) {
 	l.watchers.publish(startedEvent(queue.Run{Ref: lease.Ref, Holder: s.holder, Started: lease.Started, Queued: queued}, h))
 }
 
-// hand gives leases to their workers. It returns the attempts in back to the store, and the leases of a worker that has
-// left meanwhile.
+// hand gives leases to their workers. It gives the attempts in the list back to the store, and the leases of a worker
+// that has left meanwhile.
 func (l *leaser) hand(ctx context.Context, st *State, starts []chosenStart, leases []*queue.Lease, back []queue.Ref) {
 	byNode := map[*joinedNode][]*queue.Lease{}
 	var nodes []*joinedNode

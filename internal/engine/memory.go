@@ -349,7 +349,7 @@ func (a *arrivals) note(h queue.Header) {
 }
 
 // Since returns how many seconds ago a job was submitted, too high by at most one second or 1 %. It is 0 for no job,
-// and for one before all marks.
+// and for a job before all marks.
 func (a arrivals) Since(job int64, now time.Time) float64 {
 	i := sort.Search(len(a), func(i int) bool { return a[i].job > job })
 	if job == 0 || i == 0 {

@@ -32,8 +32,8 @@ type override[T any] struct {
 	beside func(x T) map[string]string
 	// loaded reads the kind's further settings; nil if it has none.
 	loaded func(s *State, settings map[string]string)
-	// ended returns the keys of overrides that have ended by themselves, as the core already knows; nil: none does.
-	// record returns the user and the text of an override.
+	// ended returns the keys of overrides that have ended by themselves, as the core already knows; nil: no override
+	// of this kind does. The function record returns the user and the text of an override.
 	ended  func(s *State, now time.Time) []string
 	record func(x T) queue.AuditEntry
 	// accounts means that enforce needs the usage of pools.
@@ -166,7 +166,7 @@ func (k *override[T]) change(ctx context.Context, c *changer, decide func(*State
 	return k.put(ctx, c.base, x)
 }
 
-// permitted asks all functions in may whether the user may change a current override.
+// permitted asks all functions in the argument may whether the user may change a current override.
 func permitted[T any](x T, may []func(T) error) error {
 	for _, ask := range may {
 		if err := ask(x); err != nil {

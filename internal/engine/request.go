@@ -225,7 +225,8 @@ func atOne(c *cluster.Cluster) string {
 	return ""
 }
 
-// forSo says, if only one resource is lacking, how much of it each of as many nodes has as the gang has tasks.
+// forSo says, if only one resource is lacking, how much of it the nodes have: the amount that each of n nodes has, for
+// a gang of n tasks.
 func forSo(c *cluster.Cluster, h queue.Header, a cluster.Amounts, must cluster.Constraint) string {
 	for _, name := range slices.Sorted(maps.Keys(a)) {
 		if ability(name) {

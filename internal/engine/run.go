@@ -49,7 +49,7 @@ type liveRun struct {
 	begun   bool      // waited there, and began
 	heard   bool      // its holder has reported that it runs
 	command string    // of its job; "" for none, and for tasks that this engine did not start
-	renewed time.Time // when its holder last reported that
+	renewed time.Time // when its holder last reported that it runs
 }
 
 // taskID names a task regardless of its attempt.

@@ -100,8 +100,8 @@ func (g *guarded) Read(f func(*State)) {
 	f(&g.state)
 }
 
-// Update calls f, which may change the state. If f touches the state there is a new version; if f wakes the engine it
-// takes a turn.
+// Update calls f, which may change the state. If f touches the state there is a new version; if f wakes the engine, the
+// engine takes a turn.
 func (g *guarded) Update(f func(*State)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -205,12 +205,12 @@ func update2[A, B any](b *base, f func(*State) (A, B)) (a A, c B) {
 type Observer interface {
 	// Stepped reports how long a scheduling step took, without the store.
 	Stepped(took time.Duration)
-	// Stored reports how long a call of the store took; call is lease or finish.
+	// Stored reports how long a call of the store took: the call "lease" or "finish".
 	Stored(call string, took time.Duration)
 	// Began reports a leased task. It may replace the job in the lease by one with more variables for the task.
 	Began(b Begun)
-	// BeganThere reports that a task began after it had waited in another queueing system since its lease. since is the
-	// instant from which its job might have started.
+	// BeganThere reports that a task began after it had waited in another queueing system since its lease. The argument
+	// since is the instant from which its job might have started.
 	BeganThere(r queue.Run, h queue.Header, since time.Time)
 	// Ended reports that an attempt is over, with its worker's result.
 	Ended(r queue.Result)

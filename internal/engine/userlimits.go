@@ -151,7 +151,8 @@ func (all *additions) of(user string) *addition {
 	return more
 }
 
-// admitAll admits all additions, or none. The caller calls end with the amounts that were really added.
+// admitAll admits all additions, or none. The caller calls the returned function with the amounts that were
+// really added.
 func (u *users) admitAll(ctx context.Context, all additions, shares *allocation.Config) (end func(came additions),
 	err error) {
 	for i, more := range all {
@@ -243,7 +244,7 @@ func (u *users) has(user string) queue.UserCount {
 	return sum
 }
 
-// taken ends an addition. came is the part of the addition that the store accepted.
+// taken ends an addition. The argument came is the part of the addition that the store accepted.
 func (u *users) taken(more, came *addition) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

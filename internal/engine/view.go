@@ -45,8 +45,9 @@ func Standing(jobs ...*queue.Job) string {
 	return strings.Join(parts, ", ")
 }
 
-// CheckKinds makes the engine's client refuse jobs of kinds for which check returns an error. handled reports whether
-// a known node, up or not, has a handler of the kind. Call CheckKinds before anything is submitted.
+// CheckKinds makes the engine's client refuse jobs of kinds for which check returns an error. The argument handled of
+// check says whether a known node, up or not, has a handler of the kind. Call CheckKinds before anything is
+// submitted.
 func (l *Loop) CheckKinds(check func(kind string, handled bool) error) {
 	l.client.kinds = func(kind string) error {
 		return check(kind, Read(l, func(s *State) bool {

@@ -58,8 +58,8 @@ func besideHeld(s *engine.State, j *queue.Job) string {
 	return ""
 }
 
-// startsThereFirst says that another job, for which nodes are held, starts there before the jobs that the policy puts
-// ahead of it.
+// startsThereFirst says that another job, for which nodes are held, starts on these nodes before the jobs that the
+// policy puts ahead of it.
 func startsThereFirst(s *engine.State, j *queue.Job) string {
 	if k := heldForOther(s, j); k != nil {
 		return fmt.Sprintf("; room on %s is held for job %d, which starts there first", strings.Join(k.Nodes, ", "), k.Job)

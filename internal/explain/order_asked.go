@@ -32,7 +32,7 @@ func (ex *Explainer) Order(ctx context.Context) *Order {
 // order, or an empty one. The next one is computed in the background.
 func (ex *Explainer) CachedOrder(ctx context.Context) *Order { return ex.orderSoon(ctx, orderWait) }
 
-// orderSoon returns the order that is available after at most wait.
+// orderSoon returns the order that is available after at most the time wait.
 func (ex *Explainer) orderSoon(ctx context.Context, wait time.Duration) *Order {
 	if err := ex.loop.Refresh(ctx); err != nil {
 		ex.loop.Log.Warn("the order is of an older state", "error", err)
@@ -43,9 +43,9 @@ func (ex *Explainer) orderSoon(ctx context.Context, wait time.Duration) *Order {
 	return &Order{At: time.Now()}
 }
 
-// Next returns up to most waiting jobs that would start first, in order: of a pool and the pools below it, or of all
-// pools if pool is empty. Jobs that none of the nodes that take tasks could run come last: the order itself ignores
-// room, so it may put them before others.
+// Next returns the waiting jobs that would start first, at most the number most, in order: of a pool and the pools
+// below it, or of all pools if pool is empty. Jobs that none of the nodes that take tasks could run come last: the
+// order itself ignores room, so it may put them before others.
 func (ex *Explainer) Next(ctx context.Context, pool string, most int) []int64 {
 	o := ex.Order(ctx)
 	roomless := engine.Read(ex.loop, roomlessJobs)
@@ -67,8 +67,9 @@ func (ex *Explainer) Next(ctx context.Context, pool string, most int) []int64 {
 	return ids[:min(most, len(ids))]
 }
 
-// Oldest returns up to most jobs with waiting tasks, the earliest submissions first. The first one is the job behind
-// [PoolView.OldestWait] of the root. It leaves out jobs that may not begin yet, or that wait for other jobs.
+// Oldest returns jobs with waiting tasks, at most the number most, the earliest submissions first. The first one is
+// the job behind [PoolView.OldestWait] of the root. It leaves out jobs that may not begin yet, or that wait for other
+// jobs.
 func (ex *Explainer) Oldest(ctx context.Context, most int) []int64 {
 	if err := ex.loop.Refresh(ctx); err != nil {
 		ex.loop.Log.Warn("the oldest jobs are of an older state", "error", err)
@@ -78,7 +79,7 @@ func (ex *Explainer) Oldest(ctx context.Context, most int) []int64 {
 	})
 }
 
-// oldestJobs returns the ids of up to most jobs with waiting tasks, the oldest first.
+// oldestJobs returns the ids of jobs with waiting tasks, at most the number most, the oldest first.
 func oldestJobs(v sched.View, most int) (oldest []int64) {
 	v.WaitingJobs(func(_ cluster.Key, id int64) (among bool) {
 		at, _ := slices.BinarySearch(oldest, id)

@@ -117,7 +117,7 @@ func (t *tally) LookUp(o *Order, job int64) *place {
 	return t.close(found)
 }
 
-// add counts a task of a pool; first is set for the first of its job.
+// add counts a task of a pool. The flag first is set for the first task of its job.
 func (t *tally) add(pool sched.PoolID, first bool, units float64, called func(sched.PoolID) label) {
 	for int(pool) >= len(t.by) {
 		t.by = append(t.by, make([]int32, 1+int(pool)-len(t.by))...)
@@ -140,7 +140,7 @@ func (t *tally) add(pool sched.PoolID, first bool, units float64, called func(sc
 	t.tasks++
 }
 
-// close returns the place; found says whether all tasks ahead of the job are known.
+// close returns the place. The argument found says whether all tasks ahead of the job are known.
 func (t *tally) close(found bool) *place {
 	t.r.Position, t.r.Pools, t.r.Capped = t.tasks, int64(len(t.pools)), !found
 	if found {
@@ -166,7 +166,8 @@ func parting(a, b string) string {
 // WhatIfTasks is the number of starts that are previewed to find the place of a job in a fork, while the engine waits.
 const WhatIfTasks = 20_000
 
-// rank finds the job's place in the order of the next starts, by a preview of at most most starts.
+// rank finds the job's place in the order of the next starts, by a preview whose number of starts is at most
+// the argument most.
 func rank(st *engine.State, j sched.Job, most int64) *place {
 	jobs := map[int64]bool{}
 	t := Tally(st, j)

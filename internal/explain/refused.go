@@ -24,7 +24,7 @@ func leadRefused(st *engine.State, a *why.Answer, j *queue.Job, own bool) {
 	a.Reason = why.Reason{Code: startRefused, Text: text + "; it waits for another node", Next: e.Next}
 }
 
-// refusedBeside adds to the gate of the nodes the ones that do not get a job that has begun elsewhere.
+// refusedBeside names, in the gate of the nodes, the nodes that do not get a job that has begun elsewhere.
 func refusedBeside(st *engine.State, g *why.Gate, j *queue.Job) {
 	if g.Where != "nodes" || g.Open || !beganOnce(j) {
 		return

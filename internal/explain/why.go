@@ -315,7 +315,7 @@ func canceledOf(j *queue.Job) string {
 	return text
 }
 
-// leftOf returns how long the running task of a job that began first may still run, if the job has a time limit.
+// leftOf returns how long the oldest running task of a job may still run, if the job has a time limit.
 func leftOf(j *queue.Job, tasks []queue.Task, now time.Time) (left time.Duration, limited bool) {
 	if j.Limit <= 0 {
 		return 0, false
@@ -372,7 +372,7 @@ func CancellingReason(j *queue.Job, tasks []queue.Task) why.Reason {
 	}
 }
 
-// holdersOf names the nodes that hold the tasks of a job for which asked returns true.
+// holdersOf names the nodes that hold the tasks of a job for which the function asked returns true.
 func holdersOf(tasks []queue.Task, asked func(*queue.Task) bool) string {
 	var where []string
 	known := map[string]bool{}

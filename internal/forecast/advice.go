@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// advice says which change helps most, or that none does. tried names the kinds of changes that were tried in full,
-// such as "a shorter time limit"; without them no change is ruled out.
+// advice says which change helps most, or that none does. The argument tried names the kinds of changes that were
+// tried in full, such as "a shorter time limit"; without such kinds no change is ruled out.
 func advice(changes []why.Change, tried []string) string {
 	if len(changes) == 0 {
 		if len(tried) == 0 {

@@ -165,8 +165,8 @@ func (p *probing) moved() *sched.Scheduler {
 	return f
 }
 
-// try computes when job s would start in a scheduler without the original job, or in place of the job if without is
-// nil. It keeps the change if that is sooner.
+// try computes when job s would start in a scheduler without the original job, or in place of the job if the argument
+// without is nil. It keeps the change if that is sooner.
 func (p *probing) try(without *sched.Scheduler, s sched.Job, c why.Change) {
 	if p.left == 0 || !time.Now().Before(p.until) {
 		return

@@ -26,7 +26,7 @@ const (
 
 // tables predict when jobs start, from replays that all jobs share.
 type tables interface {
-	// fresh fills in by when a job starts, if there is a table of the present state.
+	// fresh fills in the latest start of a job, if there is a table of the present state.
 	fresh(out *why.Estimate, job int64, began time.Time) bool
 	// any fills in the same from the last table. If there is none, it starts computing one, which takes seconds.
 	any(out *why.Estimate, job int64, began time.Time) bool

@@ -73,8 +73,8 @@ func (t *timetable) coming(kept map[int64]room.Kept, job int64, now time.Time) (
 }
 
 // beginTimetable copies the data for a timetable from the state. If room is kept for every job, and the order of the
-// jobs cannot change, the planned starts are the timetable. They also are if many jobs wait, because a replay would
-// plan all of them again and again, and would not finish.
+// jobs cannot change, the planned starts are the timetable. The planned starts are also the timetable if many jobs
+// wait, because a replay would plan all of them again and again, and would not finish.
 func (fc *Forecaster) beginTimetable(s *engine.State, now time.Time) func() *timetable {
 	if s.Shares.Sched.Backfill == sched.Conservative {
 		t, kept := &timetable{at: now, row: map[int64]int32{}}, s.Core.Read().Kept()
@@ -85,7 +85,7 @@ func (fc *Forecaster) beginTimetable(s *engine.State, now time.Time) func() *tim
 	return fc.replayed(s, now)
 }
 
-// replayed copies the data for a timetable from a replay from the state.
+// replayed copies the data for a timetable, which a replay makes, from the state.
 func (fc *Forecaster) replayed(s *engine.State, now time.Time) func() *timetable {
 	t := &timetable{at: now, row: map[int64]int32{}}
 	e := fc.estimatorOf(s, 0, now)

@@ -58,8 +58,8 @@ func (t *timetable) Likely(job int64) (time.Time, bool) {
 	return time.Unix(0, t.likely[row]), true
 }
 
-// fill sets in an estimate by when a job starts. It reports false if the timetable does not have the job, or was wrong:
-// the instant has passed.
+// fill sets the latest start of a job in an estimate. It reports false if the timetable does not have the job, or was
+// wrong: the instant has passed.
 func (t *timetable) fill(out *why.Estimate, job int64, now time.Time) bool {
 	by, known := t.By(job)
 	if !known || by.Before(now) {
@@ -69,7 +69,7 @@ func (t *timetable) fill(out *why.Estimate, job int64, now time.Time) bool {
 	return true
 }
 
-// fillRange sets in an estimate the range of start times of a job.
+// fillRange sets the range of start times of a job in an estimate.
 func (t *timetable) fillRange(out *why.Estimate, job int64, now time.Time) {
 	if t == nil {
 		return

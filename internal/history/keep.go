@@ -40,7 +40,7 @@ func (rc *Recorder) keep(ctx context.Context) {
 	}
 }
 
-// lookAtPools adds the time between the last sample and now.
+// lookAtPools adds the time between the last sample and the instant now.
 func (rc *Recorder) lookAtPools(now time.Time) {
 	before, at := rc.seen, rc.at
 	rc.loop.Update(func(s *engine.State) {

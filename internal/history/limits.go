@@ -72,7 +72,7 @@ func (rc *Recorder) LimitSeries(past time.Duration) []LimitSeries {
 	})
 }
 
-// limitSteps returns the past steps of a limit; each lasts step minutes.
+// limitSteps returns the past steps of a limit; each step lasts the given number of minutes.
 func limitSteps(s *engine.State, c *LimitSeries, k engine.LimitKey, since, now time.Time, step int64) []LimitSpan {
 	c.StepSeconds = float64(step * 60)
 	all := engine.LimitPast{}

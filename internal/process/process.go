@@ -41,8 +41,8 @@ type verdict struct {
 	state queue.State
 }
 
-// newProcess starts the time limit of a process that has just been forked. gone is called with it when it has
-// ended.
+// newProcess starts the time limit of a process that has just been forked. The function gone is called with
+// the process when the process has ended.
 func newProcess(pid int, spec *Spec, o *orphans, gone func(*Process)) *Process {
 	p := &Process{
 		orphans: o,
@@ -88,7 +88,7 @@ func (p *Process) Stop(cause string, state queue.State) {
 	})
 }
 
-// Kill kills the whole process group at once, even one that is being stopped; the first cause counts.
+// Kill kills the whole process group at once, even a group that is being stopped; the first cause counts.
 func (p *Process) Kill(cause string, state queue.State) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -48,8 +48,8 @@ func (f *findings) within(ctx context.Context, age time.Duration) *api.Diagnosis
 	return found
 }
 
-// latest returns the latest findings, or nil before the first. If they are older than age, new checks run in the
-// background, and it waits a moment for them.
+// latest returns the latest findings, or nil before the first. If the findings are older than age, new checks run in
+// the background, and latest waits a moment for them.
 func (f *findings) latest(ctx context.Context, age, wait time.Duration) *api.Diagnosis {
 	if f.old(age) && f.busy.CompareAndSwap(false, true) {
 		done := make(chan struct{})

@@ -69,7 +69,8 @@ func (s *healthService) look(ctx context.Context) []api.HealthCheck {
 }
 
 // troubles returns the findings of the quick checks that are not ok, the worst first, and the first failure among the
-// other findings of doctor. Their warnings may be about something that somebody chose.
+// other findings of doctor. Warnings among the latter are left out, because they may be about something that somebody
+// chose.
 func troubles(quick, slow []api.HealthCheck) []api.HealthCheck {
 	out := []api.HealthCheck{}
 	seen := map[string]bool{}

@@ -62,8 +62,8 @@ func draw() (text string, s secret) {
 	return text, sha256.Sum256([]byte(text))
 }
 
-// invite makes a code that begins a session of a user, once, within lasts. If a user has too many codes, it drops the
-// one that would expire first.
+// invite makes a code that begins a session of a user, once, within the time lasts. If a user has too many codes, it
+// drops the one that would expire first.
 func (x *browsers) invite(uid int, lasts time.Duration, admin bool) (code string, until time.Time) {
 	code, s := draw()
 	until = time.Now().Add(lasts)
@@ -118,8 +118,8 @@ func (x *browsers) begin(code string) (shown string, uid int, ok bool) {
 	return shown, l.uid, true
 }
 
-// use returns the session of the text that a browser presents, for one request, or nil. The caller calls done when the
-// request has ended.
+// use returns the session of the text that a browser presents, for one request, or nil. The caller calls the returned
+// function when the request has ended.
 func (x *browsers) use(shown string) (b *browser, done func()) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

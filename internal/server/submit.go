@@ -210,7 +210,7 @@ func (s *submitService) addLimit(sub *api.Submitted, limit time.Duration) {
 }
 
 // traced sets the trace of jobs that have none: that of the submitter or, with a tracer, the span of this submission
-// below it. The caller must call end when the submission is done.
+// below it. The caller must call the returned function when the submission is done.
 func (s *submitService) traced(parent, user string, jobs []queue.Job) (end func(error)) {
 	end = func(error) {}
 	if !tracing.Valid(parent) {

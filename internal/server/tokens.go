@@ -47,7 +47,7 @@ func (s *tokenService) keeper() (token.Keeper, error) {
 }
 
 // create makes a token for the sender on the server's socket, or, if an administrator sends, for another user. A token
-// cannot make further ones, so that a stolen one ends by itself.
+// cannot make further tokens, so that a stolen token ends by itself.
 func (s *tokenService) create(ctx context.Context, r token.TokenRequest) (*token.TokenCreated, error) {
 	me := who(ctx)
 	t := token.Token{
@@ -132,7 +132,8 @@ func (s *tokenService) list(ctx context.Context) (*token.TokenList, error) {
 	return &token.TokenList{Version: api.Version, At: time.Now(), Tokens: all}, nil
 }
 
-// revoke ends a token of the sender, or anybody's if an administrator sends. To others it reports that there is none.
+// revoke ends a token of the sender, or anybody's token if the sender is an administrator. To others it reports that
+// there is none.
 func (s *tokenService) revoke(ctx context.Context, id string) (*token.TokenEnded, error) {
 	me := who(ctx)
 	if err := check(ctx, s.loop, access.SeeTokens, access.Object{Owner: me.Name}); err != nil {

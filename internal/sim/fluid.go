@@ -208,10 +208,10 @@ func (n *fluidNode) weighted() bool {
 	return true
 }
 
-// levelFor returns the level L at which min(want, weight x L) add up to due: the level of [share.Divide], for
-// claims that have a weight and no limits. The sum is a concave, piecewise linear function of the level, so
-// Newton steps along the present line reach the right line after a few steps. They begin at the level of the
-// last division, because that is near.
+// levelFor returns the level L at which min(want, weight x L) add up to the amount due: the level of
+// [share.Divide], for claims that have a weight and no limits. The sum is a concave, piecewise linear
+// function of the level, so Newton steps along the present line reach the right line after a few steps. They
+// begin at the level of the last division, because that is near.
 func (n *fluidNode) levelFor(due float64) float64 {
 	if due >= n.want {
 		return math.Inf(1)

@@ -5,7 +5,8 @@ import "github.com/fairlead/fairlead/sched"
 // gangs holds, by job, the tasks of the running gangs after the first.
 type gangs map[int32][]sched.RunID
 
-// add records a task that starts, and reports whether it is not the first of a gang of this number of tasks.
+// add records a starting task of a job with this number of tasks. It reports whether the task belongs to a
+// gang and is not its first.
 func (g *gangs) add(job int32, run sched.RunID, tasks int) bool {
 	if tasks == 1 {
 		return false

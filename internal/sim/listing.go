@@ -81,7 +81,7 @@ func (l *listing) next(active [][]int32) (claim int32) {
 	return claim
 }
 
-// exhaust records that a claim has no job left, and the pools above that then have none left.
+// exhaust records that a claim has no job left, and which pools above it have none left either.
 func (l *listing) exhaust(id int32, active [][]int32) {
 	for {
 		l.over[id] = true

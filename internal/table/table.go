@@ -62,8 +62,9 @@ func (t *Table) Mark() { t.bold[len(t.rows)-1] = true }
 // Len returns the number of rows.
 func (t *Table) Len() int { return len(t.rows) }
 
-// Find returns the places of names among the known ones, whatever their case. also may hold second names of the same
-// columns. An unknown name is an error that lists the known ones; the places of the names before it are returned, too.
+// Find returns the places of names among the known ones, whatever their case. The argument also may hold second names
+// of the same columns. An unknown name is an error that lists the known ones; the places of the names before it are
+// returned, too.
 func Find(names, known []string, also ...string) (at []int, err error) {
 	for _, n := range names {
 		is := func(k string) bool { return strings.EqualFold(k, n) }

@@ -51,8 +51,8 @@ func removeLeft(under, prefix string) {
 	}
 }
 
-// ours reports whether a path is, without following links, of a given kind, belongs to our user, and is older
-// than beginning.
+// ours reports whether a path has a given kind, without following links, belongs to our user, and is older
+// than an instant.
 func ours(path string, is func(fs.FileMode) bool) bool {
 	info, err := os.Lstat(path)
 	if err != nil || !is(info.Mode()) {

@@ -84,7 +84,8 @@ func (q *Queue) folded(ctx context.Context, src Source, r *Request, waits bool) 
 	return true, nil
 }
 
-// many returns up to most jobs that pass, in the order of the list, and their places in the order of starts.
+// many returns jobs that pass the filter, at most the number most, in the order of the list, and their
+// places in the order of starts.
 func (f *finder) many(waits bool, most int) (out []api.Job, places []int64, err error) {
 	if !waits {
 		q := f.filter.Query

@@ -10,8 +10,9 @@ import (
 // wholeChunk is the number of jobs that are read from the store at a time for a whole list.
 const wholeChunk = 500
 
-// scan reads the jobs of a query by number, some at a time, so that no call holds the store long. It calls each with
-// the jobs that pass the filter and the number of the last job that it read, until that function returns false.
+// scan reads the jobs of a query by number, some at a time, so that no call holds the store long. It calls the
+// function each with the jobs that pass the filter, and with the number of the last job that it read, until the
+// function returns false.
 func (f *finder) scan(q queue.Query, each func(passed []api.Job, last int64) (bool, error)) error {
 	q.Limit = wholeChunk
 	for {

@@ -47,7 +47,7 @@ type JobSource interface {
 	Waiting() int64
 	// List returns a page of the jobs that match.
 	List(ctx context.Context, q queue.Query, o JobOptions) (*api.JobList, error)
-	// Oldest returns up to most jobs with waiting tasks, the earliest submissions first.
+	// Oldest returns jobs with waiting tasks, at most the number most, the earliest submissions first.
 	Oldest(ctx context.Context, most int) []int64
 	// Next returns the jobs that start next, in that order: up to n jobs with a place after the given one,
 	// and their places.
@@ -96,9 +96,9 @@ type PoolSource interface {
 	Unboost(ctx context.Context, id int64) (*api.BoostResponse, error)
 	// Pause keeps the jobs of a pool from starting.
 	Pause(ctx context.Context, r api.PauseRequest) (*api.PauseResponse, error)
-	// Resume lets it start again.
+	// Resume lets the jobs of a paused pool start again.
 	Resume(ctx context.Context, pool string) (*api.PauseResponse, error)
-	// History returns the history of a pool between two instants; until may be zero for now.
+	// History returns the history of a pool between two instants; a zero second instant means now.
 	History(ctx context.Context, pool string, since, until time.Time) (*api.PoolHistory, error)
 	// Histories returns the histories of pools since an instant, in steps of a length, in the order of the
 	// names.

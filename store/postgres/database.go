@@ -109,7 +109,8 @@ func (d *database) spawn(f func(ctx context.Context)) (began bool) {
 // closeGrace is how long transactions in progress may continue after the store is closed.
 const closeGrace = 5 * time.Second
 
-// outlive returns a context that ends a while after the store is closed, or when end is called.
+// outlive returns a context that ends a while after the store is closed, or when the returned function is
+// called.
 func (d *database) outlive() (ctx context.Context, end func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(d.living))
 	stop := context.AfterFunc(d.living, func() { time.AfterFunc(closeGrace, cancel) })

@@ -74,9 +74,9 @@ type expiry struct {
 	holder string // "": all expired leases
 }
 
-// due returns the attempts of a holder, or all whose lease ran out, in order. Until their jobs and tasks are locked,
-// somebody may renew them. A renewal, or another lease of such a task, adds a row to the table lease that this expiry
-// could not have taken.
+// due returns the attempts of a holder, or all attempts whose lease ran out, in order. Until their jobs and tasks are
+// locked, somebody may renew them. A renewal, or another lease of such a task, adds a row to the table lease that this
+// expiry could not have taken.
 func (e *expiry) due() (due []queue.Ref, err error) {
 	take := e.takeDue
 	if e.holder != "" {

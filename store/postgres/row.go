@@ -163,7 +163,7 @@ func (x *jobRows) save(r *row) {
 	x.dirty[r.ID] = true
 }
 
-// states are columns of jobs that change, one element for each job.
+// jobColumns are columns of jobs that change, one element for each job.
 type jobColumns struct {
 	id, begin, started, ended, tBegin, tStarted, tEnded, until         []int64
 	pool, next, returned, pending, waiting, running, succeeded, failed []int32

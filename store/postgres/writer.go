@@ -58,8 +58,8 @@ func (w *writer) do(ctx context.Context, f func(*tx) error) error {
 	})
 }
 
-// early is do for an f that begins before the transaction does: it knows the time, and the clock of usage, only after
-// the first do. That saves a trip to the database.
+// early is do for a function f that begins before the transaction does. Such an f knows the time, and the clock of
+// usage, only after the first do of its transaction. That saves a trip to the database.
 func (w *writer) early(caller context.Context, f func(*tx) error) error {
 	ctx, cancel := context.WithTimeout(caller, w.db.options.Timeout)
 	defer cancel()

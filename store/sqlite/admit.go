@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// admit calls f to grant the wants that the limits of their rates allow. The scheduler enforces the limits of the
-// amounts that they hold, because only one process uses the file.
+// admit calls f to grant the wants for which the rates leave enough. It does not check limits of amounts that are held,
+// such as licenses: only one process uses the file, so its scheduler enforces these limits.
 func (t *tx) admit(wants []queue.Want, f func([]queue.Want, []queue.Grant) error) ([]queue.Grant, error) {
 	out := make([]queue.Grant, len(wants))
 	limits := life.NewLimits(wants)

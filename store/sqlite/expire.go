@@ -89,7 +89,7 @@ func (s *Store) Expire(ctx context.Context, holder string) ([]queue.Ref, error) 
 	return out, nil
 }
 
-// due returns the attempts of a holder, or all whose lease ran out, in order.
+// due returns, in order, all attempts of a holder. Without a holder it returns the attempts whose leases ran out.
 func (m *memory) due(holder string, now time.Time) []queue.Ref {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -118,7 +118,7 @@ func (m *memory) claim(ref queue.Ref, holder string, now time.Time, known chan s
 	return true
 }
 
-// spare permits renewals again of leases that were not ended after all, and closes known.
+// spare permits the renewal of leases again if they were not ended after all. It also closes the given channel.
 func (m *memory) spare(refs []queue.Ref, known chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

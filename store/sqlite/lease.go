@@ -85,7 +85,7 @@ func (x *leasing) gang(w queue.Want) (g queue.Grant, err error) {
 
 // others leases alternates for lost wants.
 func (x *leasing) others(wants []queue.Want, out []queue.Grant) error {
-	tried := map[int64]bool{} // a job that one want could not lease, no other can
+	tried := map[int64]bool{} // jobs that some want could not lease: no other want can lease them
 	for _, w := range wants {
 		tried[w.Job] = true
 	}

@@ -103,7 +103,7 @@ func (s *Store) Keyed(ctx context.Context, jobs []*queue.Job) ([]queue.Submissio
 	return out, nil
 }
 
-// dependencies returns the jobs that must end first; bad is an error in one of them.
+// dependencies returns the jobs that must end first; the second result is an error in one of them.
 func (t *tx) dependencies(r *row) (waitsFor []int64, bad, err error) {
 	for _, d := range r.After {
 		state, err := t.stateOf(d.Job)

@@ -18,7 +18,7 @@ type place struct {
 	own  *filelock.Lock // of the file itself, whatever the name under which it is opened
 	file string
 	log  *slog.Logger
-	gone atomic.Bool // the log says so
+	gone atomic.Bool // the file is gone, and the log has an error about it
 }
 
 // there returns an error if the file is not where it was opened. It logs that once, and again only after

@@ -35,7 +35,7 @@ func (t *tx) uncancel(r *row, a queue.Alteration) (refused, err error) {
 		}
 	}
 	t.ledger.count(r.pool, r.Waiting-waiting, 0)
-	if eligible { // a task that was going on has lost its node, and waits already
+	if eligible { // a task that still ran after the cancellation has lost its node, and waits already
 		t.withdrawn(r, "cancel undone")
 	}
 	err = errors.Join(t.noteAll(before), t.note(life.AlterEvent(&r.Job, a, t.now)), t.await(r.ID, waitsFor), t.waited(r, "cancel undone"), t.save(r))

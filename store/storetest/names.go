@@ -14,8 +14,8 @@ import (
 )
 
 // Renames checks that a store gives the pools of users their new names when a version with these names opens it first,
-// and only then. open opens the same store each time; age turns the closed store into one that an earlier version
-// wrote.
+// and only then. The function open opens the same store each time; the function age turns the closed store into one
+// that an earlier version wrote.
 func Renames(t *testing.T, open Open, age func(t *testing.T)) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &suite{t: t, ctx: t.Context(), Store: open(t)}

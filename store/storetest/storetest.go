@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 )
 
-// Run checks that the stores that open returns fulfill the contract. Each case runs in virtual time, so the store must
-// not wait for anything outside the process.
+// Run checks that the stores that the function open returns fulfill the contract. Each case runs in virtual time, so
+// the store must not wait for anything outside the process.
 func Run(t *testing.T, open Open) {
 	for _, c := range contract {
 		if testing.Short() && !strings.HasPrefix(c.name, "Concurrent") {

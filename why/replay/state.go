@@ -57,7 +57,7 @@ type job struct {
 	parked bool // its sub-queue is skipped, because something kept the job from starting
 }
 
-// serves reports whether a leaf serves job j before job best.
+// serves reports whether a leaf serves the job j before the job best.
 func (p *pool) serves(j, best *job) bool {
 	switch {
 	case p.Strict:
@@ -144,8 +144,8 @@ func (c *Choice) Siblings() iter.Seq2[*why.PoolEvidence, bool] {
 	}
 }
 
-// Jobs lists the jobs in and below the child whose tasks may start, apart from limits of pools. If open is
-// set, it omits pools whose limits let nothing start.
+// Jobs lists the jobs in and below the child whose tasks may start, apart from limits of pools. If the flag
+// open is set, it omits pools whose limits let nothing start.
 func (c *Choice) Jobs(open bool) iter.Seq[*why.JobEvidence] {
 	return func(yield func(*why.JobEvidence) bool) { c.r.eachJob(c.child, open, yield) }
 }

@@ -37,7 +37,8 @@ type Use struct {
 	Late bool `json:"late,omitempty"`
 }
 
-// Behind is a task of a job that a planned start holds back: its request, and for how long it may use it.
+// Behind is a task of a job that a planned start holds back: the request of the task, and for how long the
+// task may use the room.
 type Behind struct {
 	Need    map[string]int64 `json:"need"`
 	Seconds float64          `json:"seconds"`
@@ -50,7 +51,7 @@ type Behind struct {
 }
 
 // lacks names a resource if the node has too little of it for the tasks of the job throughout [from, to). Late tasks
-// count as ended from freed on.
+// count as ended from the instant freed on.
 func (n *Node) lacks(freed time.Time, need map[string]int64, from, to time.Time) string {
 	at := []time.Time{from}
 	for i := range n.Uses {
@@ -84,8 +85,9 @@ func (n *Node) free(freed time.Time, resource string, t time.Time) int64 {
 	return free
 }
 
-// Earliest returns the first instant from which all nodes have the room for the given length. late means that tasks
-// that were planned to end before now still run there. Their ends are unknown, and the instant ignores them.
+// Earliest returns the first instant from which all nodes have the room for the given length. The flag late means
+// that tasks that were planned to end before now still run there. Their ends are unknown, and the instant ignores
+// them.
 func (p *Plan) Earliest(length time.Duration) (first time.Time, late, found bool) {
 	at := []time.Time{p.At}
 	for i := range p.Nodes {

@@ -11,7 +11,7 @@ import "testing"
 // nothing in the QS that would run.
 type Open func(t *testing.T) *Rig
 
-// Run checks that adapters that open returns keep the contract.
+// Run checks that the adapters that the function open returns keep the contract.
 func Run(t *testing.T, open Open) {
 	for _, c := range contract {
 		t.Run(c.name, func(t *testing.T) {

@@ -154,13 +154,14 @@ func (s *suite) look(all ...bridge.Entry) []bridge.Status {
 	return got
 }
 
-// await looks until is accepts all entries.
+// await looks until the given function accepts all entries.
 func (s *suite) await(all []bridge.Entry, is func(bridge.Status) bool) []bridge.Status {
 	s.Helper()
 	return s.until(s.context(), all, is)
 }
 
-// until looks until is accepts all entries. Meanwhile the QS may not answer.
+// until looks until the given function accepts all entries. Meanwhile the QS may not
+// answer.
 func (s *suite) until(ctx context.Context, all []bridge.Entry, is func(bridge.Status) bool) []bridge.Status {
 	s.Helper()
 	if len(all) == 0 {

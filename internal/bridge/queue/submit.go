@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Submit submits the jobs of each user as that user. The marker is the job's key, so if it arrives twice
-// there is only one job.
+// Submit submits the jobs of each user as that user. The marker is the job's key, so if a submission
+// arrives twice there is only one job.
 func (q *Queue) Submit(ctx context.Context, all []bridge.Submission) ([]bridge.Receipt, error) {
 	out := make([]bridge.Receipt, len(all))
 	for begin := 0; begin < len(all); {

@@ -98,8 +98,8 @@ func (l *live) busy() error {
 	return errors.Join(wait.ErrRefused, err)
 }
 
-// takeSession takes the session. While another connection holds it, it tries again, for two seconds after the
-// connection began.
+// takeSession takes the session. While another connection holds the session, takeSession tries again, for two
+// seconds after its own connection began.
 func (l *live) takeSession(ctx context.Context) error {
 	for {
 		ch, err := l.Channel()

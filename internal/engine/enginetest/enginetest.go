@@ -24,9 +24,9 @@ const kind = "work"
 
 // Start runs an engine over an empty store in memory, whose unit is cpu, with one node named local. The node offers
 // slots cpus, or one if slots is 0, and runs its tasks with the handler; without a handler there is no node. Each
-// function in before is called with the engine before that runs. Start returns when all goroutines wait, so call it
-// inside synctest.Test. The returned function ends the engine and the node and waits for both. Errors of the engine and
-// the node fail the test.
+// function in the list before is called with the engine before the engine runs. Start returns when all goroutines wait,
+// so call it inside synctest.Test. The returned function ends the engine and the node and waits for both. Errors of the
+// engine and the node fail the test.
 func Start(t testing.TB, o engine.LoopOptions, slots int, h engine.HandlerFunc, before ...func(*engine.Loop)) (
 	loop *engine.Loop, stop func(),
 ) {

@@ -23,8 +23,8 @@ const maxRows = 32
 //
 // The number below a column is the time at which the column ends. If there are more processors than rows,
 // or more changes than columns that fit the width, a cell shows the job with the largest part of the cell,
-// and a + if other jobs have a part, too; then a line below the table says so. If only is given, the table
-// shows this part of the schedule.
+// and a + if other jobs have a part, too; then a line below the table says so. If the argument only is
+// given, the table shows this part of the schedule.
 func Text(w io.Writer, r *sim.Result, width int, only *Stretch) error {
 	jobs, procs := runsOf(r), r.Workload.Procs
 	spans, err := assign(jobs, procs)

@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// AddWaits adds one task that waits until begin.
+// AddWaits adds one task that waits until its begin time.
 func AddWaits(w []queue.Waits, begin time.Time) []queue.Waits {
 	for i := range w {
 		if w[i].Begin.Equal(begin) {

@@ -11,7 +11,7 @@ import (
 // half-lives.
 const outgrown = 1 << 32
 
-// Outgrown reports whether the amounts of a clock must be rebased before anything is charged now.
+// Outgrown reports whether the amounts of a clock must be rebased before anything is charged at this instant.
 func Outgrown(clock usage.Clock, now time.Time) bool { return clock.At(now).Growth > outgrown }
 
 // Decay returns the divisor that converts amounts of a clock to the present instant. If the machine's clock was set

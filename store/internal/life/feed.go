@@ -7,7 +7,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// The feed keeps changes in chunks. For slow readers, it keeps about the last keep of them.
+// The feed keeps changes in chunks. For slow readers, it keeps about as many of the latest changes as the
+// constant keep says.
 const (
 	feedChunk = 1024
 	keep      = 32 * feedChunk
@@ -58,7 +59,7 @@ func (f *Feed) Wake() {
 // Cursor returns the place after the last change.
 func (f *Feed) Cursor() int64 { return f.first + f.count }
 
-// After returns up to most changes after a cursor, all if most is 0.
+// After returns changes after a cursor: at most the number most, or all if that is 0.
 func (f *Feed) After(cursor int64, most int) ([]queue.Change, int64, error) {
 	if cursor < f.first || cursor > f.Cursor() {
 		return nil, 0, queue.ErrBehind

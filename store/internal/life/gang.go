@@ -36,7 +36,8 @@ func Gather(j *queue.Job, tasks []*queue.Task, now time.Time) (more int, undone 
 	return more, undone
 }
 
-// Due reports whether all tasks of a gang wait and may start, and whether a want names a holder for each.
+// Due reports whether all tasks of a gang wait and may start, and whether the [queue.Want] names a holder for
+// each.
 func Due(j *queue.Job, want queue.Want, tasks []*queue.Task, now time.Time) bool {
 	if j.Gang < 2 || len(want.Nodes) != j.Gang || j.Waiting != j.Tasks || !Eligible(j) || j.Begin.After(now) {
 		return false
@@ -49,8 +50,8 @@ func Due(j *queue.Job, want queue.Want, tasks []*queue.Task, now time.Time) bool
 	return true
 }
 
-// LeaseGang leases all tasks of a gang that is due, each to the holder that the want names for it. tasks are the ones
-// that have started before; it returns all tasks, and their leases.
+// LeaseGang leases all tasks of a gang that is due, each to the holder that the want names for it. The argument tasks
+// has the tasks that have started before. LeaseGang returns all tasks, and their leases.
 func LeaseGang(j *queue.Job, w queue.Want, tasks []*queue.Task, now, until time.Time) ([]*queue.Task, []*queue.Lease) {
 	for i, holder := range w.Nodes {
 		if i == len(tasks) {

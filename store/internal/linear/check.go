@@ -52,7 +52,7 @@ func (r Result) String() string {
 	return text
 }
 
-// Check checks the calls of each task, for at most the time most. If some are wrong or undecided and dir is
+// Check checks the calls of each task, for at most the given time. If some are wrong or undecided and dir is
 // not empty, it writes all calls and pictures of the faults into dir.
 func Check(calls []*Call, most time.Duration, dir string) (r Result) {
 	r.Calls = len(calls)

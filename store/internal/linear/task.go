@@ -104,7 +104,7 @@ func (k task) lease(c *Call) task {
 	return k
 }
 
-// end returns the interval in which a lease ends that a call grants or renews.
+// end returns the interval in which the lease that a call grants or renews ends.
 func (k task) end(c *Call) (earliest, latest int64) {
 	earliest, latest = c.from()+int64(c.TTL)-slack, c.to()
 	if latest > unlimited-int64(c.TTL) {
