@@ -57,7 +57,7 @@ func HeldUpText(jobs int) string {
 	if jobs == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; this holds up %s", units.Plural(jobs, "waiting job"))
+	return fmt.Sprintf("; this delays %s", units.Plural(jobs, "waiting job"))
 }
 
 // roomlessJobs returns the waiting jobs that no node that takes tasks could run.
