@@ -94,7 +94,7 @@ func (o *Overrides) Unboost(
 	err = boosts.change(ctx, o.changer, func(s *State) (*change[Boost], error) {
 		var there bool
 		if b, there = s.InForce.boosts[fmt.Sprint(id)]; !there {
-			return nil, queue.Missingf("no boost %d is in force; see fairlead boost --list", id)
+			return nil, queue.Missingf("no current boost has the number %d; see fairlead boost --list", id)
 		}
 		if err := permitted(b, may); err != nil {
 			return nil, err

@@ -101,8 +101,8 @@ func (s *services) all() []service {
 }
 
 func (s *configService) routes(a huma.API) {
-	handle(a, http.MethodGet, "/v1/config", "config", "The configuration in force", 0, alone(s.Status))
-	handle(a, http.MethodGet, "/v1/config/value", "config-value", "The value in force at one place of the configuration", 0, s.value)
+	handle(a, http.MethodGet, "/v1/config", "config", "The current configuration", 0, alone(s.Status))
+	handle(a, http.MethodGet, "/v1/config/value", "config-value", "The current value of one field of the configuration", 0, s.value)
 	handle(a, http.MethodPost, "/v1/config/set", "config-set",
 		"Override settings of the file, from the next step on and across restarts", 0, body(s.set))
 	handle(a, http.MethodPost, "/v1/config/unset", "config-unset", "Give settings back to the file", 0, body(s.unset))
@@ -110,7 +110,7 @@ func (s *configService) routes(a huma.API) {
 		func(ctx context.Context, in *historyInput) (*api.ConfigHistory, error) {
 			return s.History(ctx, in.Limit)
 		})
-	handle(a, http.MethodPost, "/v1/config/diff", "config-diff", "Compare the configuration in force with another", maxFile, body(s.Diff))
+	handle(a, http.MethodPost, "/v1/config/diff", "config-diff", "Compare the current configuration with another", maxFile, body(s.Diff))
 	handle(a, http.MethodPost, "/v1/config/plan", "config-plan", "Show the effects of applying a configuration now", maxFile, body(s.Plan))
 	handle(a, http.MethodPost, "/v1/config/apply", "config-apply", "Apply a plan, unless its inputs have changed", 0, body(s.Apply))
 	handle(a, http.MethodPost, "/v1/config/rollback", "config-rollback", "Apply an earlier version of the file", 0, body(s.Rollback))
