@@ -98,7 +98,8 @@ func (r *closedPools) warn(n *node, path string) {
 			continue
 		}
 		r.warnf(e.key, "only administrators, and a user of this name, may submit into pool %s: no rule of placement"+
-			" sends jobs there. Add such a rule, or open the pool with access: {pools: {%s: {submit: [...]}}}", clip(below), clip(below))
+			" sends jobs there. Add such a rule, or open the pool with access: {pools: {%s: {submit: [...]}}}", clip(below),
+			clip(below))
 	}
 }
 

@@ -95,7 +95,8 @@ func (h *hadoop) reject(d *document, e *element, all []target) {
 		return
 	}
 	h.add(e.line, "placement", "rule", "reject", Left,
-		"a job that matches no rule goes to the pool default; to refuse it, set pools_on_demand: false and name no pool default")
+		"a job that matches no rule goes to the pool default; to refuse it, set pools_on_demand: false and name no "+
+			"pool default")
 }
 
 // targets returns the pools to which a rule sends jobs. It reports rules that it cannot convert, and returns

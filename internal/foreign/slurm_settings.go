@@ -136,7 +136,8 @@ func (s *slurm) jobLimit(p *pool, line int, where string, x setting) {
 		if p.running < 0 || n < p.running {
 			p.running = n
 		}
-		s.add(line, where, x.name, x.value, Changed, "max_running: %d counts tasks: a job of several tasks counts several times", n)
+		s.add(line, where, x.name, x.value, Changed,
+			"max_running: %d counts tasks: a job of several tasks counts several times", n)
 	default:
 		s.jobs[p] = n
 		s.add(line, where, x.name, x.value, Changed,

@@ -20,7 +20,7 @@ func (s *examiner) checkConfig() api.HealthCheck {
 	case strings.HasPrefix(st.Problem, "the settings"):
 		return bad("configuration", api.ResultFail, "settings do not fit the file; version "+st.Hash+" is in use", "fairlead config show")
 	case strings.HasPrefix(st.Problem, api.WaitsForRestart):
-		return bad("configuration", api.ResultFail, "the file has another unit, and takes effect at the next start of the server; version "+st.Hash+" stays in use", "restart the server, or put the unit back")
+		return bad("configuration", api.ResultFail, "the file has another unit, and takes effect at the next start of the server; version "+st.Hash+" stays in use", "restart the server, or restore the unit in the file")
 	case st.Problem != "":
 		return bad("configuration", api.ResultFail, "the file has errors; version "+st.Hash+" stays in use", "fairlead config check "+st.File)
 	}
