@@ -188,7 +188,7 @@ func TestHintsAndMachines(t *testing.T) {
 		t.Error("minima are compared with the nodes though there is none")
 	}
 	l.node("n", map[string]int64{"cpu": 16, "mem": 1 << 30})
-	const want = "biology/env is guaranteed 200 cpu, and all nodes together have 16"
+	const want = "biology/env is guaranteed 200 cpu, but all nodes together have only 16"
 	_, text := l.post("/policy/edit", form)
 	shows(t, text, want)
 	form.Set("do", "plan")
