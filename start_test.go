@@ -163,10 +163,10 @@ func TestWhyAPauseIsThere(t *testing.T) {
 			}
 		}
 		time.Sleep(time.Minute)
-		says(ids[0], "its handler put it off until ", time.Hour, "")
-		says(ids[1], "pause before try 2 until ", time.Hour, ", because it failed: broken")
+		says(ids[0], "its handler postponed it until ", time.Hour, "")
+		says(ids[1], "pause before attempt 2 until ", time.Hour, ", because it failed: broken")
 		time.Sleep(time.Hour)
-		says(ids[0], "pause before try 2 until ", 2*time.Hour, ", because it failed: broken")
+		says(ids[0], "pause before attempt 2 until ", 2*time.Hour, ", because it failed: broken")
 		if err := app.Stop(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -41,8 +41,8 @@ func operatorFields() []field {
 	below := of("below", "", "The path of the pool.", poolPath, func(o *access.Operator) *string { return &o.Below })
 	below.must = true
 	return []field{
-		operatorBy("user", "The user who operates the pool; or give a group."),
-		operatorBy("group", "The group whose users operate the pool."), below,
+		operatorBy("user", "The user who operates the pool. Give a user or a group."),
+		operatorBy("group", "The group whose members operate the pool."), below,
 	}
 }
 
@@ -71,17 +71,17 @@ func operatorBy(what, doc string) field {
 func accessPoolFields() []field {
 	const above = "that of the pool above"
 	return []field{
-		unless(above+"; at last nobody but those whom placement sends there", of("submit", "",
-			"Who may submit into it, and into those pools below it that are not another user's: users, groups, or * for "+
-				"everybody. Where it is given, only they may, wherever placement sends others.",
+		unless(above+"; for the root: only users whom placement sends there", of("submit", "",
+			"Who may submit into it, and into the pools below it except the pools of other users: users, groups, or * for "+
+				"everybody. If the list is given, only these users may, even if placement sends others there.",
 			subjects, func(p *access.Pool) *[]access.Subject { return &p.Submit })),
-		unless(above+"; at last none", of("create", "",
-			"The pools below it that a job may make by naming them: paths from this pool on, such as {user}, or * for any.",
+		unless(above+"; for the root: none", of("create", "",
+			"The pools below it that a job may make by naming them: paths below this pool, such as {user}, or * for any.",
 			wordsOf("path", checkTemplate), func(p *access.Pool) *[]string { return &p.Create })),
-		unless(above+"; at last that of jobs that name none, and lower ones", of("priorities", "",
+		unless(above+"; for the root: the priority of jobs that name none, and lower ones", of("priorities", "",
 			"The priorities that jobs may have in it; * is any.", wordsOf("priority", someText),
 			func(p *access.Pool) *[]string { return &p.Priorities })),
-		unless(above+"; at last none", of("qos", "", "The qualities of service that jobs may name in it; * is any.",
+		unless(above+"; for the root: none", of("qos", "", "The qualities of service that jobs may name in it; * is any.",
 			wordsOf("quality of service", someText), func(p *access.Pool) *[]string { return &p.QOS })),
 	}
 }

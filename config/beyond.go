@@ -18,7 +18,7 @@ func (c *Config) Beyond(capacity map[string]int64) (out []string) {
 		for _, r := range slices.Sorted(maps.Keys(p.Min)) {
 			if p.Min[r] > capacity[r] {
 				alone[r] = true
-				out = append(out, fmt.Sprintf("%s is guaranteed %s %s, and all nodes together have %s: it gets no more than that",
+				out = append(out, fmt.Sprintf("%s is guaranteed %s %s, but all nodes together have only %s",
 					path, showAmount(p.Min[r]).text, r, showAmount(capacity[r]).text))
 			}
 		}
@@ -26,7 +26,7 @@ func (c *Config) Beyond(capacity map[string]int64) (out []string) {
 	sum := below(root)
 	for _, r := range slices.Sorted(maps.Keys(sum)) {
 		if sum[r] > capacity[r] && !alone[r] {
-			out = append(out, fmt.Sprintf("the minima of all pools add up to %s %s, and all nodes together have %s: not all pools can get their min at once", showAmount(sum[r]).text, r, showAmount(capacity[r]).text))
+			out = append(out, fmt.Sprintf("the minima of all pools add up to %s %s, but all nodes together have only %s: not all pools can get their min at once", showAmount(sum[r]).text, r, showAmount(capacity[r]).text))
 		}
 	}
 	return append(out, c.overTargets(capacity)...)

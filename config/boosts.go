@@ -12,7 +12,7 @@ import (
 var starterTable, newJobTable *table
 
 func init() {
-	starterTable = &table{name: "starter", doc: "A higher weight at first for pools that are made on demand, such " +
+	starterTable = &table{name: "starter", doc: "A higher weight at first for pools that jobs make on demand, such " +
 		"as pools of new users." +
 		" It ends by time or by usage, whichever comes first. Pools that the file names get none.", fields: starterFields()}
 	newJobTable = &table{name: "new_job_boost",
@@ -31,7 +31,7 @@ func starter[T any](at func(*T) *share.Starter) field {
 		}
 		return v, ok
 	}
-	return unless("none", of("starter", "", "A higher weight at first for pools below it that are made on demand.", k,
+	return unless("none", of("starter", "", "A higher weight at first for pools below it that jobs make on demand.", k,
 		at))
 }
 
@@ -40,7 +40,7 @@ func starterFields() []field {
 	weight.must = true
 	return []field{
 		weight,
-		unless("no end by time", of("for", "", "How long it lasts, from the first job on.",
+		unless("no end by time", of("for", "", "How long it lasts after the first job.",
 			left(span(time.Second, "")), func(s *share.Starter) *time.Duration { return &s.For })),
 		unless("no end by usage", of("usage", "",
 			"The service after which it ends: 10h is ten hours of one unit, or one hour of ten units.",
@@ -53,7 +53,7 @@ func newJobFields() []field {
 	weight.must = true
 	return []field{
 		weight,
-		of("for", "10m", "How long a job counts as new, from its submission on.", span(time.Second, ""),
+		of("for", "10m", "How long a job counts as new after its submission.", span(time.Second, ""),
 			func(x *sched.NewJobs) *time.Duration { return &x.For }),
 	}
 }

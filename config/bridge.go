@@ -79,7 +79,7 @@ func bridgeFields(options *table) []field {
 		of("feed", FeedAtOnce, "at-once submits all jobs at once, to the front or the back by their groups; just-in-time holds jobs back and submits one when a slot becomes free, in the order of the server.",
 			choice("feed", []string{FeedAtOnce, FeedJustInTime},
 				[]string{FeedAtOnce, FeedJustInTime}), func(b *Bridge) *string { return &b.Feed }),
-		of("groups", "{}", "The fair-share groups, by their names. Jobs of no group go to the back.", groups,
+		of("groups", "{}", "The fair-share groups, by name. Jobs that belong to no group go to the back.", groups,
 			func(b *Bridge) *[]BridgeGroup { return &b.Groups }),
 		of("above", "[]", "The priority groups, the highest first: their jobs go before those of all fair-share "+
 			"groups. Each uses the pool of the same name.",
@@ -92,8 +92,8 @@ func bridgeFields(options *table) []field {
 		unless("none", of("window", "", "The time for which the benefit that a group received counts, instead of "+
 			"a half-life.",
 			span(time.Second, "none"), func(b *Bridge) *time.Duration { return &b.Window })),
-		of("charge", ChargeStart, "When a job at the back counts: at its start, so that received benefit is "+
-			"divided, or at its submission, as in the source.",
+		of("charge", ChargeStart, "When a job at the back counts: at its start, so that the bridge divides received benefit,"+
+			" or at its submission, as in the source.",
 			choice("charge", []string{ChargeStart, ChargeSubmission},
 				[]string{ChargeStart, ChargeSubmission}), func(b *Bridge) *string { return &b.Charge }),
 		of("keep_failed", "false", "Count the benefit of failed jobs. Otherwise a failure returns the benefit.", boolean,
@@ -102,7 +102,7 @@ func bridgeFields(options *table) []field {
 			of("levels", "", "The priorities in the queueing system, in this order: back, front, then the "+
 				"priority groups, the lowest first.",
 				levels, func(b *Bridge) *[]int64 { return &b.Levels })),
-		unless("that of the front", of("level", "", "The priority of all jobs that are fed just in time.",
+		unless("the priority of the front", of("level", "", "The priority of all jobs that are fed just in time.",
 			wholeNumber(-maxTasks, maxTasks), func(b *Bridge) *int64 { return &b.Level })),
 		of("estimate", "1h", "The expected run time of a job without a time limit.", span(time.Second, ""),
 			func(b *Bridge) *time.Duration { return &b.Estimate }),
@@ -183,7 +183,7 @@ func (r *reader) checkBridge(root *node, b *Bridge) {
 		}
 	}
 	if want := 2 + len(b.Above); len(b.Levels) > 0 && len(b.Levels) != want {
-		r.errorf(root.get("levels"), "%s: back, front and %s above need %d", units.Plural(len(b.Levels), "level"),
+		r.errorf(root.get("levels"), "%s: back, front and %s of above need %d", units.Plural(len(b.Levels), "level"),
 			units.Plural(len(b.Above), "group"), want)
 	}
 	if b.Feed == FeedJustInTime {

@@ -103,7 +103,7 @@ var levels = kind[[]int64]{
 				return nil, false
 			}
 			if i > 0 && v == out[i-1] || i > 1 && (v > out[i-1]) != (out[1] > out[0]) {
-				r.errorf(item, "%s must only rise or only fall; %d after %d does not", name, v, out[i-1])
+				r.errorf(item, "%s must all rise or all fall; %d after %d does not", name, v, out[i-1])
 				return nil, false
 			}
 			out = append(out, v)

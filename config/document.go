@@ -16,7 +16,7 @@ func readYAML(text string) (*node, *Problem) {
 	d := &document{lines: strings.Split(text, "\n")}
 	for i, line := range d.lines { // checked here, because the library takes quadratic time for many lines
 		if strings.HasPrefix(line, "%") {
-			d.fail(place{i + 1, 1}, "a line must not begin with %%: directives are not read")
+			d.fail(place{i + 1, 1}, "a line must not begin with %%: directives are not supported")
 			return nil, d.failed
 		}
 	}
@@ -86,7 +86,7 @@ func (d *document) check(n *node, y *yaml.Node) {
 	}
 	if d.alias != nil {
 		if d.copies++; d.copies > maxCopies {
-			d.fail(d.alias.place, "the aliases (*) up to here stand for more than %d values", maxCopies)
+			d.fail(d.alias.place, "the aliases (*) down to here expand to more than %d values", maxCopies)
 		}
 	}
 }
@@ -95,7 +95,7 @@ func (d *document) check(n *node, y *yaml.Node) {
 // keep the places where they are written.
 func (d *document) follow(n *node, y *yaml.Node) *node {
 	if slices.Contains(d.above, y.Alias) {
-		d.fail(n.place, "the alias *%s is part of the value that it stands for", y.Value)
+		d.fail(n.place, "the alias *%s is part of its own value", y.Value)
 		return n
 	}
 	if d.alias == nil {
@@ -117,7 +117,7 @@ func (d *document) name(y *yaml.Node, i int) *node {
 			n.describe())
 	case n.quoted:
 	case n.text == "<<":
-		d.fail(n.place, "merge keys (<<) are not read")
+		d.fail(n.place, "merge keys (<<) are not supported")
 	case n.text == "":
 		d.fail(n.place, "a name is missing before the colon")
 	case y.Style&yaml.FlowStyle != 0 && v.Tag == "!!null" && v.Value == "" && v.Line == k.Line && v.Column == end:

@@ -67,7 +67,7 @@ func TestReadYAML(t *testing.T) {
 
 // TestRefused has what testdata/reports/syntax.txt does not show with a picture.
 func TestRefused(t *testing.T) {
-	const indent, quoted = "this line does not go with those above; check its indentation", " has to be in quotes"
+	const indent, quoted = "this line does not fit the lines above; check its indentation", " has to be in quotes"
 	for _, c := range []struct{ text, want string }{
 		{"a: !foo b", "1:4: " + noTags}, {"a: ! b", "1:4: " + noTags}, {"- !a {}", "1:3: " + noTags}, {"a: !a!b c",
 			"1:4: " + noTags},
@@ -88,14 +88,14 @@ func TestRefused(t *testing.T) {
 		{"a: \"\\x4\"", "1:7: the escapes \\x, \\u and \\U need 2, 4 and 8 hexadecimal digits that name a character"},
 		{"a: [b, ", "1:8: the file ends, but a bracket is not closed"}, {"a: [b\n# no\n",
 			"1:4: the bracket is not closed: ] is missing"},
-		{"a: {b: [c}", "1:10: expected a comma, or the ] for line 1; a value that holds brackets or colons" + quoted},
+		{"a: {b: [c}", "1:10: expected a comma or ]; a value that holds brackets or colons" + quoted},
 		{"{a: b}}", "1:7: unexpected }; a value that holds brackets" + quoted}, {"a: ,b", "1:4: unexpected comma"},
 		{"a: {{ b }}", "1:5: a name must be a single text, got names with values; a value that begins with a bracket" + quoted},
 		{"[a]: b", "1:1: a name must be a single text, got a list; a value that begins with a bracket" + quoted},
 		{"{a, b}", "1:3: expected a colon after \"a\"; a value that holds braces" + quoted}, {"{: a}",
 			"1:2: a name is missing before the colon"},
-		{"a: b\n<<: {c: d}", "2:1: merge keys (<<) are not read"}, {"a: b\n%c",
-			"2:1: a line must not begin with %: directives are not read"},
+		{"a: b\n<<: {c: d}", "2:1: merge keys (<<) are not supported"}, {"a: b\n%c",
+			"2:1: a line must not begin with %: directives are not supported"},
 		{"--- a\n--- b\n", "2:1: a second document begins here; the file must have only one"}, {"a: b\n... c",
 			"2:5: unexpected text after the value; put the whole value" + " in quotes"},
 	} {

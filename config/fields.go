@@ -59,12 +59,13 @@ func init() {
 func fileFields() []field {
 	return slices.Concat([]field{
 		// The unit comes first, because limits of pools depend on it.
-		then(of("unit", "cpu", "The resource in which shares are counted. Each task takes at least one unit, also if it does not ask for the unit. A file with another unit takes effect at the next start of the server, as a whole.",
+		then(of("unit", "cpu", "The resource in which shares are counted. Each task takes at least one unit, even if it does not ask for it. If a file changes the unit, the whole file takes effect at the next start of the server.",
 			line("name of a resource", share.MaxSegment,
 				checkResource), func(c *Config) *string { return &c.Shares.Sched.Unit }),
 			func(r *reader, to any) { r.unit = to.(*Config).Shares.Sched.Unit }),
 	}, chargeFields(), []field{
-		of("policy", "fair", "How the root divides among its pools, and all pools below that set no other policy.",
+		of("policy", "fair",
+			"How the root divides the cluster among its pools. Pools below it that set no policy use the same one.",
 			policyName(), func(c *Config) *string { return &c.Shares.Sched.Root.Policy }),
 	}, optionFields(func(c *Config) *share.Options { return &c.Shares.Sched.Root.Options }), []field{
 		reclaimField(),
@@ -73,7 +74,7 @@ func fileFields() []field {
 		unless("none", of("new_job_boost", "", "A higher weight for new jobs within their pool.",
 			left(sub[sched.NewJobs](&newJobTable)), func(c *Config) *sched.NewJobs { return &c.Shares.Sched.NewJobs })),
 		starter(func(c *Config) *share.Starter { return &c.Shares.Sched.Root.Starter }),
-		of("backfill", "easy", "What happens when the job that goes first does not fit: easy keeps room for it and starts jobs that do not delay it, conservative starts jobs that delay no other job, fcfs waits, and first-fit starts the next job that fits, so that wide jobs may wait forever.",
+		of("backfill", "easy", "What happens when the job that goes first does not fit: easy keeps room for it and starts jobs that do not delay it, conservative starts jobs that delay no other job, fcfs starts no other job, and first-fit starts the next job that fits, so wide jobs may wait forever.",
 			backfills, func(c *Config) *sched.Backfill { return &c.Shares.Sched.Backfill }),
 		of("backfill_depth", "1000", "For easy, the number of jobs to examine behind the first that does not fit; for conservative, the number of jobs to keep room for. 0 is no limit.",
 			whole(0, maxTasks), func(c *Config) *int { return &c.Shares.Sched.Depth }),
@@ -81,7 +82,7 @@ func fileFields() []field {
 			"How far ahead easy and conservative keep room. They keep no room for a job that would start later, so other jobs may delay it.",
 			span(time.Second, "none"), func(c *Config) *time.Duration { return &c.Shares.Sched.Window })),
 		unless("from the running tasks", of("backfill_patience", "",
-			"How long easy (and conservative, unless jobs go in order of arrival) starts other jobs by predicted run times while room is kept for a job. After that, nodes are held for the job, and nothing starts there that needs its room. Default: until the first planned start of the job, plus the time that the longest task without a limit had run then, or was expected to run.",
+			"How long easy (and conservative, unless jobs go in order of arrival) starts other jobs by predicted run times while room is kept for a job. After that, nodes are held for the job, and nothing starts there that needs its room. Default: until the first planned start of the job, plus the time for which the longest task without a limit had run or was expected to run when the start was planned.",
 			left(span(time.Second, "none")), func(c *Config) *time.Duration { return &c.Shares.Sched.Patience })),
 		unless("none", of("time", "", "The time limit of jobs that name none. Default: max_time, or no limit.",
 			standardTime(), func(c *Config) *time.Duration { return &c.Shares.Sched.Root.Time })),
@@ -106,7 +107,7 @@ func fileFields() []field {
 			rules, func(c *Config) *[]share.Rule { return &c.Rules })),
 		of("licenses", "", "Licenses that jobs may ask for, with their numbers. A task holds its licenses while it runs.",
 			licenses, func(c *Config) *map[string]int64 { return &c.Licenses }),
-		of("rates", "", "Limits of starts per time, such as 5/s, or with more fields as below. A limit applies to all jobs that name the rate together.",
+		of("rates", "", "Limits of starts per time, such as 5/s, or with more fields as below. All jobs that name a rate share its limit.",
 			ratesKind(), func(c *Config) *map[string]Rate { return &c.Rates }),
 		of("user_limits", "{}", "The maximum that one user may have at a time.",
 			unlessIs(standardUserLimits, sub[allocation.UserLimits](&userLimitsTable)), func(c *Config) *allocation.UserLimits { return &c.Shares.Users }),
@@ -128,9 +129,9 @@ func poolFields() []field {
 			amounts, func(p *share.Pool) *map[string]int64 { return &p.Min })),
 		unless("no limit", of("max", "", "The resources that it never exceeds. A job that asks for more at once is refused.",
 			amounts, func(p *share.Pool) *map[string]int64 { return &p.Max })),
-		unless("no limit", of("max_running", "", "The number of its tasks that run at once.",
+		unless("no limit", of("max_running", "", "The maximum number of its tasks that run at once.",
 			left(whole(0, maxTasks)), func(p *share.Pool) *int { return &p.MaxRunning })),
-		unless("no limit", of("max_job_running", "", "The number of tasks of one job that run at once.",
+		unless("no limit", of("max_job_running", "", "The maximum number of tasks of one job that run at once.",
 			left(whole(1, maxTasks)), func(p *share.Pool) *int { return &p.JobRunning })),
 		unless("that of the pool above", of("time", "",
 			"The time limit of its jobs that name none, at most max_time. none: no time limit, even if the pool above has one.",
@@ -138,7 +139,7 @@ func poolFields() []field {
 		unless("that of the pool above", of("max_time", "",
 			"The largest time limit that its jobs may have. The smallest max_time on the path from the root counts.",
 			largestTime(), func(p *share.Pool) *time.Duration { return &p.MaxTime })),
-		unless("that of the pool above", of("policy", "", "How it divides among its pools.", left(policyName()),
+		unless("that of the pool above", of("policy", "", "How it divides its resources among its pools.", left(policyName()),
 			func(p *share.Pool) *string { return &p.Policy })),
 	}, optionFields(func(p *share.Pool) *share.Options { return &p.Options }), []field{
 		unless("that of the pool above, or 0",
@@ -148,7 +149,7 @@ func poolFields() []field {
 			of("assoc_factor", "", "Its factor assoc under the policy multifactor, from 0 to 1.",
 				maybe, func(p *share.Pool) **float64 { return &p.AssocFactor })),
 		starter(func(p *share.Pool) *share.Starter { return &p.Starter }),
-		unless("that of the pool above", of("reclaim", "", "When running tasks of others are stopped for it.",
+		unless("that of the pool above", of("reclaim", "", "When running tasks of other pools are stopped for it.",
 			left(sub[share.Reclaim](&starvingTable)), func(p *share.Pool) *share.Reclaim { return &p.Reclaim })),
 		of("pools", "", "The pools below it.", pools, func(p *share.Pool) *[]share.Pool { return &p.Pools }),
 	})
@@ -182,7 +183,7 @@ func userLimitFields() []field {
 			whole(0, maxUserLimit), func(l *allocation.UserLimits) *int { return &l.Jobs }),
 		of("tasks", "10000000", "Tasks of these jobs that have not started. 0: no limit.",
 			whole(0, maxUserLimit), func(l *allocation.UserLimits) *int { return &l.Tasks }),
-		of("pools", "1000", "Pools that the user's jobs have made and that the configuration does not name. Such pools are kept forever, with their usage. 0: no limit.",
+		of("pools", "1000", "Pools that the user's jobs have made and that the configuration does not name. The server keeps such pools forever, with their usage. 0: no limit.",
 			whole(0, maxUserLimit), func(l *allocation.UserLimits) *int { return &l.Pools }),
 		of("running", "0", "Tasks that run at once, in all pools together. Further tasks wait. 0: no limit.",
 			whole(0, maxUserLimit), func(l *allocation.UserLimits) *int { return &l.Running }),
@@ -194,9 +195,9 @@ const maxUserLimit = 1_000_000_000
 
 func serverFields() []field {
 	return []field{
-		of("listen", "[]", "Addresses for browsers and Prometheus, such as 127.0.0.1:7447. Only loopback addresses. Commands and agents need none: they use the socket.",
+		of("listen", "[]", "Addresses for browsers and Prometheus, such as 127.0.0.1:7447. Only loopback addresses are allowed. Commands and agents need none: they use the socket.",
 			listen, func(s *Server) *[]string { return &s.Listen }),
-		of("anonymous", "nothing", "What clients without a session see on an address of `listen`: nothing, metrics (for Prometheus), or view (the metrics, and all that each user of the machine may see).",
+		of("anonymous", "nothing", "What clients without a session see on an address of `listen`: nothing, metrics (for Prometheus), or view (the metrics, and everything that each user of the machine may see).",
 			anonymous, func(s *Server) *string { return &s.Anonymous }),
 		of("origins", "[]", "The addresses of the dashboard for browsers, if it is behind an http proxy: http://cluster.example. See the page on the dashboard.",
 			origins, func(s *Server) *[]string { return &s.Origins }),

@@ -84,10 +84,10 @@ func (f *futile) policy(n *node, p *share.Pool, who string) {
 	switch {
 	case p.Options.Decay.HalfLife:
 		f.warnf(n.get("decay").get("half_life"),
-			"%s counts use by the half-life, which is none: use of years ago counts like use of today. Set half_life, such as 7d", who)
+			"%s counts use by the half-life, which is none: use from years ago counts like use from today. Set half_life, such as 7d", who)
 	case p.Policy == "fairtree" || p.Policy == "multifactor":
 		if at != nil {
-			f.warnf(at, "%s divides by past use, but half_life is none: use of years ago counts like use of today. Set half_life, such as 7d", who)
+			f.warnf(at, "%s divides by past use, but half_life is none: use from years ago counts like use from today. Set half_life, such as 7d", who)
 		}
 	}
 }
@@ -152,8 +152,8 @@ func (r *reader) checkFutile(root *node, c *Config) {
 		if n := len(f.unheard) - 1; n > 0 {
 			others = " (and " + units.Plural(n, "other pool") + ")"
 		}
-		f.hintf(f.at, "the min of %s%s is served only as tasks of others end, and a task without a time limit may run forever."+
-			" To have such tasks stopped, set reclaim: {min_after: 1m}; otherwise set min_after: off", clip(f.unheard[0]), others)
+		f.hintf(f.at, "the min of %s%s is served only when tasks of other pools end, and a task without a time limit may run forever."+
+			" To stop such tasks, set reclaim: {min_after: 1m}; otherwise set min_after: off", clip(f.unheard[0]), others)
 	case n != nil && top.Reclaim.MinAfter > 0 && !f.minima:
 		f.warnf(n, "min_after has no effect: no pool has a min")
 	}

@@ -52,8 +52,9 @@ func (r *reader) checkOnlyNamed(root *node, c *Config, program bool) {
 		first = e.key.text
 		break
 	}
-	say(root.key("pools"), "only administrators, and users after whom a pool is named, may submit: nothing sends others"+
-		" anywhere. Add placement: [{pool: %s}], or open pools, all of them with access: {pools: {/: {submit: [\"*\"]}}}",
+	say(root.key("pools"), "only administrators, and users after whom a pool is named, may submit: no rule of placement"+
+		" sends others to a pool. Add placement: [{pool: %s}], or open all pools with "+
+		"access: {pools: {/: {submit: [\"*\"]}}}",
 		clip(first+"/{user}"))
 }
 
@@ -92,13 +93,14 @@ func (r *closedPools) warn(n *node, path string) {
 			continue
 		}
 		if leads(r.all, below) {
-			r.warnf(e.key, "only administrators, and a user of this name, may submit into pool %s: rules of placement lead"+
-				" there only by the kind or the requestor of a job, which users choose, and which give no rights. Open it"+
+			r.warnf(e.key, "only administrators, and a user of this name, may submit into pool %s: rules of placement send jobs"+
+				" there only by their kind or requestor, which users choose and which give no rights. Open the pool"+
 				" with access: {pools: {%s: {submit: [...]}}}", clip(below), clip(below))
 			continue
 		}
-		r.warnf(e.key, "only administrators, and a user of this name, may submit into pool %s: no rule of placement leads"+
-			" there. Add such a rule, or open it with access: {pools: {%s: {submit: [...]}}}", clip(below), clip(below))
+		r.warnf(e.key, "only administrators, and a user of this name, may submit into pool %s: no rule of placement"+
+			" sends jobs there. Add such a rule, or open the pool with access: {pools: {%s: {submit: [...]}}}", clip(below),
+			clip(below))
 	}
 }
 

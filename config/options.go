@@ -20,7 +20,7 @@ func optionFields[T any](at func(*T) *share.Options) []field {
 		unless("never", of("rebalance", "", "For the policy load: when it stops tasks.",
 			left(sub[share.Rebalance](&rebalanceTable)), func(t *T) *share.Rebalance { return &at(t).Rebalance })),
 		unless("as documented", of("compat", "",
-			"For the policy fairtree: slurm ranks the users of accounts that tie as Slurm's program does, not as its documentation says.",
+			"For the policy fairtree: slurm ranks the users of tied accounts as Slurm's program does, not as its documentation says.",
 			left(choice("compat", []string{"slurm"}, []string{"slurm"})), func(t *T) *string { return &at(t).Compat })),
 		unless("7 days by 0.7", of("decay", "", "For the policy decay: how past use counts.",
 			left(sub[share.Decay](&decayTable)), func(t *T) *share.Decay { return &at(t).Decay })),

@@ -22,7 +22,7 @@ func checkOrigin(text string) string {
 		host = strings.TrimSuffix(host, ":"+port)
 	}
 	if want := u.Scheme + "://" + host; text != want {
-		return clip(text) + " has more than scheme, host and port, which is all that a browser sends; write " + clip(want)
+		return clip(text) + " has more than scheme, host and port, but a browser sends only these; write " + clip(want)
 	}
 	return ""
 }

@@ -40,7 +40,7 @@ func (o *overTargets) below(p *share.Pool, path, policy string, options share.Op
 		if least := k.Min[o.unit]; policy == "load" && options.Rebalance.Threshold > 0 && float64(least) > target+1e-9 &&
 			least <= o.capacity {
 			o.out = append(o.out, fmt.Sprintf("%s is guaranteed %s %s, and its load is %.3g of them: "+
-				"rebalancing never brings it below its minimum, so other pools do not get their full loads",
+				"rebalancing never stops tasks that its minimum needs, so other pools do not get their full loads",
 				name, showAmount(least).text, o.unit, target))
 		}
 		below, with := k.Policy, k.Options

@@ -47,7 +47,7 @@ func (t *table) reference(b *strings.Builder) {
 func (f *field) defaultCell() string {
 	switch {
 	case f.must:
-		return "has to be given"
+		return "required"
 	case f.unless != "":
 		return f.unless
 	case f.def == "" || f.def == "{}":

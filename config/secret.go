@@ -17,7 +17,7 @@ func HideFile(text string) string {
 	case problem != nil:
 		return wholeValue.ReplaceAllString(hidden, "${1} "+Hidden)
 	case exposed(root):
-		return "# this text is not kept: there is a password in it that cannot be hidden\n"
+		return "# the server did not keep this text: it holds a password that cannot be hidden\n"
 	}
 	return hidden
 }

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	noTags = "tags (!) are not read; put a value that begins with ! in quotes"
+	noTags = "tags (!) are not supported; put a value that begins with ! in quotes"
 	noTab  = "a tab cannot indent; use spaces"
 
 	tooDeep = "values are nested deeper than %d levels"
@@ -136,7 +136,7 @@ func (d *document) explainMisplaced(line int) (place, string) {
 		}
 		break
 	}
-	return d.start(line), "this line does not go with those above; check its indentation"
+	return d.start(line), "this line does not fit the lines above; check its indentation"
 }
 
 // bracket explains an unclosed bracket, or a value that contains a bracket.
@@ -144,8 +144,12 @@ func (d *document) bracket(at, open place, closing string) (place, string) {
 	if d.endOf(at) {
 		return open, "the bracket is not closed: " + closing + " is missing"
 	}
-	return at, "expected a comma, or the " + closing + " for line " + strconv.Itoa(open.line) +
-		"; a value that holds brackets or colons has to be in quotes"
+	const quotes = "; a value that holds brackets or colons has to be in quotes"
+	if at.line > open.line {
+		return open, "the bracket is not closed before line " + strconv.Itoa(at.line) + ": a comma or " + closing +
+			" is missing" + quotes
+	}
+	return at, "expected a comma or " + closing + quotes
 }
 
 // unexpected explains a text at a place where something else is expected.

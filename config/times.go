@@ -69,7 +69,7 @@ func (r *reader) checkBackfill(root *node, c *Config) {
 			" If jobs have different sizes, use easy")
 	case sched.FCFS:
 		if path, uses := c.Shares.Sched.Root.Using("lottery", "load"); uses {
-			r.hintf(n, "fcfs waits for the job that goes first, and the policy of %s chooses it anew whenever a task ends:"+
+			r.hintf(n, "fcfs waits for the job that goes first, and the policy of %s chooses another one whenever a task ends:"+
 				" narrow jobs can pass a wide one forever. If jobs have different sizes, use easy", poolName(path))
 		}
 	}

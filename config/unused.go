@@ -25,14 +25,14 @@ func (r *reader) checkUnused(root *node, c *Config) {
 		}
 	}
 	if n := root.get("backfill_window"); n != nil && keeps && s.Window > 0 && s.Window < shortWindow {
-		r.warnf(n, "room is kept only for jobs that would start within %s, which are few: jobs that ask for"+
+		r.warnf(n, "room is kept only for the few jobs that would start within %s: jobs that ask for"+
 			" less can pass the others forever. Remove backfill_window, or set hours or days",
 			units.FormatDuration(s.Window))
 	}
 	if n := root.get("backfill_patience"); n != nil && n.kind != nothing &&
 		s.Backfill == sched.Conservative && onlyFIFO(has) {
 		r.warnf(root.key("backfill_patience"),
-			"backfill_patience has no effect: under fifo conservative keeps the starts that it has planned")
+			"backfill_patience has no effect: under fifo, conservative keeps its planned starts")
 	}
 	for _, x := range []struct{ name, policy string }{{"shortlist", "lottery"}, {"factor", "multifactor"},
 		{"assoc_factor", "multifactor"}} {

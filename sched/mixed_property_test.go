@@ -174,7 +174,7 @@ func (m *model) checkVerified(t *rapid.T, recomputed map[string]int) {
 			case c.What != "rank":
 			case !strings.HasPrefix(c.Text, "not recomputed"):
 				recomputed[m.cfg.Root.Policy]++
-			case m.plain && !strings.HasSuffix(c.Text, "but for rounding"):
+			case m.plain && !strings.HasSuffix(c.Text, "apart from rounding"):
 				t.Fatalf("the place of job %d: %s", id, c.Text)
 			}
 		}

@@ -30,7 +30,7 @@ func (a *Answer) changes(b *strings.Builder) {
 		again = again || !c.Alter
 	}
 	if again {
-		b.WriteString("                  (for what submit says, cancel it and submit it again so)\n")
+		b.WriteString("                  (to change what submit sets, cancel the job and submit it again)\n")
 	}
 	if a.Advice != "" {
 		fmt.Fprintf(b, "  %-15s %s\n", "Advice", a.Advice)
@@ -182,7 +182,7 @@ func (s *Standing) starts(now time.Time) string {
 	case s.Now:
 		return "starts now"
 	case e == nil:
-		return "nobody can say when it starts"
+		return "unknown when it starts"
 	case e.By == nil:
 		return "starts " + e.Text
 	}

@@ -70,7 +70,7 @@ func roomCodes() []Explanation {
 			"Wait: it starts when a running task ends."},
 		{NoNodes, "No node that takes tasks could run it: no agent is connected, or the nodes that could are drained or " +
 			"down.",
-			"Start the agent of a node that is down, or take back a drained one with: fairlead resume NODE; list the nodes " +
+			"Start the agent of a node that is down, or resume a drained one with: fairlead resume NODE; list the nodes " +
 				"with: fairlead nodes"},
 		{ShareBehind, "Another pool goes first, by the rule and the numbers of the policy.",
 			"Compare with: fairlead why JOB --vs POOL"},
@@ -97,7 +97,7 @@ func gateCodes() []Explanation {
 			"An administrator can resume it with: fairlead resume POOL"},
 		{GateBegin, "The job's begin time has not come, or the backoff before its next attempt is not over.",
 			"Wait, or submit without --begin."},
-		{GateAfter, "The job waits for other jobs to end.", "Ask why those wait: fairlead why JOB"},
+		{GateAfter, "The job waits for other jobs to end.", "See why those jobs have not ended: fairlead why JOB"},
 		{GateMax, "The job's pool, or one above it, is at its maximum of a resource.",
 			"Wait for its running tasks, or ask the administrator to raise max."},
 		{GateNever, "The job asks for more at once than its pool, or one above it, may have.",
@@ -106,7 +106,7 @@ func gateCodes() []Explanation {
 			"Wait for its running tasks, or ask the administrator to raise max_running."},
 		{GateJobTasks, "The job has reached its maximum number of running tasks.",
 			"Wait for its running tasks; the limit is the job's own or its pool's."},
-		{GateLicense, "Too few of a license that the job asks for are free.",
+		{GateLicense, "The job asks for more of a license than is free.",
 			"Wait: the job starts when a holder's task ends; see who holds it with: fairlead limits"},
 		{GateRate, "A rate of the job allows no more starts in this period.",
 			"Wait: the next start is at the time given; see all rates with: fairlead limits"},
@@ -160,7 +160,7 @@ func stopCodes() []Explanation {
 				"their own min and entitlement. To give the pool room, protect fewer pools or set time limits."},
 		{StarveWidth, "Jobs that ask for less can pass it forever: the scheduler reserves nothing for it, and they take " +
 			"what becomes free. The text names the resource, the setting that lets them pass, and their users.",
-			"Ask the administrator for backfill: easy, which keeps room for it (see what that changes with: " +
+			"Ask the administrator for backfill: easy, which keeps room for it (preview the change with: " +
 				"fairlead config plan FILE), or ask for less."},
 		{StarveShare, "Jobs of other pools can go before it forever: its pool, or one above it, is entitled to nothing or " +
 			"to less than a slot, or another pool has a larger share and never uses it up.",

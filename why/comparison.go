@@ -56,7 +56,7 @@ func (c *Comparison) Text(u Units) string {
 		first, second = second, first
 	}
 	if c.drawn() {
-		fmt.Fprintf(&b, "Which of %s and %s goes first is drawn", first, second)
+		fmt.Fprintf(&b, "Chance decides which of %s and %s goes first", first, second)
 	} else {
 		fmt.Fprintf(&b, "%s goes before %s", first, second)
 	}
@@ -94,7 +94,7 @@ func (c *Comparison) standing() string {
 	if c.Standing == "" {
 		return ""
 	}
-	return "  But " + c.Standing + ": this is how their places compare.\n"
+	return "  But " + c.Standing + "; otherwise their places compare as above.\n"
 }
 
 func (c *Comparison) decidedBy(growth float64) string {
@@ -137,8 +137,8 @@ func (c *Comparison) decidedBy(growth float64) string {
 	}
 	p, q := c.Level.KeyNow(x, growth), c.Level.KeyNow(y, growth)
 	if rounded(p, q) {
-		return "A tie but for rounding: the keys are equal in the first 11 digits, and " + x.called() +
-			" goes first by the rest."
+		return "A tie, apart from rounding: the keys are equal in the first 11 digits, and " + x.called() +
+			" goes first by the other digits."
 	}
 	a, b := ShortPair(p, q)
 	return fmt.Sprintf("Decided by the key: %s %s %s. The age of the jobs and their size are not compared.", a, than, b)

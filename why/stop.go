@@ -88,7 +88,7 @@ func (s *Stop) price() string {
 	text += fmt.Sprintf("it ran %s on %s %s, lost %s", Duration(seconds(s.Seconds)), Short(s.Width), s.Unit,
 		Amount(s.Lost, s.Unit))
 	if s.Owed > 0 {
-		text += fmt.Sprintf(" against %s owed to %s", Amount(s.Owed, s.Unit), s.For)
+		text += fmt.Sprintf("; %[2]s lacked %[1]s", Amount(s.Owed, s.Unit), s.For)
 	}
 	if s.Next > 0 {
 		text += fmt.Sprintf("; room for job %d", s.Next)
@@ -112,7 +112,7 @@ func (s *Stop) Line() string {
 
 // text describes the stop in an answer about the job.
 func (s *Stop) text(b *strings.Builder) {
-	fmt.Fprintf(b, "  Stopped         %s by rule %s, to run again as try %d  [%s]\n", s.At.Local().Format("15:04:05"),
+	fmt.Fprintf(b, "  Stopped         %s by rule %s, to run again as attempt %d  [%s]\n", s.At.Local().Format("15:04:05"),
 		s.Rule, s.Attempt+1, s.Code())
 	fmt.Fprintf(b, "                  %s\n                  %s\n                  %s\n", s.because(), s.price(), s.until())
 }

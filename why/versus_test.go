@@ -27,7 +27,7 @@ func TestVersusInWords(t *testing.T) {
 			"drawn at random, in proportion", few, many),
 		"Both may be drawn, with the same chance.": level("lottery",
 			"drawn at random, in proportion", few, why.Child{Name: "b", Key: 1}),
-		"A tie but for rounding: the keys are equal in the first 11 digits, and a goes first by": level("fair",
+		"A tie, apart from rounding: the keys are equal in the first 11 digits, and a goes first by": level("fair",
 			"smallest first", why.Child{Name: "a", Key: sum},
 			why.Child{Name: "b", Key: why.Number(math.Nextafter(sum, 1))}),
 	} {
@@ -37,7 +37,7 @@ func TestVersusInWords(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("want %s, got:\n%s", want, got)
 		}
-		if drawn := strings.Contains(got, "is drawn"); drawn != (l.Policy == "lottery") || drawn &&
+		if drawn := strings.Contains(got, "Chance decides"); drawn != (l.Policy == "lottery") || drawn &&
 			strings.Contains(got, "goes first\n") {
 			t.Errorf("chance under %s:\n%s", l.Policy, got)
 		}
@@ -49,10 +49,10 @@ func TestTies(t *testing.T) {
 	l := why.Level{Policy: "fair", Formula: "weight", Order: "smallest first", Called: "key {key}"}
 	a := why.Child{Name: "a", Key: 0.1 + 0.2}
 	for want, b := range map[string]why.Child{
-		"both have the key 0.3, and a is there for longer":                   {Name: "b", Key: a.Key},
+		"both have the key 0.3, and a is the older pool":                     {Name: "b", Key: a.Key},
 		"both have the key 0.3, and the larger weight goes first":            {Name: "b", Key: a.Key, Tie: 1},
 		"both have the key 0.3, and a is ahead in digits that are not shown": {Name: "b", Key: a.Key, Fixed: 1},
-		"both have the key 0.3, a tie but for rounding, and the smaller goes first": {
+		"both have the key 0.3, a tie apart from rounding, and the smaller goes first": {
 			Name: "b", Key: why.Number(math.Nextafter(float64(a.Key), 1))},
 		"a has the smaller key 0.3, and b 0.30001": {Name: "b", Key: 0.30001},
 	} {

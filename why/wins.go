@@ -72,7 +72,7 @@ func (l *Level) byKey(who string, first, you Child, growth float64) string {
 	}
 	a, b := l.KeyNow(first, growth), l.KeyNow(you, growth)
 	if rounded(a, b) {
-		return fmt.Sprintf("both have the %s, a tie but for rounding, and the %s goes first", l.keyIs(Short(a)), than)
+		return fmt.Sprintf("both have the %s, a tie apart from rounding, and the %s goes first", l.keyIs(Short(a)), than)
 	}
 	x, y := ShortPair(a, b)
 	return fmt.Sprintf("%s has the %s %s, and %s %s", who, than, l.keyIs(x), you.called(), y)
@@ -89,7 +89,7 @@ func (l *Level) tiedBy(who string, first, you Child) string {
 	case first.Tie == you.Tie && first.Fixed != you.Fixed:
 		return who + " is ahead in digits that are not shown"
 	case first.Tie == you.Tie:
-		return who + " is there for longer"
+		return who + " is the older pool"
 	}
 	return cmp.Or(l.Tied, "the larger weight goes first")
 }

@@ -69,7 +69,7 @@ func (x *alteration) setSince(v url.Values) error {
 	}
 	if x.since == "" {
 		return usagef("--since is missing: without it, all ended jobs that match would be %s; "+
-			"give the time since which they ended, such as --since 24h", x.past)
+			"limit how long ago they ended, such as with --since 24h", x.past)
 	}
 	since, err := units.ParsePast(x.since, time.Now())
 	if err != nil {
@@ -303,7 +303,7 @@ func (x *alteration) reorder(ctx context.Context, client *api.Client, ids []int6
 	}
 	printMoved(x.out, r.Jobs)
 	if left := len(ids) - len(r.Jobs); left > 0 {
-		fmt.Fprintf(x.out, "%d of these jobs %s; the order does not depend on them\n", left, units.OneOf(left, "does not wait", "do not wait"))
+		fmt.Fprintf(x.out, "%d of these jobs %s, so the order does not depend on them\n", left, units.OneOf(left, "does not wait", "do not wait"))
 	}
 	printOthers(x.out, &r.Reordering)
 	fmt.Fprintf(x.out, "nothing was changed; to do it: fairlead alter %s\n", x.flagsAgain(ids))

@@ -11,17 +11,17 @@ func alterCommand(a *app) *cobra.Command {
 	x := &alteration{app: a, verb: "prioritise", past: "changed", states: openStates}
 	x.read = x.readFields
 	c := x.command("alter", "Change the priority, the pool or the time limit of jobs")
-	c.Long = `Change the priority of jobs within their pool. Under the policy multifactor, change the
-quality of service and the nice value, which count for the priority among all jobs.
+	c.Long = `Change the priority of jobs within their pool or, under the policy multifactor, the
+quality of service and the nice value, which affect the priority among all jobs.
 
 --dry-run shows which jobs would start earlier and which later, and changes nothing.
 
 --move-to moves jobs to another pool, if none of their tasks runs. The jobs are treated as if
-they were submitted there: their user has to be allowed to use the pool, and a job without a
+they were submitted there: their user must be allowed to use the pool, and a job without a
 time limit gets the pool's default limit. Jobs keep their age. Their past usage stays charged
 to the old pool.
 
---time changes the time limit of jobs, if none of their tasks runs, as if they were submitted with it.
+--time changes the time limit of jobs, if none of their tasks runs, as if they were submitted with that limit.
 The jobs keep their place; planned starts are computed again.`
 	c.Example = "  fairlead alter 1042 --priority high\n  fairlead alter 1042 --qos high --nice 100\n  fairlead alter 1042 1043 --priority high --dry-run\n  fairlead alter -u ann -t waiting --move-to physics\n  fairlead alter 1042 --time 2h"
 	c.Flags().StringVar(&x.priority, "priority", "", "new priority: very_high, high, normal, low or very_low")

@@ -13,10 +13,10 @@ func cancelCommand(a *app) *cobra.Command {
 	c.Long = `Cancel jobs: their waiting tasks never start, and running ones are stopped.
 
 With --waiting or -t waiting, only the waiting tasks of the jobs are canceled, and the running ones
-continue. A running task that fails is not tried again, whatever --retries says; one that loses its
-node, or is stopped to make room, runs again. The job ends when the last of them has ended: as
-cancelled, or as failed if one failed. If no task of a job runs, the whole job is canceled. The
-undo, fairlead uncancel, also restores the retries.`
+continue. A running task that fails is not retried, whatever --retries says; a task that loses its
+node, or is stopped to make room, runs again. The job ends when its last running task has ended: as
+cancelled, or as failed if a task failed. If no task of a job runs, the whole job is canceled. The
+command fairlead uncancel undoes this, and restores the retries.`
 	c.Example = "  fairlead cancel 1042\n  fairlead cancel 1042 --waiting\n  fairlead cancel -u ann -t waiting"
 	c.Flags().BoolVar(&x.waiting, "waiting", false, "only the waiting tasks of the jobs; running tasks continue")
 	x.read = func(*cobra.Command) error {
@@ -37,7 +37,7 @@ func uncancelCommand(a *app) *cobra.Command {
 	x := &alteration{app: a, verb: "uncancel", past: "uncanceled", undo: "fairlead cancel --waiting %s",
 		states: []string{"cancelled"}, again: true}
 	c := x.command("uncancel", "Undo a cancel: the tasks that it canceled wait again")
-	c.Long = `Undo a cancel, also one with --waiting. Canceled tasks wait again; a task that ran when it was
+	c.Long = `Undo a cancel, with or without --waiting. Canceled tasks wait again; a task that ran when it was
 canceled starts over.
 Tasks that had succeeded or failed do not run again; to run all tasks of a job again, use
 fairlead requeue.

@@ -17,8 +17,8 @@ var slurmBridge = bridgeKind{
 	name: "slurm", system: "Slurm",
 	long: `Put fair share in front of Slurm. The bridge submits jobs with sbatch, or through slurmrestd,
 and sets their priority directly, so that it does not age. Run it as root to submit each job as
-its user; if an operator of Slurm runs it, all jobs run as that operator. --check shows which
-requirements are not met. The bridge gives each job a unique name in Slurm, and finds it by that;
+its user. If an operator of Slurm runs it, all jobs run as that operator. --check shows which
+requirements are not met. The bridge gives each job a unique name in Slurm, and finds it by that name;
 docs/how-to/put-it-in-front-of-slurm.md describes the setup and how jobs are translated.`,
 	example: `  fairlead bridge slurm --group physics=50,biology=30 --above daq --check
   fairlead bridge slurm --group physics=50,biology=30 --account '{top}' --partition batch

@@ -40,7 +40,7 @@ limit. It reports the start and the end to the bridge, and then deletes the job 
 It ends jobs that are canceled. It needs no connection to fairlead's server.
 
 Anyone who can write to the queue can run commands through the worker. A worker that runs as root
-runs each job as the job's user; another worker runs only the jobs of its own user.
+runs each job as the job's user. Any other worker runs only the jobs of its own user.
 
 SIGTERM and Ctrl-C drain it: it takes no new jobs, waits for running ones for the time of
 --drain, and returns the rest to the queue. A second signal ends it at once.`,

@@ -98,8 +98,8 @@ func configShowCommand(a *app) *cobra.Command {
 	var version int
 	c := &cobra.Command{
 		Use:   "show [PATH]",
-		Short: "Show the configuration in force, with all defaults",
-		Long: `Show the configuration in force with all defaults, and mark the values that were set while
+		Short: "Show the current configuration, with all defaults",
+		Long: `Show the current configuration with all defaults, and mark the values that were set while
 the server runs. With a PATH, such as pools.physics.weight, show only that value. --version
 shows an earlier version of the file, as it was written.`,
 		Example: "  fairlead config show\n  fairlead config show pools.physics.weight\n  fairlead config show --defaults",
@@ -146,11 +146,11 @@ func showConfig(a *app, st *api.ConfigStatus) {
 	if othersFile(st) {
 		from = "another server"
 	}
-	fmt.Fprintf(a.out, "# version %s, in force since %s, from %s\n", st.Hash, st.Since.Local().Format("2006-01-02 15:04:05"), from)
+	fmt.Fprintf(a.out, "# version %s, applied at %s, from %s\n", st.Hash, st.Since.Local().Format("2006-01-02 15:04:05"), from)
 	if len(st.Settings) > 0 {
 		where := "that override the file"
 		if st.Aside {
-			where = "not in force, because they do not fit the file"
+			where = "without effect, because they do not fit the file"
 		}
 		fmt.Fprintf(a.out, "# settings %s (fairlead config unset PATH):\n", where)
 		for _, s := range st.Settings {
@@ -162,14 +162,14 @@ func showConfig(a *app, st *api.ConfigStatus) {
 	case strings.HasPrefix(st.Problem, "the settings"), strings.HasPrefix(st.Problem, api.WaitsForRestart), othersFile(st):
 		fmt.Fprintln(a.errs, strings.TrimRight(st.Problem, "\n"))
 	case st.Problem != "":
-		fmt.Fprintf(a.errs, "the file has errors and is not in force:\n%s\n", strings.TrimRight(st.Problem, "\n"))
+		fmt.Fprintf(a.errs, "the file has errors and was not applied:\n%s\n", strings.TrimRight(st.Problem, "\n"))
 	}
 }
 
 // othersFile reports whether the current configuration is the file of another server instead of the server's
 // own.
 func othersFile(st *api.ConfigStatus) bool {
-	return strings.HasPrefix(st.Problem, "the file differs from the configuration in force")
+	return strings.HasPrefix(st.Problem, "the file differs from the current configuration")
 }
 
 func configSchemaCommand(a *app) *cobra.Command {

@@ -19,7 +19,7 @@ func configApplyCommand(a *app) *cobra.Command {
 		Use:   "apply --plan ID",
 		Short: "Apply a plan",
 		Long: `Apply a plan of config plan: the server writes it to its configuration file, completely or not
-at all, and uses it from the next step on. It refuses the plan if the configuration in force, its settings
+at all, and uses it from the next step on. It refuses the plan if the current configuration, its settings
 or the file have changed since. The server's database keeps the previous file; config rollback restores it, also
 after a restart.`,
 		Example: "  fairlead config apply --plan 9b1e0c3d --reason 'new funding'",
@@ -60,7 +60,7 @@ func configRollbackCommand(a *app) *cobra.Command {
 		Use:   "rollback [--to NUMBER]",
 		Short: "Restore an earlier version of the file",
 		Long: `Restore an earlier version of the server's file and apply it: the previous version or, with --to,
-the version with that number in config history --versions. If the file was edited and is not in force
+the version with that number in config history --versions. If the file was edited and was not applied
 because of an error, the edit is undone, and kept as a version. A second rollback undoes the
 first. Settings made with config set still override the file; undo them with config unset.
 
@@ -113,7 +113,7 @@ func (a *app) confirmRollback(ctx context.Context, client *api.Client, r *api.Ro
 // planApplied prints the changes, and how to undo them.
 func (a *app) planApplied(out *api.ApplyResponse) error {
 	printDifferences(a.out, out.Changes)
-	fmt.Fprintf(a.out, "in force since %s (version %s), written to %s as number %d\n", out.Since.Local().Format("15:04:05"), out.New, out.File, out.Number)
+	fmt.Fprintf(a.out, "applied at %s (version %s), written to %s as number %d\n", out.Since.Local().Format("15:04:05"), out.New, out.File, out.Number)
 	fmt.Fprintln(a.out, "undo: fairlead config rollback")
 	fmt.Fprint(a.errs, out.Warnings)
 	return nil
@@ -125,7 +125,7 @@ func printVersions(a *app, l *listing, v *api.ConfigVersions) error {
 	for _, e := range v.Entries {
 		now := ""
 		if e.InForce {
-			now = "in force"
+			now = "current"
 		}
 		t.Row(e.Number, e.At.Local().Format("2006-01-02 15:04:05"), e.Who, e.What, dash(e.Hash), now)
 	}

@@ -24,8 +24,8 @@ func configDiffCommand(a *app) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "diff FILE [OTHER]",
-		Short: "Show the differences between a file and the configuration in force",
-		Long: `Show the differences between the configuration in force and a file, or between two files,
+		Short: "Show the differences between a file and the current configuration",
+		Long: `Show the differences between the current configuration and a file, or between two files,
 which needs no server. The values are compared, with all defaults; comments, order and
 spelling of values make no difference. Settings that override the file while the server runs
 also override the new file, as they would if it were applied.
@@ -104,11 +104,11 @@ func withFile(a *app, name string, f func(*api.Client, api.ConfigFile) error) er
 // printDiff prints differences, one per line.
 func printDiff(a *app, d *api.ConfigDiff, name string) {
 	if len(d.Changes) == 0 {
-		fmt.Fprintf(a.out, "no differences: %s is the configuration in force (version %s)\n", name, d.New)
+		fmt.Fprintf(a.out, "no differences: %s is the current configuration (version %s)\n", name, d.New)
 	}
 	printDifferences(a.out, d.Changes)
 	if len(d.Covered) > 0 {
-		fmt.Fprintln(a.out, "settings made while the server runs keep this from taking force (fairlead config unset PATH):")
+		fmt.Fprintln(a.out, "settings made while the server runs override these values (fairlead config unset PATH):")
 		printDifferences(a.out, d.Covered)
 	}
 	fmt.Fprint(a.errs, d.Warnings)
@@ -152,13 +152,13 @@ jobs and usage, computes this under the new configuration. Nothing is changed, a
 touched.
 
 Then the last 24 hours are replayed through the same scheduler in virtual time, under the
-configuration in force and under the new one: how long the tasks of each pool would have
+current configuration and under the new one: how long the tasks of each pool would have
 waited, and how much the pool would have used. The replay begins with an empty cluster of the
 present size, and counts only the unit of shares: nodes, memory, licenses and rates are not
 replayed. A task that has not ended is assumed to run for as long as the other tasks of its
 user. --last sets how far to go back; 0 omits the replay.
 
-A plan has a name, and config apply --plan NAME applies it, unless the configuration in force,
+A plan has a name, and config apply --plan NAME applies it, unless the current configuration,
 its settings or the server's file have changed since.
 
 The exit status is 4 if there are differences, and 0 if there are none.`,
@@ -206,7 +206,7 @@ func printPlan(a *app, p *api.ConfigPlan, name string, back time.Duration) error
 		fmt.Fprintf(a.out, "no replay of the last %s: no task ended then, so run times are unknown\n", span(back))
 	}
 	if p.Unsaved {
-		fmt.Fprintln(a.out, "the server's file has changes that are not in force; this plan replaces them, and they are kept as a version (fairlead config history --versions)")
+		fmt.Fprintln(a.out, "the server's file has changes that were not applied; this plan replaces them, and they are kept as a version (fairlead config history --versions)")
 	}
 	if p.ID == "" {
 		if len(p.Changes) > 0 {

@@ -102,7 +102,7 @@ func (a *app) settingsChanged(out *api.SettingsResponse) error {
 		fmt.Fprintln(a.out, "nothing was set")
 		return nil
 	}
-	fmt.Fprintf(a.out, "in force since %s (version %s), also after a restart\n", out.Since.Local().Format("15:04:05"), out.Hash)
+	fmt.Fprintf(a.out, "applied at %s (version %s), kept across restarts\n", out.Since.Local().Format("15:04:05"), out.Hash)
 	var undo []string
 	if len(back) > 0 {
 		undo = append(undo, "fairlead config set "+strings.Join(back, " "))

@@ -107,7 +107,7 @@ func bar(fraction float64) string {
 
 // waits compares the waits of the same jobs under both policies.
 func (d *demoCmd) waits(all [][]demo.Run) {
-	fmt.Fprintln(d.out, "mean wait of the jobs that both halves have started:")
+	fmt.Fprintln(d.out, "mean wait of the jobs that both runs have started:")
 	for _, w := range demo.Compare(all...) {
 		fmt.Fprintf(d.out, "      %-6s %3d jobs   %s %-6s  %s %s\n", w.User, w.Jobs, phases[0].policy, span(w.Means[0]),
 			phases[1].policy, span(w.Means[1]))

@@ -23,7 +23,7 @@ func doctorCommand(a *app) *cobra.Command {
 		Use:   "doctor",
 		Short: "Check the server, its agents and this machine for problems",
 		Long: `Check the server, its agents and this machine for problems. The result of each check is ok, WARN
-or FAIL. A check shows what it found; one that is not ok also shows what to do. The exit status is 1
+or FAIL. Each check shows what it found and, unless it is ok, what to do. The exit status is 1
 if a check failed, and with --strict also if there is a warning. In JSON each check has the
 measured number and its bounds.`,
 		Example: "  fairlead doctor\n  fairlead doctor --quiet --strict && echo all is well\n  fairlead doctor --json",

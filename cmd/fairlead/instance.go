@@ -168,9 +168,9 @@ func (x *instance) follow(ctx context.Context) error {
 		}
 		before := x.config.Config().Shares.Hash
 		if err := x.config.Follow(ctx); err != nil && ctx.Err() == nil {
-			x.log.Error("the configuration of another server is not in force here; the last one stays in force", "error", err)
+			x.log.Error("cannot apply the configuration of another server; the previous one stays in use", "error", err)
 		} else if now := x.config.Config().Shares.Hash; now != before {
-			x.log.Info("configuration of another server in force", "version", now)
+			x.log.Info("applied the configuration of another server", "version", now)
 		}
 	}
 }
@@ -190,12 +190,12 @@ func (x *instance) goes(f func() error) {
 func (x *instance) watch(ctx context.Context, o instanceOptions) error {
 	return o.config.Watch(ctx, o.configFile, o.reload, func(c *config.Config) {
 		if err := x.config.Reload(ctx, c); err != nil {
-			x.log.Error("the new configuration was refused; the last one stays in force", "error", err)
+			x.log.Error("the new configuration was refused; the previous one stays in use", "error", err)
 			return
 		}
-		x.log.Info("new configuration in force", "version", x.config.Config().Shares.Hash)
+		x.log.Info("applied the new configuration", "version", x.config.Config().Shares.Hash)
 	}, func(err error) {
-		x.log.Error("the configuration has errors; the last good one stays in force", "error", err)
+		x.log.Error("the configuration has errors; the last good one stays in use", "error", err)
 		if err := x.config.Broken(ctx, err); err != nil {
 			x.log.Warn("could not record that the configuration was refused", "error", err)
 		}

@@ -34,7 +34,7 @@ func pauseCommand(a *app) *cobra.Command {
 		Short: "Pause a pool: no new task starts, running ones continue",
 		Long: `Pause a pool and the pools below it: they start no new tasks. Running tasks continue, waiting
 ones keep their place, and jobs can be submitted. A pause lasts for a time or until fairlead
-resume, and survives a restart. POOL is the path of a pool, or a user whose pool is meant.
+resume, and survives a restart. POOL is the path of a pool, or a user for the user's pool.
 A second pause changes the end and the reason.
 
 Other pools get the share of the paused pool; it is not compensated later. Tasks that already

@@ -178,7 +178,7 @@ func troubles(t *testing.T) map[string]time.Duration {
 	l := newLooker(r)
 	r.until("top shows the pools", func() bool { return strings.Contains(l.screen.Text(), "physics") })
 
-	took["configuration"] = l.trouble("wrong configuration", "configuration", "stays in force", "fairlead config check",
+	took["configuration"] = l.trouble("wrong configuration", "configuration", "stays in use", "fairlead config check",
 		func() { write("pools: {physics: {weight: -2}}\n") },
 		func() { write("pools: {physics: {weight: 3}}\n") })
 

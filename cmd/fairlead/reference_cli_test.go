@@ -143,7 +143,7 @@ func bridgeOptionsText() string {
 				standard = "`" + o.Default + "`"
 			}
 			if o.Must {
-				standard = "has to be given"
+				standard = "required"
 			}
 			b.WriteString(mdRow(k.name, "`"+o.Name+"`", standard, o.Doc))
 		}

@@ -131,7 +131,7 @@ func fairOf(doc *api.PastReport) (rows []fairPast, months []string, jains map[st
 // fairnessSheet compares the usage of pools with the shares that applied at the time.
 func fairnessSheet(doc *api.PastReport) *sheet {
 	s := newSheet("Shares and usage", doc,
-		sheetColumn{"share", "share", "of the cluster, as it was in force then"},
+		sheetColumn{"share", "share", "of the cluster, at that time"},
 		sheetColumn{"entitled", "due_unit_seconds", "the share of the cluster's usage, in " + doc.Unit + "-hours"},
 		sheetColumn{doc.Unit + "-hours", "unit_seconds", "time of tasks, times their requests"},
 		sheetColumn{"had", "part", ofAll(doc)}, sheetColumn{"points", "points", "part used minus share, in percentage points"})

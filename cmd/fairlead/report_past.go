@@ -93,7 +93,7 @@ func (r *pastReport) query(now time.Time) (q api.PastQuery, err error) {
 		}
 	}
 	if !q.Since.Before(q.Until) {
-		return q, usagef("--since has to be before --until: %s, %s", q.Since.Format(time.DateTime), q.Until.Format(time.DateTime))
+		return q, usagef("--since must be before --until: %s, %s", q.Since.Format(time.DateTime), q.Until.Format(time.DateTime))
 	}
 	return q, nil
 }

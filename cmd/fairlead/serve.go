@@ -63,7 +63,7 @@ Agents on other machines connect to the address of --listen-tls, once fairlead c
 made the key of the cluster.
 
 The server reads its configuration again on SIGHUP and when the file changes. If the file has
-errors, the last good one stays in force. SIGTERM and Ctrl-C end the server; running tasks
+errors, the last good one stays in use. SIGTERM and Ctrl-C end the server; running tasks
 continue at their agents while it is away. With --dev they may run for the time of --drain, and
 then end.`,
 		Example: "  fairlead serve --dev\n  fairlead serve --config /etc/fairlead/fairlead.yaml --db /var/lib/fairlead/jobs.db\n  fairlead serve --db 'postgres://fairlead@db.example.org/jobs?sslmode=verify-full'",

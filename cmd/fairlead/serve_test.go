@@ -177,7 +177,7 @@ func TestServeWithoutItsPort(t *testing.T) {
 	}
 	says("queued in", "submit", "--", "true")
 	says("it cannot listen on "+address+" (address already in use)", "doctor")
-	says("may be another user's program", "dashboard")
+	says("may be another user's", "dashboard")
 	taken.Close()
 	says("http://"+address+"/login?code=", "dashboard")
 }

@@ -39,7 +39,7 @@ func (e *Refusal) Is(target error) bool { return target == queue.ErrForbidden }
 func (r *Rules) Check(p *Principal, v Verb, o Object) error {
 	no := func(why, next string) error { return &Refusal{Who: p.Name, Verb: v, Why: why, Next: next} }
 	if !p.Known() {
-		return &Refusal{Verb: v, Why: "nothing says who you are",
+		return &Refusal{Verb: v, Why: "the server does not know who you are",
 			Next: "use the server's socket, or fairlead dashboard in a browser"}
 	}
 	if err := p.checkLimits(v, &o); err != nil {
@@ -64,11 +64,11 @@ func (r *Rules) Check(p *Principal, v Verb, o Object) error {
 func (p *Principal) checkLimits(v Verb, o *Object) error {
 	switch {
 	case !p.good(v, o):
-		return p.unfit(v, "is good for "+strings.Join(p.Scopes, ", ")+" only")
+		return p.unfit(v, "is valid for "+strings.Join(p.Scopes, ", ")+" only")
 	case o.Pool != "":
 		return p.CheckCredential(v, o.Pool)
 	case p.Pools != nil && !poolless[v]:
-		return p.unfit(v, "is good in "+strings.Join(p.Pools, ", ")+" only")
+		return p.unfit(v, "is valid in "+strings.Join(p.Pools, ", ")+" only")
 	}
 	return nil
 }
@@ -77,7 +77,7 @@ func (p *Principal) checkLimits(v Verb, o *Object) error {
 func (p *Principal) unfit(v Verb, why string) error {
 	if p.Via == BySession {
 		return &Refusal{
-			Who: p.Name, Verb: v, Why: "this session of an administrator only looks",
+			Who: p.Name, Verb: v, Why: "this session of an administrator is read-only",
 			Next: "run fairlead dashboard --admin, and open the address that it prints",
 		}
 	}
@@ -116,7 +116,7 @@ func (p *Principal) CheckScope(v Verb) error {
 	if p.good(v, &Object{}) {
 		return nil
 	}
-	return p.unfit(v, "is good for "+strings.Join(p.Scopes, ", ")+" only")
+	return p.unfit(v, "is valid for "+strings.Join(p.Scopes, ", ")+" only")
 }
 
 // CheckCredential refuses a verb in a pool that the credential does not cover, whoever presents it.
@@ -124,7 +124,7 @@ func (p *Principal) CheckCredential(v Verb, pool string) error {
 	if p.Pools == nil || slices.ContainsFunc(p.Pools, inside(pool)) {
 		return nil
 	}
-	return p.unfit(v, "is not good in "+pool)
+	return p.unfit(v, "is not valid in "+pool)
 }
 
 func inside(path string) func(string) bool {

@@ -120,7 +120,8 @@ func TestRefusalSaysWhatToDo(t *testing.T) {
 		{bob, Output, Object{Owner: "ann"}, "you (bob) may not read the output of the job: it belongs to ann; ask ann"},
 		{ann, Boost, Object{Pool: "physics"}, "you (ann) may not change shares: you operate physics itself, whose share " +
 			"is not yours to change; change pools below it"},
-		{unknown, Look, Object{}, "you may not look at the cluster: nothing says who you are; use the server's socket"},
+		{unknown, Look, Object{}, "you may not look at the cluster: the server does not know who you are; use the server's " +
+			"socket"},
 		{agent, Run, Object{Node: "n2"}, `you (n1) may not run an agent: this certificate is not that of the node "n2"`},
 	} {
 		if err := rules.Check(&c.who, c.what, c.on); err == nil || !strings.HasPrefix(err.Error(), c.want) {

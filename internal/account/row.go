@@ -28,8 +28,8 @@ type Row struct {
 	MaxWait  float64 `json:"max_wait_seconds"`
 
 	// Share is the share of the pool, if it was requested and is known.
-	Share    *float64 `json:"share,omitempty" doc:"Of the whole, as it was in force then: the mean, each moment weighed with what all had"`
-	ShareNow bool     `json:"share_now,omitempty" doc:"Nothing is kept of that time: the share is the one in force now"`
+	Share    *float64 `json:"share,omitempty" doc:"Share of the cluster at that time: the mean, weighted by the usage of all pools"`
+	ShareNow bool     `json:"share_now,omitempty" doc:"The server has no record of that time: this is the present share"`
 }
 
 // ByMonth adds up the unit-seconds of the rows of each month; rows without months are one month.

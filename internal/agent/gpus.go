@@ -14,7 +14,7 @@ func (a *Agent) takeGPUs(t *task) ([]gpu.Device, bool) {
 			return taken, true
 		}
 		if !told {
-			a.log.Warn("a task waits for a GPU that another one has still", "task", t.lease.Ref)
+			a.log.Warn("a task waits for a GPU that another task still holds", "task", t.lease.Ref)
 		}
 		select {
 		case <-again:

@@ -37,7 +37,7 @@ func (a *Agent) join(ctx context.Context) error {
 		if errors.Is(err, api.ErrUnreachable) {
 			a.server.Fail(err)
 		} else {
-			a.log.Warn("the server does not let us in; trying again", "error", err, "in", pause)
+			a.log.Warn("the server refuses the agent; trying again", "error", err, "in", pause)
 		}
 		if !wait.For(ctx, pause) {
 			return ctx.Err()
@@ -71,10 +71,10 @@ func (a *Agent) offer() api.JoinRequest {
 // disown ends an attempt that the server does not know, and forgets it, because the server may give its
 // numbers to another attempt. The caller holds the lock.
 func (a *Agent) disown(ref queue.Ref) {
-	a.log.Warn("the server does not know an attempt of before, as its database was restored; ending it", "task", ref)
+	a.log.Warn("the server does not know an earlier attempt, because its database was restored; ending it", "task", ref)
 	if t := a.tasks[ref]; t != nil {
 		t.foreign = true
-		t.kill("the server does not know it any more: its database was restored")
+		t.kill("the server does not know it any more, because its database was restored")
 		delete(a.tasks, ref)
 	}
 	a.finished = slices.DeleteFunc(a.finished, func(f api.Finished) bool { return f.Ref == ref })

@@ -20,7 +20,7 @@ func (a *Agent) readLog(r api.LogRequest) api.LogReply {
 	x, err := a.logs.ReadAt(r.JobID, r.Task, r.Attempt, r.Offset, r.Limit)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return api.LogReply{Error: "there is no such output any more"}
+		return api.LogReply{Error: "the agent no longer has this output"}
 	case err != nil:
 		return api.LogReply{Error: err.Error()}
 	}

@@ -54,9 +54,9 @@ func (m *Machine) begin(logs string) (err error) {
 		}
 	}
 	if n, err := process.KillSurvivors(m.mark); err != nil {
-		return fmt.Errorf("tasks that an earlier agent left: %w", err)
+		return fmt.Errorf("tasks of an earlier agent: %w", err)
 	} else if n > 0 {
-		m.log.Warn("killed what an earlier agent left", "processes", n)
+		m.log.Warn("killed the tasks of an earlier agent", "processes", n)
 	}
 	// No task of an earlier agent has a GPU any more, so all GPUs are free.
 	m.gpus = gpu.NewPool(m.options.GPUs)

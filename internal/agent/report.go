@@ -163,7 +163,7 @@ func (a *Agent) plainly(ctx context.Context, req api.ReportRequest) (*api.Report
 	}
 	r, err := a.options.Client.Report(ctx, a.options.Name, plain)
 	if errors.Is(err, queue.ErrInvalid) {
-		a.log.Error("the server does not take the end of a task; giving it up", "task", f.Ref, "error", err)
+		a.log.Error("the server refuses the end of a task; giving up", "task", f.Ref, "error", err)
 		return &api.ReportResponse{}, nil
 	}
 	return r, err

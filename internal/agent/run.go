@@ -32,7 +32,7 @@ func Run(ctx context.Context, o Options) error {
 	case <-ctx.Done():
 		a.drain(work)
 	case <-a.displaced:
-		err = fmt.Errorf("another agent has joined the server as node %q; run this one under a name of its own with --name",
+		err = fmt.Errorf("another agent has joined the server as node %q; give this one its own name with --name",
 			a.options.Name)
 	}
 	end()
@@ -53,7 +53,7 @@ func open(o Options) (*Agent, error) {
 	}
 	return &Agent{
 		server:     wait.NewOutage(m.log, "the server does not answer", "the server answers again"),
-		unreported: wait.NewOutage(m.log, "the server does not take reports", "the server takes reports again"),
+		unreported: wait.NewOutage(m.log, "the server accepts no reports", "the server accepts reports again"),
 		Machine:    m, tasks: map[queue.Ref]*task{},
 		news: make(chan struct{}, 1), due: make(chan struct{}, 1), idle: make(chan struct{}, 1),
 		instance: instance, displaced: make(chan struct{}),

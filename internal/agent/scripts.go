@@ -38,7 +38,7 @@ func ours(dir string, itself bool) error {
 		return err
 	}
 	if !info.IsDir() {
-		return fmt.Errorf("%s is not a directory: look who put it there, and remove it", dir)
+		return fmt.Errorf("%s is not a directory: find out who put it there, and remove it", dir)
 	}
 	if s, known := info.Sys().(*syscall.Stat_t); known && s.Uid != 0 && int(s.Uid) != os.Geteuid() {
 		return fmt.Errorf("%s belongs to another user (%d): remove it, or name another directory", dir, s.Uid)
@@ -55,7 +55,7 @@ func passable(dir string) error {
 			return err
 		}
 		if info.Mode()&0o001 == 0 {
-			return fmt.Errorf("other users cannot reach %s, where the scripts of their jobs are kept: let them pass with "+
+			return fmt.Errorf("other users cannot reach %s, which holds the scripts of their jobs: let them pass with "+
 				"chmod o+x %s, or name another directory", dir, d)
 		}
 	}

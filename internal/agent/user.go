@@ -49,7 +49,7 @@ func (m *Machine) user(name string) (*account, error) {
 	}
 	if id.UID == 0 {
 		if !m.options.AllowRoot {
-			return nil, notRun("this agent runs nothing as root; submit as another user, or start it with --allow-root")
+			return nil, notRun("this agent runs no jobs of root; submit as another user, or start it with --allow-root")
 		}
 		return &account{name: u.Username, home: u.HomeDir}, nil
 	}
@@ -63,7 +63,7 @@ func (m *Machine) user(name string) (*account, error) {
 func (m *Machine) admits(u *user.User, id *process.Identity) error {
 	o := m.options
 	if int64(id.UID) < int64(o.MinUID) {
-		return notRun("this agent runs no jobs of accounts of the system, and %s has uid %d; submit as another user, or "+
+		return notRun("this agent runs no jobs of system accounts, and %s has uid %d; submit as another user, or "+
 			"start the agent with --min-uid %d", u.Username, id.UID, id.UID)
 	}
 	if len(o.Users)+len(o.Groups) == 0 || slices.Contains(o.Users, u.Username) {

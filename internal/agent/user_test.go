@@ -121,9 +121,9 @@ func TestAdmits(t *testing.T) {
 	}{
 		"all":             {Options{}, ""},
 		"its own number":  {Options{MinUID: int(id.UID)}, ""},
-		"people":          {Options{MinUID: 1000}, "accounts of the system, and daemon has uid " + daemon.Uid},
+		"people":          {Options{MinUID: 1000}, "system accounts, and daemon has uid " + daemon.Uid},
 		"named":           {Options{Users: []string{"ann", "daemon"}}, ""},
-		"named, a system": {Options{Users: []string{"daemon"}, MinUID: 1000}, "accounts of the system"},
+		"named, a system": {Options{Users: []string{"daemon"}, MinUID: 1000}, "system accounts"},
 		"in a group":      {Options{Users: []string{"ann"}, Groups: []string{"hpc", group.Name}}, ""},
 		"others": {Options{Users: []string{"ann"}, Groups: []string{"hpc"}},
 			"only the jobs of user ann, group hpc, and daemon"},

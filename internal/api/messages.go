@@ -264,7 +264,7 @@ type ConfigStatus struct {
 	Hash    string     `json:"hash"`
 	File    string     `json:"file,omitempty"`
 	Since   time.Time  `json:"since"`
-	Problem string     `json:"problem,omitempty" doc:"Errors of the present file; the last good one is in force"`
+	Problem string     `json:"problem,omitempty" doc:"Errors of the present file; the last good one is in use"`
 	At      *time.Time `json:"problem_at,omitempty"`
 	Text    string     `json:"text,omitempty" doc:"The effective configuration, as YAML"`
 	// Settings override the file while the server runs.

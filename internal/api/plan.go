@@ -20,7 +20,7 @@ type ConfigPlanRequest struct {
 // ConfigDiff lists the differences between the current configuration and another.
 type ConfigDiff struct {
 	Version int                `json:"version"`
-	Old     string             `json:"old" doc:"Version of the configuration in force"`
+	Old     string             `json:"old" doc:"Version of the current configuration"`
 	New     string             `json:"new" doc:"Version of the new configuration, including the settings that override the file"`
 	Changes []ConfigDifference `json:"changes"`
 	// Covered lists differences between the files that have no effect, because settings override them.
@@ -53,14 +53,14 @@ type ConfigPlan struct {
 	Stops    int         `json:"stops" doc:"Tasks that would be stopped at once"`
 	Replay   *PlanReplay `json:"replay,omitempty" doc:"Missing: no replay was requested, or nothing ran"`
 	// Unsaved says that the server's file differs from the current configuration.
-	Unsaved bool `json:"unsaved,omitempty" doc:"The server's file has changes that are not in force; apply replaces them and keeps them as a version"`
+	Unsaved bool `json:"unsaved,omitempty" doc:"The server's file has changes that were not applied; apply replaces them and keeps them as a version"`
 }
 
 // PoolPlan is a pool before and after.
 type PoolPlan struct {
 	Path          string  `json:"pool" doc:"Empty: the root"`
 	Depth         int     `json:"depth"`
-	New           bool    `json:"new,omitempty" doc:"The configuration in force does not name it"`
+	New           bool    `json:"new,omitempty" doc:"The current configuration does not name it"`
 	Gone          bool    `json:"gone,omitempty" doc:"The new one does not name it any more"`
 	WeightBefore  float64 `json:"weight_before"`
 	WeightAfter   float64 `json:"weight_after"`
@@ -137,7 +137,7 @@ type ConfigVersion struct {
 	Number  int       `json:"number"`
 	At      time.Time `json:"at"`
 	Who     string    `json:"who"`
-	What    string    `json:"what" doc:"Origin of the version: start, reload, apply, rollback, or unsaved (never in force)"`
+	What    string    `json:"what" doc:"Origin of the version: start, reload, apply, rollback, or unsaved (never applied)"`
 	Hash    string    `json:"hash,omitempty"`
 	InForce bool      `json:"in_force,omitempty"`
 	Text    string    `json:"text,omitempty" doc:"Text of the file, if one version was requested"`

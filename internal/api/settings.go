@@ -44,7 +44,7 @@ type UnsetRequest struct {
 // SettingsResponse describes the effect of a change.
 type SettingsResponse struct {
 	Version int             `json:"version"`
-	Hash    string          `json:"hash" doc:"Version of the configuration now in force"`
+	Hash    string          `json:"hash" doc:"Version of the current configuration"`
 	Since   time.Time       `json:"since"`
 	Changes []SettingChange `json:"changes"`
 	// Warnings are those of the resulting configuration.

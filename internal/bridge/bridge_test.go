@@ -214,7 +214,7 @@ func TestGangIsRefused(t *testing.T) {
 	r := newRig(t, time.Minute)
 	r.start(groups)
 	j := r.ends(r.submit("gang", api.Spec{Pool: "physics", Gang: 3}), "failed")
-	if !strings.Contains(j.Job.Cause, "a gang does not go through a bridge") {
+	if !strings.Contains(j.Job.Cause, "a bridge takes no gangs") {
 		t.Errorf("its cause is %q", j.Job.Cause)
 	}
 }
@@ -224,7 +224,7 @@ func TestInvalid(t *testing.T) {
 	r := newRig(t, time.Minute)
 	r.start(func(o *bridge.Options) { groups(o); o.QS = refusing{o.QS} })
 	j := r.ends(r.submit("a", api.Spec{Pool: "physics", Retries: 5}), "failed")
-	if !strings.Contains(j.Job.Cause, "fake does not take it: no partition") {
+	if !strings.Contains(j.Job.Cause, "fake refuses it: no partition") {
 		t.Errorf("its cause is %q", j.Job.Cause)
 	}
 }

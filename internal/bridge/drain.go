@@ -19,7 +19,7 @@ func (b *Bridge) drain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, b.o.Drain+10*time.Second)
 	defer cancel()
 	if _, err := b.o.Client.Report(ctx, b.o.Name, req); err != nil {
-		b.log.Warn("the end could not be reported to the server", "error", err)
+		b.log.Warn("could not report an end to the server", "error", err)
 	}
 	stay := time.Now().Add(b.o.Drain)
 	reported := time.Now().Add(b.o.Drain + 5*time.Second)
@@ -49,7 +49,7 @@ func (b *Bridge) drain(ctx context.Context) {
 // tasks, but the next run must continue with them.
 func (b *Bridge) goAway(ctx context.Context, left int) {
 	if left > 0 {
-		b.log.Warn("ending; the tasks in the queueing system continue, and the bridge follows them when it is started again",
+		b.log.Warn("ending; the tasks in the queueing system continue, and the bridge follows them after its next start",
 			"tasks", left)
 		return
 	}
@@ -57,6 +57,6 @@ func (b *Bridge) goAway(ctx context.Context, left int) {
 	req := api.ReportRequest{Session: b.state.session, Leave: true}
 	b.state.mu.Unlock()
 	if _, err := b.o.Client.Report(ctx, b.o.Name, req); err != nil {
-		b.log.Warn("leaving could not be reported to the server", "error", err)
+		b.log.Warn("could not report to the server that the bridge leaves", "error", err)
 	}
 }

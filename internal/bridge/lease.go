@@ -42,7 +42,7 @@ func (s *state) adopt(it *item, l api.Lease) bool {
 		wait.Wake(s.signals.settle)
 		return false
 	}
-	s.log.Info("going on with an entry under a new attempt", "task", l.Ref, "id", it.id)
+	s.log.Info("continuing an entry under a new attempt", "task", l.Ref, "id", it.id)
 	it.lease.Ref, it.lease.Since = l.Ref, l.Since
 	it.live, it.unreported, it.stale, it.adoptable = true, true, false, false
 	if it.end != nil {
@@ -144,9 +144,9 @@ func (s *state) disown(ref queue.Ref) {
 	if it == nil || it.lease.Ref != ref {
 		return
 	}
-	s.log.Warn("the server does not know an attempt of before, as its database was restored; ending it", "task", ref,
+	s.log.Warn("the server does not know an earlier attempt, because its database was restored; ending it", "task", ref,
 		"id", it.id)
-	s.abandon(it, "the server does not know it any more: its database was restored")
+	s.abandon(it, "the server does not know it any more, because its database was restored")
 }
 
 // abandon removes an item without a lease, after its entry has left the QS.

@@ -30,7 +30,7 @@ func openLedger(ctx context.Context, dir, node string) (*ledger, error) {
 	lock, err := filelock.Take(filepath.Join(dir, "lock"))
 	var held *filelock.HeldError
 	if errors.As(err, &held) {
-		return nil, fmt.Errorf("directory %s: %w; stop that one first, or give this one a directory of its own with --dir",
+		return nil, fmt.Errorf("directory %s: %w; stop that one first, or give this one its own directory with --dir",
 			dir, err)
 	} else if err != nil {
 		return nil, fmt.Errorf("the bridge's directory %s: %w; name another one with --dir, or give its user the right to "+
@@ -67,7 +67,7 @@ func (l *ledger) open(ctx context.Context, file, node string) (err error) {
 	}
 	rows, err := l.rows()
 	if err == nil && len(rows) > 0 {
-		err = fmt.Errorf("it is that of node %q, with %d tasks: go on under that name, or use another directory", was,
+		err = fmt.Errorf("it belongs to node %q, with %d tasks: use that name, or another directory", was,
 			len(rows))
 	}
 	if err != nil {

@@ -37,7 +37,7 @@ func TestIntoItself(t *testing.T) {
 	r := newRig(t, time.Minute)
 	r.into(r, "mirror")
 	j := r.ends(r.submit("job", api.Spec{Pool: "physics"}), "failed")
-	if !strings.Contains(j.Tasks[0].Cause, "what the bridge itself has submitted") ||
+	if !strings.Contains(j.Tasks[0].Cause, "the bridge itself has submitted this job") ||
 		!strings.Contains(j.Tasks[0].Cause, "--to") {
 		t.Errorf("%+v", j.Tasks[0])
 	}
@@ -53,7 +53,7 @@ func TestRing(t *testing.T) {
 	a.into(b, "there")
 	b.into(a, "back")
 	j := a.ends(a.submit("job", api.Spec{Pool: "physics"}), "failed")
-	if c := j.Tasks[0].Cause; !strings.Contains(c, "its way through bridges is there, back, there") ||
+	if c := j.Tasks[0].Cause; !strings.Contains(c, "its path through bridges is there, back, there") ||
 		!strings.Contains(c, "other pools") {
 		t.Errorf("%+v", j.Tasks[0])
 	}

@@ -19,7 +19,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	b.state = newState(&b.o)
 	b.server = wait.NewOutage(b.log, "the server does not answer; the tasks in the queueing system continue",
 		"the server answers again")
-	b.unreported = wait.NewOutage(b.log, "the server does not take reports", "the server takes reports again")
+	b.unreported = wait.NewOutage(b.log, "the server accepts no reports", "the server accepts reports again")
 	b.refusing = wait.NewOutage(b.log, "the queueing system does not take jobs now",
 		"the queueing system takes jobs again")
 	if err := b.open(ctx); err != nil {

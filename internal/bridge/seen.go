@@ -174,7 +174,7 @@ func (s *state) keepOutput(it *item, text string) {
 		f.Close()
 	}
 	if err != nil {
-		s.log.Warn("the output of a task could not be kept", "task", it.lease.Ref, "error", err)
+		s.log.Warn("could not store the output of a task", "task", it.lease.Ref, "error", err)
 	}
 }
 
@@ -183,7 +183,7 @@ func (s *state) noOutput(ref queue.Ref) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if it := s.items[task{ref.JobID, ref.Task}]; it != nil && it.lease.Attempt == ref.Attempt && it.stage != ended {
-		return "the bridge has no output of it yet: it comes when the task has ended, if " + s.o.System + " tells it"
+		return "the bridge has no output of it yet: the output comes when the task has ended, if " + s.o.System + " tells it"
 	}
 	return "the bridge has no output of it: it printed nothing, never began, or " + s.o.System + " keeps what it " +
 		"printed where the job says"

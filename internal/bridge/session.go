@@ -72,7 +72,7 @@ func (b *Bridge) polls(ctx context.Context) {
 			continue
 		case r.Displaced:
 			b.state.fail(
-				fmt.Errorf("another bridge has joined the server as node %q; run this one under a name of its own with --name",
+				fmt.Errorf("another bridge has joined the server as node %q; give this one its own name with --name",
 					b.o.Name))
 			return
 		case r.Rejoin:
@@ -118,7 +118,7 @@ func (b *Bridge) accept(leases []api.Lease) error {
 		case it == nil && b.state.station().ring(&l) != "":
 			b.state.refuse(l, b.state.station().ring(&l))
 		case it == nil && l.Job.Gang > 1:
-			b.state.refuse(l, "a gang does not go through a bridge: its tasks need one another, and the queueing system would "+
+			b.state.refuse(l, "a bridge takes no gangs: their tasks need one another, and the queueing system would "+
 				"start them one by one")
 		case it == nil:
 			if it = b.state.begin(l, now); it != nil {

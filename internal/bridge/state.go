@@ -75,7 +75,7 @@ func (s *state) restore() error {
 		}
 	}
 	if len(rows) > 0 {
-		s.log.Info("taking up what an earlier run left", "tasks", len(rows), "unsure", len(s.send))
+		s.log.Info("continuing the tasks of an earlier run", "tasks", len(rows), "unsure", len(s.send))
 	}
 	if s.o.Groups != nil {
 		s.book, err = s.ledger.book(s.o.Groups.Book(), rows)

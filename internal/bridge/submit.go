@@ -137,7 +137,7 @@ func (b *Bridge) put(ctx context.Context, batch []*item) bool {
 		case errors.Is(r.Err, ErrUnsure):
 			it.unsure, ok = true, false
 		case errors.Is(r.Err, queue.ErrInvalid):
-			b.state.finish(it, Status{Phase: Failed, ExitCode: -1, Error: b.o.System + " does not take it: " + r.Err.Error()})
+			b.state.finish(it, Status{Phase: Failed, ExitCode: -1, Error: b.o.System + " refuses it: " + r.Err.Error()})
 			it.end.Refused = string(queue.RefusedJob)
 			changed = append(changed, it)
 		default:

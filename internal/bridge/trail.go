@@ -35,7 +35,7 @@ func (x station) ring(l *api.Lease) string {
 		return ""
 	}
 	if at == len(trail)-1 {
-		return "this job is what the bridge itself has submitted: the queue into which it submits is the server whose jobs " +
+		return "the bridge itself has submitted this job: it submits to the same server whose jobs " +
 			"it takes; give it the address of another one with --to"
 	}
 	var way []string
@@ -43,6 +43,7 @@ func (x station) ring(l *api.Lease) string {
 		name, _, _ := strings.Cut(s, "@")
 		way = append(way, name)
 	}
-	return fmt.Sprintf("this job has come through this bridge before, and would go round forever: its way through "+
-		"bridges is %s; end one of them, or have one take other pools than the others submit into", strings.Join(way, ", "))
+	return fmt.Sprintf("this job has come through this bridge before, and would go in a circle forever: its path through "+
+		"bridges is %s; end one of them, or let one take other pools than those into which the others submit",
+		strings.Join(way, ", "))
 }

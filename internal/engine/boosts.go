@@ -47,7 +47,7 @@ func (o *Overrides) Boost(ctx context.Context, b Boost, from string) (Boost, err
 	case err != nil:
 		return b, queue.Invalidf("factor", "%v", err)
 	case b.Until.IsZero() && b.Usage <= 0:
-		return b, queue.Invalidf("until", "a boost has to end: give it a time, a usage, or both")
+		return b, queue.Invalidf("until", "a boost has to end: give a time, a usage, or both")
 	case b.Usage < 0 || b.Usage > queue.MaxAmount:
 		return b, queue.Invalidf("usage", "must be from 0 to %d slot-seconds, got %v", int64(queue.MaxAmount), b.Usage)
 	}
@@ -94,7 +94,7 @@ func (o *Overrides) Unboost(
 	err = boosts.change(ctx, o.changer, func(s *State) (*change[Boost], error) {
 		var there bool
 		if b, there = s.InForce.boosts[fmt.Sprint(id)]; !there {
-			return nil, queue.Missingf("no boost %d is in force; see fairlead boost --list", id)
+			return nil, queue.Missingf("no current boost has the number %d; see fairlead boost --list", id)
 		}
 		if err := permitted(b, may); err != nil {
 			return nil, err

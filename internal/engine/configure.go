@@ -65,7 +65,7 @@ func (l *Loop) sendShares(ctx context.Context, s *State, before time.Duration) (
 func (l *Loop) CheckUnit(s allocation.Config) error {
 	return Read(l, func(st *State) error {
 		if is, next := st.Core.Cluster().Unit(), s.Unit(); next != is {
-			return queue.Invalidf("unit", "%s -> %s takes effect when the server starts the next time; until then nothing else of the file does either: restart the server, or put the unit back", is, next)
+			return queue.Invalidf("unit", "%s -> %s takes effect at the next start of the server, and so does the rest of the file: restart the server, or restore the unit in the file", is, next)
 		}
 		return nil
 	})

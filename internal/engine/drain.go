@@ -106,7 +106,7 @@ func (o *Overrides) setAside(ctx context.Context) {
 			s.setState(node, now)
 			s.stats.Drained++
 			s.touch()
-			o.Log.Error("a node is drained: it begins nothing of what it gets", "node", node, "reason", why)
+			o.Log.Error("drained a node that cannot begin its tasks", "node", node, "reason", why)
 			o.watchers.publish(queue.Event{Task: -1, At: now, Code: "node-drained", Text: node + ": " + why})
 		}
 		return broken
@@ -114,7 +114,8 @@ func (o *Overrides) setAside(ctx context.Context) {
 	for _, node := range slices.Sorted(maps.Keys(broken)) {
 		if err := o.setDrained(context.WithoutCancel(ctx), node, broken[node],
 			queue.AuditEntry{Who: "fairlead", From: "scheduler"}); err != nil {
-			o.Log.Warn("that a node is drained could not be kept; it is until the server ends", "node", node, "error", err)
+			o.Log.Warn("could not store that a node is drained; it stays drained until the server ends",
+				"node", node, "error", err)
 		}
 	}
 }

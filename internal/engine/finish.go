@@ -370,6 +370,6 @@ func (m *Member) held(ctx context.Context, refs []queue.Ref) (own []queue.Ref, p
 			own, places = append(own, ref), append(places, i)
 		}
 	}
-	m.finisher.Log.Warn("a worker spoke of attempts that another one holds", "node", m.name, "attempts", len(refs)-len(own), "of", len(refs))
+	m.finisher.Log.Warn("a worker reported attempts that another one holds", "node", m.name, "attempts", len(refs)-len(own), "of", len(refs))
 	return own, places, errs, nil
 }

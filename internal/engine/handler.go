@@ -107,7 +107,7 @@ func (a *workers) Work(ctx context.Context, o WorkOptions) error {
 	defer cancel()
 	if err := m.Leave(leave); err != nil {
 		return fmt.Errorf(
-			"the server could not record that %s leaves; the tasks that ran there wait until their leases end: %w", o.Name, err)
+			"the server could not record that %s leaves; its tasks wait again when their leases end: %w", o.Name, err)
 	}
 	return nil
 }

@@ -351,7 +351,7 @@ func TestNodesThatBeginNothingAreDrained(t *testing.T) {
 			time.Sleep(5 * time.Second)
 		}
 		why := s.drained("n1")
-		if !strings.Contains(why, "begun none of the last 3 tasks, of 3 users; the last: n1 cannot begin jobs of cem") {
+		if !strings.Contains(why, "could not begin the last 3 tasks, of 3 users; the last: n1 cannot begin jobs of cem") {
 			t.Errorf("the node is drained: %q", why)
 		}
 		if now, _ := bad.counts(); now != given+3 {
@@ -451,7 +451,7 @@ func TestSilentBeginningsDrain(t *testing.T) {
 			id := s.submit("ann")
 			time.Sleep(30 * time.Minute)
 			why := s.drained("n1")
-			if alive && !strings.Contains(why, "begun none of the last 3 tasks") || !alive && why != "" {
+			if alive && !strings.Contains(why, "could not begin the last 3 tasks") || !alive && why != "" {
 				t.Errorf("alive %v: drained %q", alive, why)
 			}
 			if j := s.ends(id, fairlead.Waiting); j.Cause != "" {

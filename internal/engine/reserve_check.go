@@ -24,10 +24,10 @@ func (r *Reservation) check(s *State, o ReserveOptions, now time.Time) ([]Overru
 	case !r.Until.After(r.From):
 		return nil, queue.Invalidf("duration", "it has to end after it begins, at %s", instant.Text(r.From))
 	case !r.Until.After(now):
-		return nil, queue.Invalidf("start", "it would be over already: it ends at %s", instant.Text(r.Until))
+		return nil, queue.Invalidf("start", "it would have ended already, at %s", instant.Text(r.Until))
 	case r.Maintenance && len(r.Pools)+len(r.Users) > 0:
 		return nil, queue.Invalidf("maintenance",
-			"nobody may use nodes in maintenance: leave that out, or the pools and users")
+			"nobody may use nodes in maintenance: leave out maintenance, or the pools and users")
 	case !r.Maintenance && len(r.Pools)+len(r.Users) == 0:
 		return nil, queue.Invalidf("pool", "name the pools or users that may use it, or reserve for maintenance")
 	}
@@ -49,7 +49,7 @@ func (r *Reservation) chooseNodes(s *State, o ReserveOptions) error {
 	c := s.Core.Cluster()
 	if o.Count == 0 {
 		if len(r.Nodes) == 0 {
-			return queue.Invalidf("nodes", "are missing: name them, or say how many")
+			return queue.Invalidf("nodes", "are missing: name them, or give their number")
 		}
 		for _, name := range r.Nodes {
 			if _, known := c.Lookup(name); !known {
@@ -83,7 +83,7 @@ func (r *Reservation) chooseNodes(s *State, o ReserveOptions) error {
 	}
 	if len(free) < o.Count {
 		return queue.Invalidf("nodes",
-			"you asked for %d, but only %d of the nodes that match the request are up and not reserved then", o.Count, len(free))
+			"you asked for %d nodes, but only %d that match are up and not reserved at that time", o.Count, len(free))
 	}
 	slices.SortStableFunc(free, func(a, b choice) int { return cmp.Compare(a.busy, b.busy) })
 	r.Nodes = nil
@@ -216,7 +216,7 @@ func (f *inForce) checkOverlap(r *Reservation) error {
 		}
 		for _, node := range r.Nodes {
 			if slices.Contains(x.Nodes, node) {
-				return refusal(fmt.Sprintf("%s is reserved from %s until %s by %s: choose other nodes or another time, or end that one first",
+				return refusal(fmt.Sprintf("%s is reserved from %s until %s by %s: choose other nodes or another time, or end that reservation first",
 					node, instant.Text(x.From), instant.Text(x.Until), x.Name))
 			}
 		}

@@ -93,7 +93,7 @@ func TestAnotherUnitIsForTheNextStart(t *testing.T) {
 		}
 		next := countedIn("reduce")
 		next.Sched.HalfLife = time.Hour
-		const want = "map -> reduce takes effect when the server starts the next time"
+		const want = "map -> reduce takes effect at the next start of the server"
 		if err := loop.Configure(t.Context(), next); !errors.Is(err, fairlead.ErrInvalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("another unit: %v", err)
 		}

@@ -25,9 +25,9 @@ type userLimitError struct {
 }
 
 func (e *userLimitError) Error() string {
-	next := "wait until some have started"
+	next := "wait until some of them have started"
 	if e.Field == poolsField {
-		next = "use the pools that there are"
+		next = "use existing pools"
 	}
 	what := e.What
 	if e.Max == 1 {

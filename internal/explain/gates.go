@@ -48,11 +48,11 @@ func pauseText(from time.Time, task *queue.Task) string {
 	}
 	switch {
 	case end.State == queue.Cancelled:
-		return "its handler put it off until " + until
+		return "its handler postponed it until " + until
 	case end.Refused != "":
 		return fmt.Sprintf("pause until %s, because %s could not begin it%s", until, task.Holder, cause)
 	}
-	return fmt.Sprintf("pause before try %d until %s, because it failed%s", task.Fails+1, until, cause)
+	return fmt.Sprintf("pause before attempt %d until %s, because it failed%s", task.Fails+1, until, cause)
 }
 
 // maxPauseCause is the number of bytes of the cause of a failure that a reason repeats.

@@ -58,7 +58,7 @@ func HeldUpText(jobs int) string {
 	if jobs == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; this holds up %s", units.Plural(jobs, "waiting job"))
+	return fmt.Sprintf("; this delays %s", units.Plural(jobs, "waiting job"))
 }
 
 // roomlessJobs returns the waiting jobs that none of the nodes that take tasks could run.

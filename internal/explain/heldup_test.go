@@ -69,8 +69,8 @@ func TestHeldUp(t *testing.T) {
 			}
 		}
 		for i, want := range []string{
-			"are down: large, larger; this holds up 4 waiting jobs", "", "are down: larger; this holds up 4 waiting jobs",
-			"while nodes are down: large, larger; this holds up 4 waiting jobs",
+			"are down: large, larger; this delays 4 waiting jobs", "", "are down: larger; this delays 4 waiting jobs",
+			"while nodes are down: large, larger; this delays 4 waiting jobs",
 		} {
 			a := ask(t, loop, ids[i])
 			if a.Verdict != why.NeedsAdmin || !strings.Contains(a.Reason.Text, want) {

@@ -136,7 +136,7 @@ func TestNextIsToldOfHeldRoom(t *testing.T) {
 		second := add("bob", 4)
 		time.Sleep(time.Minute)
 		a := ask(t, loop, narrow-15)
-		want := fmt.Sprintf("beside the room that is held for job %d on local", second)
+		want := fmt.Sprintf("apart from the room that is held for job %d on local", second)
 		if !strings.Contains(a.Reason.Text, want) {
 			t.Errorf("why of the narrow job says %q, want %q:\n%s", a.Reason.Text, want, a.Text())
 		}

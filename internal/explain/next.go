@@ -53,7 +53,7 @@ func heldReason(s *engine.State, k *room.Kept) why.Reason {
 // empty if no nodes are held.
 func besideHeld(s *engine.State, j *queue.Job) string {
 	if k := heldForOther(s, j); k != nil {
-		return fmt.Sprintf(" beside the room that is held for job %d on %s", k.Job, strings.Join(k.Nodes, ", "))
+		return fmt.Sprintf(" apart from the room that is held for job %d on %s", k.Job, strings.Join(k.Nodes, ", "))
 	}
 	return ""
 }

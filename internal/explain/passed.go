@@ -56,36 +56,37 @@ func passedText(g why.Gate) (text, next string) {
 	at := engine.RootName(strings.TrimPrefix(g.Where, "root"))
 	switch {
 	case g.Name == "licenses":
-		return fmt.Sprintf("jobs that ask for fewer than its %s of the license %s %s, as %s keeps none for it", g.Need,
+		return fmt.Sprintf("jobs that ask for fewer than its %s of the license %s %s, because %s keeps none for it", g.Need,
 				g.Limit, ever, g.Where),
 			"ask the administrator for backfill: easy, which keeps licenses for it, or for more licenses"
 	case g.Name == "choice":
-		return fmt.Sprintf("%s, as the policy of %s chooses anew who goes first whenever a task ends, and fcfs keeps nothing",
+		return fmt.Sprintf("%s: the policy of %s chooses a new first job whenever a task ends, and fcfs keeps no room",
 			less, at), ""
 	case g.Name == "backfill_window":
-		return less + ", as its room is later than backfill_window, and none is kept",
+		return less + ": its planned start would be later than backfill_window, so no room is kept for it",
 			"ask the administrator for a longer backfill_window, or ask for less"
 	case g.Name == "maximum":
-		return fmt.Sprintf("%s below the maximum of %s, as nothing is kept for it there", less, at), fmt.Sprintf(
+		return fmt.Sprintf("%s below the maximum of %s, where no room is kept for it", less, at), fmt.Sprintf(
 			"ask the administrator for a higher maximum of %s or for another pool, or ask for less", at)
 	case g.Name == "priority":
 		return fmt.Sprintf("jobs of a higher priority that come later %s in %s, where priorities are an order", ever, at), ""
 	case g.Name == "weight":
-		return fmt.Sprintf("its way leads through a pool of weight 0 in %s, and jobs of the others there %s", at, ever),
+		return fmt.Sprintf("its pool, or one above it, has the weight 0 in %s, and jobs of the other pools there %s", at,
+				ever),
 			"ask the administrator for a weight above 0, or for another pool"
 	case g.Name == "target":
-		return fmt.Sprintf("its way leads through a pool that is due less than a slot in %s, and jobs of the others there %s",
-			at, ever), "ask the administrator for a larger load, or for another pool"
+		return fmt.Sprintf("its pool, or one above it, is entitled to less than a slot in %s, and jobs of the other pools "+
+			"there %s", at, ever), "ask the administrator for a larger load, or for another pool"
 	case g.Name == "unused share":
-		return fmt.Sprintf("jobs of pools in %s with a larger share %s, as these never use it up", at, ever),
+		return fmt.Sprintf("jobs of pools in %s with a larger share %s, because these pools never use it up", at, ever),
 			"ask the administrator for a larger weight of its pool, or for another policy, such as fair"
 	case g.Name == "license order":
-		return fmt.Sprintf("jobs that wait for the license %s %s in %s, whose policy counts as due what that holds back",
+		return fmt.Sprintf("jobs that wait for the license %s %s in %s, whose policy counts a wait for a license as lag",
 				g.Limit, ever, at),
 			"ask the administrator for another policy, such as fair, or for more licenses"
 	case g.Name == "factors":
-		return fmt.Sprintf("jobs that come later %s in %s, as their factors count for more than any age", ever, at),
+		return fmt.Sprintf("jobs that come later %s in %s, because their factors add more than any age", ever, at),
 			"ask the administrator for a larger weight of age under multifactor, or raise its priority"
 	}
-	return less + ", as first-fit keeps no room for it", ""
+	return less + ", because first-fit keeps no room for it", ""
 }

@@ -52,14 +52,14 @@ func passedByChoice() []passedCase {
 			s.Backfill, s.Licenses = sched.EASY, map[string]int64{"matlab": 2}
 			s.Root = share.Pool{Policy: "deficit", Pools: []share.Pool{{Name: "a", Weight: 9}, {Name: "b", Weight: 1}}}
 		}, fairlead.Job{Licenses: map[string]int64{"matlab": 1}}, fairlead.Job{Request: wide(4)}, why.StarveOrder,
-			"counts as due"},
+			"counts a wait for a license as lag"},
 		{"wide, lottery and fcfs", flat("lottery", sched.FCFS), fairlead.Job{}, fairlead.Job{Request: wide(4)},
-			why.StarveWidth, "the policy of the cluster chooses anew"},
+			why.StarveWidth, "the policy of the cluster chooses a new first job"},
 		{"as wide as all, lottery and fcfs", flat("lottery", sched.FCFS), fairlead.Job{Request: wide(2)},
 			fairlead.Job{Request: wide(2)}, "", ""},
 		{"wide, lottery and easy", flat("lottery", sched.EASY), fairlead.Job{}, fairlead.Job{Request: wide(4)}, "", ""},
 		{"wide, load and fcfs", flat("load", sched.FCFS), fairlead.Job{}, fairlead.Job{Request: wide(4)},
-			why.StarveWidth, "the policy of the cluster chooses anew"},
+			why.StarveWidth, "the policy of the cluster chooses a new first job"},
 		{"wide, fifo below fair and first-fit", fifoBelow(sched.FirstFit), fairlead.Job{Pool: "g/a"},
 			fairlead.Job{Pool: "g/b", Request: wide(4)}, why.StarveWidth, "less than its 4 cpu"},
 		{"wide, fifo below fair and fcfs", fifoBelow(sched.FCFS), fairlead.Job{Pool: "g/a"},
@@ -122,7 +122,7 @@ func passedCases() []passedCase {
 		{"license order", func(s *sched.Config) {
 			matlab(sched.EASY)(s)
 			s.Root.Policy = "deficit"
-		}, licensed(1), licensed(2), why.StarveOrder, "counts as due"},
+		}, licensed(1), licensed(2), why.StarveOrder, "counts a wait for a license as lag"},
 		{"factors", func(s *sched.Config) {
 			pools("multifactor", one, one)(s)
 			s.Multifactor = sched.Multifactor{Size: 1000, MaxAge: time.Hour, Recalculate: time.Minute}

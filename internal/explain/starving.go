@@ -61,5 +61,5 @@ func (s *Starving) Text(now time.Time) string {
 	if s.Protected > 0 {
 		text += fmt.Sprintf("%s %s are held by tasks of pools with protect: true, and ", why.Short(s.Protected), s.Unit)
 	}
-	return text + "the others have no more than they are to keep, or go first"
+	return text + "the other pools have no more than their own min and entitlement, or go first"
 }

@@ -355,9 +355,9 @@ func QueuedReason(j *queue.Job, tasks []queue.Task) why.Reason {
 	}
 	return why.Reason{
 		Code: why.StateQueued,
-		Text: fmt.Sprintf("it was handed to the bridge %s at %s, and waits in the queueing system behind that",
+		Text: fmt.Sprintf("it was handed to the bridge %s at %s, and waits in the queueing system behind it",
 			holdersOf(tasks, func(t *queue.Task) bool { return t.Queued }), instant.Text(since)) + canceledOf(j),
-		Next: "wait: it has not begun, and is charged nothing",
+		Next: "wait: it has not begun, and is not charged yet",
 	}
 }
 

@@ -53,7 +53,7 @@ func readDump(text string) ([]entry, error) {
 		all = append(all, e)
 	}
 	if len(all) == 0 {
-		return nil, &Error{Msg: "the file holds no lines of a dump; write one with: sacctmgr dump CLUSTER file=NAME"}
+		return nil, &Error{Msg: "the file has no lines of a dump; to write a dump: sacctmgr dump CLUSTER file=NAME"}
 	}
 	return all, nil
 }

@@ -43,7 +43,7 @@ func Read(name, from string, text []byte, can Features) (*Result, error) {
 	case Slurm:
 		return readSlurm(name, clean, can)
 	}
-	return nil, &Error{Msg: fmt.Sprintf("%q is no kind of source; known: %s, %s", from, Hadoop, Slurm)}
+	return nil, &Error{Msg: fmt.Sprintf("%q is not a format; known: %s, %s", from, Hadoop, Slurm)}
 }
 
 // invalid returns the offset at which a text stops being UTF-8, or -1.

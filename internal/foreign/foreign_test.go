@@ -89,7 +89,7 @@ func TestRefused(t *testing.T) {
 	bomb := "<!DOCTYPE a [<!ENTITY b \"" + strings.Repeat("x", 1000) +
 		"\"><!ENTITY c \"&b;&b;&b;&b;\">]>\n<allocations>&c;</allocations>"
 	for _, c := range []struct{ name, from, text, want string }{
-		{"empty", foreign.Hadoop, "", "line 1, column 1: the file holds no element"},
+		{"empty", foreign.Hadoop, "", "line 1, column 1: the file has no element"},
 		{"not closed", foreign.Hadoop, "<allocations>\n<queue name='a'>\n</allocations>",
 			"line 3: this is not XML: element <queue> closed by </allocations>"},
 		{"site", foreign.Hadoop, "<configuration/>", "line 1: this is a file of properties"},
@@ -100,22 +100,22 @@ func TestRefused(t *testing.T) {
 		{"entity", foreign.Hadoop, "<allocations>\n&b;</allocations>",
 			"line 2: this is not XML: invalid character entity &b;"},
 		{"external", foreign.Hadoop, "<!DOCTYPE a SYSTEM \"file:///etc/passwd\"><allocations/>", "document types"},
-		{"charset", foreign.Hadoop, "<?xml version='1.0' encoding='latin1'?><allocations/>", "is in latin1"},
+		{"charset", foreign.Hadoop, "<?xml version='1.0' encoding='latin1'?><allocations/>", "declares the encoding latin1"},
 		{"deep", foreign.Hadoop, strings.Repeat("<queue>", 100_000), "nested deeper than 64"},
 		{"many", foreign.Hadoop, "<allocations>" + strings.Repeat("<a/>", 100_000) + "</allocations>",
 			"more than 50000 elements"},
 		{"large", foreign.Hadoop, "<allocations>" + strings.Repeat(" ", 1<<20) + "</allocations>", "larger than 1 MiB"},
 		{"bytes", foreign.Hadoop, "<allocations>\n\xff</allocations>", "line 2: the file is not UTF-8"},
-		{"no lines", foreign.Slurm, "# nothing\n", "holds no lines of a dump"},
+		{"no lines", foreign.Slurm, "# nothing\n", "has no lines of a dump"},
 		{"title", foreign.Slurm, "Cluster - 'a'\nQueue - 'b'", "line 2: expected a line such as"},
 		{"quote", foreign.Slurm, "Account - 'b:Fairshare=1", "line 1: a quote ' is not closed"},
 		{"nameless", foreign.Slurm, "Account - :Fairshare=1", "line 1: the name behind \"Account -\" is missing"},
 		{"no value", foreign.Slurm, "Account - a:Fairshare", "line 1: expected a setting"},
-		{"orphan", foreign.Slurm, "Parent - 'b'", "line 1: account \"b\" has not been there above"},
-		{"twice", foreign.Slurm, "Account - a\nAccount - A", "line 2: account A is there already"},
+		{"orphan", foreign.Slurm, "Parent - 'b'", "line 1: account \"b\" is not in the lines above"},
+		{"twice", foreign.Slurm, "Account - a\nAccount - A", "line 2: account A appears twice"},
 		{"clusters", foreign.Slurm, "Cluster - a\nCluster - b", "line 2: a second cluster"},
 		{"long", foreign.Slurm, "Account - " + strings.Repeat("a", 1<<17), "longer than 65536 bytes"},
-		{"kind", "pbs", "x", "is no kind of source"},
+		{"kind", "pbs", "x", "is not a format"},
 	} {
 		_, err := foreign.Read(c.name, c.from, []byte(c.text), everything)
 		var refused *foreign.Error

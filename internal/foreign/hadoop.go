@@ -17,8 +17,8 @@ func readHadoop(name, text string, can Features) (*Result, error) {
 	switch top.name {
 	case "allocations":
 	case "configuration":
-		return nil, &Error{Line: top.line, Msg: "this is a file of properties; the allocation file is the one that yarn.scheduler.fair.allocation.file" +
-			" names (mapred.fairscheduler.allocation.file in the first Hadoop); queues of the capacity scheduler are not read"}
+		return nil, &Error{Line: top.line, Msg: "this is a file of properties; import the allocation file, which yarn.scheduler.fair.allocation.file" +
+			" names (mapred.fairscheduler.allocation.file in Hadoop 1); queues of the capacity scheduler cannot be imported"}
 	default:
 		return nil, &Error{Line: top.line, Msg: fmt.Sprintf(
 			"the root element is <%s>, but an allocation file begins with <allocations>", plainText(top.name, 40))}
@@ -85,23 +85,23 @@ func (h *hadoop) queue(above *pool, e *element) {
 		return
 	}
 	if name == "" {
-		h.add(e.line, "a queue", "name", "", Left, "it has none, so there is no pool for it")
+		h.add(e.line, "a queue", "name", "", Left, "the queue has no name, so it becomes no pool")
 		return
 	}
 	if above.named[nameOf(name)] != nil {
-		h.add(e.line, where, "queue", "", Left, "a queue of this name is there already, from line %d; merge the two by hand",
+		h.add(e.line, where, "queue", "", Left, "line %d has a queue of the same name; merge the two by hand",
 			above.named[nameOf(name)].line)
 		return
 	}
 	p := above.add(name, where, e.line)
 	if p == nil {
 		h.add(e.line, where, "queue", "", Left,
-			"pools are nested at most %d deep, so it and all below it have none; move it up", share.MaxDepth)
+			"pools can be nested %d deep at most, so this one and those below it are left out; move it up", share.MaxDepth)
 		return
 	}
 	if p.name != name {
 		h.add(e.line, where, "name", name, Changed,
-			"the pool is called %s, as names hold letters, digits and . _ - @ + = only", p.name)
+			"the pool is called %s, because names hold only letters, digits and . _ - @ + =", p.name)
 	} else {
 		h.add(e.line, where, "queue", "", Taken, "")
 	}
@@ -128,10 +128,10 @@ func (h *hadoop) settings(p *pool, e *element) {
 func (h *hadoop) rootSetting(p *pool, e *element) {
 	switch e.name {
 	case "weight":
-		h.add(e.line, p.where, e.name, e.text, Needless, "nothing is beside it")
+		h.add(e.line, p.where, e.name, e.text, Needless, "the root has no siblings")
 	case "minResources", "maxResources", "maxRunningApps", "maxRunningJobs":
 		h.add(e.line, p.where, e.name, e.text, Left,
-			"the root has no limits here; limit what the agents offer (fairlead work --cpus, --mem), or put the pools below one pool that has the limit")
+			"the root has no limits here; limit the resources that agents offer (fairlead work --cpus, --mem), or put all pools below one pool with this limit")
 	case "schedulingPolicy", "schedulingMode":
 		if policy, ok := h.policyOf(p.where, e); ok {
 			h.policy = cmp.Or(policy, h.base)
@@ -158,7 +158,7 @@ func (h *hadoop) setting(p *pool, e *element) {
 		if n, ok := h.count(p.where, e); ok {
 			p.running = n
 			h.add(e.line, p.where, e.name, e.text, Changed,
-				"max_running: %d counts tasks; a job that has several counts as many", n)
+				"max_running: %d counts tasks: a job of several tasks counts several times", n)
 		}
 	case "schedulingPolicy", "schedulingMode":
 		if policy, ok := h.policyOf(p.where, e); ok {

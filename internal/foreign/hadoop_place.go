@@ -34,7 +34,7 @@ func (h *hadoop) place(d *document) {
 		case e.name != "rule":
 			h.other("placement", e)
 		case ended:
-			h.add(e.line, "placement", "rule", name, Needless, "no job comes to it")
+			h.add(e.line, "placement", "rule", name, Needless, "no job reaches this rule")
 		case name == "reject":
 			ended = true
 			h.reject(d, e, all)
@@ -50,7 +50,7 @@ func (h *hadoop) place(d *document) {
 	}
 	if !specified {
 		h.add(h.placement.line, "placement", "queuePlacementPolicy", "", Changed,
-			"there is no rule specified, but a job that names a pool (submit -A) always goes there")
+			"the file has no rule \"specified\", but here a job that names a pool (submit -A) always goes to that pool")
 	}
 	own, any := false, false
 	for _, t := range all {
@@ -59,7 +59,7 @@ func (h *hadoop) place(d *document) {
 		}
 		if len(d.rules) == maxRules {
 			h.add(h.placement.line, "placement", "queuePlacementPolicy", "", Left,
-				"there would be more than %d rules; the pools of the last ones have to be named by the jobs", maxRules)
+				"a file has at most %d rules; jobs of the rules that are left out have to name their pool (submit -A)", maxRules)
 			break
 		}
 		d.rules = append(d.rules, t.rule)
@@ -80,7 +80,7 @@ func creates(e *element) bool { return !strings.EqualFold(e.attr("create"), "fal
 func (h *hadoop) specified(e *element, late bool) {
 	if late {
 		h.add(e.line, "placement", "rule", "specified", Changed,
-			"it comes first here: a job that names a pool (submit -A) goes there, whatever the rules above it")
+			"this rule comes first here: a job that names a pool (submit -A) goes to that pool, whatever the rules above say")
 		return
 	}
 	h.add(e.line, "placement", "rule", "specified", Taken, "")
@@ -95,7 +95,8 @@ func (h *hadoop) reject(d *document, e *element, all []target) {
 		return
 	}
 	h.add(e.line, "placement", "rule", "reject", Left,
-		"what no rule takes goes to the pool default; it is refused only with pools_on_demand: false and no pool default")
+		"a job that matches no rule goes to the pool default; to refuse it, set pools_on_demand: false and name no "+
+			"pool default")
 }
 
 // targets returns the pools to which a rule sends jobs. It reports rules that it cannot convert, and returns
@@ -113,7 +114,7 @@ func (h *hadoop) targets(e *element) []target {
 	case name == "default":
 		path := queuePath(e.attr("queue"))
 		if share.CheckPath(path) != nil {
-			h.add(e.line, "placement", "rule", name, Left, "its queue %q cannot be a pool; add a rule for it",
+			h.add(e.line, "placement", "rule", name, Left, "its queue %q is not the path of a pool; add a rule for another pool",
 				plainText(path, 60))
 			return nil
 		}
@@ -121,10 +122,10 @@ func (h *hadoop) targets(e *element) []target {
 		return []target{{rule: rule{pool: path}, always: true}}
 	case name == "secondaryGroupExistingQueue":
 		h.add(e.line, "placement", "rule", name, Left,
-			"only the primary group of a user is known; add rules for the users, such as {user: \"ann|bob\", pool: ...}")
+			"fairlead compares only the primary group of a user; add rules for the users, such as {user: \"ann|bob\", pool: ...}")
 		return nil
 	case field == "" || name == "nestedUserQueue" && nested == nil:
-		h.add(e.line, "placement", "rule", name, Left, "it is not known; add a rule of placement for it")
+		h.add(e.line, "placement", "rule", name, Left, "unknown rule; add a rule to placement for it")
 		return nil
 	case nested == nil:
 		found := h.existing(h.root, rule{}, field, creates(e), false)
@@ -143,12 +144,12 @@ func (h *hadoop) nested(e, inner *element, field string) []target {
 		h.add(inner.line, "placement", "rule", inner.attr("name"), Taken, "")
 	} else if inner.attr("name") == "specified" {
 		h.add(inner.line, "placement", "rule", "specified", Taken,
-			"a job that names a pool with pools below it goes to its user's below that")
+			"a job that names a pool with pools below it goes to its user's pool below that pool")
 		h.add(e.line, "placement", "rule", name, Taken, "")
 		return nil
 	} else {
 		if parents = h.targets(inner); len(parents) == 0 {
-			h.add(e.line, "placement", "rule", name, Left, "the rule inside it was not taken over")
+			h.add(e.line, "placement", "rule", name, Left, "the rule inside it was not converted")
 			return nil
 		}
 	}
@@ -165,7 +166,7 @@ func (h *hadoop) nested(e, inner *element, field string) []target {
 			all = append(all, h.existing(p, t.rule, field, false, false)...)
 		default:
 			h.add(e.line, "placement", "rule", name, Left,
-				"it may not create queues, and which there are below %s is not known in advance; add rules for them", t.pool)
+				"it may not create queues, and the queues below %s are not known in advance; add rules for them", t.pool)
 			return nil
 		}
 	}
@@ -275,7 +276,7 @@ func (h *hadoop) limitUsers(own, all bool) {
 			p := h.root.named[share.UserPool(name)]
 			if !own || p == nil && !all || p != nil && (p.parent || p.running >= 0 && p.running < n) {
 				h.add(c.line, where, c.name, c.text, Left,
-					"a user has no limit of their own here; give the user a pool with max_running: %d", n)
+					"user_limits.running is the same for all users; to limit this user, add a pool for the user with max_running: %d", n)
 				continue
 			}
 			if p == nil {
@@ -283,7 +284,7 @@ func (h *hadoop) limitUsers(own, all bool) {
 			}
 			p.running = n
 			h.add(c.line, where, c.name, c.text, Changed,
-				"max_running: %d of the user's pool; it counts tasks, and jobs of the user in other pools are not counted", n)
+				"max_running: %d of the user's pool; it counts tasks, and only those in this pool", n)
 		}
 	}
 }

@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// noReclaim is the reason why a setting is left out if this version has no reclaim in its
-// configuration.
-const noReclaim = "running tasks are not stopped for others in this version; freed resources go to pools below their minimum first"
+// noReclaim is the reason why a setting is left out in a version without reclaim in its configuration.
+const noReclaim = "this version does not stop running tasks for other pools; free resources go first to pools below their minimum"
 
 // forever is a timeout that counts as endless.
 const forever = 3650 * 86400 // seconds
@@ -21,12 +20,12 @@ func (h *hadoop) timeout(p *pool, where string, e *element, to *time.Duration) {
 	case err != nil || n < 0:
 		h.add(e.line, where, e.name, e.text, Left, "it is not a number of seconds")
 	case n > forever && (p.isRoot() || !h.can.Reclaim):
-		h.add(e.line, where, e.name, e.text, Needless, "it is forever, which is the default")
+		h.add(e.line, where, e.name, e.text, Needless, "it is longer than ten years; the default is never")
 	case !h.can.Reclaim:
 		h.add(e.line, where, e.name, e.text, Left, noReclaim)
 	case n == 0:
 		h.add(e.line, where, e.name, e.text, Left,
-			"a task is not stopped without any delay; give the pool a reclaim of a second or more")
+			"the delay must be above 0 here; set reclaim of the pool to 1s or more")
 	default:
 		h.timeouts = true
 		if *to = time.Duration(n) * time.Second; n > forever {
@@ -43,7 +42,7 @@ func (h *hadoop) threshold(p *pool, where string, e *element) {
 	switch {
 	case err != nil || !(percent > 0):
 		h.add(e.line, where, e.name, e.text, Left,
-			"it is not a fraction above 0; without a share_after a pool stops nothing for its share")
+			"it is not a fraction above 0; for a pool without share_after no task is stopped to give it its share")
 	case !h.can.Reclaim:
 		h.add(e.line, where, e.name, e.text, Left, noReclaim)
 	default:
@@ -58,7 +57,7 @@ func (h *hadoop) exempt(p *pool, e *element) {
 	case strings.EqualFold(e.text, "true"):
 		h.add(e.line, p.where, e.name, e.text, Needless, "it is the default")
 	case !h.can.Reclaim:
-		h.add(e.line, p.where, e.name, e.text, Needless, "running tasks are not stopped for others in this version")
+		h.add(e.line, p.where, e.name, e.text, Needless, "this version does not stop running tasks for other pools")
 	default:
 		p.reclaim.protect = true
 		h.add(e.line, p.where, e.name, e.text, Taken, "")

@@ -35,7 +35,7 @@ func (h *hadoop) weight(p *pool, e *element) {
 	case w == 0:
 		p.weight = leftovers
 		h.add(e.line, p.where, e.name, e.text, Changed,
-			"a weight is above 0 here; with %s it gets next to nothing but what the others leave", leftovers)
+			"a weight must be above 0 here; with %s the pool gets little more than other pools leave unused", leftovers)
 	case share.CheckWeight(w) != nil:
 		h.add(e.line, p.where, e.name, e.text, Left, "%v, so it is 1", share.CheckWeight(w))
 	default:
@@ -62,10 +62,10 @@ func (h *hadoop) resources(p *pool, e *element, to *map[string]int64) {
 	switch {
 	case e.name == "minResources" && memory:
 		h.add(e.line, p.where, e.name, e.text, Changed,
-			"a task has the memory that it asks for (submit --mem), which may be none; take mem out of min if those of this pool ask for none, as it would be below its minimum forever")
+			"a task holds only the memory that it asks for (submit --mem). If tasks of this pool ask for no memory, remove mem from min: otherwise the pool stays below its minimum forever")
 	case zero && e.name != "minResources":
 		h.add(e.line, p.where, e.name, e.text, Changed,
-			"an amount of 0 is taken for no limit; with max_running: 0 a pool runs nothing")
+			"0 is converted to no limit; to let the pool run nothing, set max_running: 0")
 	default:
 		h.add(e.line, p.where, e.name, e.text, Taken, "")
 	}
@@ -81,7 +81,7 @@ func (h *hadoop) amounts(where string, e *element) (map[string]int64, bool) {
 	known, unknown := solve(all, h.can.Capacity)
 	if len(unknown) > 0 {
 		h.add(e.line, where, e.name, e.text, Left,
-			"amounts are absolute here; say what there is, e.g. --capacity cpu=100,mem=400G, and import again (unknown: %s)", strings.Join(unknown, ", "))
+			"amounts are absolute here; give the capacity of the cluster, e.g. --capacity cpu=100,mem=400G, and import again (unknown: %s)", strings.Join(unknown, ", "))
 		return nil, false
 	}
 	return known, true
@@ -102,7 +102,7 @@ func (h *hadoop) slots(p *pool, e *element, to *map[string]int64) {
 		(*to)[resource] = int64(n)
 	}
 	h.add(e.line, p.where, e.name, e.text, Changed,
-		"slots are the resource %s here: agents offer it (fairlead work --resource %[1]s=N), tasks ask for it (submit --request %[1]s=1)", resource)
+		"these slots are the resource %s here: agents offer it (fairlead work --resource %[1]s=N), and tasks ask for it (submit --request %[1]s=1)", resource)
 }
 
 // count reads a number of jobs or slots.
@@ -110,10 +110,10 @@ func (h *hadoop) count(where string, e *element) (int, bool) {
 	n, err := strconv.Atoi(e.text)
 	if err != nil || n < 0 || n > 1_000_000_000 {
 		if n, err := strconv.Atoi(e.text); err == nil && n == math.MaxInt32 {
-			h.add(e.line, where, e.name, e.text, Needless, "it is no limit")
+			h.add(e.line, where, e.name, e.text, Needless, "it means no limit")
 			return 0, false
 		}
-		h.add(e.line, where, e.name, e.text, Left, "it is not a whole number from 0 on")
+		h.add(e.line, where, e.name, e.text, Left, "it is not a whole number of at least 0")
 		return 0, false
 	}
 	return n, true
@@ -137,10 +137,10 @@ func (h *hadoop) policyOf(where string, e *element) (policy string, ok bool) {
 		}
 		h.drf = true
 		h.add(e.line, where, e.name, e.text, Changed,
-			"shares are counted in one resource, that of unit, and not in the dominant one of each; minima and maxima hold for each resource")
+			"shares are counted in one resource, unit, and not in the dominant resource of each pool; min and max apply to each resource")
 		return "", true
 	}
-	h.add(e.line, where, e.name, e.text, Left, "there is no such policy; known here: %s",
+	h.add(e.line, where, e.name, e.text, Left, "there is no such policy; policies here: %s",
 		strings.Join(slices.Sorted(maps.Keys(h.can.Policies)), ", "))
 	return "", false
 }

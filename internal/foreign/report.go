@@ -36,13 +36,13 @@ func (i Item) String() string {
 	what := ""
 	switch i.Outcome {
 	case Taken:
-		what = "taken over"
+		what = "converted"
 	case Changed:
-		what = "taken over with a difference"
+		what = "converted with a difference"
 	case Needless:
 		what = "not needed"
 	case Left:
-		what = "not taken over"
+		what = "not converted"
 	}
 	if i.Note != "" {
 		what += ": " + i.Note
@@ -62,8 +62,8 @@ func (r *Result) Text(file string) string {
 	for _, o := range []struct {
 		outcome Outcome
 		words   string
-	}{{Taken, "taken over"}, {Changed, "taken over with a difference"}, {Needless, "not needed here"}, {Left,
-		"not taken over"}} {
+	}{{Taken, "converted"}, {Changed, "converted with a difference"}, {Needless, "not needed here"}, {Left,
+		"not converted"}} {
 		if names := r.tally(o.outcome); names != "" {
 			fmt.Fprintf(&b, "%s: %d (%s)\n", o.words, r.Count(o.outcome), names)
 		}

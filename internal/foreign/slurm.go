@@ -37,7 +37,7 @@ func (s *slurm) entry(e *entry) error {
 	switch e.title {
 	case "Cluster":
 		if s.cluster != "" {
-			return &Error{Line: e.line, Msg: "a second cluster begins here; import the dump of one at a time"}
+			return &Error{Line: e.line, Msg: "a second cluster begins here; import the dump of one cluster at a time"}
 		}
 		s.cluster = e.name
 		s.root.line = e.line
@@ -46,7 +46,7 @@ func (s *slurm) entry(e *entry) error {
 		p, ok := s.account[strings.ToLower(e.name)]
 		if !ok {
 			return &Error{Line: e.line, Msg: "account " + strconv.Quote(plainText(e.name, 60)) +
-				" has not been there above; parents come first"}
+				" is not in the lines above; the parent must come first"}
 		}
 		s.parent = p
 	case "User":
@@ -60,7 +60,7 @@ func (s *slurm) entry(e *entry) error {
 func (s *slurm) addAccount(e *entry) error {
 	name, where := strings.ToLower(e.name), "account "+plainText(e.name, 60)
 	if _, ok := s.account[name]; ok {
-		return &Error{Line: e.line, Msg: where + " is there already; the dump of a cluster has each once"}
+		return &Error{Line: e.line, Msg: where + " appears twice; a dump has each account once"}
 	}
 	s.account[name] = nil
 	p := s.pool(name, where, e)
@@ -83,10 +83,10 @@ func (s *slurm) pool(name, where string, e *entry) *pool {
 	switch {
 	case p == nil:
 		s.add(e.line, where, e.title, "", Left,
-			"pools are nested at most %d deep, so it and all below it have none; move it up", share.MaxDepth)
+			"pools can be nested %d deep at most, so this one and those below it are left out; move it up", share.MaxDepth)
 	case p.name != name:
 		s.add(e.line, where, e.title, name, Changed,
-			"the pool is called %s: names hold letters, digits and . _ - @ + =, and each is there once below an account", p.path())
+			"the pool is called %s: names hold letters, digits and . _ - @ + =, and are unique below an account", p.path())
 	default:
 		s.add(e.line, where, e.title, "", Taken, "")
 	}
@@ -96,7 +96,7 @@ func (s *slurm) pool(name, where string, e *entry) *pool {
 func (s *slurm) user(e *entry) {
 	where := "user " + plainText(e.name, 60)
 	if s.parent == nil {
-		s.add(e.line, where, e.title, "", Left, "the pool of the account was not taken over")
+		s.add(e.line, where, e.title, "", Left, "the pool of the account was not converted")
 		return
 	}
 	if !s.parent.isRoot() {
@@ -105,7 +105,7 @@ func (s *slurm) user(e *entry) {
 	id := [2]string{s.parent.path(), e.name}
 	if first := s.seen[id]; first > 0 {
 		s.add(e.line, where, "Partition", e.get("Partition"), Left,
-			"the user is in this account already, from line %d; there are no partitions, so one pool is for all", first)
+			"line %d has this user in the same account; without partitions, one pool is for all of the user's jobs there", first)
 		return
 	}
 	s.seen[id] = e.line

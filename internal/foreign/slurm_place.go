@@ -16,10 +16,10 @@ func (s *slurm) place(d *document) {
 		switch {
 		case p == nil:
 			s.add(s.users[user][0].line, "user "+plainText(user, 60), "placement", "", Left,
-				"there are several accounts and none of them is the default: jobs have to name their pool (submit -A), or add a rule")
+				"the user has several accounts and no default: the user's jobs have to name their pool (submit -A), or add a rule")
 		case plainText(user, share.MaxExpression/4) != user:
 			s.add(s.users[user][0].line, "user "+plainText(user, 60), "placement", "", Left,
-				"no rule can be written for this name; jobs have to name their pool (submit -A)")
+				"a rule cannot hold this name; the user's jobs have to name their pool (submit -A)")
 		case p.name != user || share.UserPool(user) != user: // the template would make another pool for this name
 			d.rules = append(d.rules, rule{user: regexp.QuoteMeta(user), pool: p.path()})
 		default:
@@ -38,7 +38,7 @@ func (s *slurm) place(d *document) {
 	if lost := len(d.rules) - maxRules; lost > 0 {
 		d.rules = d.rules[:maxRules]
 		s.add(s.root.line, "the dump", "placement", "", Left,
-			"there would be more than %d rules, %d too many; the users of the last ones have to name their pool (submit -A)", maxRules, lost)
+			"a file has at most %d rules, and %d are left out; jobs of their users have to name their pool (submit -A)", maxRules, lost)
 	}
 }
 
@@ -62,15 +62,15 @@ func (s *slurm) head(name, policy string) []string {
 	if s.cluster != "" {
 		from += " of the cluster " + plainText(s.cluster, 60)
 	}
-	head := []string{"Taken over from " + plainText(name, 200) + ", " + from +
-		", by fairlead config import. The report that came with it says what differs."}
+	head := []string{"Converted from " + plainText(name, 200) + ", " + from +
+		", by fairlead config import. The report of that command lists the differences."}
 	if policy == "fairtree" {
-		head = append(head, "fairtree orders pools as Slurm's fair tree does. compat: slurm below policy gives Slurm's own order where accounts are tied. For PriorityFlags=NO_FAIR_TREE and for age, size and QOS see the policy multifactor.")
+		head = append(head, "fairtree orders pools as Slurm's Fair Tree does. If accounts tie, compat: slurm orders them as Slurm's program does. For PriorityFlags=NO_FAIR_TREE and for age, size and QOS see the policy multifactor.")
 	} else {
 		head = append(head, "This version has no policy fairtree; fair divides by the same weights at each level.")
 	}
 	head = append(head,
-		"half_life is PriorityDecayHalfLife of slurm.conf, which is not in a dump. Both are 7d if nothing is said.",
+		"half_life is PriorityDecayHalfLife of slurm.conf, which is not in a dump. The default of both is 7d.",
 		"A job without a pool (submit -A) goes to its user's pool below the default account. A user who is not listed is refused: pools_on_demand is false, and there is no pool default.")
 	return head
 }

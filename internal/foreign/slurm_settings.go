@@ -37,7 +37,7 @@ func (s *slurm) settings(p *pool, e *entry, where string) {
 		name := strings.ToLower(x.name)
 		switch {
 		case x.value == "" || x.value == "-1":
-			s.add(e.line, where, x.name, x.value, Needless, "it says nothing")
+			s.add(e.line, where, x.name, x.value, Needless, "it is not set")
 		case name == "fairshare" && !p.isRoot():
 			s.weight(p, e.line, where, x)
 		case name == "grptres":
@@ -65,19 +65,19 @@ func (s *slurm) weight(p *pool, line int, where string, x setting) {
 		if p.parent {
 			s.heirs = append(s.heirs, p)
 			s.add(line, where, x.name, "parent", Changed,
-				"an account has a weight of its own here: the sum of those below it, so that these come to the same")
+				"an account has its own weight here: the sum of the weights below it, so that their shares stay the same")
 			return
 		}
 		p.weight = "1"
 		s.add(line, where, x.name, "parent", Changed,
-			"a user has a weight of their own here: 1, beside those of the other users in the account")
+			"a user has their own weight here: 1, compared with the weights of the other users in the account")
 	case err == nil && w == 0 && s.can.ZeroWeight && s.can.Policies["fairtree"]:
 		p.weight = "0"
 		s.add(line, where, x.name, x.value, Taken, "")
 	case err == nil && w == 0:
 		p.weight = leftovers
 		s.add(line, where, x.name, x.value, Changed,
-			"a weight is above 0 here; with %s it gets next to nothing but what the others leave", leftovers)
+			"a weight must be above 0 here; with %s the pool gets little more than other pools leave unused", leftovers)
 	case err != nil || share.CheckWeight(w) != nil:
 		s.add(line, where, x.name, x.value, Left, "it is not a number above 0, so the weight is 1")
 	default:
@@ -90,7 +90,7 @@ func (s *slurm) weight(p *pool, line int, where string, x setting) {
 func (s *slurm) limits(p *pool, line int, where string, x setting) {
 	if p.isRoot() {
 		s.add(line, where, x.name, x.value, Left,
-			"the root has no limits here; limit what the agents offer (fairlead work --cpus, --mem), or put the pools below one pool that has the limit")
+			"the root has no limits here; limit the resources that agents offer (fairlead work --cpus, --mem), or put all pools below one pool with this limit")
 		return
 	}
 	for one := range strings.SplitSeq(x.value, ",") {
@@ -103,13 +103,13 @@ func (s *slurm) limits(p *pool, line int, where string, x setting) {
 		n, err := units.ParseSize(value)
 		switch {
 		case value == "-1":
-			s.add(line, where, x.name, one, Needless, "it is no limit")
+			s.add(line, where, x.name, one, Needless, "it means no limit")
 		case strings.HasPrefix(tres, "license/"):
 			s.add(line, where, x.name, one, Left,
-				"a pool's part of a license is not limited; the licenses as a whole are, with licenses at the top of the file")
+				"a pool does not limit licenses; the field licenses at the top of the file limits them for the whole cluster")
 		case resource == "":
 			s.add(line, where, x.name, one, Left,
-				"%s is not counted here; limit cpu, mem or gpu, or a resource that your agents offer (fairlead work --resource)", plainText(tres, 40))
+				"pools do not count %s; limit cpu, mem or gpu, or a resource that your agents offer (fairlead work --resource)", plainText(tres, 40))
 		case m == nil || err != nil || n > maxAmount:
 			s.add(line, where, x.name, one, Left, "it is not an amount")
 		default:
@@ -131,16 +131,17 @@ func (s *slurm) jobLimit(p *pool, line int, where string, x setting) {
 		s.add(line, where, x.name, x.value, Left, "it is not a number of jobs")
 	case group && p.isRoot():
 		s.add(line, where, x.name, x.value, Left,
-			"the root has no limits here; put the pools below one pool that has the limit")
+			"the root has no limits here; put all pools below one pool with this limit")
 	case group || s.kept[p] != "":
 		if p.running < 0 || n < p.running {
 			p.running = n
 		}
-		s.add(line, where, x.name, x.value, Changed, "max_running: %d counts tasks; a job that has several counts as many", n)
+		s.add(line, where, x.name, x.value, Changed,
+			"max_running: %d counts tasks: a job of several tasks counts several times", n)
 	default:
 		s.jobs[p] = n
 		s.add(line, where, x.name, x.value, Changed,
-			"max_running: %d for each user below; it counts tasks, and a job that has several counts as many", n)
+			"max_running: %d for each user below; it counts tasks: a job of several tasks counts several times", n)
 	}
 }
 
@@ -148,18 +149,18 @@ func (s *slurm) other(line int, where string, x setting) {
 	name := strings.ToLower(x.name)
 	switch {
 	case (name == "qos" || name == "defaultqos") && x.value == "normal":
-		s.add(line, where, x.name, x.value, Needless, "it is the only one")
+		s.add(line, where, x.name, x.value, Needless, "it is the only QOS by default")
 	case name == "qos" || name == "defaultqos":
 		s.add(line, where, x.name, x.value, Left,
-			"a dump does not say what a QOS means: limits go to pools, and what it adds to a priority to qos of the policy multifactor")
+			"a dump has only the names of QOS: give their limits to pools, and their priorities to qos of the policy multifactor")
 	case name == "adminlevel" && strings.EqualFold(x.value, "none"):
-		s.add(line, where, x.name, x.value, Needless, "it is nothing special")
+		s.add(line, where, x.name, x.value, Needless, "it gives no rights")
 	case needlessSlurm[name] != "":
 		s.add(line, where, x.name, x.value, Needless, "%s", needlessSlurm[name])
 	case unusedSlurm[name] != "":
 		s.add(line, where, x.name, x.value, Left, "%s", unusedSlurm[name])
 	default:
-		s.add(line, where, x.name, x.value, Left, "it is not known")
+		s.add(line, where, x.name, x.value, Left, "unknown setting")
 	}
 }
 
@@ -174,54 +175,54 @@ func (s *slurm) timeLimit(p *pool, line int, where string, x setting) {
 	for a := p.above; a != nil; a = a.above {
 		if a.maxTime > 0 && a.maxTime < d {
 			s.add(line, where, x.name, x.value, Changed,
-				"it is above the max_time %s of %s, which counts for all below; raise that one if this is to hold", a.time(), plainText(a.where, 60))
+				"it is above the max_time %s of %s, which limits all pools below it; to use this limit, raise that one", a.time(), plainText(a.where, 60))
 			return
 		}
 	}
 	p.maxTime = d
 	s.add(line, where, x.name, x.value, Changed,
-		"max_time: %s; a job that asks for more is refused at once, and one that names no limit gets this one", p.time())
+		"max_time: %s; a job that asks for more is refused, and a job without a time limit gets this limit", p.time())
 }
 
 var memory = regexp.MustCompile(`^([0-9]+)([KMGTPkmgtp]?)$`)
 
 // unusedSlurm are settings of associations without a counterpart, with the alternatives.
 var unusedSlurm = map[string]string{
-	"maxtres":           "the request of one job is not limited; one that fits no node waits, and submit says so",
-	"maxtresperjob":     "the request of one job is not limited; one that fits no node waits, and submit says so",
-	"maxtrespernode":    "the request of one job is not limited; one that fits no node waits, and submit says so",
-	"maxcpus":           "the request of one job is not limited; one that fits no node waits, and submit says so",
-	"maxcpusperjob":     "the request of one job is not limited; one that fits no node waits, and submit says so",
-	"maxnodesperjob":    "a job runs on one node",
-	"maxsubmitjobs":     "how many jobs wait is not limited: they cost a user nothing and take nobody's turn",
-	"grpsubmitjobs":     "how many jobs wait is not limited: they cost a user nothing and take nobody's turn",
-	"grptresmins":       "there are no budgets that are used up; a pool with much usage waits for pools with less, and half_life says how long usage is remembered",
-	"grpcpumins":        "there are no budgets that are used up; a pool with much usage waits for pools with less, and half_life says how long usage is remembered",
-	"grpwall":           "there are no budgets that are used up; a pool with much usage waits for pools with less, and half_life says how long usage is remembered",
-	"grptresrunmins":    "there is no limit by time limits; max limits the resources in use at once",
-	"maxtresminsperjob": "size times time of a job is not limited; max_time limits its time",
-	"maxtresmins":       "size times time of a job is not limited; max_time limits its time",
-	"grpnodes":          "nodes are not counted; limit cpu, mem or gpu with max",
-	"grpjobsaccrue":     "how many jobs grow old is not limited",
-	"maxjobsaccrue":     "how many jobs grow old is not limited",
-	"minpriothreshold":  "there is no priority to compare it with",
-	"minpriothresh":     "there is no priority to compare it with",
-	"adminlevel":        "there are no administrators beside root, and the user that runs the server",
-	"coordinator":       "nobody but the administrator changes a pool in this version",
-	"priority":          "it counts under the policy multifactor only: give the pool an assoc_factor from 0 to 1 there, or a larger weight",
-	"partition":         "there are no partitions, so the pool is for all nodes",
-	"grptresrunsecs":    "there is no limit by time limits; max limits the resources in use at once",
+	"maxtres":           "a pool does not limit the request of one job alone; submit refuses a job that fits no node",
+	"maxtresperjob":     "a pool does not limit the request of one job alone; submit refuses a job that fits no node",
+	"maxtrespernode":    "a pool does not limit the request of one job alone; submit refuses a job that fits no node",
+	"maxcpus":           "a pool does not limit the request of one job alone; submit refuses a job that fits no node",
+	"maxcpusperjob":     "a pool does not limit the request of one job alone; submit refuses a job that fits no node",
+	"maxnodesperjob":    "a pool does not limit the nodes of a job; max limits the resources in use at once",
+	"maxsubmitjobs":     "set user_limits.jobs, which limits the waiting jobs of each user",
+	"grpsubmitjobs":     "set user_limits.jobs, which limits the waiting jobs of each user",
+	"grptresmins":       "there are no budgets: a pool with much usage waits for pools with less, and half_life sets how fast usage decays",
+	"grpcpumins":        "there are no budgets: a pool with much usage waits for pools with less, and half_life sets how fast usage decays",
+	"grpwall":           "there are no budgets: a pool with much usage waits for pools with less, and half_life sets how fast usage decays",
+	"grptresrunmins":    "the time that running jobs may still use is not limited; max limits the resources in use at once",
+	"maxtresminsperjob": "the product of size and time of a job is not limited; max_time limits its time",
+	"maxtresmins":       "the product of size and time of a job is not limited; max_time limits its time",
+	"grpnodes":          "pools do not count nodes; limit cpu, mem or gpu with max",
+	"grpjobsaccrue":     "all waiting jobs age; their number is not limited",
+	"maxjobsaccrue":     "all waiting jobs age; their number is not limited",
+	"minpriothreshold":  "planned starts need no minimum priority",
+	"minpriothresh":     "planned starts need no minimum priority",
+	"adminlevel":        "name administrators in access.admin",
+	"coordinator":       "name the operators of the pool in access.operator",
+	"priority":          "only the policy multifactor counts it: give the pool an assoc_factor from 0 to 1 there, or a larger weight",
+	"partition":         "there are no partitions: the pool is for all nodes",
+	"grptresrunsecs":    "the time that running jobs may still use is not limited; max limits the resources in use at once",
 }
 
 // needlessSlurm are settings that do not affect shares.
 var needlessSlurm = map[string]string{
 	"description":    "it is the comment of the pool",
-	"organization":   "it is for people",
-	"fairshare":      "nothing is beside a cluster",
-	"classification": "it is for people",
+	"organization":   "it has no effect in Slurm either",
+	"fairshare":      "a cluster has no siblings",
+	"classification": "it has no effect in Slurm either",
 	"defaultwckey":   "there are no wckeys",
 	"wckeys":         "there are no wckeys",
-	"parent":         "the tree says it",
+	"parent":         "the tree of pools shows it",
 }
 
 // time returns the time limit as in a configuration, or "" for none.

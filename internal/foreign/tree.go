@@ -130,13 +130,13 @@ func (p *pool) reconcile(n *notes) {
 	for _, resource := range slices.Sorted(maps.Keys(p.max)) {
 		most := p.max[resource]
 		if least := p.min[resource]; least > most {
-			n.add(p.line, p.where, "min "+resource, amount(least), Changed, "it is above the maximum, which wins: min is %s",
+			n.add(p.line, p.where, "min "+resource, amount(least), Changed, "it is above the maximum, so min is %s",
 				amount(most))
 			p.min[resource] = most
 		}
 		if sum := p.guaranteedBelow(resource); sum > most {
 			n.add(p.line, p.where, "max "+resource, amount(most), Left,
-				"the minima below add up to %s, which could never be kept; raise the maximum or lower the minima, and add it", amount(sum))
+				"the minima below it add up to %s, more than this maximum; raise it or lower the minima, and add it again", amount(sum))
 			delete(p.max, resource)
 		}
 	}

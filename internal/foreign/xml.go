@@ -45,7 +45,7 @@ func readXML(text string) (*element, error) {
 		if strings.EqualFold(charset, "us-ascii") || strings.EqualFold(charset, "ascii") {
 			return input, nil
 		}
-		return nil, fmt.Errorf("the file says that it is in %s; convert it to UTF-8, and say so in its first line",
+		return nil, fmt.Errorf("the first line declares the encoding %s; convert the file to UTF-8, and declare UTF-8 there",
 			plainText(charset, 40))
 	}
 	for {
@@ -66,7 +66,7 @@ func readXML(text string) (*element, error) {
 func (r *treeReader) token(t xml.Token, line int) error {
 	switch t := t.(type) {
 	case xml.Directive:
-		return errors.New("document types (<!DOCTYPE ...>) are not read; take the line out")
+		return errors.New("document types (<!DOCTYPE ...>) are not supported; remove the line")
 	case xml.StartElement:
 		return r.open(t, line)
 	case xml.EndElement:
@@ -77,7 +77,7 @@ func (r *treeReader) token(t xml.Token, line int) error {
 		if n := len(r.stack); n > 0 {
 			r.stack[n-1].text += string(t)
 		} else if strings.TrimSpace(string(t)) != "" {
-			return errors.New("there is text outside of the elements")
+			return errors.New("there is text outside the elements")
 		}
 	}
 	return nil
@@ -101,7 +101,7 @@ func (r *treeReader) open(t xml.StartElement, line int) error {
 	case n > 0:
 		r.stack[n-1].children = append(r.stack[n-1].children, e)
 	case r.root != nil:
-		return errors.New("a second element begins on the outermost level; the file has to be one element")
+		return errors.New("a second element begins at the top level; the file must be one element")
 	default:
 		r.root = e
 	}
@@ -116,7 +116,7 @@ func (r *treeReader) place(err error, line, col int) error {
 	case errors.As(err, &syntax):
 		return &Error{Line: syntax.Line, Msg: "this is not XML: " + plainText(syntax.Msg, 200)}
 	case errors.Is(err, io.EOF):
-		return &Error{Line: line, Col: col, Msg: "the file holds no element"}
+		return &Error{Line: line, Col: col, Msg: "the file has no element"}
 	}
 	return &Error{Line: line, Col: col, Msg: strings.TrimPrefix(err.Error(), "xml: ")}
 }

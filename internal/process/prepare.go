@@ -204,7 +204,7 @@ func (s *Spec) explain(err error) error {
 	name := s.Argv[0]
 	switch {
 	case errors.Is(err, syscall.ENOENT):
-		err = fmt.Errorf("%s: the interpreter that it names was not found: %w", name, err)
+		err = fmt.Errorf("%s: its interpreter (#!) was not found: %w", name, err)
 		return &NameError{Err: err, Exit: exitNotFound}
 	case errors.Is(err, syscall.ENOEXEC):
 		err = fmt.Errorf("%s: neither a program of this machine nor a script that begins with #!: %w", name, err)

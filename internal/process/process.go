@@ -185,7 +185,7 @@ func (p *Process) finish(status unix.WaitStatus, usage *unix.Rusage, err error) 
 	}
 	p.result = outcome(status, p.why)
 	if err != nil {
-		p.result = queue.Outcome{State: queue.Failed, Cause: fmt.Sprintf("how it ended is not known: %v", err)}
+		p.result = queue.Outcome{State: queue.Failed, Cause: fmt.Sprintf("it is unknown how it ended: %v", err)}
 	}
 	p.mu.Unlock()
 	p.result.CPU = time.Duration(usage.Utime.Nano() + usage.Stime.Nano())

@@ -42,7 +42,7 @@ func TestStartErrors(t *testing.T) {
 		{func(s *Spec) { s.Argv = []string{"./plain"} }, "./plain: permission denied", fs.ErrPermission},
 		{func(s *Spec) { s.Argv = []string{dir} }, dir + ": permission denied", fs.ErrPermission},
 		{func(s *Spec) { s.Argv = []string{"./garbage"} }, "./garbage: neither a program", unix.ENOEXEC},
-		{func(s *Spec) { s.Argv = []string{"./lost"} }, "./lost: the interpreter", fs.ErrNotExist},
+		{func(s *Spec) { s.Argv = []string{"./lost"} }, "./lost: its interpreter", fs.ErrNotExist},
 		{func(s *Spec) { s.Dir = dir + "/nix" }, "directory " + dir + "/nix: no such file", fs.ErrNotExist},
 		{func(s *Spec) { s.Dir = dir + "/plain" }, "directory " + dir + "/plain: not a directory", unix.ENOTDIR},
 		{func(s *Spec) { s.Dir = "relative" }, "directory relative: it has to be", nil},

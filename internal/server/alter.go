@@ -115,11 +115,11 @@ func alters(verb string) access.Verb {
 // beyond says what a hold, or a cancel of waiting tasks, does not affect: tasks that a bridge has handed over wait in
 // the other system.
 func beyond(a *queue.Alteration, tasks int) (notes []string) {
-	stays := fmt.Sprintf("job %d waits in another queueing system already, with %d of its tasks, and continues there; ",
+	stays := fmt.Sprintf("job %d already waits in another queueing system, with %d of its tasks, and continues there; ",
 		a.Job, tasks)
 	switch {
 	case a.Verb == queue.VerbHold:
-		notes = append(notes, fmt.Sprintf("%sto take it back to where it is held: fairlead requeue %d", stays, a.Job))
+		notes = append(notes, fmt.Sprintf("%sto take it back, so that the hold applies: fairlead requeue %d", stays, a.Job))
 	case a.Waiting:
 		notes = append(notes, fmt.Sprintf("%sto cancel these, too: fairlead cancel %d", stays, a.Job))
 	}

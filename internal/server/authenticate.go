@@ -53,7 +53,7 @@ var onlyLooks = []string{"read"}
 // Worthless cookies before it are ignored, so that they lock nobody out.
 func (a sessions) Authenticate(_ net.Conn, r *http.Request) (*access.Proof, error) {
 	if _, shown := shownToken(r); shown { // an eavesdropper could use it
-		return nil, errors.New("a token counts on the server's socket and over TLS only")
+		return nil, errors.New("a token is valid only on the server's socket and over TLS")
 	}
 	for _, cookie := range slices.Backward(r.CookiesNamed(cookieName(r))) {
 		b, done := a.browsers.use(cookie.Value)

@@ -25,8 +25,8 @@ type boostService struct {
 
 func (s *boostService) routes(a huma.API) {
 	handle(a, http.MethodPost, "/v1/boosts", "boost", "Give a pool more weight for a time", 0, body(s.Boost))
-	handle(a, http.MethodGet, "/v1/boosts", "boosts", "The boosts in force", 0, alone(s.Boosts))
-	handle(a, http.MethodDelete, "/v1/boosts/{id}", "unboost", "End a boost before its time", 0,
+	handle(a, http.MethodGet, "/v1/boosts", "boosts", "The current boosts", 0, alone(s.Boosts))
+	handle(a, http.MethodDelete, "/v1/boosts/{id}", "unboost", "End a boost early", 0,
 		func(ctx context.Context, in *unboostInput) (*api.BoostResponse, error) { return s.Unboost(ctx, in.ID) })
 }
 

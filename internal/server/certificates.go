@@ -68,7 +68,7 @@ func (a *certificates) Authenticate(c net.Conn, r *http.Request) (*access.Proof,
 	leaf := chains[0][0]
 	node := a.ca.Authority().Holder(leaf)
 	if node == "" {
-		return nil, fmt.Errorf("the certificate is of no node of this cluster: %w", permit.ErrUnauthenticated)
+		return nil, fmt.Errorf("the certificate does not belong to a node of this cluster: %w", permit.ErrUnauthenticated)
 	}
 	// The connection is registered first. So a revocation either finds the connection, or has already removed the
 	// permit.

@@ -110,7 +110,7 @@ func (s *configService) unset(ctx context.Context, r api.UnsetRequest) (*api.Set
 }
 
 type historyInput struct {
-	Limit int `query:"limit" minimum:"0" maximum:"100000" default:"100" doc:"How many entries; 0 is all"`
+	Limit int `query:"limit" minimum:"0" maximum:"100000" default:"100" doc:"Number of entries; 0 is all"`
 }
 
 func (s *configService) History(ctx context.Context, limit int) (*api.ConfigHistory, error) {

@@ -87,8 +87,8 @@ func judgeBridges(all []patient, now time.Time, held explain.HeldUp) []api.Healt
 	case len(all) == 0:
 		return nil
 	case len(away) > 0:
-		return []api.HealthCheck{counted(bad("bridges", api.ResultFail, some(away)+": its tasks in the other "+
-			"queueing system are not followed, and its jobs wait"+waits, start), len(away), "bridges")}
+		return []api.HealthCheck{counted(bad("bridges", api.ResultFail, some(away)+": nobody follows its tasks in the other "+
+			"queueing system, and its jobs wait"+waits, start), len(away), "bridges")}
 	case len(idle) > 0:
 		next := start + "; if it will not come back: fairlead drain --forget " + first
 		found := bad("bridges", api.ResultWarn, some(idle)+", with no tasks"+waits, next)

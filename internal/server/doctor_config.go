@@ -15,16 +15,16 @@ import (
 func (s *examiner) checkConfig() api.HealthCheck {
 	st := s.config.Status()
 	switch {
-	case strings.HasPrefix(st.Problem, "the file differs from the configuration in force"):
-		return bad("configuration", api.ResultFail, "version "+st.Hash+" of another server is in force, and "+st.File+" differs", "make the files equal; the one in force: fairlead config show")
+	case strings.HasPrefix(st.Problem, "the file differs from the current configuration"):
+		return bad("configuration", api.ResultFail, "version "+st.Hash+" of another server is in use, and "+st.File+" differs", "make the files equal; to see the current one: fairlead config show")
 	case strings.HasPrefix(st.Problem, "the settings"):
-		return bad("configuration", api.ResultFail, "settings do not fit the file; version "+st.Hash+" is in force", "fairlead config show")
+		return bad("configuration", api.ResultFail, "settings do not fit the file; version "+st.Hash+" is in use", "fairlead config show")
 	case strings.HasPrefix(st.Problem, api.WaitsForRestart):
-		return bad("configuration", api.ResultFail, "the file has another unit, and takes effect at the next start of the server; version "+st.Hash+" stays in force", "restart the server, or put the unit back")
+		return bad("configuration", api.ResultFail, "the file has another unit, and takes effect at the next start of the server; version "+st.Hash+" stays in use", "restart the server, or restore the unit in the file")
 	case st.Problem != "":
-		return bad("configuration", api.ResultFail, "the file has errors; version "+st.Hash+" stays in force", "fairlead config check "+st.File)
+		return bad("configuration", api.ResultFail, "the file has errors; version "+st.Hash+" stays in use", "fairlead config check "+st.File)
 	}
-	text := "version " + st.Hash + " in force"
+	text := "version " + st.Hash + " in use"
 	if n := len(st.Settings); n > 0 {
 		text += fmt.Sprintf(", with %d settings that override the file (fairlead config history)", n)
 	}

@@ -44,7 +44,7 @@ func (s *examiner) checkFailures() api.HealthCheck {
 // better, then anywhere.
 func judgeFailures(f failures) api.HealthCheck {
 	all := ends.Sum(f.nodes)
-	usual := "the usual part is not known yet"
+	usual := "the usual rate is not known yet"
 	if f.before.Ended >= failMany {
 		usual = "usually " + words.Percent(f.before.Rate())
 	}
@@ -54,9 +54,9 @@ func judgeFailures(f failures) api.HealthCheck {
 		if !unusual(here, rest) || rest.Ended == 0 {
 			continue
 		}
-		text := fmt.Sprintf("%s failed %d of %s in the last hour, the other nodes %s", plain.Line(node), here.Failed,
-			several(int(here.Ended), "task"), words.Percent(rest.Rate()))
-		next := "read the output of a failed job, and if the node is the cause: fairlead drain " + plain.Line(node) +
+		text := fmt.Sprintf("%d of %s failed on %s in the last hour, on the other nodes %s", here.Failed,
+			several(int(here.Ended), "task"), plain.Line(node), words.Percent(rest.Rate()))
+		next := "read the output of a failed job; if the node is the cause: fairlead drain " + plain.Line(node) +
 			" --reason WHY"
 		return counted(bad("failures", api.ResultWarn, text, next), int(here.Failed), "tasks")
 	}

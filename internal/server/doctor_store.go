@@ -41,7 +41,7 @@ func (s *examiner) checkSteps() api.HealthCheck {
 	if ago := time.Since(st.ErrorAt); !st.ErrorAt.IsZero() && ago < 10*time.Minute {
 		c.Text += fmt.Sprintf("; it failed %s ago (%s), and works now", brief(ago), plain.Line(st.LastError))
 	}
-	return grade(c, st.StepTime.Seconds(), "s", 0.5, 5, "a step examines what changed: check the number of pools and requests with fairlead shares and fairlead queue")
+	return grade(c, st.StepTime.Seconds(), "s", 0.5, 5, "a step examines changed pools and requests: check their numbers with fairlead shares and fairlead queue")
 }
 
 // brief formats a duration that is usually less than a second.

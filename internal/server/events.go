@@ -40,7 +40,7 @@ func newEventService(loop *engine.Loop) *eventService {
 
 func (s *eventService) routes(a huma.API) {
 	sse.Register(a, huma.Operation{
-		OperationID: "events", Method: http.MethodGet, Path: "/v1/events", Summary: "What happens, live (server-sent events)", Tags: []string{"cluster"},
+		OperationID: "events", Method: http.MethodGet, Path: "/v1/events", Summary: "Events, live (server-sent events)", Tags: []string{"cluster"},
 		Middlewares: huma.Middlewares{s.boundStreams},
 	}, map[string]any{"event": api.Event{}, "alive": alive{}}, s.events)
 }
@@ -63,7 +63,7 @@ func (s *eventService) boundStreams(ctx huma.Context, next func(huma.Context)) {
 		many = s.streams.User
 	}
 	_, w := humago.Unwrap(ctx)
-	api.WriteBusy(w, fmt.Sprintf("%d programs follow the events, and %v: end some, or ask for the jobs now and then (GET /v1/jobs)", many, err))
+	api.WriteBusy(w, fmt.Sprintf("%d programs follow the events, and %v: end some, or poll the jobs (GET /v1/jobs)", many, err))
 }
 
 func (s *eventService) events(ctx context.Context, in *eventsInput, send sse.Sender) {

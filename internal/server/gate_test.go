@@ -259,7 +259,7 @@ func TestNobodyActsUnderAMadeUpName(t *testing.T) {
 	}
 	resp := ask()
 	text, _ := io.ReadAll(resp.Body)
-	says := strings.Contains(string(text), `"code":"unavailable","detail":"the system does not say who uid`)
+	says := strings.Contains(string(text), `"code":"unavailable","detail":"the system cannot look up uid`)
 	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" || !says {
 		t.Errorf("the answer is %s: %s", resp.Status, text)
 	}

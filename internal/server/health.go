@@ -34,7 +34,7 @@ const (
 
 func (s *healthService) routes(a huma.API) {
 	handle(a, http.MethodGet, "/v1/health", "health",
-		"What does not work at present, the worst first; nothing if all is well", 0, alone(s.health))
+		"Current problems, the worst first; empty if all is well", 0, alone(s.health))
 }
 
 func (s *healthService) health(ctx context.Context) (*api.Diagnosis, error) {

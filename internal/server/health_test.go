@@ -21,12 +21,12 @@ func TestJudgeFailures(t *testing.T) {
 		result, says string
 		f            failures
 	}{
-		{"ok", "0 of 0 tasks failed in the last hour (the usual part is not known yet)", failures{}},
+		{"ok", "0 of 0 tasks failed in the last hour (the usual rate is not known yet)", failures{}},
 		{"ok", "5 of 100 tasks failed in the last hour (usually 4.0%)", failures{
 			nodes: map[string]ends.Count{"n1": count(50, 5), "n2": count(50, 0)}, before: count(1000, 40),
 		}},
 		{"ok", "19 of 19 tasks", failures{nodes: map[string]ends.Count{"n1": count(19, 19)}}},
-		{"warn", "n1 failed 400 of 430 tasks in the last hour, the other nodes 1.0%", failures{
+		{"warn", "400 of 430 tasks failed on n1 in the last hour, on the other nodes 1.0%", failures{
 			nodes: map[string]ends.Count{"n1": count(430, 400), "n2": count(100, 1)},
 		}},
 		{"warn", "180 of 200 tasks failed in the last hour (usually 2.0%), 170 of them of ann", failures{
@@ -146,9 +146,9 @@ func TestWorkersAreNotSilent(t *testing.T) {
 func TestFailingNodesAreNamed(t *testing.T) {
 	n := ofAgent("n1", api.Facts{})
 	n.State, n.Drained, n.SetAside = "drain", true, true
-	n.Why = "drained: it has begun none of the last 3 tasks, of 3 users; the last: no /scratch (by the server)"
+	n.Why = "drained: it could not begin the last 3 tasks, of 3 users; the last: no /scratch (by the server)"
 	found := judgeNodes([]patient{n}, 12, nil)
-	expect(t, found, "failing nodes", "warn", "n1 is drained: it has begun none of the last 3 tasks")
+	expect(t, found, "failing nodes", "warn", "n1 is drained: it could not begin the last 3 tasks")
 	expect(t, found, "nodes", "fail", "0 of 1 take tasks, and 12 tasks wait")
 	if slices.ContainsFunc(found, func(c api.HealthCheck) bool { return c.Name == drainedNodes }) {
 		t.Errorf("%+v", found)

@@ -20,14 +20,14 @@ type historyService struct {
 }
 
 func (s *historyService) routes(a huma.API) {
-	handle(a, http.MethodGet, "/v1/history", "poolHistory", "The history of a pool: share, usage, demand, waits", 0, s.poolHistory)
+	handle(a, http.MethodGet, "/v1/history", "poolHistory", "History of a pool: share, usage, demand, waits", 0, s.poolHistory)
 }
 
 type poolHistoryInput struct {
 	Pool  string    `query:"pool" maxLength:"600" doc:"Its path; empty or / is the root"`
-	Since time.Time `query:"since" doc:"From when on; default: a day ago"`
-	Until time.Time `query:"until" doc:"Until when; default: now"`
-	Step  float64   `query:"step_seconds" minimum:"0" maximum:"63072000" doc:"Length of the steps; default: as fits a chart. They are longer for times whose short steps are no longer kept"`
+	Since time.Time `query:"since" doc:"Start; default: a day ago"`
+	Until time.Time `query:"until" doc:"End; default: now"`
+	Step  float64   `query:"step_seconds" minimum:"0" maximum:"63072000" doc:"Length of the steps; default: as fits a chart. Steps are longer for times whose short steps the server no longer keeps"`
 }
 
 func (s *historyService) poolHistory(ctx context.Context, in *poolHistoryInput) (*api.PoolHistory, error) {

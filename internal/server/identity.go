@@ -93,12 +93,12 @@ func (s *identity) knownOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if me := who(r.Context()); !s.open(r) {
 			if !me.Known() {
-				s.refuse(w, r, fmt.Errorf("nothing says who you are: %w", permit.ErrUnauthenticated))
+				s.refuse(w, r, fmt.Errorf("the server does not know who you are: %w", permit.ErrUnauthenticated))
 				return
 			}
 			if me.Kind == access.Node && !ofNode(me, r) {
 				s.refused(r, me)
-				s.refuse(w, r, fmt.Errorf("node %s may speak for its own agent only: %w", me.Name, queue.ErrForbidden))
+				s.refuse(w, r, fmt.Errorf("node %s may act for its own agent only: %w", me.Name, queue.ErrForbidden))
 				return
 			}
 			looks := r.Method == http.MethodGet || r.Method == http.MethodHead

@@ -12,7 +12,7 @@ import (
 type jobInput struct {
 	ID    int64 `path:"id"`
 	After int   `query:"after" minimum:"-1" default:"-1" doc:"Tasks with an index above this"`
-	Limit int   `query:"limit" minimum:"0" maximum:"10000" default:"1000" doc:"Tasks at once; 0: the job without its tasks"`
+	Limit int   `query:"limit" minimum:"0" maximum:"10000" default:"1000" doc:"Maximum number of tasks; 0: the job without its tasks"`
 }
 
 // jobPage returns a job with a page of its tasks: an array may have hundreds of thousands.
@@ -72,8 +72,8 @@ func (s *jobService) jobOf(ctx context.Context, j *queue.Job, tasks []queue.Task
 type jobHistoryInput struct {
 	ID    int64 `path:"id"`
 	Task  int   `query:"task" minimum:"-1" default:"-1" doc:"Events of the task with this index only"`
-	After int   `query:"after" minimum:"0" doc:"Number of the oldest events to leave out"`
-	Limit int   `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"Events at once"`
+	After int   `query:"after" minimum:"0" doc:"Number of the oldest events to omit"`
+	Limit int   `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"Maximum number of events"`
 }
 
 // historyPage returns a page of the events of a job.

@@ -37,15 +37,15 @@ type listInput struct {
 	States  []string  `query:"state,explode" doc:"held, blocked, waiting, queued, running, succeeded, failed, cancelled"`
 	Failing bool      `query:"failing" doc:"With state: also jobs that have not ended and have a failed task"`
 	Waits   bool      `query:"waits" doc:"Only jobs with a waiting task; other tasks may run"`
-	Since   time.Time `query:"since" doc:"Leave out what ended before"`
-	After   int64     `query:"after" doc:"Ids above this"`
-	Before  int64     `query:"before" doc:"Ids below this"`
-	Newest  bool      `query:"newest" doc:"By id, descending"`
+	Since   time.Time `query:"since" doc:"Omit jobs that ended before"`
+	After   int64     `query:"after" doc:"Jobs with larger ids"`
+	Before  int64     `query:"before" doc:"Jobs with smaller ids"`
+	Newest  bool      `query:"newest" doc:"In order of descending ids"`
 	Limit   int       `query:"limit" minimum:"1" maximum:"10000" default:"1000"`
-	Next    bool      `query:"next" doc:"List running jobs and the jobs that would start next, and not the jobs with the lowest ids; with the state waiting, only the jobs that would start next. After, before and newest do not count"`
-	Rank    bool      `query:"rank" doc:"Add places in the order of starts, and reasons"`
-	Ends    bool      `query:"ends" doc:"Add how they ended: the task that ended last, or the last that failed"`
-	Start   bool      `query:"start" doc:"Add by when the waiting ones will start, as far as that is known within 100 ms"`
+	Next    bool      `query:"next" doc:"List running jobs and the jobs that would start next, instead of the jobs with the lowest ids; with the state waiting, only the jobs that would start next. after, before and newest have no effect"`
+	Rank    bool      `query:"rank" doc:"Add ranks in the order of starts, and reasons"`
+	Ends    bool      `query:"ends" doc:"Add how each job ended: its last ended task or last failed task"`
+	Start   bool      `query:"start" doc:"Add estimated starts of waiting jobs, as far as they are known within 100 ms"`
 }
 
 // maxBridged limits the tasks of a job whose places in another queueing system a list shows.
@@ -214,9 +214,9 @@ func joinStates(states []queue.State) string {
 }
 
 type stopsInput struct {
-	Since time.Time `query:"since" doc:"Leave out earlier stops"`
+	Since time.Time `query:"since" doc:"Omit earlier stops"`
 	Job   int64     `query:"job" doc:"This job only"`
-	Limit int       `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"The latest, if there are more"`
+	Limit int       `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"Maximum number of stops, the latest"`
 }
 
 func (s *jobService) stops(ctx context.Context, in *stopsInput) (*api.StopList, error) {

@@ -44,7 +44,7 @@ func (s *joinService) routes(a huma.API) {
 	handle(a, http.MethodPost, clusterPath+"join", "cluster-join",
 		"Get the certificate of a node for a join token", 0, body(s.join))
 	handle(a, http.MethodPost, clusterPath+"renew", "cluster-renew",
-		"Get another certificate for the same key", 0, body(s.renew))
+		"Renew the certificate for the same key", 0, body(s.renew))
 	handle(a, http.MethodGet, "/v1/permits", "permits", "The nodes on other machines that may join", 0, alone(s.list))
 	handle(a, http.MethodPost, "/v1/permits/{name}", "permit", "Permit a node to join, and make its join token", 0,
 		func(ctx context.Context, in *namedPost[permit.Request]) (*permit.Invitation, error) {
@@ -257,7 +257,7 @@ func (s *joinService) refused(r *http.Request, p access.Principal) {
 	}
 	s.note(r.Context(), queue.AuditEntry{
 		Who: "node/" + p.Name, From: p.Via, What: "request", Subject: clip(verb, 80), Refused: true,
-		Note: "a node may speak for its own agent only",
+		Note: "a node may act for its own agent only",
 	})
 }
 

@@ -42,13 +42,13 @@ func (s *ledgers) admit(ctx context.Context, node, ledger string, takeOver bool)
 	case was != "" && !takeOver:
 		return fmt.Errorf(
 			"the bridge %s has its ledger in another directory: start it with that --dir, or give this one another --name; "+
-				"if that ledger is lost, and none of its jobs is left in the queueing system, add --take-over: %w",
+				"if that ledger is lost and the queueing system has none of its jobs, add --take-over: %w",
 			node, queue.ErrState)
 	case was != "":
 		s.log.Warn("a bridge has taken over a node from one with another ledger", "node", node)
 	}
 	if err := keeper.Set(ctx, ledgerSetting+node, ledger); err != nil {
-		return fmt.Errorf("keep the ledger of %s: %w", node, err)
+		return fmt.Errorf("store the ledger of %s: %w", node, err)
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func (s *limitService) routes(a huma.API) {
 }
 
 type limitsInput struct {
-	Users bool `query:"users" doc:"Also what each user has, and the limits per user"`
+	Users bool `query:"users" doc:"Add the numbers of each user, and the limits per user"`
 }
 
 func (s *limitService) limits(ctx context.Context, in *limitsInput) (*api.Limits, error) {

@@ -41,8 +41,8 @@ type logInput struct {
 	ID      int64   `path:"id"`
 	Task    int     `query:"task" default:"-1" doc:"Index of the task; default: the only one, or the first that started"`
 	Attempt int     `query:"attempt" doc:"Default: the last one"`
-	Stderr  bool    `query:"stderr" doc:"The error output, if it is kept apart"`
-	Offset  int64   `query:"offset" doc:"Where to begin; below 0: so far from the end"`
+	Stderr  bool    `query:"stderr" doc:"The error output, if it is stored separately"`
+	Offset  int64   `query:"offset" doc:"Where to begin; below 0: counted from the end"`
 	Limit   int     `query:"limit" minimum:"1" maximum:"1048576" default:"65536"`
 	Wait    float64 `query:"wait_seconds" maximum:"60" doc:"How long to wait for more output if there is none yet"`
 }

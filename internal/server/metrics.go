@@ -74,7 +74,7 @@ var (
 	jainDesc = prometheus.NewDesc("fairlead_jain", "Jain's index of the service of the pools in this one divided by their entitlements, in the last hour or day.", []string{"pool", "window"}, nil)
 	lateDesc = prometheus.NewDesc("fairlead_lateness_seconds", "How much later tasks ended than on a cluster of the pool's own, as large as its share.", []string{"pool"}, nil)
 	lagDesc  = prometheus.NewDesc("fairlead_fairness_lag", "The pool's part of all entitled service in the last day, less its part of all received service: above 0 it is behind.", []string{"pool"}, nil)
-	haveDesc = prometheus.NewDesc("fairlead_capacity", "Amount on all nodes that are there.", []string{"resource"}, nil)
+	haveDesc = prometheus.NewDesc("fairlead_capacity", "Amount on all nodes that take tasks.", []string{"resource"}, nil)
 	takeDesc = prometheus.NewDesc("fairlead_in_use", "Amount of the resource that is in use.", []string{"resource"}, nil)
 	idleDesc = prometheus.NewDesc("fairlead_idle_while_demand_slot_seconds_total", "Slot-seconds that stayed idle although a task would have fitted.", nil, nil)
 	leftDesc = prometheus.NewDesc("fairlead_pools_left_out", "Pools that have no metrics of their own, since there are too many.", nil, nil)
@@ -116,11 +116,11 @@ func collectStops(c chan<- prometheus.Metric, stops map[string]engine.StopCount)
 	}
 }
 
-var rowDesc = prometheus.NewDesc("fairlead_node_refused_tasks", "Tasks in a row that the node did not begin, of nodes that did not begin the last.", []string{"node"}, nil)
+var rowDesc = prometheus.NewDesc("fairlead_node_refused_tasks", "Number of the node's latest tasks that it did not begin, one after another; absent if it began the latest.", []string{"node"}, nil)
 
 var endsDesc = prometheus.NewDesc("fairlead_attempts_ended_total",
 	"Attempts that ended, by result (succeeded, failed, cancelled), cause (exit, signal, refused, lost, other) "+
-		"and node. The first thousand nodes are counted apart, others as other.",
+		"and node. The first thousand nodes have their own label, the rest are other.",
 	[]string{"result", "cause", "node"}, nil)
 
 var nodesDesc = prometheus.NewDesc("fairlead_nodes", "Nodes by state.", []string{"state"}, nil)

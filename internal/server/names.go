@@ -112,7 +112,7 @@ type unansweredError struct {
 }
 
 func (e unansweredError) Error() string {
-	return fmt.Sprintf("the system does not say who %s is, try again soon: %v", e.who, e.err)
+	return fmt.Sprintf("the system cannot look up %s, try again soon: %v", e.who, e.err)
 }
 
 // Is makes errors.Is(err, queue.ErrUnavailable) true.

@@ -30,11 +30,11 @@ type nodeService struct {
 
 func (s *nodeService) routes(a huma.API) {
 	handle(a, http.MethodGet, "/v1/nodes", "nodes", "The nodes", 0, alone(s.List))
-	handle(a, http.MethodGet, "/v1/nodes/tasks", "nodeTasks", "The tasks that run on nodes, and until when", 0,
+	handle(a, http.MethodGet, "/v1/nodes/tasks", "nodeTasks", "Tasks that run on nodes, with their latest ends", 0,
 		func(ctx context.Context, in *nodeTasksInput) (*api.NodeTasks, error) {
 			return s.NumberedTasks(ctx, in.Nodes, words.Seconds(in.Past))
 		})
-	handle(a, http.MethodPost, "/v1/nodes/{name}/drain", "drain", "Drain a node, or let it take tasks again", 0,
+	handle(a, http.MethodPost, "/v1/nodes/{name}/drain", "drain", "Drain or resume a node", 0,
 		func(ctx context.Context, in *namedPost[api.DrainRequest]) (*api.NodeState, error) {
 			return s.Drain(ctx, in.Name, in.Body)
 		})
@@ -53,7 +53,7 @@ func (s *nodeService) List(context.Context) (*api.Nodes, error) {
 }
 
 type nodeTasksInput struct {
-	Nodes []string `query:"node,explode" maxItems:"1000" doc:"Of these; default: of all"`
+	Nodes []string `query:"node,explode" maxItems:"1000" doc:"Only tasks on these nodes; default: all"`
 	Past  float64  `query:"past_seconds" minimum:"0" maximum:"604800" doc:"Also list tasks that ended within this number of seconds: the last 64 of each node since the server started"`
 }
 

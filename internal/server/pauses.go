@@ -17,9 +17,9 @@ import (
 type pauseService struct{ loop *engine.Loop }
 
 func (s *pauseService) routes(a huma.API) {
-	handle(a, http.MethodPost, "/v1/pauses", "pause", "Keep the waiting tasks of a pool from starting", 0, body(s.Pause))
-	handle(a, http.MethodGet, "/v1/pauses", "pauses", "The pauses in force", 0, alone(s.Pauses))
-	handle(a, http.MethodDelete, "/v1/pauses", "resume", "Let a paused pool start its waiting tasks", 0,
+	handle(a, http.MethodPost, "/v1/pauses", "pause", "Pause a pool: its waiting tasks do not start", 0, body(s.Pause))
+	handle(a, http.MethodGet, "/v1/pauses", "pauses", "The current pauses", 0, alone(s.Pauses))
+	handle(a, http.MethodDelete, "/v1/pauses", "resume", "Resume a paused pool", 0,
 		func(ctx context.Context, in *resumeInput) (*api.PauseResponse, error) { return s.Resume(ctx, in.Pool) })
 }
 

@@ -27,12 +27,12 @@ type poolService struct {
 func (s *poolService) routes(a huma.API) {
 	handle(a, http.MethodGet, "/v1/shares", "shares", "The tree of pools: shares, use, demand", 0,
 		func(ctx context.Context, in *sharesInput) (*api.Shares, error) { return s.shares(ctx, in) })
-	handle(a, http.MethodPut, "/v1/usage", "setUsage", "Set or forget what a pool has received", 0, body(s.setUsage))
+	handle(a, http.MethodPut, "/v1/usage", "setUsage", "Set or reset the usage of a pool", 0, body(s.setUsage))
 }
 
 type sharesInput struct {
 	Pool  string `query:"pool" doc:"This pool and those below it: its path, or a user for the user's pool"`
-	Waits bool   `query:"waits" doc:"Also the reasons for which the pools waited in the last hour"`
+	Waits bool   `query:"waits" doc:"Add the reasons for which the pools waited in the last hour"`
 }
 
 // shares returns the tree of pools, with the reasons of their waits if the request asks for these.

@@ -41,7 +41,7 @@ func TestPortOfAnother(t *testing.T) {
 		expect(t, []api.HealthCheck{d.services.doctor.examiner.checkAccess()}, "access", api.ResultFail,
 			"it cannot listen on "+address+" (address already in use)")
 		w := d.answerOf(me, http.MethodPost, "/v1/sign-in", api.SignInRequest{})
-		if w.Code != http.StatusConflict || !strings.Contains(w.Body.String(), "may be another user's program") {
+		if w.Code != http.StatusConflict || !strings.Contains(w.Body.String(), "may be another user's") {
 			t.Errorf("status %d, %s", w.Code, w.Body)
 		}
 		ended := make(chan error, 1)

@@ -23,11 +23,11 @@ type reportService struct {
 }
 
 type pastInput struct {
-	Since  time.Time `query:"since" doc:"From when on; default: 30 days ago"`
-	Until  time.Time `query:"until" doc:"Until when; default: now"`
-	By     []string  `query:"by,explode" doc:"What the rows are: month, pool, user, kind, or several of these; default: pool"`
+	Since  time.Time `query:"since" doc:"Start; default: 30 days ago"`
+	Until  time.Time `query:"until" doc:"End; default: now"`
+	By     []string  `query:"by,explode" doc:"Rows: month, pool, user, kind, or several of these; default: pool"`
 	Depth  int       `query:"depth" minimum:"0" maximum:"32" doc:"Levels of pools to show; 0 is all"`
-	Shares bool      `query:"shares" doc:"Add the shares that the pools had, and rows for pools that wanted something and had nothing; the rows are pools then, or months and pools"`
+	Shares bool      `query:"shares" doc:"Add the shares that the pools had, and rows for pools that asked for something and got nothing; needs rows by pool, or by month and pool"`
 	Zone   string    `query:"zone" doc:"Time zone in which months begin, e.g. Europe/Berlin; default: UTC"`
 }
 

@@ -20,12 +20,12 @@ type reservationService struct {
 }
 
 func (s *reservationService) routes(a huma.API) {
-	handle(a, http.MethodPut, "/v1/reservations/{name}", "reserve", "Keep nodes for a time, or change that", 0,
+	handle(a, http.MethodPut, "/v1/reservations/{name}", "reserve", "Reserve nodes for a time, or change a reservation", 0,
 		func(ctx context.Context, in *reserveInput) (*api.ReserveResponse, error) {
 			return s.Reserve(ctx, in.Name, in.Body)
 		})
-	handle(a, http.MethodGet, "/v1/reservations", "reservations", "The reservations that are not over", 0, alone(s.Reservations))
-	handle(a, http.MethodDelete, "/v1/reservations/{name}", "unreserve", "End a reservation before its time", 0,
+	handle(a, http.MethodGet, "/v1/reservations", "reservations", "The reservations that have not ended", 0, alone(s.Reservations))
+	handle(a, http.MethodDelete, "/v1/reservations/{name}", "unreserve", "End a reservation early", 0,
 		func(ctx context.Context, in *unreserveInput) (*api.ReserveResponse, error) {
 			return s.Unreserve(ctx, in.Name)
 		})

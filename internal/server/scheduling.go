@@ -17,9 +17,9 @@ type schedulingService struct{ config *configService }
 func (s *schedulingService) routes(a huma.API) {
 	parameter(s.config, a, "class-load-percents", "The load of each class, in percent",
 		func(p settings.Parameters) api.ClassLoad { return p.Load }, settings.SetLoad)
-	parameter(s.config, a, "requestor-map", "Which requestors belong to which class: the first expression that matches counts",
+	parameter(s.config, a, "requestor-map", "The classes of requestors: the first expression that matches counts",
 		func(p settings.Parameters) api.RequestorMap { return p.Requestors }, settings.SetRequestors)
-	parameter(s.config, a, "rebalance-minimum-duration", "For how long the spread has to be above the threshold before tasks are stopped; 0 is never",
+	parameter(s.config, a, "rebalance-minimum-duration", "How long the spread has to be above the threshold before tasks are stopped; 0 is never",
 		func(p settings.Parameters) api.RebalanceDuration { return p.Duration }, settings.SetDuration)
 	parameter(s.config, a, "rebalance-threshold", "The spread of the loads above which tasks are stopped, in percentage points; 0 is never",
 		func(p settings.Parameters) api.RebalanceThreshold { return p.Threshold }, settings.SetThreshold)

@@ -242,7 +242,7 @@ func (s *Server) checkOrigin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		known := r.Header.Get("Sec-Fetch-Site") == "" && slices.Contains(s.origins, r.Header.Get("Origin"))
 		if err := cross.Check(r); err != nil && !known {
-			s.log.Warn("refused what a page of another site sent", "path", r.URL.Path, "origin", r.Header.Get("Origin"), "host", r.Host)
+			s.log.Warn("refused a request from a page of another site", "path", r.URL.Path, "origin", r.Header.Get("Origin"), "host", r.Host)
 			s.pages.Refuse(w, r, fmt.Errorf(
 				"this request comes from a page of %.200q, which is not this server's address; if that is its proxy, add it to "+
 					"server.origins in the configuration: %w", r.Header.Get("Origin"), queue.ErrForbidden))

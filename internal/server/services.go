@@ -101,20 +101,20 @@ func (s *services) all() []service {
 }
 
 func (s *configService) routes(a huma.API) {
-	handle(a, http.MethodGet, "/v1/config", "config", "The configuration in force", 0, alone(s.Status))
-	handle(a, http.MethodGet, "/v1/config/value", "config-value", "The value in force at one place of the configuration", 0, s.value)
+	handle(a, http.MethodGet, "/v1/config", "config", "The current configuration", 0, alone(s.Status))
+	handle(a, http.MethodGet, "/v1/config/value", "config-value", "The current value of one field of the configuration", 0, s.value)
 	handle(a, http.MethodPost, "/v1/config/set", "config-set",
 		"Override settings of the file, from the next step on and across restarts", 0, body(s.set))
-	handle(a, http.MethodPost, "/v1/config/unset", "config-unset", "Give settings back to the file", 0, body(s.unset))
+	handle(a, http.MethodPost, "/v1/config/unset", "config-unset", "Remove settings, so that the values of the file apply", 0, body(s.unset))
 	handle(a, http.MethodGet, "/v1/config/history", "config-history", "The record of changes, newest first", 0,
 		func(ctx context.Context, in *historyInput) (*api.ConfigHistory, error) {
 			return s.History(ctx, in.Limit)
 		})
-	handle(a, http.MethodPost, "/v1/config/diff", "config-diff", "Compare the configuration in force with another", maxFile, body(s.Diff))
+	handle(a, http.MethodPost, "/v1/config/diff", "config-diff", "Compare the current configuration with another", maxFile, body(s.Diff))
 	handle(a, http.MethodPost, "/v1/config/plan", "config-plan", "Show the effects of applying a configuration now", maxFile, body(s.Plan))
 	handle(a, http.MethodPost, "/v1/config/apply", "config-apply", "Apply a plan, unless its inputs have changed", 0, body(s.Apply))
 	handle(a, http.MethodPost, "/v1/config/rollback", "config-rollback", "Apply an earlier version of the file", 0, body(s.Rollback))
-	handle(a, http.MethodGet, "/v1/config/versions", "config-versions", "The versions of the file that are kept, newest first", 0, alone(s.Versions))
+	handle(a, http.MethodGet, "/v1/config/versions", "config-versions", "The kept versions of the file, newest first", 0, alone(s.Versions))
 	handle(a, http.MethodGet, "/v1/config/versions/{number}", "config-version", "One version of the file, with its text", 0,
 		func(ctx context.Context, in *versionInput) (*api.ConfigVersion, error) {
 			return s.Version(ctx, in.Number)
@@ -124,9 +124,10 @@ func (s *configService) routes(a huma.API) {
 func (s *jobService) routes(a huma.API) {
 	handle(a, http.MethodGet, "/v1/jobs", "list-jobs", "List jobs", 0, s.list)
 	handle(a, http.MethodGet, "/v1/jobs/{id}", "get-job", "One job with its tasks", 0, s.jobPage)
-	handle(a, http.MethodPost, "/v1/jobs/alter", "alter-jobs", "Cancel, bring back, hold, release, requeue, prioritise, move or limit jobs", 0, body(s.Alter))
+	handle(a, http.MethodPost, "/v1/jobs/alter", "alter-jobs", "Cancel, uncancel, hold, release, requeue, prioritise, move or limit jobs", 0,
+		body(s.Alter))
 	handle(a, http.MethodPost, "/v1/jobs/reorder", "reorder-jobs", "How the order of starts would change if jobs had another priority", 0, body(s.Reorder))
-	handle(a, http.MethodGet, "/v1/jobs/{id}/history", "job-history", "What happened to a job", 0, s.historyPage)
+	handle(a, http.MethodGet, "/v1/jobs/{id}/history", "job-history", "The history of a job", 0, s.historyPage)
 	handle(a, http.MethodGet, "/v1/stops", "list-stops", "List the tasks that were stopped so that others got their room", 0, s.stops)
 }
 

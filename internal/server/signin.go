@@ -27,7 +27,7 @@ type signInService struct {
 }
 
 func (s *signInService) routes(a huma.API) {
-	handle(a, http.MethodPost, "/v1/sign-in", "sign-in", "Get an address that opens the dashboard as yourself, once", 0, body(s.signIn))
+	handle(a, http.MethodPost, "/v1/sign-in", "sign-in", "Get an address that signs you in to the dashboard, once", 0, body(s.signIn))
 	handle(a, http.MethodDelete, "/v1/sessions", "sign-out", "End all your sessions in browsers", 0, alone(s.signOut))
 }
 
@@ -44,7 +44,7 @@ func (s *signInService) signIn(ctx context.Context, in api.SignInRequest) (*api.
 	}
 	address := s.addresses.forBrowser()
 	if missing := s.addresses.missing(true); address == "" && missing != "" {
-		return nil, fmt.Errorf("the server cannot listen on %s, so whoever answers there may be another user's program; "+
+		return nil, fmt.Errorf("the server cannot listen on %s, so the program that answers there may be another user's; "+
 			"end that program, and try again: %w", missing, queue.ErrState)
 	}
 	if address == "" {
@@ -88,12 +88,12 @@ func (s *signInService) login(w http.ResponseWriter, r *http.Request) {
 	from := r.Header.Get("Sec-Fetch-Site")
 	looks := r.Method != http.MethodGet || strings.Contains(r.Header.Get("Sec-Purpose"), "prefetch")
 	if looks || from != "" && from != "none" && from != "same-origin" {
-		s.identity.pages.Refuse(w, r, fmt.Errorf("copy this address into the address bar of your browser: it does not work as a link of another page: %w", queue.ErrForbidden))
+		s.identity.pages.Refuse(w, r, fmt.Errorf("copy this address into the address bar of your browser; it does not work as a link on another page: %w", queue.ErrForbidden))
 		return
 	}
 	shown, uid, ok := s.identity.browsers.begin(r.URL.Query().Get("code"))
 	if !ok {
-		s.identity.unauthenticated(w, r, "this address was used before, or its time is over")
+		s.identity.unauthenticated(w, r, "this address was used before or has expired")
 		return
 	}
 	name, _, _ := s.identity.names.of(uid)

@@ -28,7 +28,7 @@ type submitService struct {
 }
 
 func (s *submitService) routes(a huma.API) {
-	handle(a, http.MethodPost, "/v1/jobs", "submit", "Submit jobs, or ask what would happen", maxSubmit, s.submit)
+	handle(a, http.MethodPost, "/v1/jobs", "submit", "Submit jobs, or show the effects", maxSubmit, s.submit)
 }
 
 type submitInput struct {
@@ -205,7 +205,7 @@ func (s *submitService) dryRun(ctx context.Context, j queue.Job, o forecast.TryO
 func (s *submitService) addLimit(sub *api.Submitted, limit time.Duration) {
 	sub.LimitSeconds = limit.Seconds()
 	if limit == 0 && s.loop.Client().PromisesByLimits() {
-		sub.Hint = "no time limit: starts that are promised to others rest on a prediction; give one with -t"
+		sub.Hint = "no time limit: planned starts of other jobs depend on a prediction; give one with -t"
 	}
 }
 

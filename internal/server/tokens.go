@@ -30,13 +30,13 @@ type tokenService struct {
 func (s *tokenService) routes(a huma.API) {
 	handle(a, http.MethodPost, "/v1/tokens", "create-token", "Make a token with which a program acts as a user", 0,
 		body(s.create))
-	handle(a, http.MethodGet, "/v1/tokens", "tokens", "Your tokens, or everybody's for an administrator", 0, alone(s.list))
-	handle(a, http.MethodDelete, "/v1/tokens/{id}", "revoke-token", "End a token at once", 0,
+	handle(a, http.MethodGet, "/v1/tokens", "tokens", "Your tokens; for administrators, all tokens", 0, alone(s.list))
+	handle(a, http.MethodDelete, "/v1/tokens/{id}", "revoke-token", "Revoke a token at once", 0,
 		func(ctx context.Context, in *tokenInput) (*token.TokenEnded, error) { return s.revoke(ctx, in.ID) })
 }
 
 type tokenInput struct {
-	ID string `path:"id" maxLength:"40" doc:"The token's id, which is no secret"`
+	ID string `path:"id" maxLength:"40" doc:"The token's id, which is not secret"`
 }
 
 func (s *tokenService) keeper() (token.Keeper, error) {
@@ -108,7 +108,7 @@ func (s *tokenService) checkToken(t *token.Token, r *token.TokenRequest, me *acc
 		return token.Lasts, nil
 	}
 	if math.IsNaN(r.LastSeconds) || r.LastSeconds > token.MaxLifetime.Seconds() {
-		return 0, fmt.Errorf("a token lasts for a year at most: %w", queue.ErrInvalid)
+		return 0, fmt.Errorf("a token is valid for a year at most: %w", queue.ErrInvalid)
 	}
 	return time.Duration(r.LastSeconds * float64(time.Second)), nil
 }

@@ -32,18 +32,18 @@ type whyService struct {
 }
 
 func (s *whyService) routes(a huma.API) {
-	handle(a, http.MethodGet, "/v1/jobs/{id}/why", "why-job", "Why a job is where it is", 0, s.whyJob)
+	handle(a, http.MethodGet, "/v1/jobs/{id}/why", "why-job", "Explain the state of a job", 0, s.whyJob)
 	handle(a, http.MethodPost, "/v1/jobs/{id}/what-if", "what-if", "Forecast a waiting job with other requests", 0,
 		func(ctx context.Context, in *whatIfInput) (*why.WhatIf, error) { return s.WhatIf(ctx, in.ID, in.Body) })
-	handle(a, http.MethodGet, "/v1/jobs/{id}/versus", "why-versus", "Which of two goes first, and the number that decides", 0, s.versus)
-	handle(a, http.MethodGet, "/v1/why/pool", "why-pool", "Why a pool gets its service", 0, s.whyPool)
+	handle(a, http.MethodGet, "/v1/jobs/{id}/versus", "why-versus", "Compare a job with a job, a pool or a user: which goes first, and why", 0, s.versus)
+	handle(a, http.MethodGet, "/v1/why/pool", "why-pool", "Explain why a pool gets its share", 0, s.whyPool)
 }
 
 type whyInput struct {
 	ID       int64 `path:"id"`
-	Siblings int   `query:"siblings" minimum:"0" maximum:"100000" default:"10" doc:"How many pools before the job's own to list at each level; 0 is all"`
+	Siblings int   `query:"siblings" minimum:"0" maximum:"100000" default:"10" doc:"Number of pools to list before the job's own at each level; 0 is all"`
 	Evidence bool  `query:"evidence" doc:"Add the numbers that recompute the answer"`
-	Estimate bool  `query:"estimate" doc:"Add when a job that waits will start, and what would make that sooner, which may take 200 ms"`
+	Estimate bool  `query:"estimate" doc:"Add an estimate of the start of a waiting job, and changes with which it would start sooner; it may take 200 ms"`
 }
 
 // whyJob returns the answer without a schema, because its numbers can be infinite.

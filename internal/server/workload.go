@@ -19,11 +19,11 @@ type workloadInput struct {
 func (s *reportService) workload(ctx context.Context, in *workloadInput) (*api.Workload, error) {
 	capacity, _, unit := s.loop.Capacity()
 	if capacity[unit] < 1 && views.Endless(s.loop) {
-		return nil, fmt.Errorf("a bridge takes as much as there is, and nothing runs: "+
-			"it is unknown how large a machine to replay the past on is: %w", queue.ErrState)
+		return nil, fmt.Errorf("a bridge without a limit is connected, and nothing runs: "+
+			"the size of the cluster for a replay is unknown: %w", queue.ErrState)
 	}
 	if capacity[unit] < 1 {
-		return nil, fmt.Errorf("no node is up, so there is no machine to replay the past on: %w", queue.ErrState)
+		return nil, fmt.Errorf("no node is up, so the size of the cluster for a replay is unknown: %w", queue.ErrState)
 	}
 	now := time.Now()
 	w := history.Window{From: now.Add(-time.Duration(in.Seconds * float64(time.Second))), To: now, Unit: unit, Units: capacity[unit]}

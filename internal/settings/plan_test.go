@@ -163,14 +163,14 @@ func TestPlanIsRefused(t *testing.T) {
 		words  string
 	}{
 		"settings": {func(s *site) { set(s.t, s.Keeper, "pools.a.weight=7") }, "settings were changed"},
-		"reload":   {func(s *site) { s.edit(four) }, "another configuration is in force"},
+		"reload":   {func(s *site) { s.edit(four) }, "another configuration was applied"},
 		"edit":     {func(s *site) { s.write(four) }, "the server's file was changed"},
 		"broken":   {func(s *site) { s.edit("pools: [") }, "the server's file was changed"},
 		"another": {func(s *site) {
 			if _, err := s.Apply(s.t.Context(), ann, api.ApplyRequest{Plan: s.plan(four).ID}); err != nil {
 				s.t.Fatal(err)
 			}
-		}, "another configuration is in force"},
+		}, "another configuration was applied"},
 		"restart": {func(s *site) { s.open() }, "there is no plan"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -37,7 +37,7 @@ func replay(ctx context.Context, l Loop, old, next *config.Config, seconds float
 	}
 	before, err := past.Replay(ctx, &old.Shares)
 	if err != nil {
-		return nil, fmt.Errorf("replay the past under the configuration in force: %w", err)
+		return nil, fmt.Errorf("replay the past under the current configuration: %w", err)
 	}
 	after, err := past.Replay(ctx, &next.Shares)
 	if err != nil {

@@ -84,10 +84,10 @@ func TestFitKeepsBothEndsOfNames(t *testing.T) {
 func TestFitWraps(t *testing.T) {
 	x := New(Column{Name: "CHECK"}, Column{Name: "DETAIL", Wraps: true})
 	x.Row("disk", "45.9G free")
-	x.Row("lost nodes", "compute-rack07; this holds up 4 waiting jobs")
+	x.Row("lost nodes", "compute-rack07; this delays 4 waiting jobs")
 	x.Mark()
 	x.fit(40)
-	want := [][]string{{"disk", "45.9G free"}, {"lost nodes", "compute-rack07; this holds"}, {"", "up 4 waiting jobs"}}
+	want := [][]string{{"disk", "45.9G free"}, {"lost nodes", "compute-rack07; this delays"}, {"", "4 waiting jobs"}}
 	if !slices.EqualFunc(x.rows, want, slices.Equal) || x.bold[0] || !x.bold[1] || !x.bold[2] {
 		t.Errorf("%q, marked %v", x.rows, x.bold)
 	}

@@ -244,7 +244,7 @@ func postApply(ctx context.Context, src Source, r *Request) (any, error) {
 	if len(out.Changes) == 0 {
 		return &Applied{out, "The plan is the file now"}, nil
 	}
-	return &Applied{out, "The plan is in force"}, nil
+	return &Applied{out, "The plan is applied"}, nil
 }
 
 // Rollback is an earlier version to apply again.
@@ -296,5 +296,5 @@ func postRollback(ctx context.Context, src Source, r *Request) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the page of version %d again: %w", number, err)
 	}
-	return &Rollback{Back: &Applied{out, fmt.Sprintf("Version %d is in force again", number)}}, nil
+	return &Rollback{Back: &Applied{out, fmt.Sprintf("Version %d is restored", number)}}, nil
 }

@@ -24,7 +24,7 @@ func TestHealthIsOnEveryPage(t *testing.T) {
 		if strip, _, _ = strings.Cut(strip, "</div>"); !found {
 			t.Fatalf("%s has no strip", path)
 		}
-		says := "<b>lost nodes</b> " + lost + "; this holds up 2 waiting jobs"
+		says := "<b>lost nodes</b> " + lost + "; this delays 2 waiting jobs"
 		return strings.Contains(strip, says) && strings.Contains(strip, next)
 	}
 	pages := []string{"/", "/queue", "/machines", "/policy", "/policy/weights", fmt.Sprint("/jobs/", id), "/jobs/999999"}

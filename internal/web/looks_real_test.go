@@ -57,7 +57,7 @@ func TestRealWeights(t *testing.T) {
 		t.Errorf("to look has changed the weight to %v", w)
 	}
 	b.do(press(`#planned button`))
-	b.until(`document.querySelector("h1")?.innerText.includes("The plan is in force")`)
+	b.until(`document.querySelector("h1")?.innerText.includes("The plan is applied")`)
 	if w := l.weight("physics"); w != 10 {
 		t.Errorf("the weight in force is %v", w)
 	}

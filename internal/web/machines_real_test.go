@@ -69,7 +69,7 @@ func TestRealPolicy(t *testing.T) {
 	b.until(`document.getElementById("planned")?.innerText.includes("physics")`)
 	b.picture(t, "policy-plan")
 	b.do(chromedp.SendKeys(`#planned input[name=reason]`, "the vote"), chromedp.Click(`#planned button`))
-	b.until(`document.querySelector("h1")?.innerText.includes("The plan is in force")`)
+	b.until(`document.querySelector("h1")?.innerText.includes("The plan is applied")`)
 	if w := l.weight("physics"); w != 20 {
 		t.Errorf("the weight in force is %v", w)
 	}

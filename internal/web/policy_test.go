@@ -35,7 +35,7 @@ func (l *lab) weight(pool string) float64 {
 func TestPolicyPage(t *testing.T) {
 	l := newLab(t, cluster)
 	_, _, text := l.get("/policy")
-	shows(t, text, "fairtree", ">60<", ">40<", "cpu=8", "in force", "Edit and plan", "a second", "s</p>", "half-life")
+	shows(t, text, "fairtree", ">60<", ">40<", "cpu=8", "current", "Edit and plan", "a second", "s</p>", "half-life")
 }
 
 // TestCheckAsYouType checks that errors come with their line and a caret.
@@ -120,16 +120,16 @@ func TestSettingOverFile(t *testing.T) {
 	form := url.Values{"text": {strings.Replace(cluster, "weight: 60", "weight: 65", 1)}, "last": {"0"}}
 	words := []string{"Runtime settings override these values", "<del>60</del>", "<ins>65</ins>"}
 	_, text := l.post("/policy/edit", form)
-	shows(t, text, append(words, "It would change nothing in force")...)
+	shows(t, text, append(words, "The current configuration would not change")...)
 	form.Set("do", "plan")
 	_, text = l.post("/policy/edit", form)
-	shows(t, text, append(words, "Nothing changes in force")...)
+	shows(t, text, append(words, "The current configuration does not change")...)
 	m := planned.FindStringSubmatch(text)
 	if m == nil {
 		t.Fatalf("there is no plan:\n%s", text)
 	}
 	_, text = l.post("/policy/apply", url.Values{"plan": {m[1]}})
-	shows(t, text, append(words, "The plan is the file now", "changes nothing in force")...)
+	shows(t, text, append(words, "The plan is the file now", "does not change the current configuration")...)
 	if l.weight("physics") != 70 {
 		t.Errorf("the weight is %v", l.weight("physics"))
 	}
@@ -188,7 +188,7 @@ func TestHintsAndMachines(t *testing.T) {
 		t.Error("minima are compared with the nodes though there is none")
 	}
 	l.node("n", map[string]int64{"cpu": 16, "mem": 1 << 30})
-	const want = "biology/env is guaranteed 200 cpu, and all nodes together have 16"
+	const want = "biology/env is guaranteed 200 cpu, but all nodes together have only 16"
 	_, text := l.post("/policy/edit", form)
 	shows(t, text, want)
 	form.Set("do", "plan")

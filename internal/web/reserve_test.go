@@ -40,7 +40,7 @@ func TestReserve(t *testing.T) {
 		"name=x&nodes=n1&start=1h&for=2h&users=a&maintenance=": "",
 
 		"name=x&start=1h&for=2h&users=a":                        "nodes: are missing",
-		"name=x&nodes=n1&start=1h&for=2h&users=a&maintenance=1": "leave that out",
+		"name=x&nodes=n1&start=1h&for=2h&users=a&maintenance=1": "leave out maintenance",
 	} {
 		status, _, text := l.get("/machines/reserve?" + query)
 		if has := strings.Contains(text, `class="problem" role="alert"`); status != http.StatusOK || has != (want != "") || !strings.Contains(text, want) || flags.MatchString(text) {

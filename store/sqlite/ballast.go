@@ -39,7 +39,7 @@ func (b *ballast) whole(now time.Time) bool {
 func (b *ballast) check() error {
 	info, err := os.Lstat(b.path)
 	if err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a file, and room for a full disk is kept there: look who put it there, and remove it", b.path)
+		return fmt.Errorf("%s is not a file, but the server reserves disk space there: find out who put it there, and remove it", b.path)
 	}
 	return nil
 }

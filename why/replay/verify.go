@@ -99,13 +99,13 @@ func verifyOrder(l *why.Level, where string) why.Check {
 	for i := 1; i < len(l.Children); i++ {
 		if goesBefore(l, l.Children[i], l.Children[i-1]) {
 			order.OK = false
-			order.Text = fmt.Sprintf("%s stands after %s, but goes before it", l.Children[i].Name, l.Children[i-1].Name)
+			order.Text = fmt.Sprintf("%s is listed after %s, but goes before it", l.Children[i].Name, l.Children[i-1].Name)
 			return order
 		}
 	}
 	if you < 0 || you+l.Left != l.Before {
 		order.OK = false
-		order.Text = fmt.Sprintf("%d children stand before %s, but it says %d", you+l.Left, l.You, l.Before)
+		order.Text = fmt.Sprintf("%d children are listed before %s, but the answer says %d", you+l.Left, l.You, l.Before)
 		return order
 	}
 	order.Text = fmt.Sprintf("sorted by key; %d before %s", l.Before, l.You)
@@ -163,7 +163,7 @@ func verifyRank(a *why.Answer, rules func(policy string) Rule) why.Check {
 		switch id := r.next(); id {
 		case a.Subject.Job:
 			if c.OK = n == a.Rank.Position; !c.OK && r.close {
-				return why.Check{What: c.What, OK: true, Text: "not recomputed: pools are owed the same but for rounding"}
+				return why.Check{What: c.What, OK: true, Text: "not recomputed: the lags of pools are equal, apart from rounding"}
 			}
 			give := "give"
 			if n == 1 {

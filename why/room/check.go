@@ -17,7 +17,7 @@ func (k *Kept) Check() (string, error) {
 	case p == nil:
 		return "not recomputed: the answer carries no evidence", nil
 	case k.Overdue:
-		return "not recomputed: tasks run for longer than predicted, and nobody knows when they end", nil
+		return "not recomputed: tasks run for longer than predicted, so their ends are unknown", nil
 	}
 	length := k.To.Sub(k.From)
 	for i := range p.Nodes {
@@ -25,7 +25,7 @@ func (k *Kept) Check() (string, error) {
 			return "", fmt.Errorf("%s on %s", lacks, p.Nodes[i].Name)
 		}
 	}
-	text := fmt.Sprintf("of %s on %s enough end for the room from then on", p.uses(), strings.Join(k.Nodes, ", "))
+	text := fmt.Sprintf("enough of the %s on %s end by then to make the room", p.uses(), strings.Join(k.Nodes, ", "))
 	if p.Behind != nil {
 		held, err := k.holdsBack()
 		return text + held, err

@@ -108,11 +108,11 @@ func (k *Kept) Text(now time.Time) string {
 	early := k.Owed && k.Expected != nil // the hold is expected to end early
 	switch {
 	case k.Held && len(k.Nodes) == 0:
-		text = fmt.Sprintf("is not held yet: the licenses are held that it lacks, from %s", from)
+		text = fmt.Sprintf("is not held yet; the licenses that it lacks are held from %s", from)
 	case k.Held && early:
 		text = "is held for it on " + nodes
 	case k.Held && k.Predicted:
-		text = fmt.Sprintf("is held for it on %s: others start there only if they end in time by their limits, and it "+
+		text = fmt.Sprintf("is held for it on %s: other jobs start there only if their time limits end before, and it "+
 			"starts when the tasks that run there have ended", nodes)
 		if !k.Overdue {
 			text += ", " + from
@@ -123,8 +123,8 @@ func (k *Kept) Text(now time.Time) string {
 	switch {
 	case k.Since == nil:
 	case k.Owed:
-		text += fmt.Sprintf("; a job of its pool became the first without room at %s, and the room is held until the "+
-			"pool has received its share since", instant.Clock(*k.Since, now))
+		text += fmt.Sprintf("; at %s a job of its pool went first but had no room; the room is held until the "+
+			"pool has received its share since then", instant.Clock(*k.Since, now))
 	default:
 		text += fmt.Sprintf("; it has been kept since %s", instant.Clock(*k.Since, now))
 	}
@@ -147,13 +147,13 @@ func (k *Kept) overtaken(now time.Time) string {
 	at := instant.Clock(*k.Expected, now, k.From)
 	switch {
 	case k.Predicted && k.Owed:
-		return "; that is expected before the tasks there have ended, and the job to start at about " + at
+		return "; that is expected before the tasks there have ended, and the job is expected to start at about " + at
 	case k.Predicted:
 		return "; with recent run times, it is expected to start at about " + at
 	case k.Owed:
-		return "; that is expected before the tasks there have ended, and the job to start by " + at
+		return "; that is expected before the tasks there have ended, and the job is expected to start by " + at
 	}
-	return "; other jobs are expected to get ahead of it before, and it to start by " + at
+	return "; other jobs are expected to get ahead of it, so it is expected to start by " + at
 }
 
 // certainty says that a predicted start rests on predictions, and why no latest start is known.

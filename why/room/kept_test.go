@@ -22,8 +22,8 @@ func TestTexts(t *testing.T) {
 		{room.Kept{Nodes: nodes, From: at(10), To: at(20), Unlimited: true, Since: &since},
 			"is kept for it on n1, n2 from 21:10; it has been kept since 21:01:00", "21:10", "about 21:20"},
 		{room.Kept{Nodes: nodes, From: at(10), To: at(20), Held: true, Since: &since, Owed: true},
-			"is held for it on n1, n2: it starts when the tasks there have ended, by 21:10; a job of its pool became the " +
-				"first without room at 21:01:00, and the room is held until the pool has received its share since", "21:10",
+			"is held for it on n1, n2: it starts when the tasks there have ended, by 21:10; at 21:01:00 a job of its pool " +
+				"went first but had no room; the room is held until the pool has received its share since then", "21:10",
 			"21:20 at the latest"},
 		{room.Kept{Nodes: nodes, From: at(10), To: at(20), Predicted: true, HeldFrom: &held, Endless: []int64{7}},
 			"is kept for it on n1, n2 from about 21:10; that is predicted from tasks like the running ones, and no latest " +
@@ -35,12 +35,12 @@ func TestTexts(t *testing.T) {
 				"no latest start is known while tasks without a time limit run there (jobs 7, 8); if it still waits after " +
 				"21:01:00, nodes are held for it", "the end of the tasks that run there", "its end"},
 		{room.Kept{Nodes: nodes, From: at(10), To: at(20), First: true, Since: &since, MayMove: true, Expected: &held},
-			"is kept for it on n1, n2 from 21:10; it has been kept since 21:01:00; other jobs are expected to get ahead of it " +
-				"before, and it to start by 21:30", "21:10", "21:20 at the latest"},
+			"is kept for it on n1, n2 from 21:10; it has been kept since 21:01:00; other jobs are expected to get ahead of " +
+				"it, so it is expected to start by 21:30", "21:10", "21:20 at the latest"},
 		{room.Kept{Nodes: nodes, From: at(10), To: at(20), Held: true, Since: &since, Owed: true, Expected: &held},
-			"is held for it on n1, n2; a job of its pool became the first without room at 21:01:00, and the room is held " +
-				"until the pool has received its share since; that is expected before the tasks there have ended, and the job to " +
-				"start by 21:30", "21:10", "21:20 at the latest"},
+			"is held for it on n1, n2; at 21:01:00 a job of its pool went first but had no room; the room is held until " +
+				"the pool has received its share since then; that is expected before the tasks there have ended, and the " +
+				"job is expected to start by 21:30", "21:10", "21:20 at the latest"},
 		{room.Kept{Nodes: nodes, From: at(10), To: at(20), MayMove: true},
 			"is planned for it on n1, n2 in the present order of the jobs, which changes as tasks run", "about 21:10",
 			"21:20 at the latest"},
@@ -51,7 +51,7 @@ func TestTexts(t *testing.T) {
 		{room.Kept{Nodes: nodes, From: at(10), To: at(20), Held: true},
 			"is held for it on n1, n2: it starts when the tasks there have ended, by 21:10", "21:10", "21:20 at the latest"},
 		{room.Kept{From: at(10), To: at(20), Held: true, Predicted: true},
-			"is not held yet: the licenses are held that it lacks, from about 21:10; that is predicted from tasks like the " +
+			"is not held yet; the licenses that it lacks are held from about 21:10; that is predicted from tasks like the " +
 				"running ones", "about 21:10", "about 21:20"},
 	} {
 		if got := c.kept.Text(now); got != c.text {

@@ -102,7 +102,7 @@ func (q *Queue) Close() error {
 func number(id string) (uint64, error) {
 	n, err := strconv.ParseUint(id, 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no number of a job of beanstalkd: %w", id, err)
+		return 0, fmt.Errorf("%q is not the number of a job of beanstalkd: %w", id, err)
 	}
 	return n, nil
 }

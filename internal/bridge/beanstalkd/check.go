@@ -20,7 +20,7 @@ func CheckAddress(address string) error {
 	host, port, err := net.SplitHostPort(address)
 	n, bad := strconv.ParseUint(port, 10, 16)
 	if err != nil || host == "" || bad != nil || n == 0 {
-		return bridge.Explain(queue.ErrInvalid, "%.100q is no address of a beanstalkd, such as %s", address,
+		return bridge.Explain(queue.ErrInvalid, "%.100q is not an address of beanstalkd, such as %s", address,
 			"127.0.0.1:11300")
 	}
 	return nil
@@ -34,8 +34,9 @@ const maxTube = 120
 func CheckTube(name string) error {
 	odd := strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-+/;.$_()")
 	if name == "" || len(name) > maxTube || name[0] == '-' || odd != "" {
-		return bridge.Explain(queue.ErrInvalid, "%.200q cannot be a tube: beanstalkd takes letters, digits and -+/;.$_(), "+
-			"with no - at the beginning; and it may have %d of them, as other tubes are called after it", name, maxTube)
+		return bridge.Explain(queue.ErrInvalid, "%.200q cannot be a tube: names of tubes hold letters, digits and "+
+			"-+/;.$_(), with no - at the beginning; this one may have %d at most, because the names of other tubes begin "+
+			"with it", name, maxTube)
 	}
 	return nil
 }
@@ -43,7 +44,7 @@ func CheckTube(name string) error {
 // CheckTTR refuses a time to run that beanstalkd cannot store.
 func CheckTTR(d time.Duration) error {
 	if d < time.Second || d > math.MaxUint32*time.Second {
-		return bridge.Explain(queue.ErrInvalid, "%v is to be between 1s and %v", d, math.MaxUint32*time.Second)
+		return bridge.Explain(queue.ErrInvalid, "%v must be from 1s to %v", d, math.MaxUint32*time.Second)
 	}
 	return nil
 }
@@ -78,15 +79,15 @@ func notes(o *Options, stats map[string]string, tubes []string) []string {
 	if !slices.Contains(tubes, o.Tube) {
 		all = append(
 			all,
-			fmt.Sprintf("the tube %s is not there: beanstalkd makes it, and other tubes named after it, when the "+
+			fmt.Sprintf("the tube %s does not exist: beanstalkd makes it, and other tubes whose names begin with it, when the "+
 				"bridge or a worker first uses them", o.Tube))
 	}
 	if stats["binlog-current-index"] == "0" {
-		all = append(all, "beanstalkd writes no binlog: what it has is lost when it ends, and the bridge submits that "+
+		all = append(all, "beanstalkd writes no binlog: it loses its jobs when it ends, and the bridge submits them "+
 			"again; start it with -b DIR -f0")
 	}
 	if stats["draining"] == "true" {
-		all = append(all, "beanstalkd drains and takes no jobs until it is started again")
+		all = append(all, "beanstalkd drains: it takes no jobs until it is restarted")
 	}
 	return all
 }

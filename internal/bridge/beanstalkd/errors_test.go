@@ -23,7 +23,7 @@ func TestRealErrors(t *testing.T) {
 	closed, other := worktest.WrongAddresses(t)
 	for address, want := range map[string]string{
 		closed:                  "cannot be reached (connection refused): is it running",
-		other:                   "does not answer as beanstalkd does",
+		other:                   "does not answer like beanstalkd",
 		"nowhere.invalid:11300": "is that its address?",
 	} {
 		q := beanstalkd.Open(beanstalkd.Options{Address: address, Tube: "jobs"})

@@ -82,6 +82,6 @@ func strange(address string, err error) error {
 		errors.As(err, &outside):
 		return bridge.Explain(err, "the connection to beanstalkd at %s was lost", address)
 	}
-	return bridge.Explain(err, "what listens at %s does not answer as beanstalkd does: is this its port? It is 11300 if "+
-		"it was not given another with -p", address)
+	return bridge.Explain(err, "the program at %s does not answer like beanstalkd: is this its port? It is 11300, unless "+
+		"beanstalkd was started with -p", address)
 }

@@ -81,7 +81,7 @@ func (q *Queue) state(l *link, e bridge.Entry) (bridge.Status, error) {
 			s.Says = "reserved by " + started.Worker
 		}
 	case "buried":
-		s.Says = "buried: nobody takes it until it is kicked"
+		s.Says = "buried: no worker gets it until it is kicked"
 	}
 	return s, nil
 }

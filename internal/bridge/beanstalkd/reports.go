@@ -55,7 +55,7 @@ func (q *Queue) next(l *link, within time.Duration) (bool, error) {
 	}
 	keep := true
 	if report, err := mq.ReadReport(body); err != nil {
-		q.options.Logger.Warn("a message in the tube of reports is none", "job", id, "error", err)
+		q.options.Logger.Warn("a message in the tube of reports is not a report", "job", id, "error", err)
 	} else {
 		keep = q.reports.Hear(report, id)
 	}

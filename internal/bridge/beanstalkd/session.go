@@ -77,7 +77,8 @@ func (q *Queue) mark(s *session) error {
 }
 
 // errBusy says that an earlier connection of the bridge is not closed yet.
-var errBusy = errors.New("an earlier connection of a bridge to this tube is open still: what it sent may yet arrive")
+var errBusy = errors.New("an earlier connection of a bridge to this tube is still open: " +
+	"jobs that it sent may still arrive")
 
 // quiet makes sure that no message from earlier connections can still arrive, and returns a number that is
 // larger than all numbers that they received.

@@ -26,7 +26,7 @@ func (q *Queue) Submit(ctx context.Context, all []bridge.Submission) ([]bridge.R
 	receipts := make([]bridge.Receipt, len(all))
 	for i := range all {
 		if s.broken.Load() {
-			receipts[i].Err = errors.New("not sent: the connection to beanstalkd was lost before")
+			receipts[i].Err = errors.New("not sent: the connection to beanstalkd was lost")
 			continue
 		}
 		receipts[i] = q.put(s, &all[i])
@@ -43,7 +43,7 @@ func (q *Queue) Submit(ctx context.Context, all []bridge.Submission) ([]bridge.R
 func (q *Queue) put(s *session, one *bridge.Submission) bridge.Receipt {
 	if one.Priority < 0 || one.Priority > math.MaxUint32 {
 		return bridge.Receipt{
-			Err: bridge.Explain(queue.ErrInvalid, "priority %d: beanstalkd takes those from 0 to %d", one.Priority,
+			Err: bridge.Explain(queue.ErrInvalid, "priority %d: beanstalkd has priorities from 0 to %d", one.Priority,
 				uint32(math.MaxUint32)),
 		}
 	}
@@ -61,10 +61,10 @@ func (q *Queue) put(s *session, one *bridge.Submission) bridge.Receipt {
 	case errors.Is(err, beanstalk.ErrJobTooBig):
 		return bridge.Receipt{
 			Err: bridge.Explain(queue.ErrInvalid, "the job is too big for beanstalkd: %d bytes; start beanstalkd with a "+
-				"larger -z, or put less into the script and the environment", len(text)),
+				"larger -z, or make the script and the environment smaller", len(text)),
 		}
 	case errors.Is(err, beanstalk.ErrDraining), errors.Is(err, beanstalk.ErrOOM):
-		return bridge.Receipt{Err: fmt.Errorf("beanstalkd takes nothing now: %w", err)}
+		return bridge.Receipt{Err: fmt.Errorf("beanstalkd takes no jobs now: %w", err)}
 	}
 	q.index.floors.Store(one.Marker, before)
 	return bridge.Receipt{Err: fmt.Errorf("%w: %w", bridge.ErrUnsure, err)}

@@ -63,7 +63,7 @@ func (o *WorkerOptions) serve(ctx context.Context, again bool, try *bridge.Retry
 		try.Answered()
 		task, err := mq.ReadTask(body)
 		if err != nil {
-			o.Logger.Warn("a job that no bridge has put here is buried", "job", id, "error", err)
+			o.Logger.Warn("buried a job that no bridge has put here", "job", id, "error", err)
 			l.check(l.Bury(id, 0))
 			continue
 		}
@@ -99,7 +99,7 @@ func (h *held) perform(ctx context.Context) {
 			r, err = h.run(ctx, started)
 		}
 		if err != nil {
-			h.o.Logger.Warn("a task is left to others", "marker", h.task.Marker, "error", err)
+			h.o.Logger.Warn("left a task to other workers", "marker", h.task.Marker, "error", err)
 			h.release()
 			return
 		}

@@ -17,7 +17,7 @@ var (
 	// ErrCancelled: the bridge asks for it. The worker reports it.
 	ErrCancelled = errors.New("cancelled")
 	// ErrLost: the queue has given the task to another worker, or will. The worker reports nothing.
-	ErrLost = errors.New("the queue took the task back")
+	ErrLost = errors.New("the queue took back the task")
 	// ErrLeaving: the worker ends. It returns the task to the queue.
 	ErrLeaving = errors.New("the worker ends")
 )

@@ -27,8 +27,8 @@ func (q *Queue) Describe(ctx context.Context) (frontback.Queue, error) {
 			out.Ages, out.Obeys = frontback.No, frontback.Yes
 			out.Found = append(out.Found, frontback.Doubt{
 				Broken: true,
-				Text: fmt.Sprintf("pool %s there has the policy %s, under which priorities do not decide between users: give it "+
-					"`policy: fifo` in the file of that server", q.o.Pool, p.Policy),
+				Text: fmt.Sprintf("the other server's pool %s has the policy %s, under which priorities do not decide "+
+					"between users: give it `policy: fifo` in the file of that server", q.o.Pool, p.Policy),
 			})
 		}
 		return out, nil
@@ -36,7 +36,7 @@ func (q *Queue) Describe(ctx context.Context) (frontback.Queue, error) {
 	out.Ages, out.Obeys = frontback.No, frontback.Yes
 	out.Found = append(out.Found, frontback.Doubt{
 		Broken: true,
-		Text: fmt.Sprintf("there is no pool %s there: add `%s: {policy: fifo}` to the pools of that server, or name "+
+		Text: fmt.Sprintf("the other server has no pool %s: add `%s: {policy: fifo}` to its pools, or name "+
 			"another with --pool", q.o.Pool, q.o.Pool),
 	})
 	return out, nil

@@ -111,7 +111,7 @@ func TestQueue(t *testing.T) {
 // TestDescribe checks that Describe reports a pool whose policy does not obey priorities.
 func TestDescribe(t *testing.T) {
 	o := start(t, 1)
-	for pool, found := range map[string]string{"bridged": "", "nowhere": "add `nowhere: {policy: fifo}` to the pools"} {
+	for pool, found := range map[string]string{"bridged": "", "nowhere": "add `nowhere: {policy: fifo}` to its pools"} {
 		q, err := queue.Open(queue.Options{Address: o.socket, Pool: pool})
 		if err != nil {
 			t.Fatal(err)

@@ -69,7 +69,7 @@ func (q *Queue) submit(ctx context.Context, all []bridge.Submission, out []bridg
 // spec returns the job for the other server. The bridge handles dependencies, retries and arrays itself.
 func (q *Queue) spec(s *bridge.Submission) (api.Spec, error) {
 	if s.Priority < 0 || s.Priority >= int64(len(q.o.Levels)) {
-		return api.Spec{}, bridge.Explain(queue.ErrInvalid, "the level %d is not one of 0 to %d", s.Priority,
+		return api.Spec{}, bridge.Explain(queue.ErrInvalid, "the level %d is not from 0 to %d", s.Priority,
 			len(q.o.Levels)-1)
 	}
 	j := s.Job

@@ -20,7 +20,7 @@ func CheckQueue(name string) error {
 	if name == "" || len(name) > maxQueue || strings.HasPrefix(name, "amq.") ||
 		strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
 		return bridge.Explain(queue.ErrInvalid, "%.300q cannot be a queue: its name may have %d bytes, no spaces, and amq. "+
-			"at the beginning is RabbitMQ's own", name, maxQueue)
+			"at the beginning is reserved by RabbitMQ", name, maxQueue)
 	}
 	return nil
 }
@@ -52,14 +52,14 @@ func (q *Queue) Describe(ctx context.Context) (frontback.Queue, error) {
 	if !there {
 		d.Notes = append(
 			d.Notes,
-			fmt.Sprintf("the queue %s is not there: the bridge makes it, durable, with x-max-priority %d, and others named "+
-				"after it; it fails then if its user may not", o.Queue, o.Priorities))
+			fmt.Sprintf("the queue %s does not exist: the bridge makes it, durable, with x-max-priority %d, and others "+
+				"whose names begin with it; this fails if its user may not make queues", o.Queue, o.Priorities))
 	} else if work, err := fitting(c, o); err != nil {
 		return d, explain(o, err)
 	} else if work[deadLetters] == nil {
-		d.Notes = append(d.Notes, fmt.Sprintf("the queue %s is there without %s: the bridge does not hear of jobs that "+
-			"RabbitMQ drops, by a policy or as a consumer rejects them; delete the queue when it is empty, and the bridge "+
-			"makes it with that", o.Queue, deadLetters))
+		d.Notes = append(d.Notes, fmt.Sprintf("the queue %s exists without %s: if RabbitMQ drops jobs, because of a "+
+			"policy or a consumer, it does not report that to the bridge; delete the queue when it is empty, and the bridge "+
+			"makes it again with this setting", o.Queue, deadLetters))
 	}
 	d.Notes = append(d.Notes, longest(c))
 	return d, nil
@@ -107,6 +107,6 @@ func fits(c *amqp.Connection, o *Options, args amqp.Table) error {
 // longest says how RabbitMQ treats long jobs. RabbitMQ does not report the time itself.
 func longest(c *amqp.Connection) string {
 	version, _ := c.Properties["version"].(string)
-	return strings.TrimSpace("RabbitMQ "+version) + " takes a job from its worker that has run for longer than its " +
-		"consumer_timeout, which is 30 minutes where rabbitmq.conf says nothing: set it above the longest job"
+	return strings.TrimSpace("RabbitMQ "+version) + " takes a job away from its worker if it runs for longer than the " +
+		"consumer_timeout, 30 minutes by default: set it in rabbitmq.conf above the longest job"
 }

@@ -11,10 +11,10 @@ type drop struct {
 
 // limits explains RabbitMQ's reasons for dropping a job.
 var limits = map[string]string{
-	"expired":        "a policy with message-ttl gives jobs in this queue a time to live, and it was over",
-	"maxlen":         "a policy with max-length bounds this queue, and it was full",
+	"expired":        "a policy with message-ttl limits how long jobs stay in this queue, and that time was over",
+	"maxlen":         "a policy with max-length limits this queue, and it was full",
 	"rejected":       "a consumer rejected it",
-	"delivery_limit": "it was delivered too often",
+	"delivery_limit": "RabbitMQ delivered it too often",
 }
 
 func (d drop) text() string {
@@ -27,7 +27,7 @@ func (d drop) text() string {
 
 // dropOf reads the reason why a message was dropped.
 func dropOf(d *amqp.Delivery) drop {
-	x := drop{tag: d.DeliveryTag, reason: "not told"}
+	x := drop{tag: d.DeliveryTag, reason: "unknown"}
 	if deaths, _ := d.Headers["x-death"].([]any); len(deaths) > 0 {
 		if last, _ := deaths[0].(amqp.Table); last != nil {
 			x.reason, _ = last["reason"].(string)

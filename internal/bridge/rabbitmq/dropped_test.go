@@ -86,7 +86,7 @@ func TestRealQueueWithoutDeadLetters(t *testing.T) {
 	worktest.Await(t, q, worktest.Entry(1), bridge.Pending)
 	d, err := q.Describe(t.Context())
 	if notes := strings.Join(d.Notes, "\n"); err != nil || !strings.Contains(notes,
-		"the queue theirs is there without x-dead-letter-exchange") {
+		"the queue theirs exists without x-dead-letter-exchange") {
 		t.Errorf("the check says %q, %v", notes, err)
 	}
 }

@@ -74,7 +74,7 @@ func TestRealErrors(t *testing.T) {
 		},
 		"another port": {
 			here(func(u *url.URL) { u.Host = other }), "q", []string{
-				other, "does not answer as RabbitMQ does", "its port for AMQP",
+				other, "does not answer like RabbitMQ", "its port for AMQP",
 			},
 		},
 		"no such host": {
@@ -144,11 +144,11 @@ func TestRealCheckLeavesNothing(t *testing.T) {
 		defer q.Close()
 		d, err := q.Describe(t.Context())
 		if all := strings.Join(d.Notes, "\n"); err != nil || !strings.Contains(all, want) ||
-			(want == "") == strings.Contains(all, "is not there") || !strings.Contains(all, "consumer_timeout") {
+			(want == "") == strings.Contains(all, "does not exist") || !strings.Contains(all, "consumer_timeout") {
 			t.Errorf("%s: %q, %v; want %q", queue, all, err, want)
 		}
 	}
-	describe("new", "the queue new is not there: the bridge makes it, durable, with x-max-priority 10")
+	describe("new", "the queue new does not exist: the bridge makes it, durable, with x-max-priority 10")
 	for _, part := range []string{"", ".receipts", ".reports", ".dropped", ".session"} {
 		if _, err := channel(t, server).QueueDeclarePassive("new"+part, true, false, false, false, nil); err == nil ||
 			!strings.Contains(err.Error(), "404") {

@@ -87,7 +87,7 @@ func (l *live) confirmed(ctx context.Context, queue string, p amqp.Publishing) e
 	}
 	ok, err := c.WaitContext(ctx)
 	if err == nil && !ok {
-		err = fmt.Errorf("RabbitMQ did not take a message for %s", queue)
+		err = fmt.Errorf("RabbitMQ did not accept a message for %s", queue)
 	}
 	return err
 }

@@ -25,8 +25,8 @@ func parse(address string) (amqp.URI, error) {
 	}
 	if err != nil {
 		return uri, bridge.Explain(
-			queue.ErrInvalid, "address of RabbitMQ: %v; it is to be amqp://USER:PASSWORD@HOST:PORT/VHOST, where %%25 stands "+
-				"for a %% in the password", err)
+			queue.ErrInvalid, "address of RabbitMQ: %v; expected amqp://USER:PASSWORD@HOST:PORT/VHOST, with %%25 "+
+				"for each %% in the password", err)
 	}
 	return uri, nil
 }
@@ -72,8 +72,8 @@ func unconnected(ctx context.Context, address string, connected bool, err error)
 			bridge.Cause(err))
 	case refused == nil || refused.Code == amqp.FrameError || refused.Code == amqp.SyntaxError ||
 		refused.Code == amqp.UnexpectedFrame || refused.Code == amqp.CommandInvalid:
-		return bridge.Explain(err, "what listens at %s does not answer as RabbitMQ does: is this its port for AMQP? It is "+
-			"5672 if it was not given another; 15672 is that of its web pages", at)
+		return bridge.Explain(err, "the program at %s does not answer like RabbitMQ: is this its port for AMQP? It is "+
+			"5672 by default; 15672 is the port of its web pages", at)
 	}
 	err = errors.Join(wait.ErrRefused, err)
 	switch {
@@ -83,7 +83,7 @@ func unconnected(ctx context.Context, address string, connected bool, err error)
 			"set_permissions -p %s %s", at, uri.Username, uri.Vhost, reason, uri.Vhost, uri.Vhost, uri.Username)
 	case refused.Code == amqp.AccessRefused:
 		return bridge.Explain(err, "RabbitMQ at %s does not let the user %s in: there is no such user, the password in the "+
-			"address is another one, or the user guest comes from another machine; check with rabbitmqctl authenticate_user %s "+
+			"address is wrong, or the user guest connects from another machine; check with rabbitmqctl authenticate_user %s "+
 			"PASSWORD", at, uri.Username, uri.Username)
 	}
 	return bridge.Explain(err, "RabbitMQ at %s refuses the connection (%s)", at, reason)
@@ -117,10 +117,10 @@ func explain(o *Options, err error) error {
 	case amqp.AccessRefused:
 		uri, _ := parse(o.URL)
 		return bridge.Explain(err, "RabbitMQ at %s: %s; let the user %s do that with rabbitmqctl set_permissions, as "+
-			"docs/how-to/put-it-in-front-of-rabbitmq.md has it", place(o.URL), reason, uri.Username)
+			"docs/how-to/put-it-in-front-of-rabbitmq.md shows", place(o.URL), reason, uri.Username)
 	case amqp.ResourceLocked:
-		return bridge.Explain(err, "RabbitMQ at %s: %s; another connection has it to itself: end that one, or name another "+
-			"queue with --queue", place(o.URL), reason)
+		return bridge.Explain(err, "RabbitMQ at %s: %s; another connection uses it exclusively: end that one, or name "+
+			"another queue with --queue", place(o.URL), reason)
 	}
 	return fmt.Errorf("RabbitMQ at %s: %w", place(o.URL), err)
 }
@@ -133,7 +133,7 @@ func differs(o *Options, reason string) string {
 		return fmt.Sprintf("RabbitMQ at %s: %s; name another queue with --queue", at, reason)
 	}
 	arg, kind, name, ours, theirs := m[1], m[2], m[3], quoted(m[4]), quoted(m[5])
-	what := fmt.Sprintf("the %s %s is at RabbitMQ at %s already, with %s %s, where the bridge needs %s", kind, name, at,
+	what := fmt.Sprintf("the %s %s exists already at RabbitMQ at %s, with %s %s, but the bridge needs %s", kind, name, at,
 		arg, theirs, ours)
 	if arg == "x-max-priority" && theirs != "none" {
 		return fmt.Sprintf("%s: start the bridge with --priorities %s, name another queue with --queue, or delete this one "+

@@ -76,7 +76,7 @@ func (l *live) hearReceipt(d amqp.Delivery) (keep bool) {
 func (l *live) hearReport(d amqp.Delivery) (keep bool) {
 	report, err := mq.ReadReport(d.Body)
 	if err != nil {
-		l.q.options.Logger.Warn("a message in the queue of reports is none, and thrown away", "error", err)
+		l.q.options.Logger.Warn("dropped a message in the queue of reports that is not a report", "error", err)
 		return false
 	}
 	if !l.q.reports.Hear(report, d.DeliveryTag) {

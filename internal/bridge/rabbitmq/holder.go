@@ -15,7 +15,8 @@ import (
 )
 
 // errBusy says that another connection has the session.
-var errBusy = errors.New("an earlier connection of a bridge to this queue is open still: what it sent may yet arrive")
+var errBusy = errors.New("an earlier connection of a bridge to this queue is still open: " +
+	"jobs that it sent may still arrive")
 
 // vanished is the longest time for which a connection can last after its other side is gone, with a margin. A
 // session that is held for longer belongs to another bridge.
@@ -52,7 +53,7 @@ func (l *live) sign() {
 		err = ch.QueueBind(o.name("session"), "", o.holder(), false, nil)
 	}
 	if err != nil {
-		o.Logger.Debug("who has the session cannot be told", "error", err)
+		o.Logger.Debug("it is unknown who has the session", "error", err)
 	}
 }
 
@@ -92,8 +93,8 @@ func (l *live) busy() error {
 	if pid, host, told := strings.Cut(l.signed(), "@"); told {
 		who = fmt.Sprintf("the bridge that is process %s on %s", pid, host)
 	}
-	err := bridge.Explain(errBusy, "%s has the queue %s of RabbitMQ at %s: a queue can have one bridge, and this one "+
-		"waits until that ends; end it, or give this one a queue of its own with --queue",
+	err := bridge.Explain(errBusy, "%s uses the queue %s of RabbitMQ at %s: a queue can have one bridge, and this bridge "+
+		"waits until the other one ends; end that one, or name another queue with --queue",
 		who, q.options.Queue, place(q.options.URL))
 	return errors.Join(wait.ErrRefused, err)
 }

@@ -44,7 +44,7 @@ func (l *live) state(e bridge.Entry) bridge.Status {
 		return s
 	}
 	if l.q.reports.IsForgotten(e.Marker) {
-		return bridge.Status{Phase: bridge.Absent, Says: "it is over and forgotten"}
+		return bridge.Status{Phase: bridge.Absent, Says: "it has ended, and its end was reported"}
 	}
 	if d, dropped := l.droppedAs(e.Marker); dropped {
 		return bridge.Status{Phase: bridge.Absent, Says: d.text()}

@@ -210,7 +210,7 @@ func TestRealTwoBridges(t *testing.T) {
 		t.Errorf("at first: %v", err)
 	}
 	host, _ := os.Hostname()
-	want := fmt.Sprintf("the bridge that is process %d on %s has the queue one", os.Getpid(), host)
+	want := fmt.Sprintf("the bridge that is process %d on %s uses the queue one", os.Getpid(), host)
 	for end := time.Now().Add(time.Minute); ; {
 		_, err := second.Look(t.Context(), nil)
 		if errors.Is(err, wait.ErrRefused) && strings.Contains(err.Error(), want) &&

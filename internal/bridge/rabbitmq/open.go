@@ -56,8 +56,8 @@ func (q *Queue) watch(ctx context.Context, l *live) {
 		case <-time.After(examined):
 			there, err := isThere(l.Connection, &q.options)
 			if old = !there && err == nil; old {
-				q.options.Logger.Warn("somebody deleted the queue for work; the bridge makes it again, and submits the "+
-					"jobs that waited in it once more", "queue", q.options.Queue)
+				q.options.Logger.Warn("somebody deleted the queue of jobs; the bridge makes it again, and resubmits the "+
+					"jobs that waited in it", "queue", q.options.Queue)
 			}
 		}
 	}

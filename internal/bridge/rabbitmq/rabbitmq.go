@@ -54,7 +54,7 @@ func (o *Options) defaults() {
 	}
 	if o.Away == nil {
 		o.Away = wait.NewOutage(o.Logger, "RabbitMQ does not answer", "RabbitMQ answers again").Refuses(
-			"RabbitMQ answers, and refuses")
+			"RabbitMQ answers, but refuses")
 	}
 }
 

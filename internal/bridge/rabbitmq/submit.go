@@ -71,7 +71,7 @@ func (l *live) submit(ctx context.Context, all []bridge.Submission) []bridge.Rec
 // send publishes a submission, and returns its pending confirmation.
 func (l *live) send(ctx context.Context, s *bridge.Submission) (*amqp.DeferredConfirmation, error) {
 	if s.Priority < 0 || s.Priority > int64(l.q.options.Priorities) {
-		return nil, bridge.Explain(queue.ErrInvalid, "priority %d: the queue takes those from 0 to %d", s.Priority,
+		return nil, bridge.Explain(queue.ErrInvalid, "priority %d: the queue has priorities from 0 to %d", s.Priority,
 			l.q.options.Priorities)
 	}
 	text, err := mq.NewTask(s).Encode()
@@ -79,7 +79,7 @@ func (l *live) send(ctx context.Context, s *bridge.Submission) (*amqp.DeferredCo
 		return nil, err
 	}
 	if l.IsClosed() || ctx.Err() != nil {
-		return nil, errors.New("not sent: the connection to RabbitMQ was lost before")
+		return nil, errors.New("not sent: the connection to RabbitMQ was lost")
 	}
 	c, err := l.publish.PublishWithDeferredConfirmWithContext(ctx, l.q.options.name("submit"), "", true, false,
 		amqp.Publishing{

@@ -18,8 +18,8 @@ func (e *timeoutError) Error() string {
 	if e.after > 0 {
 		after = " of " + e.after.String()
 	}
-	return "it ran for longer than the consumer_timeout" + after + " for which RabbitMQ leaves a job with its worker: " +
-		"set that in rabbitmq.conf above the longest job, or give the job a time limit below it"
+	return "it ran for longer than the consumer_timeout" + after + ", after which RabbitMQ takes a job away from its " +
+		"worker: in rabbitmq.conf set it above the longest job, or give the job a shorter time limit"
 }
 
 func (e *timeoutError) Unwrap() error { return mq.ErrLost }

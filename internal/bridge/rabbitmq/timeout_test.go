@@ -37,7 +37,7 @@ func TestLostBy(t *testing.T) {
 		if !errors.Is(err, mq.ErrLost) || errors.As(err, &late) != (c.after >= 0) || late != nil && late.after != c.after {
 			t.Errorf("%v: %v", c.closed, err)
 		}
-		if late != nil && !strings.Contains(late.Error(), "rabbitmq.conf above the longest job") {
+		if late != nil && !strings.Contains(late.Error(), "rabbitmq.conf set it above the longest job") {
 			t.Error(late)
 		}
 	}

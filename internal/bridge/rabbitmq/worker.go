@@ -92,7 +92,7 @@ func (o *WorkerOptions) awaitGate(ctx context.Context, c *amqp.Connection) (bool
 			return open, err
 		}
 		if !told {
-			o.Logger.Info("waiting for the bridge: it has not looked at the queue since RabbitMQ was started; is fairlead "+
+			o.Logger.Info("waiting for the bridge, which has not used the queue since RabbitMQ was started; is fairlead "+
 				"bridge rabbitmq running, with this --queue?", "queue", o.Queue, "at", place(o.URL))
 		}
 		if !wait.For(ctx, 200*time.Millisecond) {
@@ -171,14 +171,14 @@ func (w *crew) slot(ctx context.Context) error {
 func (w *crew) perform(ctx, have context.Context, ch *amqp.Channel, d amqp.Delivery) error {
 	task, err := mq.ReadTask(d.Body)
 	if err != nil {
-		w.Logger.Warn("a message that no bridge has put here is rejected", "message", d.MessageId, "error", err)
+		w.Logger.Warn("rejected a message that no bridge has put here", "message", d.MessageId, "error", err)
 		return errors.Join(d.Reject(false), ch.TxCommit())
 	}
 	r, known := w.Worker.End(task.Marker)
 	if !known {
 		if r, err = w.run(ctx, have, ch, task); err != nil {
 			w.outlasted(r, err)
-			w.Logger.Warn("a task is left to others", "marker", task.Marker, "error", err)
+			w.Logger.Warn("left a task to other workers", "marker", task.Marker, "error", err)
 			return errors.Join(err, d.Nack(false, true), ch.TxCommit())
 		}
 		w.Worker.Ended(r)
@@ -187,7 +187,7 @@ func (w *crew) perform(ctx, have context.Context, ch *amqp.Channel, d amqp.Deliv
 		return err
 	}
 	if err := errors.Join(d.Ack(false), ch.TxCommit()); err != nil {
-		return fmt.Errorf("tell the end of task %s: %w", task.Marker, err)
+		return fmt.Errorf("report the end of task %s: %w", task.Marker, err)
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ func (o *Options) check() error {
 	} {
 		for _, blank := range braced.FindAllString(t.text, -1) {
 			if !slices.Contains(blanks, blank) {
-				return fmt.Errorf("--%s: %s is nothing that can be filled in; known: %s", t.name, blank, strings.Join(blanks, ", "))
+				return fmt.Errorf("--%s: %s is not a field that is replaced; known: %s", t.name, blank, strings.Join(blanks, ", "))
 			}
 		}
 	}
@@ -29,7 +29,7 @@ func (o *Options) check() error {
 	}
 	f, err := os.Open(o.Conf)
 	if err != nil {
-		return fmt.Errorf("--conf: %w; it is to be the slurm.conf of the cluster, which the bridge may read", err)
+		return fmt.Errorf("--conf: %w; name the slurm.conf of the cluster, which the bridge must be able to read", err)
 	}
 	return f.Close()
 }

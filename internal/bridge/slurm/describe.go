@@ -53,13 +53,14 @@ func (q *QS) Describe(ctx context.Context) (frontback.Queue, error) {
 	q.mu.Unlock()
 	switch {
 	case may == frontback.No:
-		doubt(true, "%s is no operator of Slurm, and Slurm ignores the priorities that it asks for, without a word; let an "+
+		doubt(true, "%s is not an operator of Slurm, so Slurm silently ignores the priorities that the bridge sets; let an "+
 			"administrator run: sacctmgr modify user %s set adminlevel=Operator", who, who)
 	case may == frontback.Unknown:
 		doubt(false, "cannot check whether %s may set priorities: slurmdbd does not answer", who)
 	case other != nil:
 		d.Obeys = frontback.No
-		doubt(true, "job %s was given the priority %d and has %d: a job submit plugin or an administrator has changed it",
+		doubt(true, "the bridge gave job %s the priority %d, but it has %d: a job submit plugin or an "+
+			"administrator has changed it",
 			other.id, other.asked, other.got)
 	}
 	// The plugin does not touch a priority that was set directly.
@@ -68,7 +69,7 @@ func (q *QS) Describe(ctx context.Context) (frontback.Queue, error) {
 		d.Ages = frontback.Unknown
 	} else if may != frontback.Yes && kind != "priority/basic" {
 		d.Ages = frontback.Yes
-		doubt(may == frontback.No, "without that right %s decides, with the weights %s", kind, weights(*c))
+		doubt(may == frontback.No, "without that right, %s decides the order, with the weights %s", kind, weights(*c))
 	}
 	d.Found = append(append(d.Found, doubts(*c)...), q.absent(ctx, *c)...)
 	return d, nil
@@ -107,8 +108,8 @@ func doubts(c config) []frontback.Doubt {
 	if kind, told := c["AccountingStorageType"]; told && kind != "accounting_storage/slurmdbd" {
 		found = append(found, frontback.Doubt{
 			Broken: true,
-			Text: fmt.Sprintf("AccountingStorageType is %s: how a job ended is known only for MinJobAge (%s), and a bridge "+
-				"that was away for longer cannot find out; set up slurmdbd", kind, c["MinJobAge"]),
+			Text: fmt.Sprintf("AccountingStorageType is %s: Slurm keeps the ends of jobs only for MinJobAge (%s), and a bridge "+
+				"that was away for longer misses them; set up slurmdbd", kind, c["MinJobAge"]),
 		})
 	}
 	if keeps := c.duration("MinJobAge", leastJobAge); keeps > 0 && keeps < leastJobAge {

@@ -16,13 +16,13 @@ var hints = []struct{ said, hint string }{
 	{"could not establish a configuration source", "Slurm's commands find no slurm.conf: name it with --conf"},
 	{
 		"invalid account",
-		"the account is what the bridge's --account says, or the user's default: sacctmgr show assoc lists " +
+		"the account comes from the bridge's --account, or is the user's default: sacctmgr show assoc lists " +
 			"the accounts",
 	},
-	{"invalid partition", "the partition is what the bridge's --partition says: sinfo lists the partitions"},
+	{"invalid partition", "the partition comes from the bridge's --partition: sinfo lists the partitions"},
 	{
 		"invalid qos",
-		"the quality of service is what the bridge's --slurm-qos says: sacctmgr show qos lists them",
+		"the quality of service comes from the bridge's --slurm-qos: sacctmgr show qos lists them",
 	},
 	{
 		"access/permission denied",
@@ -30,7 +30,7 @@ var hints = []struct{ said, hint string }{
 	},
 	{
 		"invalid authentication credential",
-		"the token has run out or is another user's: make a new one with scontrol token username=NAME lifespan=SECONDS",
+		"the token has expired or is another user's: make a new one with scontrol token username=NAME lifespan=SECONDS",
 	},
 	{"connect failure", "is it running, and is the address right? scontrol ping checks slurmctld"},
 	{

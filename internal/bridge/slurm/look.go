@@ -33,7 +33,7 @@ func (q *QS) Look(ctx context.Context, all []bridge.Entry) ([]bridge.Status, err
 	live, twins := first(queued)
 	if len(twins) > 0 {
 		q.log.Warn(
-			"a submission arrived after it had been taken for lost; of two jobs with one marker the later one is canceled",
+			"a submission arrived that had counted as lost; of two jobs with the same marker, the later one is canceled",
 			"jobs", twins)
 		if err := q.door.cancel(ctx, twins); err != nil {
 			return nil, err

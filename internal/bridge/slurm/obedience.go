@@ -25,7 +25,7 @@ func (q *QS) compare(all []record) {
 			q.other = nil
 		case r.priority != 0: // 0: somebody holds the job
 			if q.other == nil {
-				q.log.Warn("Slurm does not obey the priorities that it is given", "job", r.id, "asked", asked, "got", r.priority)
+				q.log.Warn("Slurm does not keep the priorities of the bridge", "job", r.id, "asked", asked, "got", r.priority)
 			}
 			q.other = &disobedience{asked, r.priority, r.id}
 		}

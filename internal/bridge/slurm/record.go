@@ -42,8 +42,8 @@ var phases = map[string]bridge.Phase{
 // causes explains states of failure in words.
 var causes = map[string]string{
 	"TIMEOUT": "it ran into its time limit", "NODE_FAIL": "a node of it failed", "BOOT_FAIL": "its node did not boot",
-	"OUT_OF_MEMORY": "it needed more memory than it had asked for", "DEADLINE": "it could not end before its deadline",
-	"PREEMPTED": "a job of more importance took its place",
+	"OUT_OF_MEMORY": "it used more memory than it had asked for", "DEADLINE": "it could not end before its deadline",
+	"PREEMPTED": "Slurm preempted it for another job",
 }
 
 func (r *record) phase() bridge.Phase { return phases[r.state] }

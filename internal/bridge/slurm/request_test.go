@@ -110,7 +110,7 @@ func TestDescribe(t *testing.T) {
 		},
 		{"plugin", fake{}, map[string]string{"JobSubmitPlugins": "lua"}, nil, []string{"JobSubmitPlugins is lua"}},
 		{"short memory", fake{}, map[string]string{"MinJobAge": "30 sec"}, nil, []string{"MinJobAge is 30 sec"}},
-		{"disobeyed", fake{}, nil, &disobedience{1000, 77, "12"}, []string{"job 12 was given the priority 1000 and has 77"}},
+		{"disobeyed", fake{}, nil, &disobedience{1000, 77, "12"}, []string{"job 12 the priority 1000, but it has 77"}},
 	} {
 		test.slurm.conf = config{}
 		for name, value := range ok {

@@ -33,11 +33,11 @@ func openREST(o REST) (*rest, error) {
 	case err != nil:
 		return nil, fmt.Errorf("slurmrestd: %w", err)
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return nil, fmt.Errorf("slurmrestd: %q is no URL; give one such as http://localhost:6820", o.URL)
+		return nil, fmt.Errorf("slurmrestd: %q is not a URL such as http://localhost:6820", o.URL)
 	case o.User == "":
-		return nil, errors.New("slurmrestd: whose token is it? Name the user with --rest-user")
+		return nil, errors.New("slurmrestd: name the user of the token with --rest-user")
 	case !restVersions.MatchString(o.Version):
-		return nil, fmt.Errorf("slurmrestd: %q is no version of its interface, such as %s; give it with --rest-version",
+		return nil, fmt.Errorf("slurmrestd: %q is not a version of its interface, such as %s; give it with --rest-version",
 			o.Version, restVersion)
 	case o.Token == nil:
 		return nil, errors.New("slurmrestd: there is no token; make one with: scontrol token username=" + o.User +
@@ -121,7 +121,7 @@ func read(status int, text []byte, into any) error {
 	switch {
 	case err != nil && status == http.StatusUnauthorized:
 		return &failure{
-			"slurmrestd", "invalid authentication credential: the token is not taken; make a new one with scontrol token",
+			"slurmrestd", "invalid authentication credential: slurmrestd refuses the token; make a new one with scontrol token",
 			errors.New(http.StatusText(status)),
 		}
 	case err != nil:

@@ -153,9 +153,9 @@ func TestStates(t *testing.T) {
 		{record{state: "NODE_FAIL"}, bridge.Failed, -1, "Slurm: NODE_FAIL: a node of it failed"},
 		{
 			record{state: "OUT_OF_MEMORY", code: 125}, bridge.Failed, 125,
-			"Slurm: OUT_OF_MEMORY: it needed more memory than it had asked for",
+			"Slurm: OUT_OF_MEMORY: it used more memory than it had asked for",
 		},
-		{record{state: "PREEMPTED"}, bridge.Failed, -1, "Slurm: PREEMPTED: a job of more importance took its place"},
+		{record{state: "PREEMPTED"}, bridge.Failed, -1, "Slurm: PREEMPTED: Slurm preempted it for another job"},
 		{record{state: "CANCELLED"}, bridge.Cancelled, 0, ""},
 		{record{state: "SOMETHING_NEW"}, bridge.Unsure, 0, ""},
 	} {

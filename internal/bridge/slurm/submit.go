@@ -46,7 +46,8 @@ func (q *QS) request(s *bridge.Submission) (*request, error) {
 	j := s.Job
 	switch {
 	case s.Priority < lowest || s.Priority > highest:
-		return nil, fmt.Errorf("priority %d: Slurm takes %d to %d, and 0 would hold the job; change the levels of the bridge",
+		return nil, fmt.Errorf("priority %d: Slurm has priorities from %d to %d, and 0 would hold the job; change the "+
+			"levels of the bridge",
 			s.Priority, lowest, highest)
 	case j.Gang > 1:
 		return nil, invalid("a gang cannot go through a bridge to Slurm task by task: submit one task with -n PROCESSES")
@@ -75,7 +76,7 @@ func (q *QS) request(s *bridge.Submission) (*request, error) {
 func (q *QS) person(r *request, name string) (home string, err error) {
 	if as := q.door.runsAs(); as != "" {
 		if name != as && !q.options.AnyUser {
-			return "", invalid("this bridge submits as %s and does not take the jobs of %s; start it as root, so that each "+
+			return "", invalid("this bridge submits as %s and takes no jobs of %s; start it as root, so that each "+
 				"job runs as its user, or let it run the jobs of all users as %s with --any-user yes", as, name, as)
 		}
 		name = as
@@ -85,7 +86,7 @@ func (q *QS) person(r *request, name string) (home string, err error) {
 		return "", invalid("user %s does not exist on the machine of the bridge", name)
 	}
 	if u.Uid == "0" && !q.options.AllowRoot {
-		return "", invalid("this bridge runs nothing as root; submit as another user, or start it with --allow-root yes")
+		return "", invalid("this bridge runs no jobs of root; submit as another user, or start it with --allow-root yes")
 	}
 	if q.door.runsAs() == "" {
 		// Without a group, Slurm would use the group of the bridge: root's.
