@@ -25,7 +25,7 @@ func heldFirst(j *queue.Job, events []queue.Event) []queue.Event {
 		return events
 	}
 	return slices.Insert(events, 1, queue.Event{Job: j.ID, Task: -1, At: j.Submitted, Code: string(queue.VerbHold),
-		Text: "from its submission on"})
+		Text: "since its submission"})
 }
 
 // heldSpans returns the times during which a job was held.
@@ -105,7 +105,7 @@ func (ex *Explainer) barred(ctx context.Context, j *queue.Job, events []queue.Ev
 	}{
 		{blocked, why.GateAfter, "it waits for the end of " + othersOf(j, len(j.After)),
 			"what it waited for has ended"},
-		{begin, why.GateBegin, "it may begin at " + instant.Text(j.Begin), "its time has come"},
+		{begin, why.GateBegin, "it may begin at " + instant.Text(j.Begin), "its begin time has come"},
 	} {
 		if x.from.Before(x.to) {
 			all = append(all, x.span)

@@ -53,7 +53,7 @@ func TestDashboardActsForTheActor(t *testing.T) {
 		if d.state(roots.ID) != queue.Waiting || status != refusal(who) {
 			t.Errorf("%s cancels the job of root: %d, %s", who.Name, status, d.state(roots.ID))
 		}
-		if who.UID >= 0 && (!strings.Contains(text, "may not") || !strings.Contains(text, "Cancel: nothing was done")) || strings.Contains(text, "Undo") {
+		if who.UID >= 0 && (!strings.Contains(text, "may not") || !strings.Contains(text, "Cancel: nothing was changed")) || strings.Contains(text, "Undo") {
 			t.Errorf("%s is told that the job of root was canceled", who.Name)
 		}
 		if _, text := d.look(who, fmt.Sprint("/jobs/", roots.ID), nil); strings.Contains(text, "data-ask") {

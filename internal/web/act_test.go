@@ -36,7 +36,7 @@ func TestActSaysWhatCameOfIt(t *testing.T) {
 	l.post("/act", url.Values{"verb": {"cancel"}, "job": {id}})
 	for _, verb := range []string{"hold", "cancel"} {
 		status, text := l.post("/act", url.Values{"verb": {verb}, "job": {id}})
-		shows(t, text, "nothing was done")
+		shows(t, text, "nothing was changed")
 		if status != http.StatusConflict || strings.Contains(text, "Undo") {
 			t.Errorf("%s what has ended: %d\n%s", verb, status, text)
 		}
@@ -85,7 +85,7 @@ func TestUncancelSaysWhoWaitsForWhom(t *testing.T) {
 	form := url.Values{"verb": {"cancel"}, "job": {fmt.Sprint(first)}}
 	l.post("/act", form)
 	_, _, text := l.get(fmt.Sprintf("/act?verb=uncancel&job=%d", next))
-	shows(t, text, fmt.Sprintf("comes back only if job %d comes back too, or it need not wait for that job", first))
+	shows(t, text, fmt.Sprintf("is uncanceled only together with job %d, or if it need not wait for that job", first))
 	_, _, text = l.get(fmt.Sprintf("/act?verb=uncancel&job=%d&job=%d", next, first))
 	shows(t, text, "Uncancel 2 jobs?", "waits again, without the tasks that had ended")
 	if strings.Contains(text, "comes back only") {

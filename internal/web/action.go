@@ -98,7 +98,7 @@ func (a *Act) Outcome() string {
 	case a.Boosted != nil || a.Paused != nil:
 		return "done"
 	case len(a.Did) == 0:
-		return "nothing was done"
+		return "nothing was changed"
 	}
 	how := "done"
 	if a.Ending > 0 {
@@ -162,7 +162,7 @@ func (a *Act) Button() string {
 	return a.Says + " " + jobsIn(len(a.Jobs)-a.Not)
 }
 
-// status returns the status of the answer: the status of the first job's error if nothing was done.
+// status returns the status of the answer: the status of the first job's error if nothing was changed.
 func (a *Act) status() int {
 	if a.All != nil && len(a.Did) == 0 {
 		return a.All.status
@@ -208,8 +208,8 @@ var acts = []action{
 	{"release", "Release", "Held jobs wait for their turn again.", "hold", false},
 	{"requeue", "Requeue", "Running tasks are stopped, and all tasks run again from the start.", "cancel", true},
 	{"cancel", "Cancel", "Waiting tasks never start, and running tasks are stopped. If you undo it, waiting tasks wait again, and stopped tasks run again from the start.", "uncancel", true},
-	{cancelWaiting, "Cancel waiting tasks of", "Waiting tasks never start. Running tasks continue, and are not tried " +
-		"again if they fail. If you undo it, the waiting tasks wait again.", "uncancel", true},
+	{cancelWaiting, "Cancel waiting tasks of", "Waiting tasks never start. Running tasks continue, and are not retried " +
+		"if they fail. If you undo it, the waiting tasks wait again.", "uncancel", true},
 	{"uncancel", "Uncancel", "Tasks that waited wait again, and stopped tasks run again from the start. Tasks that had ended do not run again.", "cancel", false},
 	{"prioritise", "Priority", "Waiting tasks move forward or back in their pool; running tasks continue.", "prioritise",
 		false},

@@ -65,7 +65,7 @@ func parseFilter(text string, now time.Time) filter {
 		case "node":
 			f.node(value)
 		case "since", "age", "before", "after", "older", "newer":
-			f.problem("unknown filter " + strconv.Quote(name+":") +
+			f.problem("Unknown filter " + strconv.Quote(name+":") +
 				"; for jobs that ended in the last hour use ended:<1h, for jobs that have waited for an hour wait:>1h")
 		default:
 			f.number(name, value)
@@ -212,7 +212,7 @@ func (f *filter) number(resource, value string) {
 		return
 	}
 	if err != nil {
-		f.problem("unknown filter " + strconv.Quote(resource+":") +
+		f.problem("Unknown filter " + strconv.Quote(resource+":") +
 			"; use user:, pool:, kind:, state:, name:, wait:, ended:, cause:, node:, or a resource such as cpu:>8")
 		return
 	}

@@ -17,8 +17,8 @@ func TestMisspeltSearchConcernsNobody(t *testing.T) {
 	l.submit("ann", api.Spec{Pool: "physics/curie"})
 	l.wait("it waits", func() bool { _, n := l.loop.Running(); return n == 1 })
 	for q, says := range map[string]string{
-		"usr:root":                  `unknown filter "usr:"`,
-		"since:1h":                  `unknown filter "since:"; for jobs that ended in the last hour use ended:<1h`,
+		"usr:root":                  `Unknown filter "usr:"`,
+		"since:1h":                  `Unknown filter "since:"; for jobs that ended in the last hour use ended:<1h`,
 		"wait:abc":                  "wait: ",
 		"ended:soon":                "ended: ",
 		"ended:<":                   "ended: a time is missing, as in ended:<1h",
@@ -28,7 +28,7 @@ func TestMisspeltSearchConcernsNobody(t *testing.T) {
 		"cpu:<":                     "cpu: a number is missing, as in cpu:<8",
 		"user:ann+cpu:1x":           "cpu: ",
 		strings.Repeat("a", 501):    "longer than 500 bytes",
-		"user:ann+usr:root+mem:>8G": `unknown filter "usr:"`,
+		"user:ann+usr:root+mem:>8G": `Unknown filter "usr:"`,
 	} {
 		for _, more := range []string{"", "&list=all", "&fold=user"} {
 			path := "/queue?q=" + q + more

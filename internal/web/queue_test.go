@@ -115,7 +115,7 @@ func TestFilterSaysWhatItDoesNotUnderstand(t *testing.T) {
 	l := newLab(t, cluster)
 	l.submit("ann", api.Spec{Pool: "physics/curie"})
 	for query, want := range map[string]string{"state:sleeping": "unknown state", "wait:soon": "wait: ",
-		"colour:red": "unknown filter", "cpu:": "No job matches", "cpu:%3E99999999999999999999": "cpu: 99999999999999999999 is too large", "cpu:%3C-1": "cpu: -1 is negative", "cpu:1.5": "cpu: 1.5 is not a whole number", strings.Repeat("x", 600): "longer than"} {
+		"colour:red": "Unknown filter", "cpu:": "No job matches", "cpu:%3E99999999999999999999": "cpu: 99999999999999999999 is too large", "cpu:%3C-1": "cpu: -1 is negative", "cpu:1.5": "cpu: 1.5 is not a whole number", strings.Repeat("x", 600): "longer than"} {
 		if _, _, text := l.get("/queue?q=" + query); !strings.Contains(text, want) {
 			t.Errorf("%.20s: the page does not say %q", query, want)
 		}
