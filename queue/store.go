@@ -113,10 +113,10 @@ type Want struct {
 	Nodes []string
 	// Charge is what each task is charged each second until it ends; 0 means the amount of the unit that it takes.
 	Charge float64
-	// Else lists alternates, jobs of one task each, the best first: if the wanted job cannot be leased, the store
-	// leases the first alternate that can be leased and that no other want asks for. It ignores Else if the wanted job
-	// has several tasks and has not ended. Any two wants of a call either have the same list, and then differ only in
-	// the job, or lists without a common job.
+	// Else lists alternates, jobs of one task each, the best first. If the wanted job cannot be leased, the store
+	// leases the first alternate that can be leased and that no other want asks for. The store ignores Else if the
+	// wanted job has several tasks and has not ended. Any two wants of a call either have the same list, and then
+	// differ only in the job, or lists without a common job.
 	Else []int64
 	// Rates are the rates under which the start of each task counts. The store keeps their state and takes the tokens
 	// together with the lease.
@@ -126,8 +126,8 @@ type Want struct {
 	Holds []sched.Held
 }
 
-// Grant is the answer to a want: a lease, possibly of a job in Else; or the leases of a gang by task index; or else the
-// number of tasks of the wanted job that wait now.
+// Grant is the answer to a want. It holds a lease, possibly of a job in Else, or the leases of a gang by task index.
+// Without these it holds the number of tasks of the wanted job that wait now.
 type Grant struct {
 	Lease   *Lease
 	Gang    []*Lease

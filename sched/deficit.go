@@ -8,7 +8,7 @@ import (
 )
 
 // Under a [DeficitPolicy] each dominant resource has its own deficits. (A resource is dominant if some task takes a
-// larger fraction of it than of any other resource.) Map slots cannot replace reduce slots (HADOOP-3746). A child
+// larger fraction of this resource than of any other.) Map slots cannot replace reduce slots (HADOOP-3746). A child
 // is compared in a dominant resource of the tasks that it could start: if only tasks of one dominant resource have
 // room, in that resource, otherwise in the child's first one.
 

@@ -94,7 +94,7 @@ func (v GateView) endOf(r *reserved, j *Job) int64 {
 }
 
 // lasting reports whether the running tasks without a time limit on the nodes of a planned start count as if they went
-// on, because it is a promise and the job that starts now could break it.
+// on. They do if the planned start is a promise that the job that starts now could break.
 func (v GateView) lasting(r *reserved, j *Job) bool {
 	return r.sure && (j.Limit == 0 || v.s.running.endlessAmong(r.nodes))
 }

@@ -56,8 +56,8 @@ type Now struct {
 	Growth float64
 }
 
-// farthest is the largest distance from the reference, in half-lives, at which instants are still distinguished:
-// far enough that older service is negligible, and near enough that sums and products of amounts stay finite.
+// farthest is the largest distance from the reference, in half-lives, at which instants are still distinguished.
+// It is so large that older service is negligible, and so small that sums and products of amounts stay finite.
 const farthest = 512
 
 // At converts t to the clock's units. An instant more than 512 half-lives from the reference counts as 512

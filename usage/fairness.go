@@ -9,9 +9,9 @@ import (
 // over windows of the recent past.
 //
 // The fluid scheduler divides the capacity at every instant, infinitely finely, among the pools that could use it
-// at that instant: by minimum, maximum, weight and demand, down the tree (Parekh and Gallager, "Generalized
-// processor sharing", 1993). The demand is the real one, of the running and waiting tasks in the actual system. So,
-// for a pool i,
+// at that instant. It divides by minimum, maximum, weight and demand, down the tree (Parekh and Gallager,
+// "Generalized processor sharing", 1993). The demand is the real one, of the running and waiting tasks in the
+// actual system. So, for a pool i,
 //
 //	G_i(t) = the service by t, if the pool had had its ideal part at every instant
 //	S_i(t) = the slot-seconds that its tasks occupied by t

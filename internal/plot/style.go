@@ -130,7 +130,7 @@ func styleSheet() string {
 // colour returns the class of the n-th series.
 func colour(n int) string { return fmt.Sprint("fl-c", n%Colours) }
 
-// dash returns the dash pattern of its line; series that share a color have different patterns.
+// dash returns the dash pattern of the n-th series; series that share a color have different patterns.
 func dash(n int) string { return dashes[(n+n/Colours)%len(dashes)] }
 
 // marker draws the marker of the n-th series.

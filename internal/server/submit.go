@@ -169,8 +169,8 @@ func needsHelp(c why.Code) bool {
 	return false
 }
 
-// manyWaiting is the number of waiting tasks from which a submission gets no preview of its own: its cost grows with
-// the number of tasks before the job, and everybody has to wait for it.
+// manyWaiting is the number of waiting tasks from which on a submission gets no preview of its own. The cost of a
+// preview grows with the number of tasks before the job, and everybody has to wait for the preview.
 const manyWaiting = 1000
 
 // describeShortly takes the place and the reason from the order that lists of jobs share.

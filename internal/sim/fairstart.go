@@ -10,8 +10,8 @@ import (
 // The fair start of a job is the start that it would have if no job came after it and the present users
 // shared the machine from its submission on. At its submission, take the running jobs with their real
 // remaining times, and start the waiting jobs one by one, without backfilling. The next pool, and in it the
-// next user, is the one with the least running work per weight, including jobs that this list has started;
-// the jobs of a user go in order of submission.
+// next user, is the one with the least running work per weight, including jobs that this list has started.
+// The jobs of a user go in order of submission.
 //
 // Sabin, Kochhar and Sadayappan ("Job fairness in non-preemptive job scheduling", ICPP 2004) start the
 // present jobs in the order of the measured policy. By that measure a strict order of arrival is perfectly

@@ -1,7 +1,7 @@
 // Package terminal is a terminal for tests: a screen that executes the drawing sequences of programs, and the
-// two ends of a real pseudo-terminal. It knows the output that a program such as fairlead top sends to an
-// xterm, and panics on any other sequence that would change the picture, so that no test compares a wrong
-// picture.
+// two ends of a real pseudo-terminal. The screen knows the output that a program such as fairlead top sends
+// to an xterm. It panics on any other sequence that would change the picture, so that no test compares a
+// wrong picture.
 package terminal
 
 import (

@@ -114,9 +114,9 @@ func (e *expiry) takeDue() (due []queue.Ref, err error) {
 	return due, e.t.trip.do()
 }
 
-// takeHeld takes the jobs of a holder, until the table lease has no row for it. A row may still appear. It comes from a
-// renewal that ended too late for this expiry to see its row, but early enough for another expiry to see the row, and
-// to take the expired row before it.
+// takeHeld takes the jobs of a holder, until the table lease has no row for it. A row may still appear. The row comes
+// from a renewal that ended too late for this expiry to see it. The renewal ended early enough for another expiry to
+// see the row, and to take the expired row before it.
 func (e *expiry) takeHeld() (due []queue.Ref, err error) {
 	for more := true; more; {
 		e.ask(&due, takeHeldText)

@@ -46,7 +46,7 @@ type Behind struct {
 	// become free later.
 	From time.Time `json:"from"`
 	// Lasting means that the start of the other job is a promise, and that this task, or others there, have no time
-	// limit: no prediction may break the promise, so tasks with predicted ends count as if they continued.
+	// limit. No prediction may break the promise, so tasks with predicted ends count as if they continued.
 	Lasting bool `json:"lasting,omitempty"`
 }
 
