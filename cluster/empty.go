@@ -59,7 +59,7 @@ type Lack struct {
 }
 
 // Lacks returns the resources that no node has enough of; nodes that are down do not count. The list may be empty
-// although no node suits the task: if each resource suffices on some node but no node has enough of all, or if no
+// although no node suits the task. Either each resource suffices on some node but no node has enough of all, or no
 // node satisfies the label constraint.
 func (e Empty) Lacks(s Key) (out []Lack) {
 	for i, need := range e.requests.all[s].need {

@@ -66,8 +66,8 @@ func (x notBegun) end() {
 // exitNotFound is the code with which shells say that they did not find a command.
 const exitNotFound = 127
 
-// proven reports whether a node works, as far as known: it has begun or completed tasks lately, and since it last began
-// a task, no other job has failed to begin there.
+// proven reports whether a node is known to work. That is so if it has begun or completed tasks lately, and since it
+// last began a task, no other job has failed to begin there.
 func (f faults) proven(node string, job int64, now time.Time) bool {
 	x := f.nodes[node]
 	return x != nil && now.Sub(x.proved) < provenFor && x.refused.only(job)

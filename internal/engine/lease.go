@@ -347,7 +347,7 @@ type misplaced struct {
 	holder string
 }
 
-// doubt makes the engine rebuild the core after a caller gave up on a call to the store: the call may have ended
+// doubt makes the engine rebuild the core after a caller gave up on a call to the store. The call may have ended
 // attempts, and the changes do not show that.
 func (r *releaser) doubt(ctx context.Context) {
 	if ctx.Err() == nil {

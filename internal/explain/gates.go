@@ -170,8 +170,8 @@ func explainWindows(gates []why.Gate, limit time.Duration, room bool, now time.T
 	}
 }
 
-// comesLater reports whether the window in the way of a job does not explain why the job waits now: the window has not
-// begun, and no node has room for the job anyway.
+// comesLater reports whether the window in the way of a job fails to explain why the job waits now. That is so if the
+// window has not begun, and no node has room for the job anyway.
 func comesLater(g why.Gate, room bool, now time.Time) bool {
 	return !room && keepsFree(g.Code) && g.Window != nil && g.Window.From.After(now)
 }

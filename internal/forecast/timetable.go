@@ -24,8 +24,8 @@ type timetable struct {
 	likely []int64
 }
 
-// How long the replays of a timetable may take, the maximum number of them with recent run times, the minimum number
-// for a range, and how long a list waits for a timetable.
+// Bounds of the replays of a timetable: their duration, the maximum number of them with recent run times, and the
+// minimum number for a range. The last constant is how long a list waits for a timetable.
 const (
 	tableTime   = 10 * time.Second
 	maxRanges   = 20

@@ -100,8 +100,8 @@ func sharesAt(root, pool []queue.HistoryStep, step time.Duration) []float64 {
 	return out
 }
 
-// meanShare returns the mean of the products of the shares of a pool and of those above it, weighted by the running
-// units of the root or, if nothing ran, by time.
+// meanShare returns the mean of the products of the shares of a pool and of the pools above it. The weights are the
+// running units of the root or, if nothing ran, the time.
 func meanShare(root []queue.HistoryStep, line []string, here map[string][]float64) float64 {
 	var sum, weight, plain, seconds float64
 	for k := range root {

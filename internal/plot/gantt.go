@@ -56,8 +56,8 @@ type Box struct {
 	Tip       string // lines for the tooltip
 	Kind      Kind
 
-	// Part is the vertical part of its row that the box takes, from 0 at the top to 1 at the foot; if both
-	// are zero it takes the whole height.
+	// Part is the vertical part of its row that the box takes, from 0 at the top to 1 at the foot. If both
+	// ends are zero, the box takes the whole height.
 	Part [2]float64
 }
 

@@ -37,8 +37,9 @@ type Runner struct {
 	running map[*Process]struct{}
 }
 
-// NewRunner returns a Runner. It changes two properties of this process: tasks do not inherit the files that
-// this process inherited, because they have no use for them; and this process adopts orphans, see [orphans].
+// NewRunner returns a Runner. It changes two properties of this process. Tasks do not inherit the files that
+// this process inherited, because they have no use for these files. And this process adopts orphans, see
+// [orphans].
 func NewRunner() (*Runner, error) { return newRunner(spawners) }
 
 func newRunner(threads int) (*Runner, error) {

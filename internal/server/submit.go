@@ -159,8 +159,8 @@ func addReason(sub *api.Submitted, a *why.Answer) {
 	}
 }
 
-// needsHelp reports whether to warn the user: time alone will never start the job, or a shorter time limit would let it
-// start before the end of the maintenance in its way.
+// needsHelp reports whether to warn the user. It does if time alone will never start the job, or if a shorter time
+// limit would let the job start before the end of the maintenance in its way.
 func needsHelp(c why.Code) bool {
 	switch c {
 	case why.FitNever, why.LicenseNever, why.GateNever, why.NoNodes, why.ReservationOver, why.PolicyMaint, why.PolicyReservation:

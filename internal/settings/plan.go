@@ -55,7 +55,7 @@ func (k *Keeper) Diff(f api.ConfigFile) (*api.ConfigDiff, error) {
 	return &d, nil
 }
 
-// standing returns a copy of the current configuration, for use without the lock: thousands of pools take
+// standing returns a copy of the current configuration, for use without the lock. Thousands of pools take
 // long to read and to compare, and requests for the configuration must not wait for that.
 func (k *Keeper) standing() *Keeper {
 	k.mu.Lock()

@@ -16,8 +16,8 @@ import (
 // Sabin, Kochhar and Sadayappan ("Job fairness in non-preemptive job scheduling", ICPP 2004) start the
 // present jobs in the order of the measured policy. By that measure a strict order of arrival is perfectly
 // fair, even if one user floods the queue. Leung, Sabin and Sadayappan ("Parallel job scheduling policies to
-// improve fairness: a case study", Sandia 2008) use one order for every policy; theirs includes the decayed
-// past usage, ours does not.
+// improve fairness: a case study", Sandia 2008) use one order for every policy. Their order includes the
+// decayed past usage, and ours does not.
 //
 // For a user with many jobs only fairStartJobs jobs are evaluated, evenly spread, because one evaluation
 // costs a pass through all jobs before it.
