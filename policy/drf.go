@@ -12,9 +12,9 @@ import (
 //	key = used / (total * weight)        smallest first
 //
 // The running tasks in and below a child use a part of each resource of the nodes that take tasks. The largest of
-// these parts is its dominant share, and that resource is its dominant resource: used is the amount that the child
-// uses of it, total the amount that the nodes have. So a user who needs memory and a user who needs processors each
-// get equally large parts.
+// these parts is its dominant share, and that resource is its dominant resource. Of this resource, "used" is the
+// amount that the child uses, and "total" is the amount that the nodes have. So a user who needs memory and a user
+// who needs processors each get equally large parts.
 //
 // Only running tasks count; past usage does not. The tree is served from the top, and a pool with child pools is
 // compared by what its children hold together. Children with equal keys take turns by their weights. Otherwise the

@@ -153,8 +153,8 @@ func (e *choice) rivalIn(in *inner, o *order, leader, found int32, at *Setting, 
 	return id
 }
 
-// Under a [Merger], tied children that have children of their own go in the order of these: the first child of each
-// is compared as if all had the same parent.
+// Under a [Merger], tied children that have children of their own go in the order of those. The first child of each
+// is compared as if all these first children had the same parent.
 
 // merge finds the children that tie with the leading one, and returns the one whose own first child goes first.
 // Children without any service all tie, and so do the children below them that have a weight: no leaf pool among

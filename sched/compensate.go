@@ -120,8 +120,8 @@ func (f arrears) dominance(key cluster.Key) float64 {
 	return 1
 }
 
-// owed is the service, in the units of the clock, that the pool of a turn has missed since the turn began: its part of
-// the cluster, less the service that it received.
+// owed is the service, in the units of the clock, that the pool of a turn has missed since the turn began. It is the
+// pool's part of the cluster, less the service that the pool received.
 func (f arrears) owed(t *turn) float64 {
 	p := f.poolOf(t.at)
 	now, first := f.site.now, f.site.clock.At(time.Unix(0, t.first))

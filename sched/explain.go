@@ -156,8 +156,8 @@ func (v View) Waits(j Job) (now, later bool) {
 	return v.waitsNow(j), v.s.intake.later.jobs[j.ID].tasks > 0
 }
 
-// waitsNow reports whether waiting tasks of the job could start if there were room: the job was added, and the tasks
-// have not started and need not wait for a begin time.
+// waitsNow reports whether waiting tasks of the job could start if there were room. That is so if the job was added,
+// and the tasks have not started and need not wait for a begin time.
 func (v View) waitsNow(j Job) bool {
 	if b, ok := v.s.queues.begunOf[j.ID]; ok {
 		return v.s.queues.begun[b].waiting > 0
@@ -174,9 +174,9 @@ func (v View) waitsNow(j Job) bool {
 	return false
 }
 
-// Turn returns the numbers that compare a waiting job with other jobs of its leaf pool: the number of its running
-// tasks, and when one last started or ended (the submission time if none has). It returns false if the leaf pool
-// serves its jobs strictly in order of arrival.
+// Turn returns the numbers that compare a waiting job with other jobs of its leaf pool. They are the number of its
+// running tasks, and the time when one last started or ended (the submission time if none has). It returns false if the
+// leaf pool serves its jobs strictly in order of arrival.
 func (v View) Turn(leaf PoolID, j Job) (running int, since time.Time, takes bool) {
 	if v.s.tree.strict(int32(leaf)) {
 		return 0, j.Submitted, false

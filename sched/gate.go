@@ -25,8 +25,8 @@ type gateKind interface {
 	noted() iter.Seq[subRef]
 	// restart forgets the noted sub-queues: after a change of the configuration all sub-queues try again.
 	restart()
-	// ofPool describes the gates, closed or open, that tasks with a key meet in a pool; there the key may be noKey.
-	// ofKey describes the gates that tasks with a key meet everywhere.
+	// The method ofPool describes the gates, closed or open, that tasks with a key meet in a pool; there the key may be
+	// noKey. The method ofKey describes the gates that tasks with a key meet everywhere.
 	ofPool(id int32, key cluster.Key) []why.Gate
 	ofKey(key cluster.Key) []why.Gate
 	// fork returns this kind for a copy of the scheduler; h are the gates of the copy.

@@ -18,7 +18,7 @@ type Policy interface {
 type Keyed interface {
 	Policy
 	// Terms computes the child's key and its terms. Between two events of the child the key must not fall as time
-	// passes: an older key is then a lower bound, and only the first key in the order is recomputed.
+	// passes. Then an older key is a lower bound, and only the first key in the order is recomputed.
 	Terms(child *Pool, at Setting) why.Terms
 }
 

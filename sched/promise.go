@@ -45,9 +45,9 @@ func (p *promises) make(r *reserved) {
 }
 
 // isSure reports whether the planned start of a job rests on no prediction. That is so if no task without a limit runs
-// on the job's nodes or holds its licenses, and none is planned, or may still be planned, to start before the job. A
-// promised start stays a promise, even if it moves to an earlier time, because tasks without a limit started only
-// beside its room.
+// on the job's nodes or holds its licenses. Besides, no such task may be planned to start before the job, or come to be
+// planned so. A promised start stays a promise, even if it moves to an earlier time, because tasks without a limit
+// started only beside its room.
 func (f *reserve) isSure(r *reserved) bool {
 	b := &f.backfill
 	if r.sure {
@@ -140,8 +140,8 @@ func (f beside) endOf(length int64, endless bool) int64 {
 	return f.site.instantOf() + length
 }
 
-// besides is the number of tasks with a key that a node can take until an instant beside a planned start, assuming that
-// no running task without a time limit ends before.
+// besides is the number of tasks with a key that a node can take until an instant beside a planned start. It assumes
+// that no running task without a time limit ends before that instant.
 func (f beside) besides(id cluster.NodeID, key cluster.Key, r *reserved, until int64) int {
 	plan, to := f.backfill.plan, min(until, r.to)
 	switch {

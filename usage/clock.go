@@ -11,7 +11,7 @@ import (
 
 // Clock converts instants to the units in which service is added up.
 //
-// Service halves every half-life h. Instead of reducing all sums as time passes, service is weighted when it is
+// Service halves every half-life h. Sums are not reduced as time passes. Instead, service is weighted when it is
 // received, by g(t) = 2^((t-ref)/h), and the sums stay as they are ("forward decay", Cormode et al., ICDE 2009).
 // All sums then contain the same factor, so they can be compared, and addition commutes. Dividing a sum by g(now)
 // gives the decayed amount as of now.

@@ -18,7 +18,7 @@ import (
 //
 // since a task does not run faster on more slots than it asks for. A task wider than c runs on c slots,
 // proportionally longer. This is exact for a pool that always has work. For a pool with few long tasks the fluid is
-// a little faster than whole slots would be, and if the share changes, the new share counts for the whole task.
+// a little faster than whole slots would be. If the share changes, the new share counts for the whole task.
 // [OwnFinish] is exact, for callers that know all lengths.
 //
 // Example: c = 2, three tasks of 10 s and width 1, all submitted at 0, end at 10, 20 and 30, because the pool had

@@ -123,8 +123,8 @@ func settleRates(core *sched.Scheduler, grants []queue.Grant, now time.Time) {
 }
 
 // sayQueued reports to the store the leases that go to nodes of other queueing systems, where the tasks will wait. It
-// also extends these leases at once to the length that the node wants, because the worker may die before it renews
-// them, while the tasks continue in the other system.
+// also extends these leases at once to the length that the node wants. The worker may die before it renews them, while
+// the tasks continue in the other system.
 func (l *leaser) sayQueued(ctx context.Context, c *choice, grants []queue.Grant) error {
 	var all []queue.Progress
 	long := map[time.Duration][]queue.Ref{}

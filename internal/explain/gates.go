@@ -211,7 +211,7 @@ func keepsFree(c why.Code) bool {
 	return c == why.FitReserved || c == why.PolicyMaint || c == why.PolicyReservation
 }
 
-// severity orders the reasons: first reasons that never go away, then reasons that only a person can change, then
+// severity orders the reasons. First come reasons that never go away, then reasons that only a person can change, then
 // reasons that time changes, and last the codes that close no gate. It omits the codes of stopped tasks, which never
 // explain a waiting job.
 var severity = []why.Code{

@@ -19,8 +19,8 @@ type timetable struct {
 	known  knowledge // of the run times that the replays drew
 	// endless is set if some task has no time limit: a job that starts a year later waits for that task.
 	endless bool
-	// likely are the starts if every task runs for as long as usual, by row; 0: unknown. They are computed if endless is
-	// set and something is known of run times. Some of these are guesses if nothing is known of some run times.
+	// likely are the starts if every task runs for as long as usual, by row; 0: unknown. They are computed if endless
+	// is set and something is known of run times. Some of these are guesses if nothing is known of some run times.
 	likely []int64
 }
 

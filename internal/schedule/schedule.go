@@ -1,5 +1,5 @@
-// Package schedule finds the instants at which a schedule in the form of cron is due, even on days on which
-// the clocks of a zone are set forward or back.
+// Package schedule finds the instants at which a schedule in the form of cron is due. It does so even on days
+// on which the clocks of a zone are set forward or back.
 //
 // The library gronx reads and matches the fields, always in UTC, where clocks never change. It gets a reading
 // of the local clock as if that were a time in UTC. Only this package maps readings to instants and back. It

@@ -22,8 +22,8 @@ import (
 //
 // A database that crashed reuses the numbers of transactions that had written nothing durable, such as undone ones, so
 // an older snapshot treats the new transactions as seen. A sequence never repeats a number. Therefore a change is also
-// new if its number in the feed is higher than the numbers of all changes read so far; the number of its transaction is
-// also higher than theirs.
+// new if its number in the feed is higher than the numbers of all changes read so far. After a crash, the number of its
+// transaction is also higher than theirs.
 type feed struct {
 	life.Feed
 	db    *database
