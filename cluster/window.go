@@ -178,8 +178,8 @@ func (a *access) opens(window string, now int64) bool {
 }
 
 // openings is the first time span, not before the instant from, in which the node is open to such tasks. The
-// results begin and end are the bounds of the span. The result last is at most the argument before: tasks of the
-// given length that fit into the span begin before the instant last.
+// results begin and end are the bounds of the span. The result "last" is at most the argument "before": tasks of
+// the given length that fit into the span begin before the instant "last".
 func (a *access) openings(window string, length, from, before int64) (begin, last, end int64) {
 	begin, end = a.Open(window, from)
 	if last = before; end < Forever {

@@ -68,7 +68,7 @@ type entry struct {
 	group  string
 	charge float64
 	stage  stage
-	since  time.Time // in stage charged: when the charge counts from
+	since  time.Time // in the stage "charged": when the charge counts from
 }
 
 // stage is how the charge of a job counts.

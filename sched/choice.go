@@ -95,7 +95,7 @@ func (e *choice) tied(in *inner, o *order, at *Setting, i int, best int32, t *wh
 	return best
 }
 
-// goesBefore reports whether child A goes before child B. The flag same means that the two have equal drift. Only
+// goesBefore reports whether child A goes before child B. The flag "same" means that the two have equal drift. Only
 // then can goesBefore compare their numbers Fixed.
 func goesBefore(a *why.Terms, idA int32, b *why.Terms, idB int32, same bool) bool {
 	switch {

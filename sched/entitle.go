@@ -164,8 +164,8 @@ func (f *filling) usable(sub *subQueue) bool {
 	return f.could[sub.key] > 0 && sub.gate.hopes()
 }
 
-// overLimits calls the function each for the waiting tasks of usable sub-queues that the limits of their jobs
-// hold back.
+// overLimits calls the function "each" for the waiting tasks of usable sub-queues that the limits of their
+// jobs hold back.
 func (f *filling) overLimits(each func(sub *subQueue, pool int32, tasks int64)) {
 	for i := range f.queues.begun {
 		b := &f.queues.begun[i]

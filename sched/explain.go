@@ -16,7 +16,7 @@ func (s *Scheduler) Explain() Explainer { return Explainer{s} }
 
 // Comparisons returns, for each pool on the path from the root to a leaf pool, how its children compare, by the terms
 // that the next step would compare. It lists the children that may start a task or lack only room. Of the children that
-// go before the child on the path, it lists no more than the argument most says; 0 means all of them.
+// go before the child on the path, it lists no more than the argument "most" says; 0 means all of them.
 func (v Explainer) Comparisons(leaf PoolID, most int) []why.Level {
 	way, roomless := v.way(int32(leaf)), v.roomless()
 	levels := make([]why.Level, 0, len(way)-1)
@@ -262,8 +262,8 @@ func (v Explainer) firstOf(in *inner) int32 {
 
 // BehindAt returns the first pool on the path to a leaf pool in which another child goes before the one on the path. It
 // checks only the first child in order. Children of an [Allotter] that run tasks and have equal keys do not count as
-// going before one another. The flag next means that the leaf pool goes first in all pools on the path, and that no job
-// waiting for room might go before its jobs. (Jobs that wait for room are compared only once there is room.)
+// going before one another. The flag "next" means that the leaf pool goes first in all pools on the path, and that no
+// job waiting for room might go before its jobs. (Jobs that wait for room are compared only once there is room.)
 func (v Explainer) BehindAt(leaf PoolID) (pool PoolID, behind, next bool) {
 	way := v.way(int32(leaf))
 	next = !slices.ContainsFunc(v.s.gates.noRoom.active, v.s.site.cluster.Empty().Could)

@@ -35,7 +35,7 @@ type Allotter interface {
 	// Targets divides all slots by the children's weights, into entitlements.
 	Targets(whole int64, weights []float64) []int64
 	// Allot divides the free slots among all children, and returns how many slots each child may start. The argument
-	// room is the number of free slots.
+	// "room" is the number of free slots.
 	Allot(room int64, children []Claimant) []int64
 	// Serves reports whether a child of that weight gets any slots at all.
 	Serves(weight float64) bool

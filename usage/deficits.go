@@ -77,7 +77,7 @@ func (d *Deficits) SetRate(rate float64) {
 
 // Set changes, from now on, the weight of a child, its minimum and the most that it can use, both in slots.
 //
-// The argument most matters only while it is below the part of the child. While it is far above, the upper bend is
+// The argument "most" matters only while it is below the part of the child. While it is far above, the upper bend is
 // kept lower, at a guard, so that pools with many waiting tasks cost nothing at each submission.
 func (d *Deficits) Set(i int, weight, least, most float64) {
 	k := d.kid(i)

@@ -166,7 +166,7 @@ func (k *override[T]) change(ctx context.Context, c *changer, decide func(*State
 	return k.put(ctx, c.base, x)
 }
 
-// permitted asks all functions in the argument may whether the user may change a current override.
+// permitted asks all functions in the argument "may" whether the user may change a current override.
 func permitted[T any](x T, may []func(T) error) error {
 	for _, ask := range may {
 		if err := ask(x); err != nil {

@@ -145,7 +145,7 @@ func explainPlanned(gates []why.Gate, limit time.Duration, now time.Time) {
 	}
 }
 
-// explainWindows explains which reservations and maintenances affect a job. If the flag room is set, a shorter limit
+// explainWindows explains which reservations and maintenances affect a job. If the flag "room" is set, a shorter limit
 // lets the job start.
 func explainWindows(gates []why.Gate, limit time.Duration, room bool, now time.Time) {
 	for i := range gates {
@@ -196,7 +196,7 @@ func overlapText(w *why.Window, limit time.Duration, now time.Time) string {
 // askFor suggests a time limit that ends before a window, rounded down to a usual value.
 func askFor(w *why.Window) string { return askForLess(time.Duration(w.Max * float64(time.Second))) }
 
-// askForLess suggests a time limit below the argument most, rounded down to a usual value.
+// askForLess suggests a time limit below the argument "most", rounded down to a usual value.
 func askForLess(most time.Duration) string {
 	usual := units.UsualLimit(most)
 	if usual == 0 {

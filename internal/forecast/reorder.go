@@ -191,7 +191,8 @@ func (fc *Forecaster) nameMoved(ctx context.Context, moved []Moved) error {
 	return fc.eachJob(ctx, ids, func(i int, j *queue.Job) { moved[i].User, moved[i].Name = j.User, j.Name })
 }
 
-// eachJob reads jobs, and calls the function each with the index of the job's number and the job.
+// eachJob reads jobs. For each job it calls the function "each" with the index of the job's number and the
+// job.
 func (fc *Forecaster) eachJob(ctx context.Context, ids []int64, each func(i int, j *queue.Job)) error {
 	if len(ids) == 0 {
 		return nil

@@ -180,7 +180,7 @@ type HistoryPoint struct {
 	OldestWait float64 `json:"oldest_wait_seconds"`
 }
 
-// pointOf converts a step to a point. The argument known is the number of seconds of the step for which the root has
+// pointOf converts a step to a point. The argument "known" is the number of seconds of the step for which the root has
 // data. If the pool has no data, it had no work.
 func pointOf(s queue.HistoryStep, known float64) HistoryPoint {
 	known = max(known, s.Seconds)

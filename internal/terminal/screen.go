@@ -148,8 +148,8 @@ func (s *Screen) feed() {
 	s.y = min(s.height-1, s.y+1)
 }
 
-// scroll moves the lines from the line from to the end of the region up, or down if the argument by is
-// negative.
+// scroll moves some lines up, or down if the argument "by" is negative. These are the lines between the line
+// "from" and the end of the region.
 func (s *Screen) scroll(from, by int) {
 	g := s.grid()
 	for ; by > 0; by-- {

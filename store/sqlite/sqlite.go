@@ -92,7 +92,7 @@ func writeEach[T, R any](ctx context.Context, s *Store, all []T, do func(*tx, T)
 		}
 		return nil
 	})
-	if err != nil { // do may still be running
+	if err != nil { // the function do may still be running
 		return nil, err
 	}
 	return out, nil

@@ -50,8 +50,8 @@ type Behind struct {
 	Lasting bool `json:"lasting,omitempty"`
 }
 
-// lacks names a resource if the node has too little of it for the tasks of the job throughout [from, to). Late tasks
-// count as ended from the instant freed on.
+// lacks names a resource if the node has too little of it for the tasks of the job throughout [from, to). From the
+// instant "freed" on, late tasks count as ended.
 func (n *Node) lacks(freed time.Time, need map[string]int64, from, to time.Time) string {
 	at := []time.Time{from}
 	for i := range n.Uses {
