@@ -48,7 +48,7 @@ func (r Kept) Place(s Key, ok func(NodeID) bool) (NodeID, bool) {
 	return f.placeBesides(req)
 }
 
-// placeBesides is place on nodes without kept room.
+// placeBesides does the same as place, but only on nodes without kept room.
 func (f *fleet) placeBesides(req *request) (NodeID, bool) {
 	if len(f.kept.ids) == 0 {
 		return f.place(req)

@@ -25,8 +25,8 @@ type timeline struct {
 	lent bool    // a clone of the plan reads it, too: copy it before changing it
 }
 
-// NewPlan returns the plan of an empty cluster from now on. common has the amounts that belong to no node, such as
-// licenses, as the caller numbers them.
+// NewPlan returns the plan of an empty cluster from now on. The argument common has the amounts that belong to no
+// node, such as licenses, as the caller numbers them.
 func (c *Cluster) NewPlan(now int64, common Vector) *Plan {
 	p := &Plan{c: c, lines: make([]timeline, len(c.fleet.nodes)), now: now}
 	for i := range c.fleet.nodes {

@@ -43,7 +43,8 @@ func (v Explainer) roomless() map[int32]bool {
 	return pools
 }
 
-// levelOf begins the comparison of the children of a pool; you is the child on the path of the job in question.
+// levelOf begins the comparison of the children of a pool. The argument "you" is the child on the path of the job in
+// question.
 func (v Explainer) levelOf(in *inner, you int32) why.Level {
 	f := in.policy.Formula()
 	return why.Level{

@@ -29,15 +29,15 @@ type gateKind interface {
 	// noKey. The method ofKey describes the gates that tasks with a key meet everywhere.
 	ofPool(id int32, key cluster.Key) []why.Gate
 	ofKey(key cluster.Key) []why.Gate
-	// fork returns this kind for a copy of the scheduler; h are the gates of the copy.
+	// fork returns this kind for a copy of the scheduler. The argument h has the gates of the copy.
 	fork(h *gates) gateKind
 }
 
 // A clockKind is a kind of gate that time may open. The gate opens at the first event after the instant that next
 // returns.
 type clockKind interface {
-	// passed lets sub-queues try again because time has passed. next is the next instant at which that may happen, or
-	// zero.
+	// The method passed lets sub-queues try again because time has passed. The method next returns the next instant at
+	// which that may happen, or zero.
 	passed()
 	next() (at time.Time, may bool)
 }
@@ -71,8 +71,9 @@ func (openKind) ofKey(cluster.Key) []why.Gate         { return nil }
 
 // placer is the part of a backfill rule that the gates need.
 type placer interface {
-	// node finds a node for the next task of a sub-queue; job is the job at its head. The windows must let the task run
-	// there up to its time limit (site.mayUse), and a gang needs all its nodes. reserve.find ensures both.
+	// node finds a node for the next task of a sub-queue. The argument job is the job at the head of that sub-queue.
+	// The windows must let the task run there up to its time limit (site.mayUse), and a gang needs all its nodes.
+	// reserve.find ensures both.
 	node(h *gates, at subRef, job int64) (cluster.NodeID, bool)
 	// reopen lets sub-queues without room try again after room has become free.
 	reopen(h *gates)

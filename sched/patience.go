@@ -65,8 +65,8 @@ func (p *patience) find(job int64) (i int, known bool) {
 	return len(p.of), false
 }
 
-// looked records that a step has found a first job. alone means that it is the only first job; otherwise it is a
-// further one, with another window.
+// looked records that a step has found a first job. The flag alone means that it is the only first job; otherwise it
+// is a further one, with another window.
 func (p *patience) looked(job int64, alone bool) {
 	for i := range p.of {
 		t := &p.of[i]

@@ -37,7 +37,8 @@ type backfilling struct {
 	looks    lookups
 	keep     keeper // conservative
 
-	// unfinished means that the last step ended at its limits; events is its event number.
+	// The flag unfinished means that the last step ended at its limits. The field events is the event number
+	// of that step.
 	unfinished bool
 	events     uint64
 

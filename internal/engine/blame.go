@@ -96,8 +96,8 @@ func (f faults) acquit(job int64) {
 	}
 }
 
-// countRefused counts an attempt that did not begin against its node, unless its job is the reason. reported is the
-// outcome before the engine decided about it. The run is nil if it was unknown.
+// countRefused counts an attempt that did not begin against its node, unless its job is the reason. The argument
+// reported is the outcome before the engine decided about it. The run is nil if it was unknown.
 func countRefused(s *State, r *liveRun, o, reported queue.Outcome, now time.Time) {
 	switch {
 	case o.Refused == queue.RefusedJob && o.Final && o.NotFound:
