@@ -75,9 +75,9 @@ type entry struct {
 type stage int
 
 const (
-	free    stage = iota // not yet
-	charged              // it decays
-	running              // in full
+	free    stage = iota // the charge does not count yet
+	charged              // the charge decays
+	running              // the charge counts in full
 )
 
 // New returns an empty book. The caller must not change the settings afterwards.

@@ -40,7 +40,7 @@ type Job struct {
 	Rates    []string
 
 	Limit      time.Duration // time limit of each task; 0 is that of the pool, or none; see [NoLimit]
-	Begin      time.Time     // not before
+	Begin      time.Time     // no task starts before this instant
 	Retries    int           // further attempts for a task that failed
 	Backoff    time.Duration // pause before the second attempt; it doubles each time, up to an hour; 0: 5 seconds
 	Array      string        // indices such as 0-99 or 1,4,7-9:2; default: one task without index

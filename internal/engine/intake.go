@@ -57,7 +57,7 @@ func (in *Intake) SubmitWith(ctx context.Context, jobs []queue.Job, o SubmitOpti
 		}
 	}
 	err := submitSettled(ctx, own, out, in.Store.Submit)
-	done(out) // also for jobs that were added before an error
+	done(out) // this includes jobs that were added before an error
 	if err != nil {
 		return nil, err
 	}
