@@ -12,9 +12,9 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Cron submits a job whenever a cron schedule is due, in the time zone of this process: "0 3 * * *" is every night at
-// three, "@hourly" every full hour, "*/10 * * * * *" with six fields every ten seconds. The function job receives the
-// instant.
+// Cron submits a job whenever a cron schedule is due, in the time zone of this process. "0 3 * * *" is every night at
+// three, "@hourly" is every full hour, and "*/10 * * * * *", with six fields, is every ten seconds. The function job
+// receives the instant.
 //
 // When clocks change, "30 2 * * *" is still due once a day. On a day without half past two, it is due at the change. On
 // a day with two of them, it is due at the first. "@hourly" and "*/20 * * * *" continue through the change. Cron

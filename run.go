@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Run runs jobs until ctx ends. Then it takes no more tasks, and gives the running handlers the grace period. It
-// cancels the contexts of the handlers that still run after that, and returns when they have returned; their tasks
+// Run runs jobs until ctx ends. Then it takes no more tasks, and gives the running handlers the grace period. After
+// that, it cancels the contexts of the handlers that still run, and returns when these have returned; their tasks
 // will run again. If the store does not answer then, Run waits at most a few seconds. Tasks whose result it could not
 // report run again. An App runs only once: Run after Run or [App.Start] is an error.
 func (a *App) Run(ctx context.Context) error {

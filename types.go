@@ -69,7 +69,7 @@ var (
 	ErrUnavailable = queue.ErrUnavailable
 )
 
-// The parts of an [App], for a program that needs one of them alone.
+// The parts of an [App], for a program that needs only one of them.
 type (
 	// Client submits jobs to a store, asks about them and changes them.
 	Client = engine.Client

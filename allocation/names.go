@@ -13,7 +13,8 @@ func FormerPath(path, user string) string {
 }
 
 // Stale reports whether the tree names a user's pool by its former path, and not by its own. A pool with children
-// belongs to no user, so it is not stale; neither is the pool default, which takes all users as before.
+// belongs to no user, so it is not stale. The pool "default" is not stale either, because it takes all users as
+// before.
 func (c *Config) Stale(was, own string) bool {
 	if was == own || was == share.DefaultPool {
 		return false

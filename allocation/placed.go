@@ -57,9 +57,9 @@ func originOf(j *queue.Job) share.Origin {
 	return share.Origin{User: j.User, Group: j.Group, Kind: j.Kind, Requestor: j.Requestor}
 }
 
-// OnlyNamed reports whether a user who is no administrator can submit nowhere unless a pool has the user's name: there
-// is no placement rule and no pool default, jobs may not name new pools, and access.pools opens no pool. Lists of users
-// and groups who may submit count as open: whoever wrote them decided who is left out.
+// OnlyNamed reports whether a user who is no administrator can submit nowhere unless a pool has the user's name. That
+// is so if there is no placement rule and no pool default, jobs may not name new pools, and access.pools opens no pool.
+// Lists of users and groups who may submit count as open: whoever wrote them decided who is left out.
 func (c *Config) OnlyNamed() bool {
 	if !c.Closed || c.PlacementRules != nil || c.leastLoaded() != "" || c.Sched.Root.Find(share.DefaultPool) != nil {
 		return false

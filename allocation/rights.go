@@ -113,9 +113,9 @@ func (c *Config) usable(j *queue.Job, n Naming) (some []string, more int) {
 	return some, more
 }
 
-// whose sets own if the pool of a job is its user's own: the configuration names the pool after the user, or sends
-// the user's jobs there regardless of their kind and requestor. (Users choose kind and requestor, so these prove
-// nothing.) It sets others if the pool is another user's own.
+// whose reports whether the pool of a job is the own pool of the job's user, or the own pool of another user. A pool
+// is a user's own if the configuration names it after the user, or sends the user's jobs there regardless of kind and
+// requestor. (Users choose kind and requestor, so these prove nothing.)
 func (c *Config) whose(j *queue.Job) (own, others bool) {
 	plain := queue.Job{User: j.User, Group: j.Group, Requestor: j.User}
 	placed := plain

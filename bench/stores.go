@@ -147,8 +147,8 @@ func middle(sorted []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// turn lets the claimers of one entrant work for a while: each submits a batch, claims one and ends it, again
-// and again, so that the number of waiting jobs stays the same.
+// turn lets the claimers of one entrant work for a while. Each submits a batch, claims a batch and ends it,
+// again and again, so that the number of waiting jobs stays the same.
 func (s *stores) turn(ctx context.Context, e *entrant, c condition) (round, error) {
 	runtime.GC()
 	var jobs atomic.Int64

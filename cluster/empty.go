@@ -59,7 +59,7 @@ type Lack struct {
 }
 
 // Lacks returns the resources that no node has enough of; nodes that are down do not count. The list may be empty
-// although no node suits the task: if each resource suffices on some node but no node has enough of all, or if no
+// although no node suits the task. Either each resource suffices on some node but no node has enough of all, or no
 // node satisfies the label constraint.
 func (e Empty) Lacks(s Key) (out []Lack) {
 	for i, need := range e.requests.all[s].need {
@@ -96,9 +96,9 @@ func (e Empty) Ever(a Amounts, must Constraint) bool {
 	return false
 }
 
-// Holds is the largest number of tasks with this request that one server could run at the same time if no other
-// task ran, and the largest number of suitable nodes at one server. All known nodes count, whatever their state.
-// Like [Empty.Ever] it does not store the request.
+// Holds returns two maxima over the servers. The first is the number of suitable nodes at one server. The second
+// is the number of tasks with this request that one server could run at the same time if no other task ran. All
+// known nodes count, whatever their state. Like [Empty.Ever] it does not store the request.
 func (e Empty) Holds(a Amounts, must Constraint) (nodes int, tasks int64) {
 	need := e.resources.asked(a)
 	if e.fleet.served {

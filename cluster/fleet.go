@@ -2,8 +2,8 @@ package cluster
 
 import "slices"
 
-// fleet has the nodes. Each node is in a class, with equal nodes, and in a group, with the nodes of the class that
-// have equal free resources, so that a search need not visit all nodes.
+// fleet has the nodes. Each node is in a class of equal nodes, and within it in a group of nodes with equal free
+// resources. So a search need not visit all nodes.
 type fleet struct {
 	nodes   []Node
 	units   int64     // free on the nodes that are up

@@ -29,8 +29,8 @@ func (r Kept) Release() {
 	k.ids = k.ids[:0]
 }
 
-// Place is [Cluster.Place] for tasks behind the job that the room is kept for: it prefers nodes with kept room for
-// which the function ok returns true, and otherwise takes any other node.
+// Place is [Cluster.Place] for tasks behind the job that the room is kept for. It prefers nodes with kept room for
+// which the function ok returns true. If there is none, it takes any other node.
 func (r Kept) Place(s Key, ok func(NodeID) bool) (NodeID, bool) {
 	f, req := &r.c.fleet, &r.c.requests.all[s]
 	if len(f.nodes) == 1 {
@@ -48,7 +48,7 @@ func (r Kept) Place(s Key, ok func(NodeID) bool) (NodeID, bool) {
 	return f.placeBesides(req)
 }
 
-// placeBesides is place on nodes without kept room.
+// placeBesides does the same as place, but only on nodes without kept room.
 func (f *fleet) placeBesides(req *request) (NodeID, bool) {
 	if len(f.kept.ids) == 0 {
 		return f.place(req)

@@ -36,7 +36,7 @@ type request struct {
 	scarce  int    // nodes are compared by this resource
 	version uint32 // of the classes when both were computed
 	failed  int    // it had room on no node before this entry of the log; -1 is unknown
-	// failedBesides is the same for the nodes without kept room.
+	// The field failedBesides is the same as failed, but only for the nodes without kept room.
 	failedBesides int
 }
 
@@ -67,8 +67,8 @@ type requests struct {
 	of  map[string]Key
 }
 
-// number returns the key of a request, and stores the request if it is new. version is the version of the classes
-// of nodes.
+// number returns the key of a request, and stores the request if it is new. The argument version is the version
+// of the classes of nodes.
 func (s *requests) number(need Vector, a Ask, version uint32) Key {
 	req := request{need: need, must: a.Must, window: a.Window, failed: -1, failedBesides: -1, version: version - 1}
 	if a.Gang > 1 {

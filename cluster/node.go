@@ -10,7 +10,7 @@ type State uint8
 const (
 	Up          State = iota // takes tasks
 	Drain                    // finishes its running tasks and takes no new ones
-	Down                     // not heard of
+	Down                     // has not been heard from
 	Maintenance              // like Drain: under repair, and coming back
 	Elsewhere                // takes tasks from another scheduler only
 )

@@ -7,9 +7,9 @@ import (
 // Plan is the free capacity of each node over time, if tasks end as planned and reservations are used. The caller
 // chooses the unit of instants, which are integers; room taken up to [Forever] never comes back.
 //
-// Each node has an array of steps, because a reservation reads many neighboring steps and changes few (Feitelson
-// and Weil, "Utilization and predictability in scheduling the IBM SP2 with backfilling", IPPS 1998, keep the same
-// profile as a list).
+// Each node has an array of steps, because a reservation reads many neighboring steps and changes few. (Feitelson
+// and Weil keep the same profile as a list: "Utilization and predictability in scheduling the IBM SP2 with
+// backfilling", IPPS 1998.)
 type Plan struct {
 	c      *Cluster
 	lines  []timeline // by node
@@ -25,8 +25,8 @@ type timeline struct {
 	lent bool    // a clone of the plan reads it, too: copy it before changing it
 }
 
-// NewPlan returns the plan of an empty cluster from now on. common has the amounts that belong to no node, such as
-// licenses, as the caller numbers them.
+// NewPlan returns the plan of an empty cluster from now on. The argument common has the amounts that belong to no
+// node, such as licenses, as the caller numbers them.
 func (c *Cluster) NewPlan(now int64, common Vector) *Plan {
 	p := &Plan{c: c, lines: make([]timeline, len(c.fleet.nodes)), now: now}
 	for i := range c.fleet.nodes {

@@ -83,9 +83,9 @@ func (p *Plan) changesOn(id NodeID, req *request, most int, length, from, before
 	return to
 }
 
-// changes appends the changes on one node. A task that begins at t runs through the steps from the step of t to the
-// last step before t+length, and the narrowest of these steps decides. low has the steps that are narrower than all
-// later steps, in ascending order.
+// changes appends the changes on one node. A task that begins at t runs through all steps between the step of t and
+// the last step before t+length, and the narrowest of these steps decides. The list low has the steps that are
+// narrower than all later steps, in ascending order.
 func (l *timeline) changes(need Vector, most int, length, from, before int64, to []change) []change {
 	type narrow struct{ step, tasks int }
 	var low []narrow

@@ -21,8 +21,8 @@ func (c *Cluster) Window(s Key) string { return c.requests.all[s].window }
 // Keys is the number of keys that have been given out.
 func (c *Cluster) Keys() int { return len(c.requests.all) }
 
-// Gang is the number of tasks with the key that start at the same moment, 1 if each starts by itself. spread means
-// that each needs a separate node.
+// Gang is the number of tasks with the key that start at the same moment, 1 if each starts by itself. The result
+// spread means that each needs a separate node.
 func (c *Cluster) Gang(s Key) (tasks int, spread bool) {
 	req := &c.requests.all[s]
 	return int(max(1, req.gang)), req.spread

@@ -153,8 +153,8 @@ type access struct {
 	boundless bool // windows do not affect it, and tasks do not use up its room
 }
 
-// Open is the first time span, not before from, in which the windows leave the node open to tasks that request the
-// window, or none; begin is Forever if there is none.
+// Open is the first time span, not before the instant from, in which the node's windows leave it open to tasks
+// that request the given window, or no window. If there is no such span, begin is Forever.
 func (a *access) Open(window string, from int64) (begin, end int64) {
 	if a.boundless || len(a.windows) == 0 && window == "" {
 		return from, Forever
@@ -177,9 +177,9 @@ func (a *access) opens(window string, now int64) bool {
 	return begin <= now
 }
 
-// openings is the first time span, not before from, in which the node is open to such tasks. It returns the
-// beginning and the end of the span, and a third instant, which is at most the argument before: tasks of the given
-// length that fit into the span begin before this instant.
+// openings is the first time span, not before the instant from, in which the node is open to such tasks. The
+// results begin and end are the bounds of the span. The result "last" is at most the argument "before": tasks of
+// the given length that fit into the span begin before the instant "last".
 func (a *access) openings(window string, length, from, before int64) (begin, last, end int64) {
 	begin, end = a.Open(window, from)
 	if last = before; end < Forever {

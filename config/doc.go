@@ -7,7 +7,8 @@
 // reader, the suggestions, [Config.YAML], [Schema] and [Reference] are made from these tables.
 //
 // The YAML library parses the text (document.go); its nodes know their places. Scalars stay text until a field decides
-// their kind: 0660 means something else to socket_mode than to weight. The package refuses, with their place, parts of
-// YAML that a configuration does not need (merge keys, tags, directives, a second document) and aliases that expand to
-// more than the limit. It translates the library's errors into the terms of a configuration (syntax.go).
+// their kind: 0660 means something else to socket_mode than to weight. The package refuses parts of YAML that a
+// configuration does not need (merge keys, tags, directives, a second document), and aliases that expand to more than
+// the limit. The error names the place. It translates the library's errors into the terms of a configuration
+// (syntax.go).
 package config

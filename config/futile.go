@@ -94,7 +94,8 @@ func (f *futile) policy(n *node, p *share.Pool, who string) {
 
 // unread warns of settings that the policies above a pool do not read, such as weights under fifo. It also warns of
 // pools whose own policy defeats the order of a multifactor policy above, because multifactor compares jobs and not
-// pools. divides is the policy of p. ranks names the topmost pool above p with the policy multifactor, or is empty.
+// pools. The argument divides is the policy of p. The argument ranks names the topmost pool above p with the policy
+// multifactor, or is empty.
 func (f *futile) unread(n *node, p *share.Pool, who, divides, ranks string) {
 	if divides == "multifactor" && ranks == "" {
 		ranks = who

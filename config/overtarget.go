@@ -16,7 +16,8 @@ type overTargets struct {
 	out      []string
 }
 
-// overTargets returns the descriptions of such pools. capacity is the total amount of all nodes.
+// overTargets returns the descriptions of such pools. The argument capacity is the total amount of
+// all nodes.
 func (c *Config) overTargets(capacity map[string]int64) []string {
 	unit := cmp.Or(c.Shares.Sched.Unit, sched.DefaultUnit)
 	o := overTargets{unit: unit, capacity: capacity[unit]}

@@ -146,7 +146,7 @@ func (c *Config) Reweighable(pool string) bool {
 	return w.pool(c.root, pool, "1") == nil
 }
 
-// Weight returns the weight that the text gives a pool; named reports whether it gives one.
+// Weight returns the weight that the text gives a pool. The second result reports whether the text gives one.
 func (c *Config) Weight(pool string) (weight float64, named bool) {
 	n := c.root
 	for part := range strings.SplitSeq(pool, "/") {

@@ -42,7 +42,7 @@ type kind[V any] struct {
 	show   func(V) *node
 }
 
-// of makes a field of kind k; at returns where its value is kept.
+// The function "of" makes a field of kind k. The argument "at" returns the place where its value is kept.
 func of[T, V any](name, def, doc string, k kind[V], at func(*T) *V) field {
 	return field{
 		name: name, def: def, doc: doc, word: k.word, standard: standard(name, def), schema: k.schema,

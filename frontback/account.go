@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// account holds the amounts of one group: the charges of waiting jobs, which decay; those of running jobs,
-// which count in full; and the service that ended jobs received, which decays again.
+// account holds the amounts of one group. The charges of waiting jobs decay. The charges of running jobs
+// count in full. The service that ended jobs received decays again.
 type account struct {
 	name     string
 	fraction float64 // its share among the fair-share groups

@@ -68,16 +68,16 @@ type entry struct {
 	group  string
 	charge float64
 	stage  stage
-	since  time.Time // in stage charged: when the charge counts from
+	since  time.Time // in the stage "charged": when the charge counts from
 }
 
 // stage is how the charge of a job counts.
 type stage int
 
 const (
-	free    stage = iota // not yet
-	charged              // it decays
-	running              // in full
+	free    stage = iota // the charge does not count yet
+	charged              // the charge decays
+	running              // the charge counts in full
 )
 
 // New returns an empty book. The caller must not change the settings afterwards.

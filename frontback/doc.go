@@ -1,6 +1,6 @@
 // Package frontback decides where a job goes in a queueing system (QS) that others run: to the front or to
-// the back, so that groups receive their fractions of a benefit, or above both if the job belongs to a
-// priority group ("Generic Fair Share Scheduling Using Priority-Based Queuing").
+// the back, so that groups receive their fractions of a benefit. A job of a priority group goes above both.
+// ("Generic Fair Share Scheduling Using Priority-Based Queuing".)
 //
 // The rule of the source, for a job j of the fair-share group g:
 //

@@ -49,8 +49,8 @@ func sumOf(parts []int64) (sum int64) {
 }
 
 // proportions converts loads to whole numbers in the same proportions, as written in decimal: 12.5 and 37.5 become
-// 125 and 375. It keeps up to twelve digits of their sum, so that 0.1 + 0.2 is 0.3, but no more digits than keep
-// the product of the sum and the argument most below 2^62.
+// 125 and 375. It keeps up to twelve digits of their sum, so that 0.1 + 0.2 is 0.3. But it keeps so few digits that
+// the product of the sum and the argument "most" stays below 2^62.
 func proportions(loads []float64, most int64) []int64 {
 	sum := 0.0
 	for _, l := range loads {

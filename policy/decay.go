@@ -16,13 +16,13 @@ import (
 //
 //	priority = share - used        largest first
 //
-// share is the child's fraction of its siblings' weights. At the root, used is the child's service as a fraction of all
-// that the cluster could have given; below the root, as a fraction of the service of the pool above. If used were a
-// fraction of the cluster there too, the usage of a small pool's children would be negligible beside their shares, and
-// the child with the largest share would receive everything. Service counts by days: used(today) + f used(yesterday) +
-// f^2 used(the day before) + ..., over 7 days with f = 0.7; running tasks count with their service so far. Both numbers
-// are settings. With half_life, used is instead the decayed usage as a fraction of all that the cluster could have
-// given, decayed equally.
+// share is the child's fraction of its siblings' weights. At the root, "used" is the child's service as a fraction of
+// all service that the cluster could have given. Below the root, it is the child's service as a fraction of the service
+// of the pool above. If it were a fraction of the cluster there too, the usage of a small pool's children would be
+// negligible beside their shares. Then the child with the largest share would receive everything. Service counts by
+// days: used(today) + f used(yesterday) + f^2 used(the day before) + ..., over 7 days with f = 0.7; running tasks count
+// with their service so far. Both numbers are settings. With half_life, used is instead the decayed usage as a fraction
+// of all that the cluster could have given, decayed equally.
 //
 // The formula of the source multiplies the usage by the share, but its example does not. Both are available:
 // scale_by_share is the formula, and the default is the example. Of equal priorities the larger share goes first, as in

@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/why/replay"
 )
 
-// deficitPolicy serves the child with the largest deficit first (HADOOP-3746): the child whose received service is
-// furthest behind the service that an ideal scheduler would have given it since it came.
+// deficitPolicy serves the child with the largest deficit first (HADOOP-3746). This is the child whose received
+// service is furthest behind the service that an ideal scheduler would have given the child since it came.
 //
 //	key = (received - ideal) / capacity        smallest first
 //

@@ -12,19 +12,20 @@ import (
 //	key = used / (total * weight)        smallest first
 //
 // The running tasks in and below a child use a part of each resource of the nodes that take tasks. The largest of
-// these parts is its dominant share, and that resource is its dominant resource: used is the amount that the child
-// uses of it, total the amount that the nodes have. So a user who needs memory and a user who needs processors each
-// get equally large parts.
+// these parts is its dominant share, and that resource is its dominant resource. Of this resource, "used" is the
+// amount that the child uses, and "total" is the amount that the nodes have. So a user who needs memory and a user
+// who needs processors each get equally large parts.
 //
 // Only running tasks count; past usage does not. The tree is served from the top, and a pool with child pools is
-// compared by what its children hold together. Children with equal keys take turns by their weights: otherwise the
-// older of two children that compete for one slot would get it every time, because their keys are equal whenever it
-// is free.
+// compared by what its children hold together. Children with equal keys take turns by their weights. Otherwise the
+// older of two children that compete for one slot would get that slot every time, because their keys are equal
+// whenever it is free.
 //
-// Example, from the paper: nine processors and 18 GB; a's tasks take one processor and 4 GB, b's three and 1 GB. a
-// starts first, by age, and has 4 of 18 GB, 0.22. b has 0, so b starts, and has 3 of 9 processors, 0.33. Then a
-// starts (8 of 18 GB, 0.44), b (6 of 9 processors, 0.67), and a (12 of 18 GB, 0.67). Now nothing fits: three tasks
-// of a and two of b run, and both have two thirds of their dominant resource.
+// Example, from the paper: there are nine processors and 18 GB. Each task of a takes one processor and 4 GB, and
+// each task of b takes three processors and 1 GB. a starts first, by age, and has 4 of 18 GB, 0.22. b has 0, so b
+// starts, and has 3 of 9 processors, 0.33. Then a starts (8 of 18 GB, 0.44), b (6 of 9 processors, 0.67), and a (12
+// of 18 GB, 0.67). Now nothing fits: three tasks of a and two of b run, and both have two thirds of their dominant
+// resource.
 type drfPolicy struct{}
 
 var drf = why.NewFormula("drf", "used / (total * weight)", "smallest first",

@@ -12,15 +12,15 @@ import (
 //
 //	key = joined + (served + expected) / weight        smallest first
 //
-// served is the service received since the child joined the comparison, decayed, in slot-seconds; a running task
-// counts with the service that it has received so far. expected is the service that the running tasks will probably
-// still receive: for each task its width times the mean length of past tasks of its leaf pool. joined is the level
-// at which the child entered.
+// Here "served" is the service received since the child joined the comparison, decayed, in slot-seconds; a running task
+// counts with the service that it has received so far. The term "expected" is the service that the running tasks will
+// probably still receive: for each task its width times the mean length of past tasks of its leaf pool. The term
+// "joined" is the level at which the child entered.
 //
 // A child that comes back after an absence enters at the level, joined + served / weight, of the least served child
-// that is next in order, so that absence earns no credit (as in start-time fair queueing; Goyal, Vin and Cheng,
-// SIGCOMM 1996). The level counts received service only, not expected service. Of equal keys the larger weight goes
-// first, then the older pool.
+// that is next in order. So absence earns no credit (as in start-time fair queueing; Goyal, Vin and Cheng, SIGCOMM
+// 1996). The level counts received service only, not expected service. Of equal keys the larger weight goes first, then
+// the older pool.
 //
 // Example: weights a 1, b 3, tasks of 10 s, all waiting from the start, four slots. The keys are 0 and 0: b starts
 // first, by weight. Then b expects 10, so its key is 10/3 = 3.33 against 0: a starts. Then a has 10 against 3.33, and

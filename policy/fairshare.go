@@ -21,8 +21,8 @@ type Association struct {
 
 func (a *Association) user() bool { return len(a.Kids) == 0 }
 
-// FairShares ranks the users of a tree by level_fs, in the order in which the policy fairtree serves them: the
-// first gets the fair share 1, the last 1 / users, and tied users get the same.
+// FairShares ranks the users of a tree by level_fs, in the order in which the policy fairtree serves them. The
+// first user gets the fair share 1, the last one 1 / users, and tied users get the same fair share.
 //
 // The children of tied accounts are ranked as if they had one parent. With slurm they are ranked as Slurm's program
 // does: the oldest account is ranked first, and the first child of the next account ties with the last ranked user.

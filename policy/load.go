@@ -15,9 +15,8 @@ import (
 //
 // A class is entitled to its load percentage of all slots, its target. In entitlement rounds, free slots are
 // divided among the classes that are below their target and have tasks waiting, in proportion to the difference.
-// Slots that are still free are loaned: the slots on loan and the free slots together are divided by the load
-// percentages of the classes with tasks waiting, and each class gets the part of its loan that it does not have
-// yet.
+// Slots that are still free are loaned. The slots on loan and the free slots together are divided by the load
+// percentages of the classes with tasks waiting. Each class gets the part of its loan that it does not have yet.
 //
 // A single slot therefore goes to the child with the smallest key:
 //
@@ -28,8 +27,8 @@ import (
 // in rounds, with the same numbers.
 //
 // A class with load 0% gets the slots that no other class can use. Parts are rounded to whole slots by largest
-// remainder. If a class has fewer tasks waiting than its part, all parts are rounded down and the rest is divided
-// in the next round, until less than one slot per class is left, which is divided by largest remainder. Of equal
+// remainder. If a class has fewer tasks waiting than its part, all parts are rounded down, and the rest is divided
+// in the next round. When less than one slot per class is left, the rest is divided by largest remainder. Of equal
 // remainders the larger load goes first, then the older class.
 //
 // rounding scoot rounds as Scoot does (see scoot.go), and never serves a load of 0%.

@@ -11,8 +11,8 @@ type Accountant interface {
 	// and the counters of the pool.
 	Usage(ctx context.Context) (Accounts, error)
 	// Balance calls f for the jobs as [Store.Snapshot] does, unless f is nil, and returns the usage of pools. Both show
-	// the moment of the cursor: an attempt is either running, and its end comes with the changes after the cursor, or
-	// it is in the accounts, and its end does not come.
+	// the moment of the cursor. If an attempt is running, its end comes with the changes after the cursor. If it is in
+	// the accounts, its end does not come.
 	Balance(ctx context.Context, f func(Change) error) (Balance, error)
 	// SetHalfLife sets the half-life of usage from now on; with 0 usage does not decay.
 	SetHalfLife(ctx context.Context, halfLife time.Duration) error

@@ -13,10 +13,11 @@ type Alteration struct {
 	// Limit is the new time limit, for Limit: [NoLimit] for none, 0 for the limit of the pool. For Move a client fills
 	// it in.
 	Limit time.Duration
-	// Waiting, for Cancel, cancels only the waiting tasks: running tasks continue, and are not tried again if they fail.
+	// Waiting, for Cancel, cancels only the waiting tasks. Running tasks continue, and are not tried again if they
+	// fail.
 	Waiting bool
 	Cause   string // why, in words
-	// By is the user who asks for the change, and Admin reports whether that user is an administrator: only an
+	// By is the user who asks for the change, and Admin reports whether that user is an administrator. Only an
 	// administrator releases a hold that an administrator put on another user's job. If By is empty, the program itself
 	// asks for the change, and may do everything.
 	By    string

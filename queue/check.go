@@ -166,7 +166,7 @@ func (j *Job) checkGang() error {
 	return nil
 }
 
-// The abilities of a node are counted like its resources: an agent offers unlimited exec, a program with a handler for
+// The abilities of a node are counted like its resources. An agent offers unlimited exec, a program with a handler for
 // kind k offers unlimited handler.k, and every task requests one of these. Therefore no task goes to a node that cannot
 // run it.
 const (

@@ -40,12 +40,12 @@ type Job struct {
 	Rates    []string
 
 	Limit      time.Duration // time limit of each task; 0 is that of the pool, or none; see [NoLimit]
-	Begin      time.Time     // not before
+	Begin      time.Time     // no task starts before this instant
 	Retries    int           // further attempts for a task that failed
 	Backoff    time.Duration // pause before the second attempt; it doubles each time, up to an hour; 0: 5 seconds
 	Array      string        // indices such as 0-99 or 1,4,7-9:2; default: one task without index
 	MaxRunning int           // tasks at once; 0 is no limit
-	// Gang is the number of tasks that start at the same moment, or not at all: they are numbered from 0, and end or
+	// Gang is the number of tasks that start at the same moment, or not at all. They are numbered from 0, and end or
 	// wait again together. 0 and 1 mean no gang. A gang has no Array.
 	Gang int
 	// Spread puts each task of the gang on a different node; otherwise several may share one.
@@ -168,7 +168,8 @@ type Task struct {
 	// Queued: the attempt has waited in another queueing system since Started, or ended there without having begun; see
 	// [Progress].
 	Queued bool
-	// NoRetry: the task is not tried again if it fails, because the waiting tasks of its job were canceled while it ran.
+	// NoRetry means that the task is not tried again if it fails, because the waiting tasks of its job were canceled
+	// while it ran.
 	NoRetry bool
 	Alone   bool // ended as Cancelled without a cancel of its job: no [VerbUncancel] brings it back
 	// Charge is what the current or last attempt is charged each second; 0 means the amount of the unit that the task

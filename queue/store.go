@@ -16,9 +16,9 @@ import (
 // beside the results is about the call as a whole, and then nothing was changed.
 type Store interface {
 	// Submit adds jobs and returns the id of each. Ids grow and are never reused. A job with a Key that the same user
-	// used before is not added: Submit returns the id of the first job, with Existing set, or [ErrKeyUsed] if their
-	// digests differ, see [Job.Digest]. An item's error is [ErrInvalid] or, for an unknown dependency, [ErrNotFound];
-	// the other items are still added.
+	// used before is not added. Submit then returns the id of the first job, with Existing set, or [ErrKeyUsed] if the
+	// digests of the two jobs differ, see [Job.Digest]. An item's error is [ErrInvalid] or, for an unknown dependency,
+	// [ErrNotFound]; the other items are still added.
 	Submit(ctx context.Context, jobs []*Job) ([]Submission, error)
 
 	// Lease leases one waiting task for each want to the holder, until ttl from now. A task of the wanted job must
@@ -49,14 +49,14 @@ type Store interface {
 	// holder as lost. The tasks wait again, unless they were lost too often. It returns the attempts that it ended.
 	//
 	// A gang continues only as a whole: once one of its attempts ends without success, the feed tells the holders of
-	// the others to stop. When the last attempt has ended, by any call and in any way, the first end decides: either
+	// the others to stop. When the last attempt has ended, by any call and in any way, the first end decides. Either
 	// all tasks of the job wait again, including successful ones, or the job is over. Attempts, failures and losses are
 	// counted once for the whole gang.
 	Expire(ctx context.Context, holder string) ([]Ref, error)
 
 	// StopRuns marks running attempts as stopped early by the scheduler and records the reasons. They still run: the
-	// feed tells their holders to stop them, and so does a snapshot. When such an attempt ends as Cancelled its task
-	// waits again at once, and the attempt does not count toward the job's retries; an attempt that succeeds or fails
+	// feed tells their holders to stop them, and so does a snapshot. When such an attempt ends as Cancelled, its task
+	// waits again at once, and the attempt does not count toward the job's retries. An attempt that succeeds or fails
 	// first keeps that result. An item's error is [ErrStaleAttempt] if the attempt is over. StopRuns changes nothing
 	// about an attempt that is already being stopped.
 	StopRuns(ctx context.Context, stops []Stopped) ([]error, error)
@@ -72,10 +72,10 @@ type Store interface {
 	// [VerbUncancel] undoes a cancellation, and nothing else: waiting tasks that it canceled wait again, and tasks that
 	// it stopped wait for another attempt. Tasks that succeeded or failed keep that result. In a gang all tasks wait
 	// again, or none if one failed. Holds and dependencies stay. While tasks are still being stopped, the tasks that
-	// had waited wait again at once, the others as soon as they have stopped; a task that ends by itself first keeps
-	// its result. Jobs that depended on this one and were canceled with it come back too, unless another dependency has
-	// ended so that they could never start. The change is refused if the job was not canceled, if all its tasks ended
-	// by themselves, or if it could never start.
+	// had waited wait again at once. The other tasks wait again when they have stopped. A task that ends by itself
+	// first keeps its result. Jobs that depended on this one and were canceled with it come back too, unless another
+	// dependency has ended so that they could never start. The change is refused if the job was not canceled, if all
+	// its tasks ended by themselves, or if it could never start.
 	//
 	// The changes are made in order, except that a job to be uncanceled comes after its dependencies. If a change has
 	// already been made as an effect of another one, that is not an error.
@@ -113,10 +113,10 @@ type Want struct {
 	Nodes []string
 	// Charge is what each task is charged each second until it ends; 0 means the amount of the unit that it takes.
 	Charge float64
-	// Else lists alternates, jobs of one task each, the best first: if the wanted job cannot be leased, the store
-	// leases the first alternate that can be leased and that no other want asks for. It ignores Else if the wanted job
-	// has several tasks and has not ended. Any two wants of a call either have the same list, and then differ only in
-	// the job, or lists without a common job.
+	// Else lists alternates, jobs of one task each, the best first. If the wanted job cannot be leased, the store
+	// leases the first alternate that can be leased and that no other want asks for. The store ignores Else if the
+	// wanted job has several tasks and has not ended. Any two wants of a call either have the same list, and then
+	// differ only in the job, or lists without a common job.
 	Else []int64
 	// Rates are the rates under which the start of each task counts. The store keeps their state and takes the tokens
 	// together with the lease.
@@ -126,8 +126,8 @@ type Want struct {
 	Holds []sched.Held
 }
 
-// Grant is the answer to a want: a lease, possibly of a job in Else; or the leases of a gang by task index; or else the
-// number of tasks of the wanted job that wait now.
+// Grant is the answer to a want. It holds a lease, possibly of a job in Else, or the leases of a gang by task index.
+// Without these it holds the number of tasks of the wanted job that wait now.
 type Grant struct {
 	Lease   *Lease
 	Gang    []*Lease

@@ -60,8 +60,8 @@ func TokenFile(path string) Option {
 	}
 }
 
-// Dial returns a client of the server with the socket at path. On each connection, before it sends anything, it asks
-// the operating system which user runs the server. It accepts only root, the user of this process, and the user of
+// Dial returns a client of the server with the socket at path. On each connection, before the client sends anything, it
+// asks the operating system which user runs the server. It accepts only root, the user of this process, and the user of
 // [ServerUser]. To reach a server on another machine, forward its socket with ssh: ssh -N -L
 // ./lab.sock:/run/fairlead/fairlead.sock lab1.
 func Dial(path string, all ...Option) (*Client, error) {

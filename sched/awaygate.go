@@ -7,9 +7,9 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// awayGate holds back, in previews and evidence only, the jobs that no node could run at present even if it were empty,
-// because the suitable nodes are drained, in maintenance or down. Such a job waits for room, and a preview has room for
-// every job. Without this gate, the job would seem to go before others for as long as the nodes are away.
+// awayGate holds back the jobs that no node could run at present even if it were empty, because the suitable nodes are
+// drained, in maintenance or down. It does so in previews and evidence only. Such a job waits for room, and a preview
+// has room for every job. Without this gate, the job would seem to go before others for as long as the nodes are away.
 type awayGate struct {
 	openKind
 	h      *gates

@@ -131,8 +131,8 @@ func (h *gates) lookAgain() {
 	h.tryAgain(all)
 }
 
-// firstAgain keeps room for the same job as in the last step, if it is still the first: it still waits and finds no
-// room, and no job has come before it. firstAgain reports whether it kept the room.
+// firstAgain keeps room for the same job as in the last step, if this job is still the first. That is so if it still
+// waits and finds no room, and no job has come before it. firstAgain reports whether it kept the room.
 func (h *gates) firstAgain() bool {
 	b := &h.reserve.backfill
 	last := b.last

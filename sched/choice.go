@@ -95,7 +95,7 @@ func (e *choice) tied(in *inner, o *order, at *Setting, i int, best int32, t *wh
 	return best
 }
 
-// goesBefore reports whether child A goes before child B. The flag same means that the two have equal drift. Only
+// goesBefore reports whether child A goes before child B. The flag "same" means that the two have equal drift. Only
 // then can goesBefore compare their numbers Fixed.
 func goesBefore(a *why.Terms, idA int32, b *why.Terms, idB int32, same bool) bool {
 	switch {
@@ -153,8 +153,8 @@ func (e *choice) rivalIn(in *inner, o *order, leader, found int32, at *Setting, 
 	return id
 }
 
-// Under a [Merger], tied children that have children of their own go in the order of these: the first child of each
-// is compared as if all had the same parent.
+// Under a [Merger], tied children that have children of their own go in the order of those. The first child of each
+// is compared as if all these first children had the same parent.
 
 // merge finds the children that tie with the leading one, and returns the one whose own first child goes first.
 // Children without any service all tie, and so do the children below them that have a weight: no leaf pool among

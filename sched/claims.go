@@ -6,10 +6,10 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// Under a [DeficitPolicy] a pool claims, of each dominant resource, the amount that its running tasks use and the
-// amount that its waiting tasks could use within its own maximum and the maxima of the pools below it. An ideal
-// scheduler could not start more, either. If a pool claimed more than the pools below it can take, it would be
-// entitled to slots that it cannot use, and its siblings would not get their shares of the rest.
+// Under a [DeficitPolicy] a pool claims a part of each dominant resource. The claim is the amount that its running
+// tasks use, and the amount that its waiting tasks could use within its own maximum and the maxima of the pools
+// below it. An ideal scheduler could not start more, either. If a pool claimed more than the pools below it can
+// take, it would be entitled to slots that it cannot use. Its siblings would not get their shares of the rest.
 
 // claimed is the claim of a pool on a dominant resource.
 type claimed struct {

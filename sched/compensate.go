@@ -9,10 +9,11 @@ import (
 
 // A policy that compares only the running tasks, such as drf and load, forgets for how long the wide job of a pool has
 // waited. When that job ends, no pool has running tasks, other pools go first again, and each wide job has to wait for
-// the nodes anew. Under these policies a pool therefore keeps its turn. If it has received less than its share since
-// its job became the first without room, its next job with the same request takes over the turn, and nodes are held for
-// that job at once. For the same reason, a first job starts as soon as the room that was kept for it is free, even if
-// its pool then ties with others. The other policies need no such rules, because their order compensates the pool.
+// the nodes anew. Under these policies a pool therefore keeps its turn. The pool may have received less than its share
+// since its job became the first without room. Then its next job with the same request takes over the turn, and nodes
+// are held for that job at once. For the same reason, a first job starts as soon as the room that was kept for it is
+// free, even if its pool then ties with others. The other policies need no such rules, because their order compensates
+// the pool.
 
 // arrears is the compensation of pools.
 type arrears struct{ *reserve }
@@ -109,9 +110,9 @@ func (p *patience) takesOver() bool {
 	return p.held.job == 0 && slices.ContainsFunc(p.of, func(t turn) bool { return t.share > 0 })
 }
 
-// Tasks with a key take one part of the cluster in their dominant resource, and are charged for another part. dominance
-// is the ratio of the first to the second, if the first is larger. A pool that is entitled to half of the cluster
-// should not be compensated by all GPUs because these come with few processors.
+// Tasks with a key take one part of the cluster in their dominant resource, and are charged for another part. The
+// method dominance returns the ratio of the first to the second, if the first is larger. A pool that is entitled to
+// half of the cluster should not be compensated by all GPUs because these come with few processors.
 func (f arrears) dominance(key cluster.Key) float64 {
 	if charged := f.tariff.price(key) / f.tariff.worth(); charged > 0 {
 		return max(1, f.tariff.largestPart(f.site.cluster.Request(key))/charged)
@@ -119,8 +120,8 @@ func (f arrears) dominance(key cluster.Key) float64 {
 	return 1
 }
 
-// owed is the service, in the units of the clock, that the pool of a turn has missed since the turn began: its part of
-// the cluster, less the service that it received.
+// owed is the service, in the units of the clock, that the pool of a turn has missed since the turn began. It is the
+// pool's part of the cluster, less the service that the pool received.
 func (f arrears) owed(t *turn) float64 {
 	p := f.poolOf(t.at)
 	now, first := f.site.now, f.site.clock.At(time.Unix(0, t.first))

@@ -70,16 +70,17 @@ const (
 // units.
 //
 // The totals, and so the value of a resource, may change while tasks run. A task is charged at one rate from start to
-// end, the rate at its start. So a node that joins does not change the past, and the same number is the charge of the
-// running task, the charge that a store records at its end, and the charge after a restart.
+// end, the rate at its start. So a node that joins does not change the past. The charge of a running task, the charge
+// that a store records at the task's end, and the charge after a restart are the same number.
 type Charge struct {
 	// Per is the charge for one of each resource; other resources cost nothing. The unit is among them, because
 	// every task takes some of it.
 	Per map[string]float64
 	// Largest counts only the largest part, instead of the sum.
 	Largest bool
-	// Dominant charges the largest fraction that a task takes of any resource of the nodes that take tasks, times
-	// their units: a task that takes all of one resource costs as much as the whole cluster. Per is then ignored.
+	// Dominant charges the largest fraction that a task takes of any resource of the nodes that take tasks, times the
+	// units of these nodes. So a task that takes all of one resource costs as much as the whole cluster. Per is then
+	// ignored.
 	Dominant bool
 }
 
@@ -104,8 +105,8 @@ const (
 	maxTerm         = 1e8
 )
 
-// NewJobs sets how much more new jobs count than other jobs of their pool: for some time after their submission
-// they are in a separate priority class, whose weight is the weight of their priority times the factor.
+// NewJobs sets how much more new jobs count than other jobs of their pool. For some time after their submission they
+// are in a separate priority class. The weight of this class is the weight of their priority times the factor.
 type NewJobs struct {
 	Factor float64
 	For    time.Duration // 0: off
@@ -114,10 +115,11 @@ type NewJobs struct {
 // Reclaim says which tasks are stopped for pools that get less than their minimum or entitlement; the pools say when,
 // see [share.Reclaim].
 //
-// A pool starves if some of its waiting tasks would fit on some node, only the lack of room holds them back, and the
-// pool has less than its minimum of the requested resources, or less than the fraction Below of its entitlement: the
-// part that the ideal fluid scheduler would give it at this moment. When it has starved for longer than its timeout,
-// tasks are stopped so that it reaches the minimum or the entitlement, never more, under these rules:
+// A pool starves under two conditions. Some of its waiting tasks would fit on some node, and only the lack of room
+// holds them back. And the pool has less than its minimum of the requested resources, or less than the fraction Below
+// of its entitlement. The entitlement is the part that the ideal fluid scheduler would give the pool at this moment.
+// When it has starved for longer than its timeout, tasks are stopped so that it reaches the minimum or the entitlement,
+// never more, under these rules:
 //
 //   - A pool that gives room is a sibling of the starving pool or of a pool above it, and keeps its entitlement and
 //     its minimum. The pools below it keep theirs as well, if the tasks that can be stopped permit it; otherwise they

@@ -52,7 +52,7 @@ func (w *queues) countWaiting(at subRef, n int64) {
 // demandCounts reports whether a policy uses the demand.
 func (w *queues) demandCounts() bool { return w.tree.allots || w.orders.owes }
 
-// rebar is called after the bar of a sub-queue has changed. The argument was is the old bar. It updates the pools
+// rebar is called after the bar of a sub-queue has changed. The argument "was" is the old bar. It updates the pools
 // between the old bar and the new one: they now want the tasks of the sub-queue, or no longer want them.
 func (w *queues) rebar(at subRef, was int32) {
 	q := &w.all[at.queue]

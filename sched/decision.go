@@ -76,7 +76,7 @@ type stopReason struct {
 	Goal     float64
 	Resource int
 	Since    time.Time // when it was first seen below Goal
-	Owed     float64   // its lack since then, in slot-seconds
+	Owed     float64   // the service that it has lacked since then, in slot-seconds
 	Next     int64     // job that will start in the room; 0: unknown
 	Choice   string    // why this task and not another, in words
 	// From is the pool that gives the room: a sibling of For, or of a pool above it. It runs FromRunning units, and

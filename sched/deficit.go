@@ -8,9 +8,9 @@ import (
 )
 
 // Under a [DeficitPolicy] each dominant resource has its own deficits. (A resource is dominant if some task takes a
-// larger fraction of it than of any other resource.) Map slots cannot replace reduce slots (HADOOP-3746). A child
-// is compared in a dominant resource of the tasks that it could start: if only tasks of one dominant resource have
-// room, in that resource, otherwise in the child's first one.
+// larger fraction of this resource than of any other.) Map slots cannot replace reduce slots (HADOOP-3746). A child
+// is compared in a dominant resource of the tasks that it could start. If only tasks of one dominant resource have
+// room, it is that resource. In all other cases it is the child's first dominant resource.
 
 // mainOf is the index of a key's dominant resource.
 func (ord *orders) mainOf(key cluster.Key) int8 {

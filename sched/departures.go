@@ -200,8 +200,8 @@ func (e *departures) giveTogether(group int32, room *heldRoom) {
 
 // The tasks of a gang end at nearly the same time. If their room were given back piece by piece, a narrow task
 // could take the first part, and the rest would be too little for a waiting gang. So the room of the first task is
-// held until the last has ended, but not for long, because in some gangs one task runs longer than the others.
-// (Slurm's CompleteWait serves the same purpose.)
+// held until the last has ended. It is not held for long, because in some gangs one task runs longer than the
+// others. (Slurm's CompleteWait serves the same purpose.)
 
 // maxHoldDown is how long the room of a task is held for the other tasks of its gang.
 const maxHoldDown = time.Second

@@ -37,7 +37,7 @@ func (easy) start(s *Scheduler, limit int, d *Decision) { s.placement.drawAll(li
 func (easy) settled(*backfilling) bool { return true }
 
 // node finds a node for a task of a sub-queue. For the first task that finds no room, it keeps room at the
-// earliest instant at which there will be some; after that, only tasks that do not need this room fit.
+// earliest instant at which there will be some. After that, only tasks that do not need this room fit.
 func (easy) node(h *gates, at subRef, job int64) (cluster.NodeID, bool) {
 	sub, b := h.queues.sub(at), &h.reserve.backfill
 	if job == b.patience.held.job {

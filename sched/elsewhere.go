@@ -60,7 +60,7 @@ func (v View) SubQueueOf(id RunID) (l SubQueue, only bool) {
 }
 
 // Alike returns, in order, the first jobs of a sub-queue that have one task each. It returns at most as many jobs as
-// the argument most says.
+// the argument "most" says.
 func (v View) Alike(of SubQueue, most int) (ids []int64) {
 	n := v.s.tree.pools[of.leaf].queue
 	if n < 0 {

@@ -116,9 +116,10 @@ func (f *filling) divide(id int32) {
 	}
 }
 
-// addUp adds up the demand of each pool, in units: its running and waiting tasks. It also adds up the usable part,
-// without tasks that would not fit even if no other task ran, tasks that wait for something other than room, and
-// tasks that the limits of their jobs hold back. A pool is not entitled to units that it could not use.
+// addUp adds up the demand of each pool, in units: its running and waiting tasks. It also adds up the usable part
+// of the demand. That part excludes tasks that would not fit even if no other task ran. It also excludes tasks
+// that wait for something other than room, and tasks that the limits of their jobs hold back. A pool is not
+// entitled to units that it could not use.
 func (f *filling) addUp() (all, able []float64) {
 	all, able = make([]float64, len(f.tree.pools)), make([]float64, len(f.tree.pools))
 	for i := range f.queues.all {
@@ -163,8 +164,8 @@ func (f *filling) usable(sub *subQueue) bool {
 	return f.could[sub.key] > 0 && sub.gate.hopes()
 }
 
-// overLimits calls the function each for the waiting tasks of usable sub-queues that the limits of their jobs
-// hold back.
+// overLimits calls the function "each" for the waiting tasks of usable sub-queues that the limits of their
+// jobs hold back.
 func (f *filling) overLimits(each func(sub *subQueue, pool int32, tasks int64)) {
 	for i := range f.queues.begun {
 		b := &f.queues.begun[i]

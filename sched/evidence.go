@@ -9,8 +9,8 @@ import (
 )
 
 // Evidence returns the state that determines the order of the next starts, as [Scheduler.Preview] gives it: the pools
-// with waiting jobs, if room is unlimited, and some of their jobs. The argument most bounds the number of jobs of each
-// pool.
+// with waiting jobs, if room is unlimited, and some of their jobs. The argument "most" bounds the number of jobs of
+// each pool.
 func (v Explainer) Evidence(most int) *why.Evidence {
 	v.s = v.s.Fork()
 	v.s.gates.boundless()

@@ -1,9 +1,9 @@
 package sched
 
-// The service that the running tasks of a pool are expected to receive is the product of two numbers: their charge
-// per second, and the mean length of the tasks of their leaf pool. The charge is the sum of the prices that the
-// tasks were counted with, whether or not they have begun. The mean changes whenever a task ends. After each change
-// of either number, the product is recomputed and replaces the previous one in the pools above. So a change of the
+// The expected service of the running tasks of a pool is the product of two numbers: the charge of these tasks per
+// second, and the mean length of the tasks of their leaf pool. The charge is the sum of the prices that the tasks
+// were counted with, whether or not they have begun. The mean changes whenever a task ends. After each change of
+// either number, the product is recomputed and replaces the previous one in the pools above. So a change of the
 // mean counts exactly once for each task that it affects.
 
 // expect adds tasks of the pool itself, with their charge per second, or removes them if the number is negative.

@@ -16,7 +16,7 @@ func (s *Scheduler) Explain() Explainer { return Explainer{s} }
 
 // Comparisons returns, for each pool on the path from the root to a leaf pool, how its children compare, by the terms
 // that the next step would compare. It lists the children that may start a task or lack only room. Of the children that
-// go before the child on the path, it lists no more than the argument most says; 0 means all of them.
+// go before the child on the path, it lists no more than the argument "most" says; 0 means all of them.
 func (v Explainer) Comparisons(leaf PoolID, most int) []why.Level {
 	way, roomless := v.way(int32(leaf)), v.roomless()
 	levels := make([]why.Level, 0, len(way)-1)
@@ -43,7 +43,8 @@ func (v Explainer) roomless() map[int32]bool {
 	return pools
 }
 
-// levelOf begins the comparison of the children of a pool; you is the child on the path of the job in question.
+// levelOf begins the comparison of the children of a pool. The argument "you" is the child on the path of the job in
+// question.
 func (v Explainer) levelOf(in *inner, you int32) why.Level {
 	f := in.policy.Formula()
 	return why.Level{
@@ -156,8 +157,8 @@ func (v View) Waits(j Job) (now, later bool) {
 	return v.waitsNow(j), v.s.intake.later.jobs[j.ID].tasks > 0
 }
 
-// waitsNow reports whether waiting tasks of the job could start if there were room: the job was added, and the tasks
-// have not started and need not wait for a begin time.
+// waitsNow reports whether waiting tasks of the job could start if there were room. That is so if the job was added,
+// and the tasks have not started and need not wait for a begin time.
 func (v View) waitsNow(j Job) bool {
 	if b, ok := v.s.queues.begunOf[j.ID]; ok {
 		return v.s.queues.begun[b].waiting > 0
@@ -174,9 +175,9 @@ func (v View) waitsNow(j Job) bool {
 	return false
 }
 
-// Turn returns the numbers that compare a waiting job with other jobs of its leaf pool: the number of its running
-// tasks, and when one last started or ended (the submission time if none has). It returns false if the leaf pool
-// serves its jobs strictly in order of arrival.
+// Turn returns the numbers that compare a waiting job with other jobs of its leaf pool. They are the number of its
+// running tasks, and the time when one last started or ended (the submission time if none has). It returns false if the
+// leaf pool serves its jobs strictly in order of arrival.
 func (v View) Turn(leaf PoolID, j Job) (running int, since time.Time, takes bool) {
 	if v.s.tree.strict(int32(leaf)) {
 		return 0, j.Submitted, false
@@ -262,8 +263,8 @@ func (v Explainer) firstOf(in *inner) int32 {
 
 // BehindAt returns the first pool on the path to a leaf pool in which another child goes before the one on the path. It
 // checks only the first child in order. Children of an [Allotter] that run tasks and have equal keys do not count as
-// going before one another. The flag next means that the leaf pool goes first in all pools on the path, and that no job
-// waiting for room might go before its jobs. (Jobs that wait for room are compared only once there is room.)
+// going before one another. The flag "next" means that the leaf pool goes first in all pools on the path, and that no
+// job waiting for room might go before its jobs. (Jobs that wait for room are compared only once there is room.)
 func (v Explainer) BehindAt(leaf PoolID) (pool PoolID, behind, next bool) {
 	way := v.way(int32(leaf))
 	next = !slices.ContainsFunc(v.s.gates.noRoom.active, v.s.site.cluster.Empty().Could)

@@ -69,7 +69,7 @@ func (f *fifo) dropFirst() {
 	f.first.entries = f.first.entries[:0]
 }
 
-// while calls the function more for one job after the other, by id, until it returns false.
+// while calls the function "more" for one job after the other, by id, until the function returns false.
 func (f *fifo) while(more func(id int64) bool) {
 	for ci := range f.chunks() {
 		for _, e := range f.chunk(ci).entries[f.start(ci):] {

@@ -20,7 +20,7 @@ func (v View) withFirst() View {
 }
 
 // allWaitForRoom reports whether some job waits, none has room, and the policies choose the first one without chance.
-// It is false if all running tasks, and all waiting jobs that an empty node could run, have the same request: then no
+// It is false if all running tasks, and all waiting jobs that an empty node could run, have the same request. Then no
 // job can pass another, and nothing is planned.
 func allWaitForRoom(s *Scheduler) bool {
 	h := &s.gates

@@ -60,8 +60,8 @@ func (u *Future) took() *Scheduler {
 	return s
 }
 
-// idlePasses is the largest number of consecutive instants without a start or an end in a forecast: orders that
-// follow the clock may change forever while a job cannot start at all.
+// idlePasses is the largest number of consecutive instants without a start or an end in a forecast. It is needed
+// because orders that follow the clock may change forever while a job cannot start at all.
 const idlePasses = 1000
 
 // Forecast replays the future, in which each task, running or still to start, ends at the instant that the function end
@@ -124,9 +124,9 @@ func (f *forecast) follow(i int32) {
 	f.ends.push(ending{max(over.UnixNano(), f.s.site.instantOf()+1), i, r.serial})
 }
 
-// limitOf is the time limit of a running task, if it tells when the task ends. It does not if the task waits in
-// another queue and has not begun, or if the task is over its limit on a node that is down, because nobody reports
-// its end.
+// limitOf is the time limit of a running task, if it tells when the task ends. It does not if the task waits in another
+// queue and has not begun. Nor does it if the task is over its limit on a node that is down, because nobody reports its
+// end.
 func (f *forecast) limitOf(r *run) time.Duration {
 	lost := f.s.site.cluster.Nodes()[r.node].State == cluster.Down && !f.s.site.startOf(r).Add(r.limit).After(f.s.site.at)
 	if r.queued || lost {

@@ -26,7 +26,7 @@ func (s *Scheduler) forkNow() *Scheduler {
 }
 
 // forkToList is forkNow for a copy that only starts tasks, and is dropped before the next one is made. The copy shares
-// queues without waiting tasks with the scheduler. The scheduler keeps the memory in the argument room for the next
+// queues without waiting tasks with the scheduler. The scheduler keeps the memory in the argument "room" for the next
 // copy.
 func (s *Scheduler) forkToList(room *forkRoom) *Scheduler {
 	f := s.forkPools()

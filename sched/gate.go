@@ -14,9 +14,9 @@ import (
 // code in why/codes.go with a place in severity (internal/explain/gates.go). The present instant is site.at.
 type gateKind interface {
 	// holds reports whether the next tasks of a sub-queue may not start yet. If so, the kind notes the sub-queue, and
-	// lets it try again (see gates.returning) as soon as the tasks might start. pool is the pool whose gate holds them;
-	// the pools below it compete for the room that it leaves, and want the tasks. pool is -1 if no pool wants the tasks
-	// in the meantime.
+	// lets it try again (see gates.returning) as soon as the tasks might start. The result pool is the pool whose gate
+	// holds the tasks. The pools below it compete for the room that this pool leaves, and want the tasks. The result is
+	// -1 if no pool wants the tasks in the meantime.
 	holds(leaf int32, at subRef) (pool int32, held bool)
 	// sleeps reports whether the kind can hold no job at present, because nothing of its kind is configured or
 	// requested. A step does not ask such a kind.
@@ -25,19 +25,19 @@ type gateKind interface {
 	noted() iter.Seq[subRef]
 	// restart forgets the noted sub-queues: after a change of the configuration all sub-queues try again.
 	restart()
-	// ofPool describes the gates, closed or open, that tasks with a key meet in a pool; there the key may be noKey.
-	// ofKey describes the gates that tasks with a key meet everywhere.
+	// The method ofPool describes the gates, closed or open, that tasks with a key meet in a pool; there the key may be
+	// noKey. The method ofKey describes the gates that tasks with a key meet everywhere.
 	ofPool(id int32, key cluster.Key) []why.Gate
 	ofKey(key cluster.Key) []why.Gate
-	// fork returns this kind for a copy of the scheduler; h are the gates of the copy.
+	// fork returns this kind for a copy of the scheduler. The argument h has the gates of the copy.
 	fork(h *gates) gateKind
 }
 
 // A clockKind is a kind of gate that time may open. The gate opens at the first event after the instant that next
 // returns.
 type clockKind interface {
-	// passed lets sub-queues try again because time has passed. next is the next instant at which that may happen, or
-	// zero.
+	// The method passed lets sub-queues try again because time has passed. The method next returns the next instant at
+	// which that may happen, or zero.
 	passed()
 	next() (at time.Time, may bool)
 }
@@ -71,8 +71,9 @@ func (openKind) ofKey(cluster.Key) []why.Gate         { return nil }
 
 // placer is the part of a backfill rule that the gates need.
 type placer interface {
-	// node finds a node for the next task of a sub-queue; job is the job at its head. The windows must let the task run
-	// there up to its time limit (site.mayUse), and a gang needs all its nodes. reserve.find ensures both.
+	// node finds a node for the next task of a sub-queue. The argument job is the job at the head of that sub-queue.
+	// The windows must let the task run there up to its time limit (site.mayUse), and a gang needs all its nodes.
+	// reserve.find ensures both.
 	node(h *gates, at subRef, job int64) (cluster.NodeID, bool)
 	// reopen lets sub-queues without room try again after room has become free.
 	reopen(h *gates)

@@ -24,9 +24,9 @@ type head struct {
 	turn    time.Duration // see [begun]
 }
 
-// before reports whether a leaf pool serves job h before job g: in order of submission if it is strict; otherwise
-// the one with fewer running tasks and, if equal, the one whose tasks last started or ended longer ago. So
-// single-task jobs take turns with arrays.
+// before reports whether a leaf pool serves job h before job g. A strict pool serves jobs in order of submission. Any
+// other pool first serves the job with fewer running tasks or, among equals, the job whose tasks last started or ended
+// longer ago. So single-task jobs take turns with arrays.
 func (h head) before(g head, strict bool) bool {
 	switch {
 	case strict:

@@ -6,9 +6,9 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// This file does conservative backfilling if the order of the waiting tasks can change: after each event, the policy
-// orders the waiting tasks, and each takes the earliest room that the tasks before it leave. So a task has no right to
-// future room because it came early: if other tasks overtake it in the order, its planned start moves back. (Slurm's
+// This file does conservative backfilling if the order of the waiting tasks can change. After each event, the policy
+// orders the waiting tasks, and each takes the earliest room that the tasks before it leave. So a task that came early
+// has no right to future room: if other tasks overtake it in the order, its planned start moves back. (Slurm's
 // sched/backfill replans its queue in this way.)
 
 // stepInOrder plans anew after an event, and starts the tasks that have room now.

@@ -10,8 +10,8 @@ import (
 // maxUses is the largest number of tasks and planned starts in the evidence of a planned start.
 const maxUses = 2000
 
-// planOf returns the numbers that a planned start follows from; nil if they are too many, if a bridge takes
-// any amount of a resource there, or if only licenses are held.
+// planOf returns the numbers that a planned start follows from. It returns nil if there are too many, if a
+// bridge takes any amount of a resource there, or if only licenses are held.
 func (v View) planOf(r *reserved) *room.Plan {
 	if r.lacksLicense {
 		return nil

@@ -64,9 +64,9 @@ func (v GateView) lengthOf(j *Job) int64 {
 	return v.s.reserve.lengthNow(int32(v.s.Leaf(*j)), &a)
 }
 
-// inTheWay returns the earliest planned start of another job that the job would delay, on a node where the job
-// would fit now; nil if there is none. If the plan shows no such start, because the plan is older than the last end of
-// a task, inTheWay returns the earliest planned start before the end of the job.
+// inTheWay returns the earliest planned start of another job that the job would delay, on a node where the job would
+// fit now; nil if there is none. The plan may show no such start, because it is older than the last end of a task. Then
+// inTheWay returns the earliest planned start before the end of the job.
 func (v GateView) inTheWay(j *Job) (first *reserved, exact bool) {
 	for r := range v.s.Read().keptRoom() {
 		if r.job == j.ID || r.from >= v.endOf(r, j) || !v.fitsOnOne(r.nodes, j.Key) {
@@ -94,7 +94,7 @@ func (v GateView) endOf(r *reserved, j *Job) int64 {
 }
 
 // lasting reports whether the running tasks without a time limit on the nodes of a planned start count as if they went
-// on, because it is a promise and the job that starts now could break it.
+// on. They do if the planned start is a promise that the job that starts now could break.
 func (v GateView) lasting(r *reserved, j *Job) bool {
 	return r.sure && (j.Limit == 0 || v.s.running.endlessAmong(r.nodes))
 }
@@ -229,8 +229,8 @@ func (v View) replans() bool {
 	return v.s.site.plans == plansAll && b.arrival && (!b.stable || b.promises.endless > 0)
 }
 
-// endlessAt lists up to three jobs with tasks without a time limit on the nodes of a planned start that rests on
-// predictions: while they run, no latest start is known.
+// endlessAt lists up to three jobs that have tasks without a time limit on the nodes of a planned start that rests on
+// predictions. While these tasks run, no latest start is known.
 func (v View) endlessAt(r *reserved) (jobs []int64) {
 	const most = 3
 	if v.s.running.endless.all == 0 || r.sure {

@@ -108,7 +108,7 @@ func (m *maximumGate) ofPool(id int32, key cluster.Key) []why.Gate {
 	return append(gates, m.gangLimit(l, path, key)...)
 }
 
-// tasksGate is the gate of a limit on simultaneous tasks of a pool: the argument run is the number of its running
+// tasksGate is the gate of a limit on simultaneous tasks of a pool. The argument "run" is the number of its running
 // tasks, and n is the number of tasks that would start.
 func tasksGate(l *limit, run, n int64, path string) why.Gate {
 	g := why.Gate{Name: "max_running", Where: path, Open: run < int64(l.tasks) && run+n <= int64(l.tasks),

@@ -58,7 +58,8 @@ func (v GateView) passedInRoom(j *Job) (g why.Gate, passed bool) {
 }
 
 // chosenAnew is the uppermost pool, on the path to a job, whose policy chooses a child regardless of earlier
-// choices: by chance, or by the slots that the children lack now. It is -1 if there is none.
+// choices. Such a policy chooses by chance, or by the slots that the children lack now. It is -1 if there is
+// none.
 func (v GateView) chosenAnew(j *Job) int32 {
 	anew := int32(-1)
 	for id := int32(v.s.growth.Leaf(*j)); id != int32(Root); id = v.s.tree.pools[id].parent {

@@ -1,6 +1,6 @@
 package sched
 
-// If only new jobs came since the plan was made, the plan stays as long as none of them can start: a job that fits
+// If only new jobs came since the plan was made, the plan stays until one of them can start. A job that fits
 // nowhere now cannot start, whatever its place in the order. A single job that finds room now behind all planned
 // tasks would also find it at an earlier place, so it starts. As a result, plans are made when tasks end, not for
 // each submitted job.

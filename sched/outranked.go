@@ -19,8 +19,8 @@ func (v GateView) outranked(j *Job) (g why.Gate, passed bool) {
 	return g, false
 }
 
-// firstAlways returns a test for jobs that always go before a job by the policy of an inner pool, or nil. id is the
-// child on the path to the job.
+// firstAlways returns a test for jobs that always go before a job by the policy of an inner pool, or nil. The
+// argument id is the child on the path to the job.
 func (v GateView) firstAlways(j *Job, id int32, in *inner, g *why.Gate) func(*passing) bool {
 	_, arrival := in.policy.(byArrival)
 	_, priority := in.policy.(byPriority)

@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// The widths of its tasks bound the units that a pool can use: of 100 units, a user with tasks of width 64 can use
-// 64, and is entitled to no more. The simulator measures with the same [share.Packing].
+// The units that a pool can use depend on the widths of its tasks. Of 100 units, a user with tasks of width 64 can
+// use 64, and is entitled to no more. The simulator measures with the same [share.Packing].
 
 // packings holds the task widths of the pools that demand more than the room that they may have. The root stands
 // for all tasks.

@@ -39,9 +39,9 @@ type passing struct {
 	last int64 // the newest of these jobs
 }
 
-// passers counts the tasks in and below a pool that pass a job: running tasks that started since the job came, and
-// tasks that wait for room or at the same gate as the job. It adds the text to g, and reports whether there are
-// any.
+// passers counts the tasks in and below a pool that pass a job. These are running tasks that started since the job
+// came, and tasks that wait for room or at the same gate as the job. It adds the text to g, and reports whether
+// there are any.
 func (v GateView) passers(j *Job, below int32, at gate, g *why.Gate, passes func(*passing) bool) bool {
 	tasks, started, waiting := map[int32]int64{}, int64(0), int64(0)
 	for i := range v.s.running.runs {

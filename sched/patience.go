@@ -8,15 +8,16 @@ import (
 
 // Under [EASY], and under [Conservative] if the order can change, room is kept for the first job without room, by the
 // planned run times of the other tasks. These predictions may be wrong again and again, so the wait of a job is
-// bounded: it may last for [Config.Patience] from the moment when room was first kept for it. If Patience is 0, two
-// instants bound the wait, and the later one counts: the start that was planned when room was first kept, and that
-// moment plus the longest run time, past or expected, of the tasks without a limit that ran then. A job has also waited
-// too long if other jobs went before it and all tasks that ran at the beginning have ended: if an order forgets past
-// usage, the same jobs could go first again and again. After that, nodes are held for the job, whichever job goes
-// first. Other tasks start there only if their time limits allow it, and the job starts at the latest when the tasks on
-// these nodes have ended. If all tasks have a limit, no prediction can be wrong. Then a job has waited too long only if
-// others went before it until all tasks that ran when it became first had ended: narrow jobs that go ahead use up the
-// share of its pool, so that other pools come first.
+// bounded. It may last for [Config.Patience] from the moment when room was first kept for the job. If Patience is 0,
+// two instants bound the wait, and the later one counts. The first is the start that was planned when room was first
+// kept. The second is that moment plus the longest run time, past or expected, of the tasks without a limit that ran
+// then. A job has also waited too long if other jobs went before it and all tasks that ran at the beginning have
+// ended. For if an order forgets past usage, the same jobs could go first again and again. After that, nodes are held
+// for the job, whichever job goes first. Other tasks start there only if their time limits allow it, and the job
+// starts at the latest when the tasks on these nodes have ended. If all tasks have a limit, no prediction can be
+// wrong. Then a job has waited too long only if others went before it until all tasks that ran when it became first
+// had ended. That can happen because narrow jobs that go ahead use up the share of its pool, so that other pools come
+// first.
 
 // patience records how long jobs have waited as the first job.
 type patience struct {
@@ -26,7 +27,7 @@ type patience struct {
 	held    reserved // the held room, of one job at a time; job is 0 if there is none
 	// since is when the hold began. Tasks without a limit that started later beside the held room are planned to run
 	// on. If they were planned to end soon, others would start in their room, and the held room would never become
-	// free. beside means that there are such tasks; then the plan is made anew when the hold is over.
+	// free. The field beside means that there are such tasks; then the plan is made anew when the hold is over.
 	since  int64
 	beside bool
 }
@@ -64,8 +65,8 @@ func (p *patience) find(job int64) (i int, known bool) {
 	return len(p.of), false
 }
 
-// looked records that a step has found a first job. alone means that it is the only first job; otherwise it is a
-// further one, with another window.
+// looked records that a step has found a first job. The flag alone means that it is the only first job; otherwise it
+// is a further one, with another window.
 func (p *patience) looked(job int64, alone bool) {
 	for i := range p.of {
 		t := &p.of[i]

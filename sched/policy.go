@@ -18,7 +18,7 @@ type Policy interface {
 type Keyed interface {
 	Policy
 	// Terms computes the child's key and its terms. Between two events of the child the key must not fall as time
-	// passes: an older key is then a lower bound, and only the first key in the order is recomputed.
+	// passes. Then an older key is a lower bound, and only the first key in the order is recomputed.
 	Terms(child *Pool, at Setting) why.Terms
 }
 
@@ -35,7 +35,7 @@ type Allotter interface {
 	// Targets divides all slots by the children's weights, into entitlements.
 	Targets(whole int64, weights []float64) []int64
 	// Allot divides the free slots among all children, and returns how many slots each child may start. The argument
-	// room is the number of free slots.
+	// "room" is the number of free slots.
 	Allot(room int64, children []Claimant) []int64
 	// Serves reports whether a child of that weight gets any slots at all.
 	Serves(weight float64) bool

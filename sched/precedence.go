@@ -21,11 +21,11 @@ type precedence struct {
 //
 //	factor = 2^(-usage / share)
 //
-// share is the product of the fraction of the pool among its siblings and those of the pools above, up to the pool
-// that compares the jobs. usage is the fraction of that pool's decayed service that this pool received. Below the
-// first level, usage lies between this fraction and the usage of the pool above: the larger the pool's fraction
-// among its siblings, the nearer to the usage of the pool above. So a pool whose siblings use much is not served as
-// if it were alone.
+// In it, "share" is a product: the fraction of the pool among its siblings times the fractions of the pools above,
+// up to the pool that compares the jobs. The term "usage" is the fraction of that pool's decayed service that this
+// pool received. Below the first level, usage lies between this fraction and the usage of the pool above. The
+// larger the pool's fraction among its siblings is, the nearer its usage is to that of the pool above. So a pool
+// whose siblings use much is not served as if it were alone.
 //
 // The usage of all pools is recomputed at intervals, and when a node joins; in between, the usage of a pool
 // is recomputed when one of its tasks ends. Fractions are only recomputed together with all usage.

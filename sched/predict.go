@@ -25,7 +25,7 @@ type likeness struct {
 	key   cluster.Key
 }
 
-// lengths are the run times of the last two tasks, in seconds; before is 0 after the first task.
+// lengths are the run times of the last two tasks, in seconds. The field "before" is 0 after the first task.
 type lengths struct{ last, before float64 }
 
 func (l lengths) mean() float64 {

@@ -9,8 +9,8 @@ import (
 )
 
 // Preview visits tasks in the order in which they would start if slots became free one at a time and no task ended
-// or arrived: it steps a fork on a cluster with unlimited room. It calls visit for each task, with its units, until
-// visit returns false. Tasks that a maximum holds back do not appear.
+// or arrived. For that it steps a fork on a cluster with unlimited room. It calls visit for each task, with its
+// units, until visit returns false. Tasks that a maximum holds back do not appear.
 func (s *Scheduler) Preview(visit func(st Start, units float64) bool) {
 	s.forkNow().AsOutlook().Preview(visit)
 }

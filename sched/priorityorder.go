@@ -9,10 +9,10 @@ import (
 //
 //	key = priority        smallest first
 //
-// priority counts from 0, the highest. The order has no memory: a job that moves to a higher priority goes before
-// all jobs of its old one, and a job that moves to a lower priority goes behind all jobs of its old one. Weights
-// cannot promise this. A priority with a single waiting job uses its whole share for that job, so a job that moves
-// to this lower priority may even start sooner.
+// priority counts from 0, the highest. The order has no memory. A job that moves to a higher priority goes before
+// all jobs of its old priority. A job that moves to a lower priority goes behind all jobs of its old priority.
+// Weights cannot promise this. A priority with a single waiting job uses its whole share for that job, so a job
+// that moves to this lower priority may even start sooner.
 type byPriority struct{}
 
 var priorityOrder = why.NewFormula("priority", "priority", "smallest first",

@@ -44,9 +44,10 @@ func (p *promises) make(r *reserved) {
 	p.starts[r.job] = r.from
 }
 
-// isSure reports whether the planned start of a job rests on no prediction: no task without a limit runs on its nodes
-// or holds its licenses, and none is planned, or may still be planned, to start before. A promised start stays a
-// promise, even if it moves to an earlier time, because tasks without a limit started only beside its room.
+// isSure reports whether the planned start of a job rests on no prediction. That is so if no task without a limit runs
+// on the job's nodes or holds its licenses. Besides, no such task may be planned to start before the job, or come to be
+// planned so. A promised start stays a promise, even if it moves to an earlier time, because tasks without a limit
+// started only beside its room.
 func (f *reserve) isSure(r *reserved) bool {
 	b := &f.backfill
 	if r.sure {
@@ -119,8 +120,9 @@ func (f beside) promised(job, length int64) iter.Seq[*reserved] {
 	}
 }
 
-// spares is the number of tasks of a job with a key and a planned run time that a node can take now beside the promised
-// starts of other jobs: at most the number asked for. endless means that the job has no time limit.
+// spares is the number of tasks of a job that a node can take now beside the promised starts of other jobs. The job has
+// the given key and planned run time; the argument endless means that it has no time limit. The argument "most" bounds
+// the result.
 func (f beside) spares(job int64, id cluster.NodeID, key cluster.Key, length int64, endless bool, most int) int {
 	for r := range f.promised(job, length) {
 		if r.on(id) {
@@ -138,8 +140,8 @@ func (f beside) endOf(length int64, endless bool) int64 {
 	return f.site.instantOf() + length
 }
 
-// besides is the number of tasks with a key that a node can take until an instant beside a planned start, assuming that
-// no running task without a time limit ends before.
+// besides is the number of tasks with a key that a node can take until an instant beside a planned start. It assumes
+// that no running task without a time limit ends before that instant.
 func (f beside) besides(id cluster.NodeID, key cluster.Key, r *reserved, until int64) int {
 	plan, to := f.backfill.plan, min(until, r.to)
 	switch {

@@ -247,9 +247,9 @@ func (w *queues) arrivalOf(at subRef, job int64) float64 {
 	return arrival(w.priorityOf(&w.tree.pools[w.all[at.queue].pool]), job)
 }
 
-// mixed reports whether jobs of all priorities share one leaf pool, because each job has its own priority and the
-// name of its priority only contributes as its quality of service. A leaf pool stays mixed until the jobs that came
-// in this way have gone.
+// mixed reports whether jobs of all priorities share one leaf pool. They do if each job has its own priority, to which
+// the name of its priority only contributes as its quality of service. A leaf pool stays mixed until the jobs that
+// came in this way have gone.
 func (w *queues) mixed(id int32) bool {
 	q := w.tree.pools[id].queue
 	if w.precedence.ranks != nil && w.tree.ranked(id) {

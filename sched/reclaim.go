@@ -156,9 +156,9 @@ func (r *reclaimer) starving(settings []share.Reclaim, entitled []Entitlement) [
 	return due
 }
 
-// openWork reports for each pool whether some of its waiting tasks are held back by lack of room only, and which of
-// the resources that they ask for is below the pool's minimum; -1 if none. A pool also lacks room if a pool above
-// it is at its maximum, because a sibling can give room.
+// openWork reports for each pool whether some of its waiting tasks are held back by lack of room only. It also
+// reports which of the resources that they ask for is below the pool's minimum, or -1 if none is. A pool also lacks
+// room if a pool above it is at its maximum, because a sibling can give room.
 func (r *reclaimer) openWork() (open []bool, lacks []int16) {
 	open, lacks = make([]bool, len(r.tree.pools)), make([]int16, len(r.tree.pools))
 	for i := range lacks {

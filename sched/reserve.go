@@ -27,9 +27,9 @@ type reserve struct {
 type backfilling struct {
 	plan *cluster.Plan // of the running tasks; nil: must be made
 	ends endings
-	// firsts are the jobs that go before all other jobs that wait for room: one of the jobs without a window, and
-	// one for each window, because only jobs of a window use its room. Under Conservative the list is empty if jobs
-	// go in order of arrival.
+	// The list firsts has the jobs that go before all other jobs that wait for room. It has one of the jobs without
+	// a window, and one job for each window, because only jobs of a window use its room. Under Conservative the
+	// list is empty if jobs go in order of arrival.
 	firsts   []reserved
 	last     reserved // the first job of the previous step, if there was only one
 	patience patience
@@ -37,7 +37,8 @@ type backfilling struct {
 	looks    lookups
 	keep     keeper // conservative
 
-	// unfinished means that the last step ended at its limits; events is its event number.
+	// The flag unfinished means that the last step ended at its limits. The field events is the event number
+	// of that step.
 	unfinished bool
 	events     uint64
 

@@ -45,8 +45,8 @@ type Scheduler struct {
 	shown shownFirst
 }
 
-// shownFirst holds a copy of a scheduler for readers, in which the first job has a planned start. at is the instant
-// at which the copy was made.
+// shownFirst holds a copy of a scheduler for readers, in which the first job has a planned start. The field "at" is
+// the instant at which the copy was made.
 type shownFirst struct {
 	at moment
 	in *Scheduler

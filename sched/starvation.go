@@ -4,9 +4,9 @@ import "github.com/fairlead/fairlead/why"
 
 // Starves reports whether other jobs can pass a waiting job forever, and returns the reason as a closed gate. The name
 // of the gate is the setting that lets them pass, Where is the pool with that order or maximum, and the job lacks Need
-// of Limit. The answer follows from the present facts: which resource the job lacks, which jobs ask for less of it or
-// always go first, and whether the backfill rule keeps room for it. For example, no job asks for less than a job of one
-// slot, and no job passes one for which nodes are held until it starts.
+// of Limit. The answer follows from the present facts. These are the resource that the job lacks, the jobs that ask for
+// less of this resource or always go first, and whether the backfill rule keeps room for the job. For example, no job
+// asks for less than a job of one slot, and no job passes one for which nodes are held until it starts.
 func (v GateView) Starves(j Job) (why.Gate, bool) {
 	if v.holdsUntilItStarts(j.ID) {
 		return why.Gate{}, false

@@ -14,8 +14,8 @@ func (s *Scheduler) Step(t time.Time, limit int, d *Decision) {
 	d.Next = s.nextInstant()
 }
 
-// nextInstant is when time alone could change a decision: a job may begin, a rate allows a start or, while jobs
-// wait, their order changes or a pool has starved long enough.
+// nextInstant is the next instant at which time alone could change a decision. At this instant a job may begin, or
+// a rate may allow a start. While jobs wait, their order may change, or a pool may have starved long enough.
 func (s *Scheduler) nextInstant() time.Time {
 	next := earlier(s.intake.later.next(), earlier(s.gates.next(), s.rebalancer.next))
 	waits := s.tree.pools[Root].Waiting > 0

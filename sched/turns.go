@@ -61,7 +61,7 @@ func (u *turns) measure() {
 }
 
 // meetDominant recounts the deficits from scratch if an event brought the first task with a new dominant resource,
-// or the first pool that counts deficits: from then on the resource is divided and has deficits.
+// or the first pool that counts deficits. From then on the resource is divided and has deficits.
 func (u *turns) meetDominant() {
 	if u.orders.dominants.stale && !u.orders.deferred {
 		u.rebuild()

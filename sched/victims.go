@@ -178,9 +178,9 @@ func (p *planner) giver(leaf, starving int32) int32 {
 	return at
 }
 
-// chooseForGang returns the tasks to stop so that all tasks of a gang fit, nil if there are none: for each task it
-// takes a node with room or, if there is none, stops tasks on the best node. It leaves the nodes of the world
-// unchanged.
+// chooseForGang returns the tasks to stop so that all tasks of a gang fit, or nil if it finds none. For each task of
+// the gang it takes a node with room. If there is none, it stops tasks on the best node. It leaves the nodes of the
+// world unchanged.
 func (p *planner) chooseForGang(starving int32, next ask, strict bool) (chosen []RunID) {
 	nodes, key := p.world.site.cluster, next.key
 	single := nodes.KeyOf(cluster.Ask{Amounts: nodes.Amounts(nodes.Request(key)), Must: nodes.Must(key), Window: nodes.Window(key)})

@@ -250,7 +250,7 @@ func (l *limit) held(out []Held, request []int64) []Held {
 }
 
 // Starving is a pool that reclaim cannot help. For longer than the timeout of a rule of [Reclaim], the pool has had
-// less than the rule grants it, and the last try found no task to stop for it.
+// less than the rule grants it. The last try found no task to stop for the pool.
 type Starving struct {
 	Pool     PoolID
 	Rule     StopRule

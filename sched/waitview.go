@@ -13,7 +13,7 @@ import (
 // The fluid fills the tree from the top ("hierarchical water-filling"): each pool divides its units by
 // [share.Divide] among its children. The children of a pool bound the units that it can take, and guarantee it at
 // least the sum of their guarantees. So the leaf pools together get the lesser of the capacity and the usable
-// demand, and no pool gets units that it cannot use because of maxima further down or because of the widths of its
+// demand. No pool gets units that it cannot use because of maxima further down or because of the widths of its
 // tasks.
 func (v View) Entitlements() []Entitlement {
 	f := newFilling(&v.s.site, &v.s.tree, &v.s.queues)

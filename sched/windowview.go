@@ -14,7 +14,7 @@ func (v GateView) WindowGates(j Job) []why.Gate {
 	return append(gates, v.windowGate(&j, why.Gate{Name: "nodes", Where: "nodes", Open: true}))
 }
 
-// windowGate closes the gate of the nodes for a job that windows keep from starting: its time limit would reach
+// windowGate closes the gate of the nodes for a job that windows keep from starting. Its time limit would reach
 // into a window on all nodes that it could use, or on all nodes with room for it now.
 func (v GateView) windowGate(j *Job, g why.Gate) why.Gate {
 	switch {

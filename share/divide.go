@@ -16,7 +16,7 @@ type Claim struct {
 func (c Claim) least() float64 { return math.Max(0, math.Min(c.Min, c.max())) }
 func (c Claim) max() float64   { return math.Max(0, math.Min(c.Max, c.Demand)) }
 
-// Divide gives every claim its weighted fair share of the capacity: it finds the level L at which the parts
+// Divide gives every claim its weighted fair share of the capacity. It finds the level L at which the parts
 // min(most, max(least, weight x L)) add up to the capacity ("water-filling", Bertsekas and Gallager, Data Networks,
 // section 6.5.2). If a claim cannot use its part, the others share the rest, so nothing is wasted while there is
 // demand. If the minima alone exceed the capacity, all are cut by the same factor. Claims of weight 0 get their

@@ -91,7 +91,7 @@ func userName(user string) string {
 }
 
 // UserOf returns the user whose pool has the given name. The second result is false if the name does not determine
-// a user: a long name was cut, or the pool is not personal and no user's pool has such a name.
+// a user. Then a long name was cut, or the pool is not personal and no user's pool has such a name.
 func UserOf(name string) (user string, ok bool) {
 	var b strings.Builder
 	for i := 0; i < len(name); i++ {
@@ -132,8 +132,9 @@ func UnderscoreName(text string) string {
 	return clean
 }
 
-// Renamed returns the present path of a user's jobs in a pool that an earlier version named after the user; false
-// if the path has no such name, or the name is unchanged. Templates may add segments above and below it.
+// Renamed returns the present path of a user's jobs in a pool that an earlier version named after the user. It
+// returns false if the path has no such name, or if the name is unchanged. Templates may add segments above and
+// below it.
 func Renamed(path, user string) (string, bool) {
 	if user == "" {
 		return path, false

@@ -6,8 +6,8 @@ import (
 )
 
 // Packing has the widths of some jobs, and computes how many units of a machine the best choice of jobs takes at
-// the same time: the largest sum of widths within the room (subset sum). An additional job never lowers the sum, so
-// no user can lower the entitlement of another by the widths of submitted jobs.
+// the same time. This is the largest sum of widths within the room (subset sum). An additional job never lowers the
+// sum, so no user can lower the entitlement of another by the widths of submitted jobs.
 //
 // The exact sum costs too much if the room exceeds maxReach, counted in units of the widths' greatest common
 // divisor (memory is counted in bytes). For such a room the answer is the whole room, even if greedy filling does

@@ -54,8 +54,8 @@ func (a *Account) Accrue(rate float64, started Now) {
 	a.dropRounding()
 }
 
-// dropRounding drops the rounding errors of earlier tasks once no running task is charged: with a negative rate the
-// service would fall, and orders by service rely on it only rising.
+// dropRounding drops the rounding errors of earlier tasks as soon as no running task is charged. With a negative
+// rate the service would fall, but orders by service rely on a service that only rises.
 func (a *Account) dropRounding() {
 	if a.Rate < 1e-9 {
 		a.Rate, a.Started = 0, 0

@@ -3,9 +3,9 @@ package usage
 import "math"
 
 // bends are the levels, in order, at which the rates of a fluid start or stop rising. They are a treap (Aragon
-// and Seidel, "Randomized search trees", 1989) whose nodes hold sums, so that logarithmic time suffices to find
-// the level at which all rates add up to a capacity. Each change recomputes the sums on the path up, so no
-// rounding error builds up. The caller numbers the nodes.
+// and Seidel, "Randomized search trees", 1989) whose nodes hold sums. So logarithmic time suffices to find the
+// level at which all rates add up to a capacity. Each change recomputes the sums on the path up, so no rounding
+// error builds up. The caller numbers the nodes.
 type bends struct {
 	root  int32
 	nodes []bendNode

@@ -25,8 +25,8 @@ type Loan struct {
 // runs them is ahead, and the owner is behind. If the siblings lend less than runs beyond the shares, each borrower
 // gets its proportional part.
 //
-// Example: shares 60, 30 and 10 of 100 slots. The first demands 20 and runs them, so it lends 40; the second runs
-// 60, so it borrows 30 of the 40; the third runs 20 and borrows the other 10.
+// Example: shares 60, 30 and 10 of 100 slots. The first demands 20 and runs them, so it lends 40. The second runs
+// 60, so it borrows 30 of the 40. The third runs 20 and borrows the other 10.
 func Loans(s []Standing) []Loan {
 	var borrowers, lenders []side
 	lent, borrowed := 0.0, 0.0

@@ -11,7 +11,7 @@ import (
 
 // Clock converts instants to the units in which service is added up.
 //
-// Service halves every half-life h. Instead of reducing all sums as time passes, service is weighted when it is
+// Service halves every half-life h. Sums are not reduced as time passes. Instead, service is weighted when it is
 // received, by g(t) = 2^((t-ref)/h), and the sums stay as they are ("forward decay", Cormode et al., ICDE 2009).
 // All sums then contain the same factor, so they can be compared, and addition commutes. Dividing a sum by g(now)
 // gives the decayed amount as of now.
@@ -56,8 +56,8 @@ type Now struct {
 	Growth float64
 }
 
-// farthest is the largest distance from the reference, in half-lives, at which instants are still distinguished:
-// far enough that older service is negligible, and near enough that sums and products of amounts stay finite.
+// farthest is the largest distance from the reference, in half-lives, at which instants are still distinguished.
+// It is so large that older service is negligible, and so small that sums and products of amounts stay finite.
 const farthest = 512
 
 // At converts t to the clock's units. An instant more than 512 half-lives from the reference counts as 512

@@ -5,10 +5,11 @@ import (
 	"slices"
 )
 
-// Deficits computes the deficit of each child of a pool, exactly and at any instant: the service that an ideal
-// scheduler would have given the child, less the service that it received ("deficit" in HADOOP-3746).
+// Deficits computes the deficit of each child of a pool, exactly and at any instant. The deficit is the service
+// that an ideal scheduler would have given the child, less the service that the child received ("deficit" in
+// HADOOP-3746).
 //
-// The ideal scheduler divides a rate at every instant, infinitely finely: a child i with something to run gets
+// The ideal scheduler divides a rate at every instant, infinitely finely. A child i with something to run gets
 // clamp(w_i L, least_i, most_i), where the level L is such that all parts add up to the rate (water-filling).
 // Between two events all of these are constant, so ideal and received service grow linearly, and nothing has to be
 // sampled. If the ideal rate of a child is w_i L, only the level changes when other children come and go. Its ideal
@@ -76,7 +77,7 @@ func (d *Deficits) SetRate(rate float64) {
 
 // Set changes, from now on, the weight of a child, its minimum and the most that it can use, both in slots.
 //
-// The argument most matters only while it is below the part of the child. While it is far above, the upper bend is
+// The argument "most" matters only while it is below the part of the child. While it is far above, the upper bend is
 // kept lower, at a guard, so that pools with many waiting tasks cost nothing at each submission.
 func (d *Deficits) Set(i int, weight, least, most float64) {
 	k := d.kid(i)

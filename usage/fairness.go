@@ -9,9 +9,9 @@ import (
 // over windows of the recent past.
 //
 // The fluid scheduler divides the capacity at every instant, infinitely finely, among the pools that could use it
-// at that instant: by minimum, maximum, weight and demand, down the tree (Parekh and Gallager, "Generalized
-// processor sharing", 1993). The demand is the real one, of the running and waiting tasks in the actual system. So,
-// for a pool i,
+// at that instant. It divides by minimum, maximum, weight and demand, down the tree (Parekh and Gallager,
+// "Generalized processor sharing", 1993). The demand is the real one, of the running and waiting tasks in the
+// actual system. So, for a pool i,
 //
 //	G_i(t) = the service by t, if the pool had had its ideal part at every instant
 //	S_i(t) = the slot-seconds that its tasks occupied by t
@@ -22,9 +22,9 @@ import (
 // the lags add up to the slot-seconds that stayed idle despite demand.
 //
 // Example: four slots, a and b with equal weights. a has tasks of 10 s without end; b comes at 5 s. Until then a's
-// part is 4 and it has 4. From 5 s to 10 s each is entitled to 2, but a still runs 4: b is behind by 2 x 5 = 10
-// slot-seconds, and a is ahead by as much. At 10 s a's tasks end; if b gets all four slots for 10 s, it receives 40
-// where it was entitled to 20, and stands at 10 - 20 = -10.
+// part is 4 and it has 4. Between 5 s and 10 s each is entitled to 2, but a still runs 4. So b is behind by 2 x 5 =
+// 10 slot-seconds, and a is ahead by as much. At 10 s a's tasks end. If b gets all four slots for 10 s, it receives
+// 40 where it was entitled to 20, and stands at 10 - 20 = -10.
 type Fairness struct {
 	from, at time.Time
 	rates    []Rate // in effect since at

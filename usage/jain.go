@@ -1,8 +1,8 @@
 package usage
 
 // Jain is the fairness index of Jain, Chiu and Hawe (DEC-TR-301, 1984) of the ratios of received service to
-// entitlement: 1 if all ratios are equal, 1/n if one pool has everything. Pools entitled to nothing are left out;
-// the index of an empty set is 1.
+// entitlement. It is 1 if all ratios are equal, and 1/n if one pool has everything. Pools entitled to nothing are
+// left out; the index of an empty set is 1.
 func Jain(received, entitled []float64) float64 {
 	n, sum, squares := 0.0, 0.0, 0.0
 	for i, e := range entitled {

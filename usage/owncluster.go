@@ -7,7 +7,7 @@ import (
 )
 
 // OwnCluster compares the ends of a pool's tasks with their ends on a private cluster of the size of the pool's
-// share: sharing pays off for a pool whose tasks never end later than on the private cluster. The lateness of a
+// share. Sharing pays off for a pool whose tasks never end later than on the private cluster. The lateness of a
 // task is max(0, end - end on the private cluster).
 //
 // In a live system, the private cluster is a fluid of c = share x capacity slots that serves the tasks of the pool
@@ -18,7 +18,7 @@ import (
 //
 // since a task does not run faster on more slots than it asks for. A task wider than c runs on c slots,
 // proportionally longer. This is exact for a pool that always has work. For a pool with few long tasks the fluid is
-// a little faster than whole slots would be, and if the share changes, the new share counts for the whole task.
+// a little faster than whole slots would be. If the share changes, the new share counts for the whole task.
 // [OwnFinish] is exact, for callers that know all lengths.
 //
 // Example: c = 2, three tasks of 10 s and width 1, all submitted at 0, end at 10, 20 and 30, because the pool had
@@ -31,8 +31,8 @@ type OwnCluster struct {
 	Largest float64   // largest lateness, in seconds
 }
 
-// End records the end of a task that occupied the number width of slots since the instant started, and returns its
-// lateness. slots is the size of the private cluster; if it is 0, nothing is late.
+// End records the end of a task, and returns the lateness of that task. The argument slots is the size of the
+// private cluster; if it is 0, nothing is late. The argument width is the number of slots that the task occupied.
 func (o *OwnCluster) End(slots, width float64, submitted, started, ended time.Time) time.Duration {
 	length := ended.Sub(started)
 	if slots <= 0 || length < 0 {

@@ -66,8 +66,8 @@ type WhatIf struct {
 	After  Standing `json:"after"`
 	// Conclusion says in a sentence what the change does to the start.
 	Conclusion string `json:"conclusion,omitempty"`
-	// Seconds is how much sooner the job would start; negative is later. It is nil unless both starts are
-	// known.
+	// Seconds is how much sooner the job would start; if it is negative, the job would start later. It is
+	// nil unless both starts are known.
 	Seconds *float64 `json:"sooner_seconds,omitempty"`
 }
 

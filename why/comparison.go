@@ -16,9 +16,9 @@ type Comparison struct {
 	PoolA   string `json:"pool_a"`
 	PoolB   string `json:"pool_b"`
 	First   string `json:"first"` // "a" or "b"
-	// By names what decided: key, tie (the second number of the policy), digits (the keys are equal as
-	// written, but their exact values differ), age of the pool, minimum (one is below its guaranteed
-	// minimum), order (within one leaf pool), or work (one of them has no work that may start).
+	// By names the criterion that decided. Within one leaf pool it is order. Between pools it is work (one
+	// has no work that may start), minimum (one is below its guaranteed minimum), key, tie (the second
+	// number of the policy), digits (the keys are equal as written, but their exact values differ), or age.
 	By    string `json:"by"`
 	Level Level  `json:"level"`
 	Note  string `json:"note,omitempty"`

@@ -96,8 +96,8 @@ type PoolEvidence struct {
 	Jobs   []JobEvidence `json:"jobs,omitempty"`   // of a leaf, by id
 }
 
-// DaysUsed is the service of a pool by days, in slot-seconds: the weighted sum of the days before today,
-// today up to Seconds ago, and the number of slots running since then.
+// DaysUsed is the service of a pool by days, in slot-seconds. It has the weighted sum of the days before
+// today, the service of today up to Seconds ago, and the number of slots running since then.
 type DaysUsed struct {
 	Past    float64 `json:"past"`
 	Today   float64 `json:"today"`

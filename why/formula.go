@@ -124,8 +124,8 @@ func (f *Formula) Call(t *Terms, growth float64) (text string, key float64) {
 
 func withKey(text string, key float64) string { return strings.ReplaceAll(text, "{key}", Short(key)) }
 
-// either splits {a - b|lacks #|had # too much} into the expression, the text for results of 0 or more, and
-// the text for results below 0. # stands for the amount.
+// either splits {a - b|lacks #|had # too much} into three parts: the expression, the text for results of 0 or
+// more, and the text for results below 0. The sign # stands for the amount.
 func either(braces string) (expression string, texts []string) {
 	parts := strings.Split(braces, "|")
 	return parts[0], parts[1:]

@@ -280,7 +280,7 @@ func (x *alteration) undoing(good []string) string {
 		return "undo: " + fmt.Sprintf(x.undo, strings.Join(good, " "))
 	}
 	again, before := x.selection.whose()+"-t "+x.state, "before"
-	if words.Done(x.state) { // these need a time span, but the clocks of this machine and the server may differ
+	if words.Done(x.state) { // ended jobs need a time span, but the clocks of this machine and the server may differ
 		again += " --since " + stamp(x.at.Add(-time.Minute))
 		before = "in the minute before"
 	}

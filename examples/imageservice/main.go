@@ -4,7 +4,7 @@
 //	go run ./examples/imageservice -db postgres://user@host/name
 //
 // runs the same load three times: without the flood, with the flood under the policy fair, and with the
-// flood under fifo; each time with -servers processes of its own. serve.go holds the code of a server, which
+// flood under fifo. Each run has -servers processes of its own. serve.go holds the code of a server, which
 // is all that a service needs. To run such a server on another machine:
 //
 //	go run ./examples/imageservice -serve -db postgres://user@host/name -schema imageservice

@@ -98,7 +98,8 @@ func (s *scene) lengths() (lengths []time.Duration) {
 }
 
 // parts returns the fractions of the service that each tenant received while all of them had work, and the
-// length of that time: from the rush of the small tenants until one of them has no waiting image left.
+// length of that time. The time begins with the rush of the small tenants, and ends when one of them has no
+// waiting image left.
 func (s *scene) parts() (parts map[string]float64, lasted time.Duration) {
 	_, from := span(s.all(rushing))
 	to := from.Add(24 * time.Hour)

@@ -54,8 +54,8 @@ type Operator struct {
 type Pool struct {
 	Submit     []Subject // who may submit into it
 	Create     []string  // pools below it that jobs may make: paths with fields in braces, from this pool on, or *
-	Priorities []string  // that jobs may have there
-	QOS        []string  // that jobs may name there
+	Priorities []string  // the priorities that jobs may have there
+	QOS        []string  // the qualities of service that jobs may name there
 }
 
 // Administers reports whether a principal is an administrator by the configuration.

@@ -22,7 +22,7 @@ type Waits struct {
 }
 
 // ReadWaits sums up only waits, for pages that are refreshed often: it reads only tasks of jobs that may have
-// started a task in the window. If more tasks of these jobs began than the argument most allows, not counting
+// started a task in the window. If more tasks of these jobs began than the argument "most" allows, not counting
 // arrays that may start more tasks, the window begins later, so that the numbers are exact.
 func ReadWaits(ctx context.Context, src Source, a Ask, steps []time.Duration, most int) (*Waits, error) {
 	a.By, a.Zone = []string{"kind"}, time.UTC

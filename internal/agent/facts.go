@@ -51,7 +51,7 @@ func (m *Machine) facts() *api.Facts {
 }
 
 // bounds reads the limits of the control group (version 2) of a process: the smallest among those of the
-// group and its ancestors. The argument own is the content of /proc/self/cgroup.
+// group and its ancestors. The argument "own" is the content of /proc/self/cgroup.
 func bounds(root, own string, f *api.Facts) {
 	for line := range strings.Lines(own) {
 		path, v2 := strings.CutPrefix(strings.TrimSpace(line), "0::")

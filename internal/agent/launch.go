@@ -51,9 +51,9 @@ func (m *Machine) launch(l *api.Lease, gpus []gpu.Device) (*process.Process, err
 	})
 }
 
-// fileName expands the name of an output file: %j and %A stand for the id of the job, %a for the task's
-// number in the array, %x for the name of the job, %u for its user, %N for the node. If a job has an array or
-// a gang and its pattern has no %a, the tasks would overwrite one another's file, so fileName appends the task's
+// fileName expands the name of an output file. For the job, %j and %A stand for its id, %x for its name, and %u
+// for its user. %a stands for the task's number in the array, and %N for the node. If a job has an array or a
+// gang and its pattern has no %a, the tasks would overwrite one another's file, so fileName appends the task's
 // number. It appends nothing to the name of a device.
 func (m *Machine) fileName(pattern string, l *api.Lease) string {
 	if pattern == "" {

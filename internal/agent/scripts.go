@@ -81,8 +81,8 @@ func (m *Machine) writeScript(l *api.Lease, u *account) ([]string, error) {
 }
 
 // writeFile writes a file that only its user may read and run. It blocks forks meanwhile, because a new
-// process would keep the file open for writing until its exec, and the system refuses to run a file that is
-// open for writing.
+// process would keep the file open for writing until its exec. The system refuses to run a file that is open
+// for writing.
 func writeFile(path string, text []byte, u *account) error {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()

@@ -38,8 +38,8 @@ type JoinRequest struct {
 type JoinResponse struct {
 	Session    string  `json:"session" doc:"Id to send with every poll"`
 	TTLSeconds float64 `json:"ttl_seconds" doc:"Duration of a lease without renewal"`
-	// If a sole server does not listen, or answers renewals with 503 and the code unavailable, no server gives the
-	// agent's tasks to others, then or within the length of a lease afterwards.
+	// A sole server may not listen, or may answer renewals with 503 and the code "unavailable". Then no server gives
+	// the agent's tasks to others, nor does it within the length of a lease afterwards.
 	Sole bool `json:"sole,omitempty" doc:"No other server uses the store"`
 	// Foreign attempts have the numbers of attempts of this database that began later, or will begin later.
 	Foreign []queue.Ref `json:"foreign,omitempty" doc:"Running attempts that are unknown to the database, because it was restored. End them, and do not report them"`

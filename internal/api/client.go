@@ -32,7 +32,7 @@ type Client struct {
 	base    string
 	Address string
 	As      string // user to submit for; for administrators only
-	Trace   string // that submissions belong to, in the W3C format
+	Trace   string // the trace that submissions belong to, in the W3C format
 	Token   string // identifies the program; "": the system identifies its user
 }
 

@@ -31,8 +31,9 @@ type item struct {
 
 func (it *item) task() task { return task{it.lease.JobID, it.lease.Task} }
 
-// start returns the latest instant at which the server may have recorded the start of the attempt: the start of the
-// lease, or the begin in the QS if that was later. It is zero if the ledger does not have the start of the lease.
+// start returns the latest instant at which the server may have recorded the start of the attempt. It is the start
+// of the lease, or the begin in the QS if that was later. It is zero if the ledger does not have the start of the
+// lease.
 func (it *item) start() time.Time {
 	if it.lease.Since.IsZero() || it.lease.Since.After(it.began) {
 		return it.lease.Since

@@ -15,10 +15,11 @@ import (
 	"github.com/fairlead/fairlead/internal/filelock"
 )
 
-// ledger keeps the data that a bridge must not forget: for each task first the marker of its submission,
-// written before the submission is sent, then the number that the QS gave it, and last its end, until the
-// server has recorded the end. It also keeps the service that groups have received. When a call returns, its
-// changes are on disk; each call writes all its changes in one transaction.
+// ledger keeps the data that a bridge must not forget. For each task it first keeps the marker of the
+// submission, written before the submission is sent. Then it keeps the number that the QS gave the task, and
+// last the task's end, until the server has recorded that end. It also keeps the service that groups have
+// received. When a call returns, its changes are on disk; each call writes all its changes in one
+// transaction.
 type ledger struct {
 	lock *filelock.Lock
 	id   string // distinguishes it from other ledgers

@@ -30,8 +30,8 @@ type Authority struct {
 	cluster string
 	key     crypto.Signer
 	root    *x509.Certificate
-	// older holds the roots from before an exchange. crossed is the new root as the old root signed it: nodes
-	// that know only the old root use it to verify a server.
+	// The field older holds the roots from before an exchange. The field crossed is the new root as signed by
+	// the old root: nodes that know only the old root use it to verify a server.
 	older   []*x509.Certificate
 	crossed []*x509.Certificate
 }

@@ -52,7 +52,7 @@ func Config(policy string) (*config.Config, error) {
 // UserSummary holds the results of one user.
 type UserSummary struct {
 	User string        `json:"user"`
-	Jobs int           `json:"jobs"` // that started
+	Jobs int           `json:"jobs"` // the jobs that started
 	Last time.Duration `json:"last"` // the longest wait of a started job
 	Got  float64       `json:"got"`  // fraction of the shared service while all had work
 }

@@ -1,5 +1,5 @@
-// Package ends counts how the attempts of tasks ended: per node and per user in the last hour, for all nodes together
-// in the day before that, and per node and cause since the server started.
+// Package ends counts how the attempts of tasks ended. It counts them per node and per user in the last hour, and for
+// all nodes together in the day before that. It also counts them per node and cause since the server started.
 //
 // It has no clock and no lock: its owner passes the instants, and calls it from one goroutine at a time.
 package ends

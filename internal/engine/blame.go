@@ -66,8 +66,8 @@ func (x notBegun) end() {
 // exitNotFound is the code with which shells say that they did not find a command.
 const exitNotFound = 127
 
-// proven reports whether a node works, as far as known: it has begun or completed tasks lately, and since it last began
-// a task, no other job has failed to begin there.
+// proven reports whether a node is known to work. That is so if it has begun or completed tasks lately, and since it
+// last began a task, no other job has failed to begin there.
 func (f faults) proven(node string, job int64, now time.Time) bool {
 	x := f.nodes[node]
 	return x != nil && now.Sub(x.proved) < provenFor && x.refused.only(job)
@@ -96,8 +96,8 @@ func (f faults) acquit(job int64) {
 	}
 }
 
-// countRefused counts an attempt that did not begin against its node, unless its job is the reason. reported is the
-// outcome before the engine decided about it. The run is nil if it was unknown.
+// countRefused counts an attempt that did not begin against its node, unless its job is the reason. The argument
+// reported is the outcome before the engine decided about it. The run is nil if it was unknown.
 func countRefused(s *State, r *liveRun, o, reported queue.Outcome, now time.Time) {
 	switch {
 	case o.Refused == queue.RefusedJob && o.Final && o.NotFound:

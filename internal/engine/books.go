@@ -18,8 +18,8 @@ type Books struct {
 const maxUsed = 1e15
 
 // SetUsed sets the usage of a leaf pool as of now, in slot-seconds. If used is 0 it clears the usage of a pool and of
-// all pools below it. Running tasks are not affected. The argument by is the user who asked for the change, and from
-// the channel of the request. It returns the former usage of each leaf.
+// all pools below it. Running tasks are not affected. The argument "by" is the user who asked for the change, and
+// "from" the channel of the request. It returns the former usage of each leaf.
 func (b *Books) SetUsed(
 	ctx context.Context, pool string, used float64, by, from string,
 ) (before map[string]float64, err error) {

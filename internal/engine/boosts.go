@@ -40,7 +40,7 @@ var boosts = override[Boost]{
 	record: func(b Boost) queue.AuditEntry { return queue.AuditEntry{Who: b.By, Subject: b.Pool, Old: b.text()} },
 }
 
-// Boost boosts the pool or the user's pool that b names, and returns the boost with its number. The argument from is
+// Boost boosts the pool or the user's pool that b names, and returns the boost with its number. The argument "from" is
 // the channel of the request, such as socket.
 func (o *Overrides) Boost(ctx context.Context, b Boost, from string) (Boost, error) {
 	switch err := sched.CheckFactor(b.Factor); {
@@ -87,7 +87,7 @@ func (b *Boost) aim(s *State, accounts queue.Accounts, now time.Time) (weight fl
 	return core.View(id).Weight, nil
 }
 
-// Unboost ends a boost early, if all functions in the argument may allow it.
+// Unboost ends a boost early, if all functions in the argument "may" allow that.
 func (o *Overrides) Unboost(
 	ctx context.Context, id int64, by, from string, may ...func(Boost) error,
 ) (b Boost, err error) {

@@ -70,7 +70,7 @@ func (c *Client) submitAll(ctx context.Context, jobs []queue.Job, check func(*qu
 	return c.submitBy(ctx, jobs, check, c.store.Submit)
 }
 
-// settled fills in the open fields of the jobs, and returns the error of each. The argument by is the principal who
+// settled fills in the open fields of the jobs, and returns the error of each. The argument "by" is the principal who
 // submits them; nil stands for the program itself.
 func (c *Client) settled(jobs []queue.Job, by *access.Principal, check func(*queue.Job) error) (
 	[]queue.Job, []queue.Submission,

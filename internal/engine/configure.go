@@ -60,8 +60,8 @@ func (l *Loop) sendShares(ctx context.Context, s *State, before time.Duration) (
 	return l.builder.keepDays(ctx, s)
 }
 
-// CheckUnit refuses a unit other than the current one: all running and waiting tasks and all usage are counted in the
-// current unit, so limits and charges in the new unit would apply to amounts in the old one.
+// CheckUnit refuses a unit other than the current one. All running and waiting tasks and all usage are counted in the
+// current unit, so limits and charges in the new unit would apply to amounts in the old unit.
 func (l *Loop) CheckUnit(s allocation.Config) error {
 	return Read(l, func(st *State) error {
 		if is, next := st.Core.Cluster().Unit(), s.Unit(); next != is {

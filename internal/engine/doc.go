@@ -1,4 +1,4 @@
-// Package engine leads jobs through their lives in this process: the [Client] submits and changes jobs, and the [Loop]
+// Package engine leads jobs through their lives in this process. The [Client] submits and changes jobs. The [Loop]
 // keeps the core up to date with a store, starts tasks by shares, leases them and hands them to workers. Packages above
 // it read its [State] to explain, forecast and report.
 //

@@ -18,8 +18,8 @@ type expirer struct {
 	samplers []func(*State, time.Time)
 }
 
-// expire ends expired leases and marks silent nodes. An expired lease is the first sign of a silent node, so the node
-// is marked before its tasks can be leased again; otherwise they would go to the dead node once more.
+// expire ends expired leases and marks silent nodes. An expired lease is the first sign of a silent node. So the node
+// is marked before its tasks can be leased again. Otherwise they would go to the dead node once more.
 func (e *expirer) expire(ctx context.Context) {
 	defer e.overrides.setAside(ctx)
 	e.syncing.Lock()

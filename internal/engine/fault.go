@@ -98,8 +98,8 @@ func (f faults) silent(r *liveRun, now time.Time) {
 	x.blame(r.Header.User)
 }
 
-// hear records that a node reports that it runs a task. hear blames the nodes that could not begin a task of the same
-// job because something that the job names was missing: the fault was theirs, not the job's.
+// hear records a node's report that it runs a task. If other nodes could not begin a task of the same job because
+// something that the job names was missing, hear blames those nodes: the fault was theirs, not the job's.
 func (f faults) hear(r *liveRun) {
 	if r.heard {
 		return

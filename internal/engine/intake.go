@@ -27,7 +27,7 @@ type SubmitOptions struct {
 	// Unsatisfiable also accepts jobs that no node could ever run.
 	Unsatisfiable bool
 	// By is the user who submits; nil is the program itself. Users who are not administrators have the rights and the
-	// limits of the current shares: a submission that would put any of them above a limit is refused as a whole, with
+	// limits of the current shares. A submission that would put any of them above a limit is refused as a whole, with
 	// [queue.ErrLimit].
 	By *access.Principal
 }
@@ -57,7 +57,7 @@ func (in *Intake) SubmitWith(ctx context.Context, jobs []queue.Job, o SubmitOpti
 		}
 	}
 	err := submitSettled(ctx, own, out, in.Store.Submit)
-	done(out) // also for jobs that were added before an error
+	done(out) // this includes jobs that were added before an error
 	if err != nil {
 		return nil, err
 	}
@@ -255,8 +255,8 @@ func (in *Intake) CheckWindow(j *queue.Job) error {
 }
 
 // Unsatisfiable returns an error for a job that requests more than its pool may ever have, or that no known node, up or
-// not, could ever run. It does not check nodes while some may still be unknown: before the first node for such work has
-// joined, and, after a restart, for the time that agents may take to return.
+// not, could ever run. It does not check nodes while some may still be unknown. That is so before the first node for
+// such work has joined. After a restart it is so for the time that agents may take to return.
 func (in *Intake) Unsatisfiable(j *queue.Job) error {
 	h := HeaderOf(j)
 	return read(in.base, func(s *State) error {

@@ -123,8 +123,8 @@ func settleRates(core *sched.Scheduler, grants []queue.Grant, now time.Time) {
 }
 
 // sayQueued reports to the store the leases that go to nodes of other queueing systems, where the tasks will wait. It
-// also extends these leases at once to the length that the node wants, because the worker may die before it renews
-// them, while the tasks continue in the other system.
+// also extends these leases at once to the length that the node wants. The worker may die before it renews them, while
+// the tasks continue in the other system.
 func (l *leaser) sayQueued(ctx context.Context, c *choice, grants []queue.Grant) error {
 	var all []queue.Progress
 	long := map[time.Duration][]queue.Ref{}
@@ -347,7 +347,7 @@ type misplaced struct {
 	holder string
 }
 
-// doubt makes the engine rebuild the core after a caller gave up on a call to the store: the call may have ended
+// doubt makes the engine rebuild the core after a caller gave up on a call to the store. The call may have ended
 // attempts, and the changes do not show that.
 func (r *releaser) doubt(ctx context.Context) {
 	if ctx.Err() == nil {

@@ -47,8 +47,8 @@ type levelKeeper struct {
 	next    time.Time
 }
 
-// keep stores the levels if they may have changed and it is time to store them. With the flag end set it is
-// always time.
+// keep stores the levels if they may have changed and it is time to store them. If the argument "end" is
+// true, it is always time.
 func (k *levelKeeper) keep(ctx context.Context, end bool) {
 	keeper, ok := k.Store.(queue.Settings)
 	now := time.Now()

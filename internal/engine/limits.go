@@ -15,7 +15,7 @@ type LicenseView struct {
 	Total   int64        `json:"total"`
 	Used    int64        `json:"used"`
 	Waiting int64        `json:"waiting"` // tasks that request it
-	Holders []why.Holder `json:"holders"` // those who hold most of it first
+	Holders []why.Holder `json:"holders"` // the largest holders first
 }
 
 // RateView is a rate as `fairlead limits` shows it.

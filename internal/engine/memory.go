@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// The types of this file are the engine's memory, which the state holds: tasks that ended, by pool, node and limit; the
-// reasons for starts; when jobs were submitted; who created the pools.
+// The types of this file are the engine's memory, which the state holds. It remembers tasks that ended, by pool, node
+// and limit; the reasons for starts; the submission times of jobs; and the creators of pools.
 
 // Lengths are the run times of each pool's latest tasks.
 type Lengths map[sched.PoolID]*recent

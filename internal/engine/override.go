@@ -166,7 +166,7 @@ func (k *override[T]) change(ctx context.Context, c *changer, decide func(*State
 	return k.put(ctx, c.base, x)
 }
 
-// permitted asks all functions in the argument may whether the user may change a current override.
+// permitted asks all functions in the argument "may" whether the user may change a current override.
 func permitted[T any](x T, may []func(T) error) error {
 	for _, ask := range may {
 		if err := ask(x); err != nil {
@@ -176,7 +176,7 @@ func permitted[T any](x T, may []func(T) error) error {
 	return nil
 }
 
-// ending returns the change that ends an override early. e says who ends it.
+// ending returns the change that ends an override early. The entry e says who ends it.
 func (k *override[T]) ending(key string, x T, e queue.AuditEntry) *change[T] {
 	ended := k.record(x)
 	e.Subject, e.Old = ended.Subject, ended.Old

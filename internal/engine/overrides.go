@@ -24,8 +24,8 @@ func checkOverride(until time.Time, reason string, now time.Time) error {
 	return queue.CheckText("reason", reason, queue.MaxName)
 }
 
-// target finds or creates the pool of a new override. name is a pool, or a user for the user's pool. For the root pool
-// it returns an error with the text root.
+// target finds or creates the pool of a new override. The argument name is a pool, or a user for the user's pool. For
+// the root pool it returns an error with the text root.
 func target(s *State, name, root string) (core *sched.Scheduler, id sched.PoolID, err error) {
 	core, id, err = poolpath.FindOrMake(s.Core, &s.Shares, name)
 	if err == nil && id == sched.Root {

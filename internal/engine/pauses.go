@@ -30,8 +30,8 @@ var pauses = override[Pause]{
 }
 
 // Pause pauses the pool or the user's pool that p names, and returns the pause. A new pause replaces an earlier one of
-// the pool, if all functions in the argument may allow that. The argument from is the channel of the request, such as
-// socket.
+// the pool, if all functions in the argument "may" allow that. The argument "from" is the channel of the request, such
+// as socket.
 func (o *Overrides) Pause(ctx context.Context, p Pause, from string, may ...func(Pause) error) (Pause, error) {
 	now := time.Now()
 	if err := checkOverride(p.Until, p.Reason, now); err != nil {
@@ -88,7 +88,7 @@ func pauseCalled(s *State, pool string) (Pause, error) {
 	return p, nil
 }
 
-// Resume ends the pause of a pool, and returns it, if all functions in the argument may allow that.
+// Resume ends the pause of a pool, and returns that pause, if all functions in the argument "may" allow that.
 func (o *Overrides) Resume(
 	ctx context.Context, pool, by, from string, may ...func(Pause) error,
 ) (p Pause, err error) {

@@ -193,8 +193,8 @@ func fewer(h queue.Header, tasks int64) string {
 	return fmt.Sprintf("; use -n %d, or ask for less or for another pool", tasks)
 }
 
-// GangNever says why the known nodes could never run a gang, although some could run one of its tasks, and which gang
-// they could run; "" if they could run it.
+// GangNever says why the known nodes could never run a gang, although some could run one of its tasks. It also says
+// which gang they could run. It returns "" if they could run this gang.
 func GangNever(c *cluster.Cluster, h queue.Header, a cluster.Amounts, must cluster.Constraint) string {
 	if h.Gang < 2 {
 		return ""

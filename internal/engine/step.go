@@ -13,8 +13,8 @@ import (
 )
 
 // step lets the core decide, leases the chosen tasks, and hands the leases out. It reports whether another step may
-// start more. Changes of the store wait meanwhile: a change that stops or ends a lease must not be applied before the
-// lease is known, and a decision is valid only for the core that made it.
+// start more. Changes of the store wait meanwhile. A change that stops or ends a lease must not be applied before the
+// lease is known. Besides, a decision is valid only for the core that made it.
 func (l *leaser) step(ctx context.Context, d *sched.Decision) (more bool, err error) {
 	l.syncing.Lock()
 	defer l.syncing.Unlock()

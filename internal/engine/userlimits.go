@@ -263,7 +263,7 @@ type UserStanding struct {
 	Running     int64                 `json:"running"`       // tasks, also if they wait in another queueing system
 	Jobs        int64                 `json:"waiting_jobs"`  // with tasks that have not started
 	Tasks       int64                 `json:"waiting_tasks"` // of these jobs
-	Pools       int                   `json:"pools"`         // that only the user's jobs made
+	Pools       int                   `json:"pools"`         // the pools that only the user's jobs made
 	Limits      allocation.UserLimits `json:"-"`
 	Part        float64               `json:"-"` // largest fraction of a limit on submissions that is used
 	Description string                `json:"-"` // e.g. 9000 of 10000 waiting jobs (user_limits.jobs)

@@ -145,8 +145,8 @@ type attempt struct{ task, number int }
 // reported holds the attempts whose begin and whose end a journal has reported.
 type reported struct{ began, ended map[attempt]bool }
 
-// once drops journal entries that repeat an earlier entry about an attempt: a waiting task keeps the end of its last
-// attempt, and the end of the task itself records that end again.
+// once drops journal entries that repeat an earlier entry about an attempt. For a waiting task keeps the end of its
+// last attempt, and the end of the task itself records that end again.
 func (t *reported) once(journal []queue.Event) []queue.Event {
 	if len(journal) == 0 {
 		return nil

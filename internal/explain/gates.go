@@ -145,7 +145,7 @@ func explainPlanned(gates []why.Gate, limit time.Duration, now time.Time) {
 	}
 }
 
-// explainWindows explains which reservations and maintenances affect a job. If the flag room is set, a shorter limit
+// explainWindows explains which reservations and maintenances affect a job. If the flag "room" is set, a shorter limit
 // lets the job start.
 func explainWindows(gates []why.Gate, limit time.Duration, room bool, now time.Time) {
 	for i := range gates {
@@ -170,8 +170,8 @@ func explainWindows(gates []why.Gate, limit time.Duration, room bool, now time.T
 	}
 }
 
-// comesLater reports whether the window in the way of a job does not explain why the job waits now: the window has not
-// begun, and no node has room for the job anyway.
+// comesLater reports whether the window in the way of a job fails to explain why the job waits now. That is so if the
+// window has not begun, and no node has room for the job anyway.
 func comesLater(g why.Gate, room bool, now time.Time) bool {
 	return !room && keepsFree(g.Code) && g.Window != nil && g.Window.From.After(now)
 }
@@ -196,7 +196,7 @@ func overlapText(w *why.Window, limit time.Duration, now time.Time) string {
 // askFor suggests a time limit that ends before a window, rounded down to a usual value.
 func askFor(w *why.Window) string { return askForLess(time.Duration(w.Max * float64(time.Second))) }
 
-// askForLess suggests a time limit below the argument most, rounded down to a usual value.
+// askForLess suggests a time limit below the argument "most", rounded down to a usual value.
 func askForLess(most time.Duration) string {
 	usual := units.UsualLimit(most)
 	if usual == 0 {
@@ -211,7 +211,7 @@ func keepsFree(c why.Code) bool {
 	return c == why.FitReserved || c == why.PolicyMaint || c == why.PolicyReservation
 }
 
-// severity orders the reasons: first reasons that never go away, then reasons that only a person can change, then
+// severity orders the reasons. First come reasons that never go away, then reasons that only a person can change, then
 // reasons that time changes, and last the codes that close no gate. It omits the codes of stopped tasks, which never
 // explain a waiting job.
 var severity = []why.Code{

@@ -37,8 +37,8 @@ func (o *Order) Add(s sched.Start, units float64) {
 	}
 }
 
-// firstBeside is the place of the first task of a leaf pool or, if it has the jobs of one priority of a pool, of that
-// pool; 0 if the order has none.
+// firstBeside is the place of the first task of a leaf pool. If the leaf pool has the jobs of one priority of a pool,
+// it is the place of that pool's first task. It is 0 if the order has no such task.
 func (o *Order) firstBeside(core *sched.Scheduler, leaf sched.PoolID) int64 {
 	first := o.firstIn(leaf)
 	if !core.Read().PriorityClass(leaf) {

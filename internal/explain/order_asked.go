@@ -43,9 +43,9 @@ func (ex *Explainer) orderSoon(ctx context.Context, wait time.Duration) *Order {
 	return &Order{At: time.Now()}
 }
 
-// Next returns the waiting jobs that would start first, at most the number most, in order: of a pool and the pools
-// below it, or of all pools if pool is empty. Jobs that none of the nodes that take tasks could run come last: the
-// order itself ignores room, so it may put them before others.
+// Next returns the waiting jobs that would start first, in order. They are the jobs of a pool and the pools below it,
+// or of all pools if the argument pool is empty. The argument "most" bounds their number. Jobs that none of the nodes
+// that take tasks could run come last: the order itself ignores room, so it may put them before others.
 func (ex *Explainer) Next(ctx context.Context, pool string, most int) []int64 {
 	o := ex.Order(ctx)
 	roomless := engine.Read(ex.loop, roomlessJobs)

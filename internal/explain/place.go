@@ -117,7 +117,7 @@ func (t *tally) LookUp(o *Order, job int64) *place {
 	return t.close(found)
 }
 
-// add counts a task of a pool. The flag first is set for the first task of its job.
+// add counts a task of a pool. The flag "first" is set for the first task of its job.
 func (t *tally) add(pool sched.PoolID, first bool, units float64, called func(sched.PoolID) label) {
 	for int(pool) >= len(t.by) {
 		t.by = append(t.by, make([]int32, 1+int(pool)-len(t.by))...)
@@ -167,7 +167,7 @@ func parting(a, b string) string {
 const WhatIfTasks = 20_000
 
 // rank finds the job's place in the order of the next starts, by a preview whose number of starts is at most
-// the argument most.
+// the argument "most".
 func rank(st *engine.State, j sched.Job, most int64) *place {
 	jobs := map[int64]bool{}
 	t := Tally(st, j)

@@ -45,8 +45,8 @@ func (ex *Explainer) placeAmongMany(ctx context.Context, j *queue.Job) *place {
 	})
 }
 
-// holds reports whether an order still shows the place of a job: nothing has changed since it was computed, or the job
-// had the same place then and the same restrictions.
+// holds reports whether an order still shows the place of a job. That is so if nothing has changed since the order was
+// computed, or if the job had the same place and the same restrictions then.
 func holds(st *engine.State, o *Order, j *queue.Job, s sched.Job) bool {
 	if o.core != st.Core || o.config != st.Shares.Hash {
 		return false

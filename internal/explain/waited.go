@@ -93,8 +93,8 @@ func (w waited) ledBy(led []span) (out []waited) {
 }
 
 // without splits a reason at the times in which the job could not have started. It returns the instants at which the
-// reason began or began again: its own beginning, if the job could have started then, and the end of each such time, if
-// the reason still held and the job had not started.
+// reason began or began again. These include its own beginning, if the job could have started then. They also include
+// the end of each such time, if the reason still held and the job had not started.
 func (w waited) without(barred []span, started time.Time) (out []queue.Event) {
 	in := func(l span) bool { return !w.At.Before(l.from) && w.At.Before(l.to) }
 	if !slices.ContainsFunc(barred, in) {

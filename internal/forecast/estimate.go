@@ -89,8 +89,9 @@ func (e *estimator) estimate() *why.Estimate {
 }
 
 // bound adds when the job starts if every task runs until its time limit. It reports whether the time sufficed. If jobs
-// can pass each other and a task without a limit runs, or starts before the job, the replay shows no latest start,
-// because the predicted run time lets such a task go before others. In that case only a promise is valid.
+// can pass each other, a task without a limit that runs or starts before the job spoils the bound. The replay then
+// shows no latest start, because the predicted run time lets such a task go before others. In that case only a promise
+// is valid.
 func (e *estimator) bound(out *why.Estimate) bool {
 	unlimited, begun := false, time.Now()
 	goOn := func(sched.Forecast) bool { return time.Since(begun) < e.timeout(estimateTime) }
@@ -172,8 +173,9 @@ func (e *estimator) replay(out *why.Estimate) {
 
 // sample draws a run time for a task in one replay: that of a past task of its pool that ran longer than this one
 // already has. If n such run times are known, the tasks of the pool outlast all of them in one of n+1 replays, because
-// each of n+1 tasks is equally likely to be the longest. Then they take up to ten times the longest of them or, if none
-// is known, of their present run time (see [luck]), but at least the mean, and at most their limits.
+// each of n+1 tasks is equally likely to be the longest. Then they take up to ten times the longest of these run times
+// or, if none is known, up to ten times their present run time (see [luck]). They take at least the mean, and at most
+// their limits.
 func (e *estimator) sample(d *draws, t sched.Task) time.Duration {
 	of := d.of(t.Pool)
 	return e.length(t, func(known []time.Duration) time.Duration {
@@ -192,8 +194,8 @@ func (e *estimator) typical(t sched.Task) time.Duration {
 	}, func(ran time.Duration) time.Duration { return 2 * ran })
 }
 
-// length is the run time of a task. pick chooses it among the longer run times of its pool; if there are none, outlast
-// computes it from the present run time.
+// The method length returns the run time of a task. The function pick chooses it among the longer run times of the
+// task's pool. If there are none, outlast computes it from the present run time.
 func (e *estimator) length(t sched.Task, pick func([]time.Duration) time.Duration,
 	outlast func(time.Duration) time.Duration) (long time.Duration) {
 	ran := max(0, e.began.Sub(t.Started))

@@ -143,7 +143,8 @@ func orderOf(s *sched.Scheduler, now time.Time) *explain.Order {
 	return o
 }
 
-// compareOrders reports how the second order differs from the first. changed are the jobs that the report is about.
+// compareOrders reports how the second order differs from the first. The argument changed has the jobs that the report
+// is about.
 func compareOrders(before, after *explain.Order, changed []Moved) *Reordering {
 	r := &Reordering{At: before.At, Jobs: []Moved{}, Pools: []movedPool{}, Others: []Moved{}}
 	if !before.Whole || !after.Whole {
@@ -191,7 +192,8 @@ func (fc *Forecaster) nameMoved(ctx context.Context, moved []Moved) error {
 	return fc.eachJob(ctx, ids, func(i int, j *queue.Job) { moved[i].User, moved[i].Name = j.User, j.Name })
 }
 
-// eachJob reads jobs, and calls the function each with the index of the job's number and the job.
+// eachJob reads jobs. For each job it calls the function "each" with the index of the job's number and the
+// job.
 func (fc *Forecaster) eachJob(ctx context.Context, ids []int64, each func(i int, j *queue.Job)) error {
 	if len(ids) == 0 {
 		return nil

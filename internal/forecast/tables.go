@@ -20,7 +20,7 @@ func (fc *Forecaster) Timetable(ctx context.Context) *timetable {
 		fc.loop.Log.Warn("the timetable is of an older state", "error", err)
 	}
 	wait := tableWait
-	if _, waiting := fc.loop.Running(); waiting >= explain.ManyWaiting { // that takes seconds
+	if _, waiting := fc.loop.Running(); waiting >= explain.ManyWaiting { // then a timetable takes seconds
 		wait = hurriedTime
 	}
 	return fc.timetable.Ask(ctx, fc.loop, wait, fc.beginTimetable)

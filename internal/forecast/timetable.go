@@ -19,13 +19,13 @@ type timetable struct {
 	known  knowledge // of the run times that the replays drew
 	// endless is set if some task has no time limit: a job that starts a year later waits for that task.
 	endless bool
-	// likely are the starts if every task runs for as long as usual, by row; 0: unknown. They are computed if endless is
-	// set and something is known of run times. Some of these are guesses if nothing is known of some run times.
+	// likely are the starts if every task runs for as long as usual, by row; 0: unknown. They are computed if endless
+	// is set and something is known of run times. Some of these are guesses if nothing is known of some run times.
 	likely []int64
 }
 
-// How long the replays of a timetable may take, the maximum number of them with recent run times, the minimum number
-// for a range, and how long a list waits for a timetable.
+// Bounds of the replays of a timetable: their duration, the maximum number of them with recent run times, and the
+// minimum number for a range. The last constant is how long a list waits for a timetable.
 const (
 	tableTime   = 10 * time.Second
 	maxRanges   = 20

@@ -30,9 +30,9 @@ const (
 	maxEntries = 100_000
 )
 
-// readDump reads the lines of a dump. sacctmgr(1) describes the format under "flat file dump and load": a
-// title, a dash, a name, and settings after colons, with quotes of either kind around values that contain
-// blanks or colons.
+// readDump reads the lines of a dump. sacctmgr(1) describes the format under "flat file dump and load". A
+// line has a title, a dash, a name, and settings after colons. Values that contain blanks or colons are
+// in quotes of either kind.
 func readDump(text string) ([]entry, error) {
 	var all []entry
 	n := 0

@@ -87,9 +87,9 @@ func VisibleNames(value string, set bool) []string {
 	return names
 }
 
-// TypeOf makes a type from a driver's name for a device: the name of the model without the maker, the family
-// and the variant. "NVIDIA A100-SXM4-80GB" gives a100, "NVIDIA GeForce RTX 3090 Ti" gives rtx3090ti. It
-// returns "" if nothing remains that could be a name.
+// TypeOf makes a type from a driver's name for a device. The type is the name of the model without the maker,
+// the family and the variant. "NVIDIA A100-SXM4-80GB" gives a100, "NVIDIA GeForce RTX 3090 Ti" gives
+// rtx3090ti. It returns "" if nothing remains that could be a name.
 func TypeOf(product string) string {
 	words := strings.Fields(strings.ToLower(product))
 	words = slices.DeleteFunc(words, func(w string) bool {

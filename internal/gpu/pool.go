@@ -32,9 +32,9 @@ func (p *Pool) Empty() bool { return len(p.rank) == 0 }
 // most free GPUs, so that typed requests still find theirs. If there are too few, it takes none, and returns
 // a channel that is closed when there may be more.
 //
-// If the sender of the tasks counts free GPUs, too few are free only in two cases: an attempt that the sender
-// considers over has not ended yet; or, on a machine with several types, a task that requested any type has a
-// GPU of the type that another task needs.
+// If the sender of the tasks counts free GPUs, too few are free only in two cases. In the first, an attempt
+// that the sender considers over has not ended yet. In the second, the machine has several types, and a task
+// that requested any type has a GPU of the type that another task needs.
 func (p *Pool) Take(request map[string]int64) (taken []Device, again <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

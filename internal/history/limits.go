@@ -20,8 +20,8 @@ type LimitSeries struct {
 	// are known from Since on.
 	Past  []LimitSpan `json:"past"`
 	Since time.Time   `json:"since"`
-	// Ahead is the amount of a license that running tasks hold, until they end by their time limits; for a rate, it
-	// shows how long the tasks that wait now will use it up.
+	// Ahead is the amount of a license that running tasks hold, until they end by their time limits. For a rate, Ahead
+	// shows how long the tasks that wait now will use up the rate.
 	Ahead []LimitSpan `json:"ahead"`
 }
 

@@ -20,9 +20,9 @@ type historyView struct {
 // maxHistory is the maximum number of steps in a [HistoryView].
 const maxHistory = 20_000
 
-// PoolHistory returns the history of pools between two instants. Step is the requested length of the steps; they are
-// longer if the stored steps of that time are. 0 means the finest length that gives at most a few hundred steps. Steps
-// without known values, when no server ran, are left out.
+// PoolHistory returns the history of pools between two instants. Step is the requested length of the steps. They are
+// longer if the stored steps of that time are longer. 0 means the finest length that gives at most a few hundred
+// steps. Steps without known values, when no server ran, are left out.
 func (rc *Recorder) PoolHistory(ctx context.Context, pools []string, from, to time.Time,
 	step time.Duration) (*historyView, error) {
 	by, v, err := rc.stepsOf(ctx, pools, from, to, step)
@@ -180,7 +180,7 @@ type HistoryPoint struct {
 	OldestWait float64 `json:"oldest_wait_seconds"`
 }
 
-// pointOf converts a step to a point. The argument known is the number of seconds of the step for which the root has
+// pointOf converts a step to a point. The argument "known" is the number of seconds of the step for which the root has
 // data. If the pool has no data, it had no work.
 func pointOf(s queue.HistoryStep, known float64) HistoryPoint {
 	known = max(known, s.Seconds)

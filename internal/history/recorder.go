@@ -47,9 +47,9 @@ type poolLook struct {
 	ideal, received float64 // slot-seconds since the account began
 	now             queue.HistoryStep
 
-	// A changed share of a configured pool is recorded even if the pool has no work. reported is the share that was
-	// recorded last. A changed share is recorded until the end of a whole step, because readers use the values of a
-	// pool's last step as its later values.
+	// A changed share of a configured pool is recorded even if the pool has no work. The field reported is the share
+	// that was recorded last. A changed share is recorded until the end of a whole step, because readers use the
+	// values of a pool's last step as its later values.
 	changed  bool
 	reported float64
 	telling  time.Time

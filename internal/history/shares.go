@@ -15,10 +15,10 @@ const (
 	shareBatch = 100  // pools at a time
 )
 
-// PastShares returns for each pool the fraction of the cluster to which it was entitled between two instants: the mean
-// of its shares over time, weighted by the service of all pools at each moment. That is the fraction that the pool
-// would have had if the shares of each moment had divided all service. While a pool has no work, its last known share
-// counts. For a pool without a known share the result is below 0.
+// PastShares returns for each pool the fraction of the cluster to which the pool was entitled between two instants.
+// This is the mean of the pool's shares over time, weighted by the service of all pools at each moment. That is the
+// fraction that the pool would have had if the shares of each moment had divided all service. While a pool has no work,
+// its last known share counts. For a pool without a known share the result is below 0.
 func (rc *Recorder) PastShares(ctx context.Context, pools []string, from, to time.Time) ([]float64, error) {
 	if now := time.Now(); to.After(now) {
 		to = now
@@ -100,8 +100,8 @@ func sharesAt(root, pool []queue.HistoryStep, step time.Duration) []float64 {
 	return out
 }
 
-// meanShare returns the mean of the products of the shares of a pool and of those above it, weighted by the running
-// units of the root or, if nothing ran, by time.
+// meanShare returns the mean of the products of the shares of a pool and of the pools above it. The weights are the
+// running units of the root or, if nothing ran, the time.
 func meanShare(root []queue.HistoryStep, line []string, here map[string][]float64) float64 {
 	var sum, weight, plain, seconds float64
 	for k := range root {

@@ -52,10 +52,10 @@ func unit(configured string, capacity map[string]int64) string {
 	return slices.Collect(maps.Keys(capacity))[0]
 }
 
-// fill puts the tasks of the state into the scheduler: the running tasks of a pool are one job, and the
-// waiting tasks another; both have the default time limit of their pool. It returns the leaves. The pools are
-// created before their usage is set, because the state describes an instant at which all pools exist, so that
-// no pool returns from an absence.
+// fill puts the tasks of the state into the scheduler. The running tasks of a pool are one job, and the
+// waiting tasks are another. Both jobs have the default time limit of their pool. It returns the leaves. The
+// pools are created before their usage is set, because the state describes an instant at which all pools
+// exist, so that no pool returns from an absence.
 func fill(core *sched.Scheduler, s *State, node cluster.NodeID) []sched.PoolID {
 	normal := slices.IndexFunc(core.Read().Config().Priorities, func(p sched.Priority) bool { return p.Name == "normal" })
 	var leaves []sched.PoolID

@@ -1,6 +1,6 @@
-// Package pgtest runs a PostgreSQL for the tests of a package: one cluster for a test binary, in its own
-// directory, reachable only by a socket in that directory, and a schema for each test. If PostgreSQL is not
-// installed, the tests are skipped.
+// Package pgtest runs a PostgreSQL for the tests of a package: one cluster for a test binary, and a schema
+// for each test. The cluster has its own directory, and is reachable only by a socket in that directory. If
+// PostgreSQL is not installed, the tests are skipped.
 package pgtest
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/fairlead/fairlead/internal/daemon"
 )
 
-// cluster is the cluster of this test binary; if it is nil, missing says why. bouncer is a pooler in front of
-// it.
+// The variable cluster holds the cluster of this test binary. If it is nil, the variable missing holds the
+// reason. The variable bouncer holds a pooler in front of the cluster.
 var (
 	cluster *Cluster
 	bouncer pooler

@@ -18,10 +18,11 @@ type pooler struct {
 	server *daemon.Daemon
 }
 
-// poolerPort is in the name of its socket, which is beside that of PostgreSQL.
+// poolerPort is in the name of the pooler's socket, which is beside the socket of PostgreSQL.
 const poolerPort = "6432"
 
-// poolerText is its configuration; %[1]s is the directory of the sockets. Commits do not wait for the disk.
+// poolerText is the configuration of the pooler; %[1]s is the directory of the sockets. Commits do not wait
+// for the disk.
 const poolerText = `[databases]
 * = host=%[1]s user=postgres connect_query='SET synchronous_commit=off'
 [pgbouncer]
@@ -60,7 +61,7 @@ func (p *pooler) start(c *Cluster) error {
 	return p.server.Await(startTime, answers(c.URL()+"&port="+poolerPort))
 }
 
-// end ends it, if it was started.
+// end ends the pooler, if it was started.
 func (p *pooler) end() {
 	if p.server != nil {
 		p.server.Signal(syscall.SIGTERM, startTime)

@@ -1,6 +1,6 @@
-// Package plain makes texts of others harmless: names, notes, reasons and output may hold terminal control
-// sequences, characters that change the direction of text, line ends that make one row look like two, and
-// cells that a spreadsheet computes.
+// Package plain makes texts of others harmless. Names, notes, reasons and output may hold terminal control
+// sequences, or characters that change the direction of text. They may also hold line ends that make one row
+// look like two, and cells that a spreadsheet computes.
 package plain
 
 import (

@@ -8,7 +8,7 @@ import (
 )
 
 // Writer passes text on without terminal control characters; line ends and tabs stay. All output of commands
-// goes through one, so that a forgotten text does no harm.
+// goes through a Writer, so that a text that nobody made harmless does no damage.
 type Writer struct {
 	to   io.Writer
 	mu   sync.Mutex

@@ -16,9 +16,9 @@ type Bullet struct {
 	// To is the end of the scale; 0 means that it follows from the values.
 	To    float64
 	Width float64
-	// Percent is set if the values are fractions: then the words are share and used.
+	// Percent is set if the values are fractions: then the words for them are "share" and "used".
 	Percent bool
-	// Says replaces the words for the bar and the line, if the values are fractions.
+	// If the values are fractions, Says replaces the words for the bar and the line.
 	Says []string
 }
 

@@ -12,7 +12,7 @@ import (
 // margin is the empty space at the edges of a picture.
 const margin = 12.0
 
-// canvas collects elements. Values of attributes are strings, escaped, or numbers, rounded to a visible
+// canvas collects elements. Values of attributes are escaped strings, or numbers rounded to a visible
 // precision.
 type canvas struct {
 	strings.Builder

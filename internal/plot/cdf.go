@@ -43,8 +43,8 @@ func (f CDF) draw(c *canvas) (string, float64, float64) {
 	return chart.draw(c)
 }
 
-// foot returns the beginning of the vertical axis: 0, or 0.5 or 0.75 if all samples begin above it, so that
-// differences are not pressed against the top.
+// foot returns the beginning of the vertical axis: the largest of 0.75, 0.5 and 0 that no sample begins
+// below. So differences are not pressed against the top.
 func (f CDF) foot(series []Series) float64 {
 	least := 1.0
 	for _, s := range series {

@@ -2,8 +2,8 @@ package plot
 
 import "fmt"
 
-// Cells shows many things at a glance, as small squares in reading order: how full each is, and which take
-// no work. A slash marks a cell that takes no new work, a cross marks one that is gone.
+// Cells shows many things at a glance, as small squares in reading order: how full each thing is, and
+// which things take no work. A slash marks a cell that takes no new work, a cross marks one that is gone.
 type Cells struct {
 	Name  string
 	Width float64

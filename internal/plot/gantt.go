@@ -56,8 +56,8 @@ type Box struct {
 	Tip       string // lines for the tooltip
 	Kind      Kind
 
-	// Part is the vertical part of its row that the box takes, from 0 at the top to 1 at the foot; if both
-	// are zero it takes the whole height.
+	// Part is the vertical part of its row that the box takes, from 0 at the top to 1 at the foot. If both
+	// ends are zero, the box takes the whole height.
 	Part [2]float64
 }
 
@@ -76,8 +76,8 @@ func (b Box) rows() int {
 	return n
 }
 
-// within reports whether a box can be drawn on count rows, and overlaps the time between two instants unless
-// both are zero.
+// within reports whether a box can be drawn on count rows and overlaps the time between two instants. If
+// both instants are zero, any time will do.
 func (b Box) within(count int, from, to float64) bool {
 	for _, r := range b.pieces() {
 		if r.First < 0 || r.Count < 1 || r.First+r.Count > count {

@@ -14,8 +14,8 @@ func gapClass(more bool) string {
 	return "fl-c0"
 }
 
-// draw shades the area between two lines of steps: in one style where the second is below the first, in
-// another where it is above.
+// draw shades the area between two lines of steps: in one style where the second line is below the first,
+// in another style where it is above.
 func (g Gap) draw(c *canvas, p area, base, over []Point) {
 	var at []float64
 	from, to := max(base[0].X, over[0].X), max(base[len(base)-1].X, over[len(over)-1].X)

@@ -39,8 +39,8 @@ func (s Series) style(place int) int {
 	return place
 }
 
-// clean drops points that cannot be drawn, and points outside the range of the axis, except for the last
-// before the range, which moves to the edge, because its value extends into the range.
+// clean drops points that cannot be drawn, and points outside the range of the axis. Only the last point
+// before the range stays, and moves to the edge, because its value extends into the range.
 func clean(points []Point, from, to float64, gaps bool) []Point {
 	var kept []Point
 	for _, p := range points {

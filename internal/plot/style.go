@@ -7,8 +7,8 @@ import (
 )
 
 // light and dark are the colors of series, and the gray of lines without a color. Each has at least 3:1
-// contrast with the background, and any two of the first six stay distinguishable for people who do not see
-// red or green (a test computes both).
+// contrast with the background. Any two of the first six stay distinguishable for people who do not see red
+// or green. (A test computes both.)
 var (
 	light = []string{"#005fa8", "#c4500a", "#00866a", "#a03d8f", "#5f5000", "#3a97d8", "#4f4f55", "#7b2d26"}
 	dark  = []string{"#4fa3f0", "#ff9350", "#2fc4a0", "#e58fd0", "#e3c94a", "#a8dcff", "#b9bcc4", "#cf8f86"}
@@ -130,7 +130,7 @@ func styleSheet() string {
 // colour returns the class of the n-th series.
 func colour(n int) string { return fmt.Sprint("fl-c", n%Colours) }
 
-// dash returns the dash pattern of its line; series that share a color have different patterns.
+// dash returns the dash pattern of the n-th series; series that share a color have different patterns.
 func dash(n int) string { return dashes[(n+n/Colours)%len(dashes)] }
 
 // marker draws the marker of the n-th series.

@@ -12,8 +12,8 @@ const (
 // bold is the width of bold text, as a multiple of the width of plain text.
 const bold = 1.1
 
-// textWidth estimates the width of a text in pixels, by the widths of DejaVu Sans, one of the widest faces
-// that a browser may use, so that no text is clipped.
+// textWidth estimates the width of a text in pixels. It uses the widths of DejaVu Sans, one of the widest
+// faces that a browser may use, so that no text is clipped.
 func textWidth(s string, size float64) float64 {
 	sum := 0.0
 	for _, r := range s {

@@ -1,6 +1,6 @@
-// Package poolnames updates stores in which earlier versions gave several users pools with the same name:
-// they replaced characters that a name may not contain by an underscore, so that "a b" and "a/b" shared the
-// pool a_b. [share.UserPool] returns the present names.
+// Package poolnames updates stores in which earlier versions gave several users pools with the same name.
+// These versions replaced each character that a name may not contain with an underscore, so that "a b" and
+// "a/b" shared the pool a_b. [share.UserPool] returns the present names.
 //
 // A pool whose jobs all belong to one user gets that user's new name and keeps all its data. In a pool of
 // several users, the jobs without running tasks go to a separate pool for each user; running and ended jobs
@@ -46,7 +46,8 @@ type Store interface {
 	Alone() error
 	// Rename gives a pool another path, which must be free.
 	Rename(from, to string) error
-	// Move moves the jobs of a user without running tasks to another pool, and makes it if it is missing.
+	// Move moves the user's jobs that have no running task to another pool, and makes that pool if it is
+	// missing.
 	Move(user, from, to string) error
 	Settings() (map[string]string, error)
 	Set(key, value string) error
@@ -107,8 +108,8 @@ func (r *Report) Text() (string, error) {
 	return string(b), err
 }
 
-// Migrate gives the pools of users their present names. It runs once in the life of a store: later a user may
-// have jobs in a pool whose name equals the user's old one but which belongs to somebody else.
+// Migrate gives the pools of users their present names. It runs once in the life of a store: later, a pool
+// with a user's old name may belong to somebody else and hold jobs of that user.
 func Migrate(s Store, now time.Time) error {
 	pools, err := s.Pools()
 	if err != nil {

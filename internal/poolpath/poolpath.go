@@ -27,7 +27,8 @@ func Naming(core *sched.Scheduler, by *access.Principal) allocation.Naming {
 }
 
 // FindOrMake finds a pool as [Find] does. If the pool does not exist and a placement rule creates it,
-// FindOrMake creates it in a fork, and returns the fork as the scheduler; otherwise it returns the given one.
+// FindOrMake creates it in a fork, and returns the fork as the scheduler. In all other cases it returns the
+// given scheduler.
 func FindOrMake(core *sched.Scheduler, shares *allocation.Config, name string) (*sched.Scheduler, sched.PoolID, error) {
 	id, err := Find(core, name)
 	if !errors.Is(err, queue.ErrNotFound) {

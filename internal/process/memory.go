@@ -22,10 +22,10 @@ const (
 // peak finds the largest memory of a process.
 //
 // The kernel's figure at the end (ru_maxrss) is exact, but it includes the short time between fork and exec,
-// in which the child has the memory of its parent: a small task of a large agent looks as large as the agent.
-// If the figure is not above our own memory, it proves nothing, and the high-water mark of the process itself
-// counts. Therefore peak reads that mark at intervals while the process runs. A task that is small and short
-// has no such mark.
+// in which the child has the memory of its parent. So a small task of a large agent looks as large as the
+// agent. If the figure is not above our own memory, it proves nothing, and the high-water mark of the process
+// itself counts. Therefore peak reads that mark at intervals while the process runs. A task that is small and
+// short has no such mark.
 type peak struct {
 	pid int
 	own int64 // upper bound of our memory at the fork

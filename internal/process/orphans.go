@@ -28,8 +28,8 @@ const (
 // them, even if we are the first process of a container.
 //
 // Orphans are children of our main thread, in a session that is not ours. Processes that we start in other
-// ways, say with package os/exec, are in our session, and the first processes of tasks are children of
-// another thread; so this code never touches these.
+// ways, say with package os/exec, are in our session. The first processes of tasks are children of another
+// thread. So this code touches neither kind.
 type orphans struct {
 	file    string // kernel file with the children of the main thread; "": none
 	session int    // ours

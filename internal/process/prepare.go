@@ -69,7 +69,7 @@ func enterable(dir string) error {
 	return unix.Faccessat(unix.AT_FDCWD, dir, unix.X_OK, unix.AT_EACCESS)
 }
 
-// lookup finds the command like execvp: a name with a slash is a path; another name is tried in each
+// lookup finds the command like execvp. A name with a slash is a path. Any other name is tried in each
 // directory of PATH, and a file that may not be executed does not end the search.
 func (s *Spec) lookup() (string, error) {
 	name := s.Argv[0]

@@ -101,8 +101,8 @@ func (p *Process) Kill(cause string, state queue.State) {
 	p.kill()
 }
 
-// ended reports whether the first process has ended by itself, even if nobody has noticed yet: a time limit
-// that is reached just after a success must not turn it into a failure.
+// ended reports whether the first process has ended by itself, even if nobody has noticed yet. A time limit
+// that is reached just after a success must not turn this success into a failure.
 func (p *Process) ended() bool { return p.reaped || exited(p.pid) }
 
 // kill sends SIGKILL to the group.

@@ -20,9 +20,9 @@ import (
 // difference in BenchmarkTrue; on a busy one it gives 1.25 times the tasks. A third one adds nothing.
 const spawners = 2
 
-// Runner starts processes. All processes are children of threads that belong to the Runner, because the
-// parent-death signal comes when the *thread* that forked ends, and the Go runtime may end its own threads at
-// any time. A Runner is safe for concurrent use.
+// Runner starts processes. All processes are children of threads that belong to the Runner. The reason is
+// that the parent-death signal comes when the *thread* that forked ends, and the Go runtime may end its own
+// threads at any time. A Runner is safe for concurrent use.
 type Runner struct {
 	null    *os.File
 	orphans *orphans
@@ -37,8 +37,9 @@ type Runner struct {
 	running map[*Process]struct{}
 }
 
-// NewRunner returns a Runner. It changes two properties of this process: tasks do not inherit the files that
-// this process inherited, because they have no use for them; and this process adopts orphans, see [orphans].
+// NewRunner returns a Runner. It changes two properties of this process. Tasks do not inherit the files that
+// this process inherited, because they have no use for these files. And this process adopts orphans, see
+// [orphans].
 func NewRunner() (*Runner, error) { return newRunner(spawners) }
 
 func newRunner(threads int) (*Runner, error) {

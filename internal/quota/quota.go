@@ -24,7 +24,7 @@ type Quota struct {
 	by   map[int]int
 }
 
-// Take gives one to a user. For administrators, only All is the limit.
+// Take gives a resource to a user. For administrators, only All is the limit.
 func (q *Quota) Take(uid int, admin bool) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -42,7 +42,7 @@ func (q *Quota) Take(uid int, admin bool) error {
 	return nil
 }
 
-// Give takes one back.
+// Give takes a resource back from a user.
 func (q *Quota) Give(uid int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -52,7 +52,7 @@ func (q *Quota) Give(uid int) {
 	}
 }
 
-// Held returns how many are in use.
+// Held returns how many resources are in use.
 func (q *Quota) Held() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()

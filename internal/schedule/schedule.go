@@ -1,8 +1,8 @@
-// Package schedule finds the instants at which a schedule in the form of cron is due, even on days on which
-// the clocks of a zone are set forward or back.
+// Package schedule finds the instants at which a schedule in the form of cron is due. It does so even on days
+// on which the clocks of a zone are set forward or back.
 //
-// The library gronx reads and matches the fields, always in UTC, where clocks never change: it gets a reading
-// of the local clock as if it were a time in UTC. Only this package maps readings to instants and back. It
+// The library gronx reads and matches the fields, always in UTC, where clocks never change. It gets a reading
+// of the local clock as if that were a time in UTC. Only this package maps readings to instants and back. It
 // knows nothing about jobs.
 package schedule
 
@@ -18,9 +18,9 @@ import (
 // Schedule says when something is due. The zero value is not usable; see [Parse].
 //
 // On days on which the clocks are changed it follows Vixie cron (cron(8), "Daylight Saving Time"). A schedule
-// of fixed hours is due exactly once for each of its readings. If the change skips a reading, it is due at
-// the change. If a reading comes twice, it is due at the first. A schedule of every hour, or of every n-th,
-// is due whenever the clock shows one of its readings.
+// of fixed hours is due exactly once for each of its readings. If the change skips a reading, the schedule is
+// due at the change. If a reading comes twice, the schedule is due the first time. A schedule of every hour,
+// or of every n-th, is due whenever the clock shows one of its readings.
 type Schedule struct {
 	spec      string
 	intervals bool // its hours are * or */n
@@ -108,8 +108,8 @@ func offset(t time.Time) time.Duration {
 // farthest is larger than any offset from UTC and any change of a clock that ever existed.
 const farthest = 50 * time.Hour
 
-// reached returns the first instant at which the clock of a zone has come to a reading: the clock shows the
-// reading for the first time, or is set forward and skips the reading.
+// reached returns the first instant at which the clock of a zone has come to a reading. At that instant the
+// clock shows the reading for the first time, or is set forward and skips it.
 func reached(due time.Time, zone *time.Location) time.Time {
 	for span := due.Add(-farthest).In(zone); ; {
 		at := due.Add(-offset(span)).In(zone)

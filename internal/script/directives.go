@@ -7,7 +7,7 @@ import (
 )
 
 // layout says how a script for another system spreads its processes over nodes. A task here runs on one
-// node. It has all processes of the script on that node, and the CPUs of all of these.
+// node. That node has all processes of the script, with all their CPUs.
 type layout struct {
 	nodes     int // 0 and 1: one node
 	processes int // in all; 0: unset

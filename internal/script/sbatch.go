@@ -46,8 +46,8 @@ func needs(values, switches string) map[string]bool {
 // SbatchOptions returns the long options of sbatch, and whether each needs a value.
 func SbatchOptions() map[string]bool { return maps.Clone(sbatchNames) }
 
-// sbatchName returns the long name of an option of sbatch: given a letter, a long name, or the beginning of
-// exactly one long name.
+// sbatchName returns the long name of an option of sbatch. Its argument is a letter, a long name, or the
+// beginning of exactly one long name.
 func sbatchName(name string) (string, error) {
 	if long, letter := sbatchLetters[name]; letter {
 		return long, nil

@@ -12,7 +12,7 @@ type addresses struct {
 	mu   sync.Mutex
 	all  []string
 	unix []string // the Unix sockets among them
-	web  []string // those for browsers
+	web  []string // the addresses for browsers
 
 	ports []net.Listener // which may open later
 }

@@ -83,7 +83,7 @@ func shownToken(r *http.Request) (text string, shown bool) {
 	}
 	scheme, text, _ := strings.Cut(all[0], " ")
 	if len(all) > 1 || !strings.EqualFold(scheme, "Bearer") {
-		return "", true // not a token
+		return "", true // this is not a token
 	}
 	return strings.TrimSpace(text), true
 }

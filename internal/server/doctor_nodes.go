@@ -98,8 +98,8 @@ func some(names []string) string {
 	return words.First(names, 5)
 }
 
-// The checks of nodes: the first counts all nodes; drainedNodes are nodes that take no tasks because somebody drained
-// them.
+// The checks of nodes. The first counts all nodes. The check drainedNodes is about nodes that take no tasks because
+// somebody drained them.
 const (
 	allNodes     = "nodes"
 	lostNodes    = "lost nodes"

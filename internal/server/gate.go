@@ -72,7 +72,7 @@ func privileged(uid int) bool { return uid == 0 || uid == os.Getuid() }
 type conn struct {
 	net.Conn
 	gate   *gate
-	by     access.Authenticator // that of its listener, if it has its own
+	by     access.Authenticator // the authenticator of its listener, if the listener has its own
 	socket bool                 // connected over a Unix socket
 
 	mu     sync.Mutex

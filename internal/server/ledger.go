@@ -54,8 +54,8 @@ func (s *ledgers) admit(ctx context.Context, node, ledger string, takeOver bool)
 }
 
 // forget deletes the records of a node that is gone for good: its drain and, for a bridge, its ledger. It refuses a
-// node that is present, and a bridge that may have tasks in a queueing system, because a successor of the same name
-// would be admitted without its ledger.
+// node that is present. It also refuses a bridge that may have tasks in a queueing system, because a successor of
+// the same name would be admitted without the bridge's ledger.
 func (s *ledgers) forget(ctx context.Context, node string) error {
 	keeper, ok := s.store.(queue.Settings)
 	if !ok {

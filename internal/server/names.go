@@ -21,7 +21,7 @@ const (
 	maxNames     = 10_000
 )
 
-// names maps user numbers to users. The system may ask a directory service, which may take long, so names asks once for
+// names maps user numbers to users. The system may ask a directory service, which may take long. So names asks once for
 // all requests, and requests of an already known user wait only a second for the answer.
 type names struct {
 	look func(uid int) (name string, groups []string, err error)
@@ -56,7 +56,7 @@ func newNames() *names {
 }
 
 // of returns the name of a user and all of its groups, the primary one first. While the system cannot identify a user
-// whom it never named before, the error is a [queue.ErrUnavailable]: under a made-up name the user would own jobs that
+// whom it never named before, the error is a [queue.ErrUnavailable]. Under a made-up name the user would own jobs that
 // later belong to somebody else.
 func (n *names) of(uid int) (name string, groups []string, err error) {
 	n.mu.Lock()

@@ -159,8 +159,8 @@ func addReason(sub *api.Submitted, a *why.Answer) {
 	}
 }
 
-// needsHelp reports whether to warn the user: time alone will never start the job, or a shorter time limit would let it
-// start before the end of the maintenance in its way.
+// needsHelp reports whether to warn the user. It does if time alone will never start the job, or if a shorter time
+// limit would let the job start before the end of the maintenance in its way.
 func needsHelp(c why.Code) bool {
 	switch c {
 	case why.FitNever, why.LicenseNever, why.GateNever, why.NoNodes, why.ReservationOver, why.PolicyMaint, why.PolicyReservation:
@@ -169,8 +169,8 @@ func needsHelp(c why.Code) bool {
 	return false
 }
 
-// manyWaiting is the number of waiting tasks from which a submission gets no preview of its own: its cost grows with
-// the number of tasks before the job, and everybody has to wait for it.
+// manyWaiting is the number of waiting tasks from which on a submission gets no preview of its own. The cost of a
+// preview grows with the number of tasks before the job, and everybody has to wait for the preview.
 const manyWaiting = 1000
 
 // describeShortly takes the place and the reason from the order that lists of jobs share.

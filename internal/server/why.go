@@ -144,7 +144,8 @@ type poolInput struct {
 	Siblings int    `query:"siblings" minimum:"0" maximum:"100000" default:"10"`
 }
 
-// poolsOf returns the pools of the unfinished jobs of a user without a pool. err says that there is no such pool.
+// poolsOf returns the pools of the unfinished jobs of a user without a pool. The argument err says that there is no
+// such pool.
 func (s *whyService) poolsOf(ctx context.Context, user string, err error) (pools []string) {
 	if !errors.Is(err, queue.ErrNotFound) {
 		return nil

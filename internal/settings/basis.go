@@ -13,7 +13,8 @@ type plan struct {
 	basis basis
 }
 
-// basis is the state from which a plan was made; it must be the same when the plan is applied.
+// basis is the state from which a plan was made. The state must be the same when the plan is
+// applied.
 type basis struct{ force, settings, file string }
 
 // id returns the name of a plan: a hash of the basis and the text.

@@ -229,7 +229,7 @@ func (k *Keeper) keep(ctx context.Context, more []fileVersion, record []queue.Au
 	return nil
 }
 
-// words returns the whole text of an error, and first its first line.
+// words returns the whole text of an error: every problem, if the error has several.
 func words(err error) string {
 	var problems config.Problems
 	if errors.As(err, &problems) {

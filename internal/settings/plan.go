@@ -55,7 +55,7 @@ func (k *Keeper) Diff(f api.ConfigFile) (*api.ConfigDiff, error) {
 	return &d, nil
 }
 
-// standing returns a copy of the current configuration, for use without the lock: thousands of pools take
+// standing returns a copy of the current configuration, for use without the lock. Thousands of pools take
 // long to read and to compare, and requests for the configuration must not wait for that.
 func (k *Keeper) standing() *Keeper {
 	k.mu.Lock()
@@ -200,9 +200,9 @@ func (k *Keeper) stillGood(id string) (p plan, err error) {
 	return p, nil
 }
 
-// Rollback applies an earlier version of the file: the named one, or the one before. If the text of the file
-// is not current, Rollback without a number restores the current version. If the request names a plan of
-// that version, the basis of the plan must not have changed.
+// Rollback applies an earlier version of the file: the named version, or else the version before the current
+// one. If the text of the file is not current, Rollback without a number restores the current version. If
+// the request names a plan of that version, the basis of the plan must not have changed.
 func (k *Keeper) Rollback(ctx context.Context, by Actor, r api.RollbackRequest) (*api.ApplyResponse, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

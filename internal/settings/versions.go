@@ -53,8 +53,9 @@ func loadVersions(settings map[string]string) (all versions, err error) {
 	return all, nil
 }
 
-// adding returns the versions with others added, and without versions that are too old to keep. It also
-// returns the settings to change for that. It keeps the newest version that was current.
+// adding returns the versions with others added, and without versions that are too old to keep. The
+// second result holds the settings to change for that. The newest version that was current is always
+// kept.
 func (vs versions) adding(more ...fileVersion) (all versions, change map[string]string, err error) {
 	all, change = slices.Clone(vs), map[string]string{}
 	for _, v := range more {
@@ -103,7 +104,7 @@ func (vs versions) numbered(number int) (i int, err error) {
 		number, vs[0].Number, vs[len(vs)-1].Number)
 }
 
-// shown returns the version at an index, without its text; file is the current text.
+// shown returns the version at an index, without its text; the argument file is the current text.
 func (vs versions) shown(i int, file string) api.ConfigVersion {
 	v := &vs[i]
 	return api.ConfigVersion{
@@ -111,7 +112,7 @@ func (vs versions) shown(i int, file string) api.ConfigVersion {
 	}
 }
 
-// inForce returns the index of the current version, whose text is file, or -1.
+// inForce returns the index of the current version, or -1; the argument file is its text.
 func (vs versions) inForce(file string) int {
 	for i := len(vs) - 1; i >= 0; i-- {
 		if v := &vs[i]; v.What != unsaved && v.Text == file {

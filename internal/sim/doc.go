@@ -1,6 +1,6 @@
-// Package sim runs a workload through the scheduler in virtual time and measures the result: when each job
-// ran, how long users waited, how far each user was from its share. It uses package sched unchanged, the
-// scheduler that a server runs.
+// Package sim runs a workload through the scheduler in virtual time and measures the result. It measures
+// when each job ran, how long users waited, and how far each user was from its share. It uses package
+// sched unchanged, the scheduler that a server runs.
 //
 // Time is in whole seconds. In each second with an event, the jobs of that second first end. Then the jobs
 // of that second are submitted, in the order of their numbers. Then the scheduler makes one step. Nothing

@@ -10,14 +10,14 @@ import (
 // The fair start of a job is the start that it would have if no job came after it and the present users
 // shared the machine from its submission on. At its submission, take the running jobs with their real
 // remaining times, and start the waiting jobs one by one, without backfilling. The next pool, and in it the
-// next user, is the one with the least running work per weight, including jobs that this list has started;
-// the jobs of a user go in order of submission.
+// next user, is the one with the least running work per weight, including jobs that this list has started.
+// The jobs of a user go in order of submission.
 //
 // Sabin, Kochhar and Sadayappan ("Job fairness in non-preemptive job scheduling", ICPP 2004) start the
 // present jobs in the order of the measured policy. By that measure a strict order of arrival is perfectly
 // fair, even if one user floods the queue. Leung, Sabin and Sadayappan ("Parallel job scheduling policies to
-// improve fairness: a case study", Sandia 2008) use one order for every policy; theirs includes the decayed
-// past usage, ours does not.
+// improve fairness: a case study", Sandia 2008) use one order for every policy. Their order includes the
+// decayed past usage, and ours does not.
 //
 // For a user with many jobs only fairStartJobs jobs are evaluated, evenly spread, because one evaluation
 // costs a pass through all jobs before it.

@@ -240,7 +240,7 @@ func (e *engine) step() error {
 func (e *engine) begin(i int32, run sched.RunID) {
 	j := &e.w.Jobs[i]
 	if e.gangs.add(i, run, e.tasks(int(i))) {
-		return // not the first task
+		return // this is not the first task
 	}
 	e.schedule.Start[i], e.runs[i] = e.now, run
 	e.waits--
@@ -255,7 +255,7 @@ func (e *engine) begin(i int32, run sched.RunID) {
 func (e *engine) stop(st *sched.Stop) {
 	i := int32(st.Job - 1)
 	if e.runs[i] != st.Run {
-		return // not the first task of a gang, which stops with the first
+		return // this is not the first task of a gang, but stops with the first
 	}
 	e.finish(i, st.Run, e.at(e.now), false)
 	e.schedule.Lost = append(e.schedule.Lost, Segment{i, e.schedule.Start[i], e.now})

@@ -9,11 +9,12 @@ import (
 // day is how many seconds a day has.
 const day = 24 * 60 * 60
 
-// served adds up, for each user and day, its entitlement and the part of it that the user received: service
+// served adds up, for each user and day, the entitlement and the part of it that the user received. Service
 // beyond the entitlement makes up for a lack on the same day, and on no other.
 //
-// The entitlement comes from the ideal fluid scheduler, by the user's demand at that moment, as far as it can
-// be served: if a user has only jobs of 64 processors, only 64 of 100 processors can be in use at a time.
+// The entitlement comes from the ideal fluid scheduler, by the user's demand at that moment, as far as the
+// demand can be served. For if a user has only jobs of 64 processors, only 64 of 100 processors can be in use
+// at a time.
 type served struct {
 	next  int64        // second at which the day ends
 	marks []usage.Sums // by user, at the start of the day

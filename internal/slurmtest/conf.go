@@ -36,7 +36,7 @@ func (s *Slurm) write() error {
 	return errors.Join(errs...)
 }
 
-// key makes a secret of size bytes.
+// key makes a secret of the given size in bytes.
 func (s *Slurm) key(name string, size int) error {
 	if _, err := os.Stat(s.path(name)); err == nil {
 		return nil
@@ -102,7 +102,7 @@ func (s *Slurm) parameters() map[string]string {
 	return all
 }
 
-// Accounts adds accounts, each with users who may charge it.
+// Accounts adds accounts, each with the users who may charge that account.
 func (s *Slurm) Accounts(t testing.TB, all map[string][]string) {
 	t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(all)) {

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/internal/daemon"
 )
 
-// Run starts a daemon unless it runs, and waits until it answers.
+// Run starts a daemon unless it already runs, and waits until it answers.
 func (s *Slurm) Run(name string) error {
 	if d := s.runs[name]; d != nil && d.Alive() {
 		return nil
@@ -51,8 +51,9 @@ func (s *Slurm) Kill(name string) {
 	}
 }
 
-// Saved reports whether a file of slurmctld's state exists and contains a text. When slurmctld ends, it gives
-// up saving if one of its threads holds a lock for too long, and the state that it saved before stays.
+// Saved reports whether a file of slurmctld's state exists and contains a text. When slurmctld ends, it does
+// not save its state if one of its threads holds a lock for too long. Then the state that it saved before
+// stays.
 func (s *Slurm) Saved(file, text string) bool {
 	state, err := os.ReadFile(s.path("state/" + file))
 	return err == nil && bytes.Contains(state, []byte(text))

@@ -43,7 +43,7 @@ func Start(t testing.TB, o Options) *Slurm {
 	return s
 }
 
-// missing says which requirement is missing: root or a program; "" if none is.
+// missing names a requirement that is not met: root, or a program. It returns "" if all are met.
 func missing(rest bool) string {
 	if os.Getuid() != 0 {
 		return "a Slurm of the test's own takes root"

@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// Closed reports whether only root and the user of this process can connect to a socket: either other users
-// may not write to it, or a directory above it does not let them pass.
+// Closed reports whether only root and the user of this process can connect to a socket. Then other users
+// may not write to the socket, or a directory above it does not let them pass.
 func Closed(path string) bool {
 	path, err := filepath.Abs(path)
 	if err != nil {

@@ -50,8 +50,8 @@ func (l *Listener) Close() error {
 }
 
 // Listen makes a socket. It replaces a socket that a stopped server left, and refuses one that a server uses.
-// It makes the directory if it is missing, opens it without following a link in its place, checks it, and
-// from then on uses it only by its descriptor, so that nobody can replace it in between.
+// It makes the directory if it is missing, opens it without following a link in its place, and checks it.
+// From then on it uses the directory only by its descriptor, so that nobody can replace it in between.
 func Listen(o Options) (*Listener, error) {
 	if len(o.Path) > maxPath {
 		return nil, fmt.Errorf("the path is longer than %d bytes: %s", maxPath, o.Path)
@@ -134,7 +134,8 @@ func (l *Listener) clear(at string) error {
 	return unix.Unlinkat(int(l.dir.Fd()), l.name, 0)
 }
 
-// openDir opens the directory of a socket and checks whether other users could put their own socket into it.
+// openDir opens the directory of a socket, and checks whether other users could put a socket of their own
+// into that directory.
 func openDir(path string, private bool) (*os.File, error) {
 	mode := fs.FileMode(0o755)
 	if private {

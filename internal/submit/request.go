@@ -95,7 +95,7 @@ func AddGPUs(to map[string]int64, gpus []string) error {
 		if err != nil || n < 0 || n > maxGPUs || share.CheckResource(resource) != nil {
 			return wrong("gpus", "%q is not a number of GPUs, such as 2, or a100:2 for two of a type", text)
 		}
-		to[resource] += n // also sets 0, which is not the same as none: shares may be counted in GPUs
+		to[resource] += n // this may set 0, which differs from no entry: shares may be counted in GPUs
 	}
 	return nil
 }

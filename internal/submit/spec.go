@@ -25,9 +25,9 @@ func (o *Options) Command(argv []string) (spec *api.Spec, notes []string, err er
 	return spec, notes, o.complete(spec)
 }
 
-// Script describes a job that runs a script. name is the name of the script in errors and notes. argv holds the
-// name under which the script runs, and its arguments. The options override the directives of the script. The
-// notes say which directives have no effect.
+// Script describes a job that runs a script. The argument name is the name of the script in errors and notes.
+// The argument argv holds the name under which the script runs, and its arguments. The options override the
+// directives of the script. The notes say which directives have no effect.
 func (o *Options) Script(name string, text []byte, argv []string) (spec *api.Spec, notes []string, err error) {
 	d, err := script.Parse(text, o.sbatchWords()...)
 	if err != nil {
@@ -56,8 +56,8 @@ func (o *Options) complete(spec *api.Spec) error {
 	return o.fill(spec)
 }
 
-// follow sets the flags that directives ask for. Flags that were given override them. name is the name of the
-// script.
+// follow sets the flags that directives ask for. Flags that were given override them. The argument name is
+// the name of the script.
 func (o *Options) follow(spec *api.Spec, name string, d *script.Directives) (notes []string, err error) {
 	place := func(line int) string {
 		if line == 0 {

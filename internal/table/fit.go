@@ -113,7 +113,7 @@ func middleCut(text string, width int) string {
 	return ansi.Truncate(text, width-1-tail, "") + "…" + ansi.TruncateLeft(text, n-tail, "")
 }
 
-// wrap breaks the texts of columns into lines of the given widths, in rows of their own.
+// wrap breaks the texts of columns into lines of the given widths, and each further line gets its own row.
 func (t *Table) wrap(widths map[int]int) {
 	var rows [][]string
 	bold := map[int]bool{}

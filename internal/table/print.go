@@ -57,7 +57,7 @@ func (t *Table) line(cells []string, widths []int, width int) string {
 // Print writes the table, at most as wide as w's terminal, and as plain text if w is not a terminal.
 func (t *Table) Print(w io.Writer) error {
 	if !t.Header && len(t.rows) == 0 {
-		return nil // not even an empty line
+		return nil // write not even an empty line
 	}
 	w = plain.Raw(w) // the cells are harmless already, and the bold text is ours
 	width := Width(w)

@@ -1,5 +1,5 @@
-// Package table lays out the lists of the command line: columns as wide as they need to be, cut to the width
-// of the terminal, and plain text if the output is not a terminal.
+// Package table lays out the lists of the command line. Columns are as wide as they need to be, and are cut
+// to the width of the terminal. If the output is not a terminal, it is plain text.
 package table
 
 import (
@@ -62,9 +62,9 @@ func (t *Table) Mark() { t.bold[len(t.rows)-1] = true }
 // Len returns the number of rows.
 func (t *Table) Len() int { return len(t.rows) }
 
-// Find returns the places of names among the known ones, whatever their case. The argument also may hold second names
-// of the same columns. An unknown name is an error that lists the known ones; the places of the names before it are
-// returned, too.
+// Find returns the places of names among the known ones, whatever their case. The argument "also" holds second names
+// of the same columns, if they have any. An unknown name is an error that lists the known ones; the places of the
+// names before it are returned, too.
 func Find(names, known []string, also ...string) (at []int, err error) {
 	for _, n := range names {
 		is := func(k string) bool { return strings.EqualFold(k, n) }

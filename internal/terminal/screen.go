@@ -1,7 +1,7 @@
 // Package terminal is a terminal for tests: a screen that executes the drawing sequences of programs, and the
-// two ends of a real pseudo-terminal. It knows the output that a program such as fairlead top sends to an
-// xterm, and panics on any other sequence that would change the picture, so that no test compares a wrong
-// picture.
+// two ends of a real pseudo-terminal. The screen knows the output that a program such as fairlead top sends
+// to an xterm. It panics on any other sequence that would change the picture, so that no test compares a
+// wrong picture.
 package terminal
 
 import (
@@ -148,8 +148,8 @@ func (s *Screen) feed() {
 	s.y = min(s.height-1, s.y+1)
 }
 
-// scroll moves the lines from the line from to the end of the region up, or down if the argument by is
-// negative.
+// scroll moves some lines up, or down if the argument "by" is negative. These are the lines between the line
+// "from" and the end of the region.
 func (s *Screen) scroll(from, by int) {
 	g := s.grid()
 	for ; by > 0; by-- {

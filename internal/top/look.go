@@ -27,8 +27,8 @@ type seen struct {
 	of           question
 }
 
-// lookAtJobs requests all jobs that have not ended or, if there are many, the running jobs and the next ones
-// to start.
+// lookAtJobs requests all jobs that have not ended. If there are many, it requests only the running jobs and
+// the next jobs to start.
 func (v *seen) lookAtJobs(ctx context.Context, s source, pool string) error {
 	q := url.Values{"rank": {"true"}, "start": {"true"}, "limit": {strconv.Itoa(maxJobs)},
 		"state": {"held", "blocked", "waiting", "queued", "running"}}

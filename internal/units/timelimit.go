@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// UsualLimit rounds the time that a job has down to a time limit as people write it: whole hours or, below five
-// hours, steps of five minutes, of a minute or of ten seconds. It subtracts a second for the time until the job is
-// submitted. Below twenty seconds it returns 0.
+// UsualLimit rounds the time that a job has down to a time limit as people write it. The limit is in whole hours.
+// Below five hours it is in steps of five minutes, of a minute, or of ten seconds. It subtracts a second for the
+// time until the job is submitted. Below twenty seconds it returns 0.
 func UsualLimit(most time.Duration) time.Duration {
 	for _, step := range []time.Duration{time.Hour, 5 * time.Minute, time.Minute, 10 * time.Second} {
 		if most >= 5*step || step <= time.Minute && most >= 2*step {

@@ -10,7 +10,7 @@ type PoolFairness struct {
 	Largest float64      `json:"lag_largest_slot_seconds"` // of either sign, since the account began
 	Hour    FairnessSpan `json:"hour"`
 	Day     FairnessSpan `json:"day"`
-	// How late the tasks of the pool were, compared with a private cluster as large as its share.
+	// How late the tasks of the pool were, compared with a private cluster as large as the pool's share.
 	LateTasks   int64   `json:"late_tasks"` // number of tasks compared
 	LateSeconds float64 `json:"late_seconds"`
 	LateLargest float64 `json:"late_largest_seconds"`

@@ -42,8 +42,8 @@ type NodeView struct {
 	Server  string     `json:"server,omitempty"` // the other server that has it, if one does
 	// Labels are the labels to which constraints of jobs refer.
 	Labels map[string]string `json:"labels,omitempty"`
-	// Windows are the node's reservations and maintenances that are not over, by their beginning; Kept are the first of
-	// the jobs for which room is kept on it.
+	// Windows are the node's reservations and maintenances that are not over, by their beginning. Kept lists the first
+	// of the jobs for which room is kept on the node.
 	Windows []why.Window `json:"windows,omitempty"`
 	// Fault is the present streak of tasks that the node did not begin.
 	Fault *engine.Fault `json:"fault,omitempty"`

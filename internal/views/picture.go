@@ -199,8 +199,8 @@ func (p *picture) fair(v *PoolView, id sched.PoolID, kids []sched.PoolID) {
 	}
 }
 
-// lend records which children borrow from which: each is entitled to its share of the units that the pool has. The root
-// has the capacity.
+// lend records which children borrow from which other children. Each child is entitled to its share of the units that
+// the pool has. The root has the whole capacity.
 func (p *picture) lend(id sched.PoolID, kids []sched.PoolID) {
 	has := engine.BegunUnits(p.s.Core, id)
 	if id == sched.Root {

@@ -10,9 +10,9 @@ import (
 // ErrRefused is wrapped by an error if the other side answered and refuses the connection.
 var ErrRefused = errors.New("it refuses us")
 
-// Outage logs in few lines that the other side is unreachable: one line when it goes away, then lines at
-// growing intervals of up to about a minute, and one line when it is back. All callers that ask the same
-// side share one Outage, so that nothing is logged twice.
+// Outage logs in a few lines that the other side is unreachable. It writes one line when the other side
+// goes away, lines at growing intervals of up to about a minute, and one line when the other side is
+// back. All callers that ask the same side share one Outage, so that nothing is logged twice.
 type Outage struct {
 	log        *slog.Logger
 	gone, back string
@@ -39,7 +39,7 @@ func NewOutage(log *slog.Logger, gone, back string) *Outage {
 	return &Outage{log: log, gone: gone, back: back}
 }
 
-// Refuses sets the text in place of gone if the other side answers, and refuses.
+// Refuses sets the text that replaces the text gone if the other side answers but refuses.
 func (o *Outage) Refuses(text string) *Outage {
 	o.refuses = text
 	return o

@@ -1,5 +1,5 @@
 // Package wait lets a goroutine wait for a time, or for a signal of another goroutine, and give up when a
-// context ends; it also logs outages of the other side. It imports the standard library only.
+// context ends. It also logs outages of the other side. It imports the standard library only.
 package wait
 
 import (

@@ -14,10 +14,10 @@
 //	{{define "main"}}<section id="tiles" class="tiles">{{template "tiles" .}}</section>{{end}}
 //	{{define "tiles"}}... {{.Data.Shares.Summary.Waiting}} ...{{end}}
 //
-// While a browser has the page open, the server renders each part again after a change, once for all browsers
-// at the same address, and sends it to the browsers whose part differs. The script replaces the contents of a
-// part in place, so that focus, selection and scroll position stay. Changes by the user (open details, ticked
-// boxes, text in fields) stay if the element has an id or data-key.
+// While a browser has the page open, the server renders each part again after a change. It does so once for
+// all browsers at the same address, and sends the part to the browsers whose part differs. The script
+// replaces the contents of a part in place, so that focus, selection and scroll position stay. Changes by the
+// user (open details, ticked boxes, text in fields) stay if the element has an id or data-key.
 //
 // Links begin with {{.Root}}, the relative path to the root of the dashboard. So the dashboard works behind
 // any path prefix, and need not know it. The address holds all state of a page. The functions in funcs.go

@@ -17,7 +17,7 @@ func (v *shown) Whole() bool { return v.Page.Whole != nil && !folds(v.Request) }
 
 // rowWriter writes all rows of a list; the page shows only a screenful of them.
 type rowWriter interface {
-	// begin writes the text before all rows. The argument first is the first piece of the list.
+	// begin writes the text before all rows. The argument "first" is the first piece of the list.
 	begin(w http.ResponseWriter, first *Queue) error
 	// write writes some rows.
 	write(w io.Writer, req *Request, q *Queue) error

@@ -14,9 +14,9 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// filter is the text in the search field of the queue: words such as user:ann, pool:physics, kind:mpi, state:held,
-// name:fit, wait:>1h, ended:<1h, cause:"exit 1", node:n1 and cpu:>8, and plain words, which must be in the name or be
-// the number of a job. A job must match all words.
+// filter is the text in the search field of the queue. It has words such as user:ann, pool:physics, kind:mpi,
+// state:held, name:fit, wait:>1h, ended:<1h, cause:"exit 1", node:n1 and cpu:>8. A plain word must be in the name of
+// a job, or be its number. A job must match all words.
 type filter struct {
 	Text  string
 	Query queue.Query

@@ -150,7 +150,7 @@ type level struct {
 	Where    string
 	Children []child
 	Shares   bool   // compares shares and usage
-	Tie      string // if the first two are equal: what decides
+	Tie      string // the criterion that decides if the first two are equal
 }
 
 type child struct {

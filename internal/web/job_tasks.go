@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// taskRows and eventRows bound the tasks and the events on the page of a job, because the server sends the
-// parts of the page again to every open browser after each change.
+// taskRows and eventRows bound the tasks and the events on the page of a job. The reason is that the server
+// sends the parts of the page again to every open browser after each change.
 const (
 	taskRows  = 40
 	eventRows = 40

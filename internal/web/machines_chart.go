@@ -29,8 +29,9 @@ func (m *Machines) hours(r *Request) float64 {
 	return 6
 }
 
-// timeline draws the nodes of the page over time: ended tasks; running tasks, up to their time limits;
-// planned starts; reservations; and the room that is free until a planned start or a reservation begins.
+// timeline draws the nodes of the page over time. It has the ended tasks, the running tasks up to their time
+// limits, planned starts, and reservations. It also has the room that is free until a planned start or a
+// reservation begins.
 func (m *Machines) timeline(r *Request, tops []string) {
 	hours := m.hours(r)
 	for _, h := range horizons {

@@ -16,8 +16,8 @@ type everyJob struct {
 	Upto             int64     // the highest number of a job then
 	After            int64     // a request that continues begins after this number
 	Cause            string    // of a hold
-	// Count counts the jobs that match. Not is the number of these that the user may not change or, after the
-	// action, that were left unchanged.
+	// Count counts the jobs that match. Not is the number of these jobs that the user may not change or,
+	// after the action, that were left unchanged.
 	Count, Not int
 	// Users and Pools count the jobs by user and by pool, Effects by effect, and Left by the reason why the action did
 	// not change them.

@@ -35,7 +35,7 @@ type Page struct {
 	Seen Seen
 	// Load gets the data of the page.
 	Load func(ctx context.Context, src Source, r *Request) (any, error)
-	// Whole reads all rows of a list of jobs, while the page shows a screenful: it calls the function each
+	// Whole reads all rows of a list of jobs, while the page shows a screenful. It calls the function "each"
 	// with some rows at a time.
 	Whole func(ctx context.Context, src Source, r *Request, each func(*Queue) error) error
 	// Post carries out a posted form and returns the data that the page then shows. The form replaces the

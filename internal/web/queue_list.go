@@ -64,7 +64,7 @@ type fold struct {
 	Name, Link     string
 	Jobs           int
 	Waiting, Runs  int64 // tasks
-	Units          int64 // that these tasks ask for or have
+	Units          int64 // the units that these tasks ask for or have
 	Oldest         time.Time
 	First          *api.Job   // of these jobs
 	Last           *time.Time // when the last of them ended, if any did

@@ -25,8 +25,8 @@ type listOrder struct {
 	// value returns the value of a job that the order compares; jobs without a value come last.
 	value func(j *api.Job, s *sorter) (sortValue, bool)
 	ends  bool // the value depends on how the job ended
-	// stored says that the store has this order: the order of the numbers. backwards says that the column shows the
-	// opposite, such as an age in place of an instant.
+	// stored says that the store has this order: the order of the numbers. The flag backwards says that the column
+	// shows the opposite, such as an age in place of an instant.
 	stored, backwards bool
 }
 
@@ -107,5 +107,6 @@ func ranBetween(j *api.Job) (from, to *time.Time) {
 	return j.Started, j.Ended
 }
 
-// sortHead is the head of a column that sorts the list; says is the present order as aria-sort names it, or "".
+// sortHead is the head of a column that sorts the list. The field says is the present order as aria-sort names it,
+// or "".
 type sortHead struct{ link, says string }

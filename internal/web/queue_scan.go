@@ -11,8 +11,8 @@ import (
 const wholeChunk = 500
 
 // scan reads the jobs of a query by number, some at a time, so that no call holds the store long. It calls the
-// function each with the jobs that pass the filter, and with the number of the last job that it read, until the
-// function returns false.
+// function "each" with the jobs that pass the filter, and with the number of the last job that it read, until
+// the function returns false.
 func (f *finder) scan(q queue.Query, each func(passed []api.Job, last int64) (bool, error)) error {
 	q.Limit = wholeChunk
 	for {

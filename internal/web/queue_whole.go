@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// wholeQueue reads all jobs that match, in the order of the list. It calls the function each with some jobs
-// at a time, at least once.
+// wholeQueue reads all jobs that match, in the order of the list. It calls the function "each" with some
+// jobs at a time, at least once.
 func wholeQueue(ctx context.Context, src Source, r *Request, each func(*Queue) error) error {
 	q := &Queue{Now: time.Now()}
 	waits := q.asked(r)

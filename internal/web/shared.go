@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// shared reads the pools once for all pages that are requested within a moment, because thousands of pools
-// take longer than the rest of a page, and the scheduler has to wait meanwhile. While changes never stop, the
+// shared reads the pools once for all pages that are requested within a moment. Thousands of pools take
+// longer than the rest of a page, and the scheduler has to wait meanwhile. While changes never stop, the
 // pools may be up to sharedPart times as old as the time to read them.
 type shared struct {
 	PoolSource

@@ -17,7 +17,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// weightsPage has a slider for the weight of each child of a pool, and shows the changes that the weights
+// weightsPage has a slider for the weight of each child of a pool. It shows the changes that the weights
 // would make, from the same plan that the editor makes of the text. The address holds the weights, as w.NAME,
 // so that users can send it to each other.
 var weightsPage = &Page{Name: "weights", Of: "policy", Path: "policy/weights", Seen: ByUser, Load: loadWeights}

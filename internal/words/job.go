@@ -70,7 +70,7 @@ func State(j *api.Job) string {
 	return StateLetters[j.State]
 }
 
-// WaitingFor returns the reason of a job's wait, or the way it ended.
+// WaitingFor returns the reason why a job waits, or the way in which it ended.
 func WaitingFor(j *api.Job, now time.Time) string {
 	switch {
 	case j.Reason != nil:
@@ -104,8 +104,8 @@ func Nodes(j *api.Job) string {
 	return plain.Line(strings.Join(j.Nodes, ", "))
 }
 
-// Left writes how long a running job may still run by its time limit: for an array, the task that began first. It
-// is empty if there is no limit.
+// Left writes how long a running job may still run by its time limit. For an array, the task that began first
+// counts. The text is empty if there is no limit.
 func Left(j *api.Job, now time.Time) string {
 	if j.RunsSince == nil || j.LimitSeconds == 0 {
 		return ""
@@ -113,8 +113,8 @@ func Left(j *api.Job, now time.Time) string {
 	return Span(max(0, Seconds(j.LimitSeconds)-now.Sub(*j.RunsSince)))
 }
 
-// bridgedFor describes a job in another queueing system, by the first of its tasks that does not run there,
-// if there is one.
+// bridgedFor describes a job in another queueing system by its first task that does not run there, if there
+// is such a task.
 func bridgedFor(j *api.Job) string {
 	for i := range j.Bridged {
 		if j.Bridged[i].Phase != why.BridgedRunning {

@@ -91,7 +91,7 @@ func keptOn(n *views.NodeView, unit string, now time.Time) string {
 	}
 	for _, w := range n.Windows {
 		switch begun := !w.From.After(now); {
-		case begun && w.Maintenance: // its state says so
+		case begun && w.Maintenance: // the state of the node says so
 		case begun:
 			closed = true
 			parts = append(parts, fmt.Sprintf("reserved until %s for %s", instant.Clock(w.To, now), w.Name))

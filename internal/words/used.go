@@ -31,8 +31,8 @@ func Memory(u *views.Used, request map[string]int64) string {
 	return text
 }
 
-// PeakMemory writes the peak memory of an ended task, and its request if that is less. It may be less because a
-// request only selects a node, and is no limit.
+// PeakMemory writes the peak memory of an ended task, and the task's request if that is less. A request may be less
+// because it only selects a node, and is no limit.
 func PeakMemory(peak int64, request map[string]int64) string {
 	text := Size(peak)
 	if asked := request["mem"]; asked > 0 && peak > asked {

@@ -54,8 +54,8 @@ func (s *Store) cancel(j *job, a queue.Alteration, now time.Time) {
 	}
 }
 
-// ended informs the jobs that depend on an ended job. Dependents that have ended themselves stay recorded: if they were
-// cancelled with the job, they come back with it.
+// ended informs the jobs that depend on an ended job. Dependents that have ended stay recorded: if they were cancelled
+// with the job, they come back with it.
 func (s *Store) ended(j *job, now time.Time) {
 	s.feed.Add(queue.Change{What: queue.Done, Job: life.Header(&j.Job), State: j.State, Reason: j.Cause, At: now})
 	dependents := s.dependents[j.ID]

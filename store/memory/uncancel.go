@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// uncancel makes the tasks of the job that were canceled wait again, and also the jobs that were canceled with it.
+// uncancel makes the canceled tasks of the job wait again, and the jobs that were canceled with it.
 func (s *Store) uncancel(j *job, a queue.Alteration, now time.Time) error {
 	waitsFor, refused, err := life.Awaits(&j.Job, s.stateOf)
 	if err != nil || refused != nil {

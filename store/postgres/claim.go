@@ -27,10 +27,10 @@ const claimText = `WITH instant AS MATERIALIZED (SELECT ` + claimNow + ` AS at),
 	SELECT * FROM u`
 
 // claimAlternateText does the same, and also takes alternates for lost jobs: the first free alternates of each lost
-// job's list. With this, servers that want the same jobs do not compete for them, and lock only the jobs that they
-// take. $6 has the jobs of the wants with a list, $7 whether each is the first want for its job, $8 the number of its
-// list. $9 and $10 say where each list begins and ends in $12, and $11 has its charge. Wanted jobs with several tasks
-// are returned with attempt 0, and no alternate is taken for them.
+// job's list. So servers that want the same jobs do not compete for them, and lock only the jobs that they take. Of
+// the wants with a list, $6 has the jobs, $7 whether each is the first want for its job, and $8 the number of its
+// list. Of the lists, $9 and $10 say where each begins and ends in $12, and $11 has its charge. Wanted jobs with
+// several tasks are returned with attempt 0, and no alternate is taken for them.
 const claimAlternateText = `WITH instant AS MATERIALIZED (SELECT ` + claimNow + ` AS at),
 	c AS (
 		SELECT j.id FROM unnest($1::bigint[]) AS w (id), LATERAL (

@@ -58,9 +58,10 @@ const dueText = `SELECT id, 0, attempt FROM @.job WHERE id = ANY($3) AND state I
 	UNION ALL SELECT job, idx, attempt FROM @.task WHERE job = ANY($3) AND t_state = 3 AND CASE $1 WHEN '' THEN until <= $2 ELSE holder = $1 END
 	ORDER BY 1, 2`
 
-// takeText deletes rows of the table lease, either the rows of one holder or the rows that may have run out, and reads
-// which leases of the jobs in them are due. It waits for other transactions that take the same rows. It finds due rows
-// by the index on until, without reading the rest. The table has one row per call within the length of a lease.
+// takeText deletes rows of the table lease: either the rows of one holder, or the rows that may have run out. It then
+// reads which leases of the jobs in these rows are due. It waits for other transactions that take the same rows. It
+// finds due rows by the index on until, without reading the rest. The table has one row per call within the length of
+// a lease.
 var (
 	takeText = `WITH l AS (DELETE FROM @.lease WHERE id = ANY(ARRAY(SELECT id FROM @.lease WHERE $which ORDER BY until, id FOR UPDATE)) RETURNING jobs),
 		i AS (SELECT unnest(jobs) AS id FROM l) ` + strings.ReplaceAll(dueText, "$3", "ARRAY(SELECT id FROM i)")
@@ -114,9 +115,9 @@ func (e *expiry) takeDue() (due []queue.Ref, err error) {
 	return due, e.t.trip.do()
 }
 
-// takeHeld takes the jobs of a holder, until the table lease has no row for it. A row may still appear. It comes from a
-// renewal that ended too late for this expiry to see its row, but early enough for another expiry to see the row, and
-// to take the expired row before it.
+// takeHeld takes the jobs of a holder, until the table lease has no row for it. A row may still appear. The row comes
+// from a renewal that ended too late for this expiry to see it. The renewal ended early enough for another expiry to
+// see the row, and to take the expired row before it.
 func (e *expiry) takeHeld() (due []queue.Ref, err error) {
 	for more := true; more; {
 		e.ask(&due, takeHeldText)

@@ -14,16 +14,16 @@ import (
 
 // feed is this process's copy of the latest changes, which it numbers as they come.
 //
-// Transactions do not commit in the order in which they begin, or take numbers from a sequence: a reader that remembers
-// the highest number that it has seen misses transactions that commit late, and a reader that waits for the oldest
-// transaction waits for any slow one. So the feed remembers a database snapshot. A change is new if this snapshot did
-// not see it and the next one does. So no change is missed, and none waits for another. Changes of one job are ordered
-// by their number, which is taken while the job is locked.
+// Transactions do not commit in the order in which they begin, or take numbers from a sequence. So a reader that
+// remembers the highest number that it has seen misses transactions that commit late. A reader that waits for the
+// oldest transaction waits for any slow one. Therefore the feed remembers a database snapshot. A change is new if this
+// snapshot did not see it and the next one does. So no change is missed, and none waits for another. Changes of one job
+// are ordered by their number, which is taken while the job is locked.
 //
 // A database that crashed reuses the numbers of transactions that had written nothing durable, such as undone ones, so
 // an older snapshot treats the new transactions as seen. A sequence never repeats a number. Therefore a change is also
-// new if its number in the feed is higher than the numbers of all changes read so far; the number of its transaction is
-// also higher than theirs.
+// new if its number in the feed is higher than the numbers of all changes read so far. After a crash, the number of its
+// transaction is also higher than theirs.
 type feed struct {
 	life.Feed
 	db    *database

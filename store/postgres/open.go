@@ -36,9 +36,9 @@ func Open(ctx context.Context, address string, o Options) (*Store, error) {
 const leastConns = 2
 
 // OpenPool opens the store in the database of a program that already has a connection pool. The settings, tracing and
-// bounds of the pool apply to the store too. The store never closes the pool. It also has two connections of its own:
-// through one the database notifies it of changes, and through the other it creates pools of jobs while a transaction
-// of the program submits to them. A URL with schema= or direct= is only for [Open]; use [Options] here.
+// bounds of the pool apply to the store too. The store never closes the pool. It also has two connections of its own.
+// Through one the database notifies it of changes. Through the other it creates pools while a transaction of the
+// program submits jobs to them. A URL with schema= or direct= is only for [Open]; use [Options] here.
 func OpenPool(ctx context.Context, pool *pgxpool.Pool, o Options) (*Store, error) {
 	if pool == nil {
 		return nil, queue.Invalidf("pool", "there is none")

@@ -82,8 +82,8 @@ func (p *poolNames) intern(path, maker string) (int32, error) {
 	return p.made[path], nil
 }
 
-// internAll creates the missing pools, each for its user, in one statement and in the order of their paths, because a
-// transaction that creates a pool waits for another one that is creating it.
+// internAll creates the missing pools, each for its user, in one statement and in the order of their paths. The order
+// matters because a transaction that creates a pool waits for another one that is creating the same pool.
 func (p *poolNames) internAll(makers map[string]string) error {
 	missing := p.missing(makers)
 	if len(missing) == 0 {

@@ -40,9 +40,9 @@ func newTx(ctx context.Context, db *database, known *knownPools, line line, orig
 
 // beginText sets the transaction up. The planner must not rely on its statistics, because tables are empty at one
 // moment and large at the next. So rows are found by their keys. Statements leave the planner no other choice: they use
-// LATERAL, or id = ANY beside the join, which then is a hash join instead of a search row by row. (The planner
-// considers disabled plans very costly, and therefore worth compiling, so jit is disabled, too.) A timeout keeps a
-// process that is suspended in the middle from holding its locks forever.
+// LATERAL, or they have id = ANY beside the join. With that condition, the join is a hash join instead of a search row
+// by row. (The planner considers disabled plans very costly, and therefore worth compiling, so jit is disabled, too.) A
+// timeout keeps a process that is suspended in the middle from holding its locks forever.
 const beginText = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('enable_nestloop', 'off', true),
 	set_config('enable_bitmapscan', 'off', true), set_config('jit', 'off', true), set_config('idle_in_transaction_session_timeout', '15s', true),
 	` + nowText + `, id, half_life, reference, days FROM @.clock ORDER BY id DESC LIMIT 1`

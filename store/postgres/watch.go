@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// How often the store asks the database whether transactions of the program have ended: soon at first, because most
-// end at once, and then at intervals as long as the time that they have already taken.
+// How often the store asks the database whether transactions of the program have ended. It asks soon at first, because
+// most end at once. After that, the interval doubles each time, up to longestPoll.
 const (
 	firstPoll   = notifyDelay
 	longestPoll = 250 * time.Millisecond

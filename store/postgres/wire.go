@@ -15,9 +15,9 @@ import (
 )
 
 // The changes of a transaction are mostly alike: a hundred jobs of a few users that begin to wait. A full text for each
-// change would take half a kilobyte. So the feed stores the common fields once, as JSON, and for each change only the
-// fields that differ from these and from the change before: usually four to six bytes. Such a short text stays in its
-// row of the table.
+// change would take half a kilobyte. So the feed stores the common fields once, as JSON. For each change it stores only
+// the fields that differ from these and from the change before: usually four to six bytes. Such a short text stays in
+// its row of the table.
 //
 //	count of the kinds, and of each: length, JSON of the Change without its own
 //	count of the changes, and of each: flags, and what these do not say:

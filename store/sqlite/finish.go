@@ -70,8 +70,8 @@ func (t *tx) refuse(r *row, k *queue.Task, o queue.Outcome) (v queue.Verdict, er
 	return v, t.waited(r, why)
 }
 
-// succeed ends, with one statement, a job with one task that succeeded. It reports false if the job is not of that kind
-// or the attempt is over.
+// succeed ends, with one statement, a job with one task that succeeded. It returns false if the job is not of that
+// kind, or if the attempt is over.
 func (t *tx) succeed(res queue.Result) (bool, error) {
 	l := t.mem.held(res.Ref)
 	if l == nil {
@@ -93,7 +93,8 @@ func (t *tx) succeed(res queue.Result) (bool, error) {
 	return true, t.ended(l.job, queue.Succeeded, "")
 }
 
-// holder finds the attempt that ref names; stale is the error if that attempt is not the current one.
+// holder finds the attempt that ref names; the result stale is the error if that attempt is not the current
+// one.
 func (t *tx) holder(ref queue.Ref) (r *row, k *queue.Task, stale, err error) {
 	r, err = t.load(ref.JobID)
 	if err != nil {

@@ -47,7 +47,7 @@ type taskKey struct {
 }
 
 // lease is the knowledge of a process about a running task: the end of its lease, and the data that would otherwise
-// have to be read when it ends.
+// have to be read when the task ends.
 type lease struct {
 	ref     queue.Ref
 	holder  string

@@ -196,7 +196,7 @@ func (s *Store) Snapshot(ctx context.Context, f func(queue.Change) error) (int64
 		t.then(func(m *memory) { cursor = m.feed.Cursor() })
 		return nil
 	}})
-	if err != nil { // f may still be running
+	if err != nil { // the function f may still be running
 		return 0, err
 	}
 	return cursor, failed

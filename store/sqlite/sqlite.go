@@ -1,6 +1,6 @@
 // Package sqlite is a store in one SQLite file, for a laptop or a cluster with one server. Everything that it
-// acknowledges is on disk: the write-ahead log is synced at every commit. One writer serves all callers; simultaneous
-// calls share a transaction and its sync (group commit), and each is acknowledged only after the sync.
+// acknowledges is on disk: the write-ahead log is synced at every commit. One writer serves all callers. Simultaneous
+// calls share a transaction and its sync (group commit), and each call is acknowledged only after the sync.
 //
 // Only one process at a time uses the file. That process keeps the ends of leases in memory: renewing writes nothing,
 // and after a restart every lease gets a fresh grace period.
@@ -25,7 +25,8 @@ type Options struct {
 	Unit string
 	// Grace is how long leases of a stopped process last after Open; default a minute.
 	Grace time.Duration
-	// Logger gets an error when the file was removed or replaced, and a line when it is back; default: discards.
+	// Logger gets an error when the file was removed or replaced, and a line when the file is back. The default
+	// discards both.
 	Logger *slog.Logger
 }
 
@@ -91,7 +92,7 @@ func writeEach[T, R any](ctx context.Context, s *Store, all []T, do func(*tx, T)
 		}
 		return nil
 	})
-	if err != nil { // do may still be running
+	if err != nil { // the function do may still be running
 		return nil, err
 	}
 	return out, nil

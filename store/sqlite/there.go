@@ -21,8 +21,8 @@ type place struct {
 	gone atomic.Bool // the file is gone, and the log has an error about it
 }
 
-// there returns an error if the file is not where it was opened. It logs that once, and again only after
-// the file was back.
+// there returns an error if the file is not where it was opened. It logs this once, and logs it again
+// only if the file was back in the meantime.
 func (p *place) there() error {
 	stays := p.own.Stays()
 	switch {

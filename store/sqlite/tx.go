@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// tx is one transaction of the writer. Its effects on memory are applied once it is on disk.
+// tx is one transaction of the writer. Its effects on memory are applied when it is on disk.
 type tx struct {
 	mem     *memory
 	conn    *sqlite.Conn

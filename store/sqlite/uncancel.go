@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// uncancel makes the tasks of the job that were canceled wait again, and also the jobs that were canceled with it.
+// uncancel makes the canceled tasks of the job wait again, and the jobs that were canceled with it.
 func (t *tx) uncancel(r *row, a queue.Alteration) (refused, err error) {
 	waitsFor, refused, err := life.Awaits(&r.Job, t.stateOf)
 	if err != nil || refused != nil {

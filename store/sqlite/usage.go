@@ -50,7 +50,7 @@ func (s *Store) Balance(ctx context.Context, f func(queue.Change) error) (queue.
 		t.then(func(m *memory) { b.Cursor, b.Accounts = m.feed.Cursor(), m.usage() })
 		return nil
 	}})
-	if err != nil { // f may still be running
+	if err != nil { // the function f may still be running
 		return queue.Balance{}, err
 	}
 	return b, failed

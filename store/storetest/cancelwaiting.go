@@ -22,8 +22,8 @@ func arrayOfSix() *queue.Job {
 	return job(func(j *queue.Job) { j.Array, j.Retries, j.Backoff = "0-5", 1, time.Nanosecond })
 }
 
-// cancelOnlyWaiting: waiting tasks never start, nor do tasks between two attempts; running tasks continue, and one
-// that fails is not tried again. The job ends when the last of them has ended.
+// cancelOnlyWaiting: waiting tasks and tasks between two attempts never start. Running tasks continue, and a task that
+// fails is not tried again. The job ends when the last of them has ended.
 func cancelOnlyWaiting(s *suite) {
 	id := s.submit(arrayOfSix())[0]
 	again, bad, good := s.take(id), s.take(id), s.take(id)
@@ -114,7 +114,8 @@ func cancelOnlyWaitingInterrupted(s *suite) {
 	}
 }
 
-// cancelOnlyWaitingRefuses: without a running task it is an ordinary cancel; without a waiting task it is refused.
+// cancelOnlyWaitingRefuses: without a running task the call is an ordinary cancel; without a waiting task it is
+// refused.
 func cancelOnlyWaitingRefuses(s *suite) {
 	refused := func(id int64, want error, words string) {
 		s.t.Helper()
@@ -157,8 +158,8 @@ func cancelOnlyWaitingRefuses(s *suite) {
 	}
 }
 
-// cancelOnlyWaitingUndone: an uncancel brings back the waiting tasks, and the retries of the running ones, whether or
-// not the job has ended, and also after a cancel of the rest.
+// cancelOnlyWaitingUndone: an uncancel brings back the waiting tasks, and the retries of the running tasks. It does so
+// whether or not the job has ended, and even after a cancel of the rest.
 func cancelOnlyWaitingUndone(s *suite) {
 	id := s.submit(arrayOfSix())[0]
 	alone, lost, runs := s.take(id), s.leaseFor(time.Nanosecond, id)[0].Lease, s.take(id)

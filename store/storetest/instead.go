@@ -34,8 +34,8 @@ func (s *suite) gets(what string, want []int64, wants ...queue.Want) {
 	}
 }
 
-// leaseElsewhere: if a job cannot be leased, the store leases the first alternate that can be leased: each job once,
-// and no job that is wanted itself.
+// leaseElsewhere: if a job cannot be leased, the store leases the first alternate that can be leased. It leases each
+// job once, and no alternate that another want names as its job.
 func leaseElsewhere(s *suite) {
 	want := func(id int64, others ...int64) queue.Want { return queue.Want{Job: id, Else: others} }
 	gone := s.submit(job(), job(), job())

@@ -78,8 +78,8 @@ func nodesArePermitted(s *suite) {
 	}
 }
 
-// joinTokensCountOnce: of many nodes that use a token at once only one is admitted; none after the token expired, or
-// with another name or secret.
+// joinTokensCountOnce: of many nodes that use a token at once, only one is admitted. No node is admitted after the
+// token has expired, or with another name or secret.
 func joinTokensCountOnce(s *suite) {
 	k := s.permits()
 	add := func(id string) {

@@ -47,8 +47,8 @@ func limited(job int64, n int, rates ...sched.RateLimit) []queue.Want {
 	return slices.Repeat([]queue.Want{{Job: job, Rates: rates}}, n)
 }
 
-// ratesAreKept: the store takes the tokens of a rate with the lease; a refused job waits, and a
-// lost one takes no token; and the store returns the state of the rate.
+// ratesAreKept: the store takes the tokens of a rate with the lease. A refused job waits, and a lost job
+// takes no token. The store returns the state of the rate.
 func ratesAreKept(s *suite) {
 	web := sched.RateLimit{Name: "web", Limit: sched.Rate{Count: 5, Per: time.Second}}
 	mail := sched.RateLimit{Name: "mail", Limit: sched.Rate{Count: 1, Per: time.Minute, Burst: 4}}

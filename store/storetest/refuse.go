@@ -88,8 +88,8 @@ func refusedForNow(s *suite) {
 	s.state(id, queue.Succeeded)
 }
 
-// refusedEverywhere: a task that no machine begins comes to an end, with the last cause, and so does one that surely no
-// machine can begin.
+// refusedEverywhere: a task that no machine begins comes to an end, with the last cause. A task that surely no machine
+// can begin ends in the same way.
 func refusedEverywhere(s *suite) {
 	ids := s.submit(job(), job())
 	for n := 0; s.get(ids[0]).State == queue.Waiting; n++ {

@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// requeuedDependent: a job that was canceled while it waited for others, and then requeued, waits for no others, and
-// their ends do not affect it.
+// requeuedDependent: a job is canceled while it waits for others, and is then requeued. It waits for no other jobs
+// any more, and their ends do not affect it.
 func requeuedDependent(s *suite) {
 	for _, on := range []queue.DependsOn{queue.OnOK, queue.OnFailed} {
 		first := s.submit(job())[0]
@@ -76,7 +76,8 @@ func requeuedIsRemembered(s *suite) {
 	}
 }
 
-// startsAreRemembered: the journal keeps when an attempt began even after the next one, however it ended.
+// startsAreRemembered: the journal keeps the time when an attempt began even after the next attempt, however
+// the earlier one ended.
 func startsAreRemembered(s *suite) {
 	j, is := s.Store.(queue.Journal)
 	if !is {

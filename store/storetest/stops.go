@@ -24,8 +24,8 @@ func (s *suite) stop(stops ...queue.Stopped) []error {
 	return errs
 }
 
-// stoppedRuns: an attempt that the scheduler stops still runs; the feed notifies its holder; after its end the task
-// waits again at once, and the attempt does not count toward the retries of the job.
+// stoppedRuns: an attempt that the scheduler stops still runs, and the feed notifies its holder. After its end the
+// task waits again at once, and the attempt does not count toward the retries of the job.
 func stoppedRuns(s *suite) {
 	for _, array := range []string{"", "0-2"} {
 		id := s.submit(job(func(j *queue.Job) { j.Array = array }))[0]

@@ -17,7 +17,7 @@ import (
 )
 
 // Twins makes two stores do the same random operations at the same virtual instants and compares all their answers.
-// seeds is the number of runs; -run with the name that a failure prints repeats one.
+// The argument seeds is the number of runs. To repeat one of them, use -run with the name that a failure prints.
 func Twins(t *testing.T, a, b Open, seeds int) {
 	for seed := range seeds {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {

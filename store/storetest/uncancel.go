@@ -67,8 +67,8 @@ func (s *suite) counts(pool string) {
 	}
 }
 
-// uncancelWhileStopping: while tasks are being stopped, tasks that had waited wait again at once, and stopping tasks
-// once they have stopped. A task that ends by itself keeps its result.
+// uncancelWhileStopping: while tasks are being stopped, tasks that had waited wait again at once. Tasks that are
+// being stopped wait again when they have stopped. A task that ends by itself keeps its result.
 func uncancelWhileStopping(s *suite) {
 	id := s.submit(job(func(j *queue.Job) { j.Array = "0-4" }))[0]
 	a, b, c := s.take(id), s.take(id), s.take(id)
@@ -256,7 +256,8 @@ func uncancelDependents(s *suite) {
 	s.finish(s.take(open).Ref, ok)
 	s.finish(s.take(last).Ref, ok)
 
-	// A second end of a job that came back cancels its dependents again, and that can be undone again.
+	// A second end of a job that came back cancels its dependents again, and that cancellation can be undone
+	// again.
 	x := s.submit(job())[0]
 	y := after(x)
 	for range 2 {

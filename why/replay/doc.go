@@ -1,6 +1,6 @@
 // Package replay recomputes answers of why from the printed numbers alone. [Verify] puts the printed terms
-// into the printed formulas, sorts the children by the results, and starts tasks one by one from the
-// [why.Evidence] until the job of the question starts.
+// into the printed formulas, and sorts the children by the results. Then it starts tasks one by one from
+// the [why.Evidence] until the job of the question starts.
 //
 // It shares no code with the scheduler: the package imports only package why. Each policy brings its own
 // [Rule], which sees only a [Choice], that is, only printed numbers.

@@ -6,8 +6,9 @@ import (
 	"math/big"
 )
 
-// merged returns the child in the list open that goes first. If tied children have the order of their own
-// children, as under fairtree, it compares their first children as if all were children of one pool.
+// merged returns the child that goes first among the children in the list "open". If tied children have the
+// order of their own children, as under fairtree, it compares their first children as if all were children
+// of one pool.
 func (r *replay) merged(at int, open []int) int {
 	first := r.leastOf(at, open)
 	if !r.pools[at].Merges || !r.pools[first.kid].Divides || first.key == 0 && r.unbeaten(first.kid) {

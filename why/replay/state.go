@@ -57,7 +57,7 @@ type job struct {
 	parked bool // its sub-queue is skipped, because something kept the job from starting
 }
 
-// serves reports whether a leaf serves the job j before the job best.
+// serves reports whether a leaf serves the job j before the job "best".
 func (p *pool) serves(j, best *job) bool {
 	switch {
 	case p.Strict:

@@ -10,10 +10,10 @@ import (
 	"github.com/fairlead/fairlead/why/room"
 )
 
-// Verify recomputes an answer from the numbers printed in it: every key from its terms by the text of the formula, the
-// order of the children from their keys, the place of the job in the order of starts from the evidence, and planned
-// starts from the tasks on their nodes. It needs no scheduler, only the rules of the policies, which rules
-// (policy.Rule) finds by name.
+// Verify recomputes an answer from the numbers printed in it. It recomputes every key from its terms by the text of
+// the formula, and the order of the children from their keys. It recomputes the place of the job in the order of
+// starts from the evidence, and planned starts from the tasks on their nodes. It needs no scheduler, only the rules of
+// the policies, which rules (policy.Rule) finds by name.
 func Verify(a *why.Answer, rules func(policy string) Rule) []why.Check {
 	var checks []why.Check
 	for i := range a.Levels {
@@ -115,8 +115,9 @@ func verifyOrder(l *why.Level, where string) why.Check {
 	return order
 }
 
-// goesBefore is the rule of all policies: children below their minimum go first, then the smaller key (or the
-// larger one if the policy says so), then the smaller tie, then the smaller Fixed, then the older pool.
+// goesBefore is the rule of all policies. Children below their minimum go first. Among the others the smaller
+// key goes first (or the larger one if the policy says so), then the smaller tie, then the smaller Fixed,
+// then the older pool.
 func goesBefore(l *why.Level, a, b why.Child) bool {
 	if l.Order == why.LargestFirst {
 		a.Key, b.Key = -a.Key, -b.Key

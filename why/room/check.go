@@ -8,9 +8,10 @@ import (
 	"time"
 )
 
-// Check recomputes the planned start. It checks that from From to To the nodes have the room that the job needs,
-// beside all tasks and planned starts, and that at no earlier instant they have it for the same length of time. If
-// another job is held back, it checks that this job would take some of the room. It returns the result in words.
+// Check recomputes the planned start. It checks that the nodes have the room that the job needs throughout the
+// time between From and To, beside all tasks and planned starts. It also checks that they do not have this room
+// for the same length of time at any earlier instant. If another job is held back, it checks that this job would
+// take some of the room. It returns the result in words.
 func (k *Kept) Check() (string, error) {
 	p := k.Plan
 	switch {

@@ -62,7 +62,7 @@ func (k *Kept) AddPlan() *Kept {
 	return k
 }
 
-// Tentative reports whether the start is only a plan in the present order of the jobs, which changes as tasks run: once
+// Tentative reports whether the start is only a plan in the present order of the jobs, which changes as tasks run. When
 // another job gets ahead, the room is kept for that job.
 func (k *Kept) Tentative() bool { return k.MayMove && !k.First && !k.Held }
 

@@ -46,12 +46,12 @@ type Behind struct {
 	// become free later.
 	From time.Time `json:"from"`
 	// Lasting means that the start of the other job is a promise, and that this task, or others there, have no time
-	// limit: no prediction may break the promise, so tasks with predicted ends count as if they continued.
+	// limit. No prediction may break the promise, so tasks with predicted ends count as if they continued.
 	Lasting bool `json:"lasting,omitempty"`
 }
 
-// lacks names a resource if the node has too little of it for the tasks of the job throughout [from, to). Late tasks
-// count as ended from the instant freed on.
+// lacks names a resource if the node has too little of it for the tasks of the job throughout [from, to). From the
+// instant "freed" on, late tasks count as ended.
 func (n *Node) lacks(freed time.Time, need map[string]int64, from, to time.Time) string {
 	at := []time.Time{from}
 	for i := range n.Uses {

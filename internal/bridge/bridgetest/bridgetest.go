@@ -1,8 +1,8 @@
 // Package bridgetest is the contract of bridge.QS as a test suite. The test of an adapter is one call of
 // [Run]; a bug in an adapter is first a new case here.
 //
-// The queueing system is a real one: the cases submit shell commands to it, which leave traces in files, and
-// check in these files which commands ran, how often and in which order.
+// The queueing system is a real one. The cases submit shell commands to it, which leave traces in files.
+// From these files they learn which commands ran, how often and in which order.
 package bridgetest
 
 import "testing"

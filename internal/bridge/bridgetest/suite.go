@@ -191,7 +191,8 @@ func (s *suite) cancel(all ...bridge.Entry) {
 	}
 }
 
-// trace returns the name of a file to which entries write; lines returns its contents.
+// trace returns the name of a file to which entries write. The method lines returns
+// the contents of that file.
 func (s *suite) trace(name string) string { return filepath.Join(s.dir, name) }
 
 func (s *suite) lines(file string) []string {

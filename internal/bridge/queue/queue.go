@@ -1,4 +1,4 @@
-// Package queue is the bridge's adapter to a queue of Fairlead itself: it submits jobs to another server,
+// Package queue is the bridge's adapter to a queue of Fairlead itself. It submits jobs to another server,
 // into one pool with the policy fifo, where the priorities of jobs are the levels. It serves for comparison,
 // and for owners of two clusters.
 package queue

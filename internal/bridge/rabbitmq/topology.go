@@ -6,9 +6,9 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// declare makes everything that survives a restart of the broker: the queues, the exchange that copies work
-// to the receipts, the exchange to which RabbitMQ hands jobs that it drops, and the exchange that carries
-// cancellations to workers.
+// declare makes everything that survives a restart of the broker: the queues, and three exchanges. One
+// exchange copies work to the receipts, one gets the jobs that RabbitMQ drops, and one carries cancellations
+// to workers.
 func declare(ch *amqp.Channel, o *Options, work amqp.Table) error {
 	for name, args := range map[string]amqp.Table{
 		o.Queue: work, o.name("receipts"): nil, o.name("reports"): nil, o.name("dropped"): nil,

@@ -234,8 +234,8 @@ func (w *crew) run(ctx, have context.Context, ch *amqp.Channel, task *mq.Task) (
 }
 
 // outlasted records that a task was lost because it ran for too long. If the worker gets the task again, it
-// reports it as failed and does not run it, because the task would run for the same time again, and be lost
-// again, forever.
+// reports the task as failed and does not run it. Otherwise the task would run for the same time again, and
+// be lost again, forever.
 func (w *crew) outlasted(r mq.Report, err error) {
 	var late *timeoutError
 	if !errors.As(err, &late) {

@@ -29,7 +29,7 @@ func (c *commands) queue(ctx context.Context, names []string) ([]record, error) 
 	for line := range strings.Lines(out) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "|")
 		if len(f) != 11 {
-			continue // not ours: our names contain no |
+			continue // this is no job of ours: our names contain no |
 		}
 		r := record{
 			id: f[0], name: f[1], state: f[2], reason: f[3], submitted: instant(f[6]), began: instant(f[7]),

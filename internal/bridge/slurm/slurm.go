@@ -55,8 +55,8 @@ type QS struct {
 	// config is the last configuration that was read; nil: none yet.
 	config *config
 	read   time.Time
-	// asked holds requested priorities that Slurm has not shown yet; other is a priority that Slurm did not
-	// obey.
+	// The map asked holds requested priorities that Slurm has not shown yet. The field other is a priority
+	// that Slurm did not obey.
 	asked map[string]int64
 	other *disobedience
 }

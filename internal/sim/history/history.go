@@ -31,10 +31,10 @@ type Window struct {
 // Past is the workload of a window, with its differences from the real past.
 //
 // Every task is a job of its own, but a gang is one job as wide as all its tasks together. A job that was
-// submitted before the window is submitted at its beginning; if the job had started, it runs then, for its
-// remaining time and with its remaining time limit. The run time of a task that has not ended yet is the
-// median of its user's tasks; if there are none, of its pool's tasks; and if there are none, of all tasks. A
-// running task runs at least as long as it has so far.
+// submitted before the window is submitted at the beginning of the window. If the job had started, it runs
+// from then on, for its remaining time and with its remaining time limit. The run time of a task that has
+// not ended yet is the median of the ended tasks of its user. If that user has none, the tasks of the pool
+// count, and if the pool has none, all tasks. A running task runs at least as long as it has so far.
 type Past struct {
 	sim.Workload
 	Window  Window

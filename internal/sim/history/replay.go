@@ -42,9 +42,9 @@ func (p *Past) Replay(ctx context.Context, shares *allocation.Config) (*Outcome,
 	return p.outcome(r), nil
 }
 
-// under returns the workload with its jobs in the pools where they would be under shares: jobs in a pool with
-// pools below it go to the pool of their user. They keep their time limits; a job without one gets the
-// default of the shares, for plans.
+// under returns the workload with its jobs in the pools where they would be under the given shares. Jobs in a
+// pool with pools below it go to the pool of their user. They keep their time limits; a job without one gets
+// the default of the shares, for plans.
 func (p *Past) under(shares *allocation.Config) sim.Workload {
 	w := p.Workload
 	w.Jobs, w.Pools = slices.Clone(w.Jobs), slices.Clone(w.Pools)
@@ -65,8 +65,8 @@ func (p *Past) under(shares *allocation.Config) sim.Workload {
 	return w
 }
 
-// Leaf returns the pool for jobs of a user that were in a pool: the same pool, or, if it has pools below it
-// under shares, the user's pool in it.
+// Leaf returns the pool for jobs of a user that were in a pool. It is the same pool or, if the given shares
+// have pools below that pool, the user's pool in it.
 func Leaf(shares *allocation.Config, path, user string) string {
 	pool := shares.Sched.Root.Find(path)
 	if pool == nil || len(pool.Pools) == 0 {

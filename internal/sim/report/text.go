@@ -21,10 +21,10 @@ const maxRows = 32
 //	proc 1 | 123 | 123 | 125 | 126
 //	  time |  1h |  2h |  3h |  4h
 //
-// The number below a column is the time at which the column ends. If there are more processors than rows,
-// or more changes than columns that fit the width, a cell shows the job with the largest part of the cell,
-// and a + if other jobs have a part, too; then a line below the table says so. If the argument only is
-// given, the table shows this part of the schedule.
+// The number below a column is the time at which the column ends. There may be more processors than rows,
+// or more changes than columns that fit the width. Then a cell shows the job with the largest part of the
+// cell, and a + if other jobs have a part, too. In that case a line below the table says so. If the
+// argument "only" is not nil, the table shows only that part of the schedule.
 func Text(w io.Writer, r *sim.Result, width int, only *Stretch) error {
 	jobs, procs := runsOf(r), r.Workload.Procs
 	spans, err := assign(jobs, procs)

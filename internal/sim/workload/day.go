@@ -8,8 +8,8 @@ const (
 	dawn        = 11
 )
 
-// day is the rhythm in which jobs arrive: rate holds the arrivals in each half hour since midnight, as a
-// multiple of an even stream; the mean of the rates is 1.
+// day is the rhythm in which jobs arrive. The field rate holds the arrivals in each half hour since midnight,
+// as a multiple of an even stream. The mean of the rates is 1.
 type day struct {
 	rate   [slots]float64
 	before [slots]float64 // the sum of the rates of the earlier half hours

@@ -1,7 +1,7 @@
-// Package workload generates the work of simulations from a seed: [Lublin] uses the model of rigid jobs that
-// Lublin and Feitelson fitted to the logs of real machines; [Saturated] makes users who always have work,
-// because measurements of fairness need them. The same options make the same jobs. Callers write the jobs to
-// files and run them.
+// Package workload generates the work of simulations from a seed. [Lublin] uses the model of rigid jobs that
+// Lublin and Feitelson fitted to the logs of real machines. [Saturated] makes users who always have work,
+// because measurements of fairness need such users. The same options make the same jobs. Callers write the
+// jobs to files and run them.
 package workload
 
 import "math/rand/v2"

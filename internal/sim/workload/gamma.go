@@ -9,7 +9,7 @@ import (
 type gamma struct{ alpha, scale float64 }
 
 // draw uses the method of Marsaglia and Tsang ("A simple method for generating gamma variables", 2000): d(1 +
-// cx)³ with x normal, accepted by a test that nearly always passes. alpha must be at least 1.
+// cx)³ with a normal x, accepted by a test that nearly always passes. The parameter alpha must be at least 1.
 func (g gamma) draw(rng *rand.Rand) float64 {
 	d := g.alpha - 1.0/3
 	c := 1 / math.Sqrt(9*d)

@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// Saturated makes users who always have work: all jobs are submitted at once, and every user has Backlog
-// times the work to which its weight entitles it in Span seconds on the machine. So no user runs out of work
-// within Span, unless a policy gives it Backlog times its share.
+// Saturated makes users who always have work. All jobs are submitted at once. Every user has Backlog times
+// the work to which the user's weight gives a right in Span seconds on the machine. So no user runs out of
+// work within Span, unless a policy gives it Backlog times its share.
 type Saturated struct {
 	Procs   int // of the machine
 	Users   int
@@ -39,7 +39,7 @@ var AllLengths = []Lengths{Exponential, Constant, OneToTen}
 // Weight returns the weight of a user, from 1.
 func (s Saturated) Weight(user int) float64 { return s.Weights[(user-1)%len(s.Weights)] }
 
-// Make returns the jobs in the order of their numbers: each user's jobs are spread evenly over all numbers,
+// Make returns the jobs in the order of their numbers. Each user's jobs are spread evenly over all numbers,
 // so that first come, first served is not unfair just because of the numbers.
 func (s Saturated) Make() ([]Job, error) {
 	if err := s.check(); err != nil {

@@ -57,8 +57,8 @@ func Allowed(j *queue.Job, a queue.Alteration) error {
 	return nil
 }
 
-// mayReplace returns an error if the pool or the time limit of a job cannot change: the job has ended, or tasks run
-// that began with the present pool or limit.
+// mayReplace returns an error if the pool or the time limit of a job cannot change. That is so if the job has ended, or
+// if tasks run that began with the present pool or limit.
 func mayReplace(j *queue.Job, a queue.Alteration) error {
 	ended, runs := "", "with its time limit, which can only change while it waits"
 	if a.Verb == queue.VerbMove {
@@ -129,7 +129,7 @@ func limitText(limit time.Duration) string {
 // AlterAll makes the changes of one call, and returns why each was refused. The function job loads the job with an id,
 // nil if there is none, and the function alter makes one change.
 //
-// It is not an error if another change of the call has already made a change: canceling a job cancels the jobs that
+// It is not an error if another change of the call has already made a change. For canceling a job cancels the jobs that
 // depend on it, and uncanceling the job brings these back.
 func AlterAll(changes []queue.Alteration, job func(int64) (*queue.Job, error), alter func(queue.Alteration) (refused, err error)) ([]error, error) {
 	out := make([]error, len(changes))

@@ -1,5 +1,6 @@
-// Package life holds the rules of a job's life that all stores share: which state follows, when a task is tried again,
-// what happens to jobs that depend on an ended one. It works on values; the stores keep them.
+// Package life holds the rules of a job's life that all stores share. They say which state follows, when a task is
+// tried again, and which changes the end of a job brings to the jobs that depend on it. It works on values; the stores
+// keep them.
 package life
 
 import (

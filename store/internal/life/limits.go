@@ -10,9 +10,9 @@ import (
 )
 
 // Limits decides which wants of a call may start by the limits of their rates and licenses. It decides in order, before
-// the store searches for tasks: the amounts admitted for one want are not available to another, even if the store finds
-// no task for the first. A returned lease still counts as a start, because the rate may have replaced its token long
-// ago, and a returned token would then be an additional one.
+// the store searches for tasks. The amounts admitted for one want are not available to another want, even if the store
+// finds no task for the first. A returned lease still counts as a start, because the rate may have replaced its token
+// long ago, and a returned token would then be an additional one.
 type Limits struct {
 	now   time.Time
 	rates map[string]*rate

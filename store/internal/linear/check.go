@@ -115,8 +115,8 @@ func operation(c *Call) porcupine.Operation {
 }
 
 // byTask groups calls by task. A lease whose answer was lost may have taken any task of its job, and an expiry concerns
-// all tasks. byTask leaves out calls without an effect on a task: calls that began after the end of the task, and calls
-// without an answer that were over before the job was first leased.
+// all tasks. byTask leaves out calls without an effect on a task. These are calls that began after the end of the task,
+// and calls without an answer that were over before the job was first leased.
 func byTask(calls []*Call) map[taskName][]porcupine.Operation {
 	over := map[taskName]int64{} // when nothing can happen any more
 	first := firstLeases(calls)

@@ -1,7 +1,7 @@
-// Package linear checks whether recorded calls of a store are linearizable: whether there is an order of them,
-// consistent with real time, in which a store that does one thing at a time would have given the same answers. The
-// calls concern the lease of a task: lease, renew, finish, release, expire, and reading it. It is for the tests of the
-// stores.
+// Package linear checks whether recorded calls of a store are linearizable. They are if there is an order of the
+// calls, consistent with real time, in which a store that does one thing at a time would have given the same answers.
+// The calls concern the lease of a task: lease, renew, finish, release, expire, and reading it. It is for the tests of
+// the stores.
 package linear
 
 import (

@@ -27,8 +27,8 @@ const slack = 1000
 // unlimited is the end of a lease that some call may still extend.
 const unlimited = math.MaxInt64
 
-// step reports whether a task can answer a call as it was answered, and returns its state after that. answers is the
-// number of all calls with an answer.
+// step reports whether a task can answer a call as it was answered, and returns its state after that. The argument
+// answers is the number of all calls with an answer.
 func (k task) step(c *Call, answers int) (bool, task) {
 	if c.Unknown {
 		return k.unanswered(c, answers)

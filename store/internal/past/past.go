@@ -1,5 +1,5 @@
-// Package past encodes the history of pools for the stores: in blocks of 240 steps, one for each pool, level and time
-// span, so that a day of a pool is a few dozen rows, and a chart reads only the rows that it shows. Within a block each
+// Package past encodes the history of pools for the stores. It makes blocks of 240 steps, one for each pool, level and
+// time span. So a day of a pool is a few dozen rows, and a chart reads only the rows that it shows. Within a block each
 // number is written as its difference from the one before, and omitted if it is the same: a pool with constant numbers
 // costs next to nothing.
 package past
@@ -157,9 +157,9 @@ func read(data []byte, k Key, q queue.HistoryQuery, f func(queue.HistoryStep)) e
 
 var errBroken = errors.New("a block of history cannot be read")
 
-// encode writes a block: for each run of successive steps, the number of steps left out before it, and its length;
-// then, for each step of the run, a mask of the numbers that differ from the step before, and the differences. An empty
-// mask is followed by the number of further equal steps.
+// encode writes a block. For each run of successive steps, the block has the number of steps left out before the run,
+// and the length of the run. Then, for each step of the run, it has a mask of the numbers that differ from the step
+// before, and the differences. An empty mask is followed by the number of further equal steps.
 func encode(rows *[Steps]*row) []byte {
 	var out []byte
 	var last row
