@@ -79,7 +79,8 @@ func (r *reasons) since(j *queue.Job, barred []span) []queue.Event {
 			break
 		}
 		if e.Job = j.ID; e.limit != "" && !pays(j, e.limit) {
-			e.Code, e.Text = waitsCode, "the server has no record of the reason; the first job of its pool waited for the "+e.limit
+			e.Code = waitsCode
+			e.Text = "the server has no record of the reason; the first job of its pool waited for the " + e.limit
 		}
 		for _, part := range e.ledBy(led) {
 			if again := len(out) > 0 && part.Code == string(why.OrderBehind) && out[len(out)-1].Code == part.Code &&
