@@ -122,8 +122,8 @@ func (b *bends) merge(l, r int32) int32 {
 	return r
 }
 
-// level returns the level at which the rates, which add up to the argument least at level 0, add up to the
-// capacity. It is infinite if they never do.
+// level returns the level at which the sum of the rates equals the capacity. The argument least is their sum at level
+// 0. The level is infinite if the sum never reaches the capacity.
 func (b *bends) level(least, capacity float64) float64 {
 	if least >= capacity {
 		return 0

@@ -22,8 +22,8 @@ type Loan struct {
 // Loans says which siblings borrow from which. A sibling that runs more than its share borrows; one that demands
 // less than its share lends the rest. Slots have no names, so by convention the largest borrower borrows from the
 // largest lender, and so on down. Slots beyond a share are no loan if their owner demands them: then the pool that
-// runs them is ahead, and the owner is behind. If the siblings lend less than runs beyond the shares, each borrower
-// gets its proportional part.
+// runs them is ahead, and the owner is behind. If the siblings lend fewer slots than the borrowers use beyond
+// their shares, each borrower gets its proportional part.
 //
 // Example: shares 60, 30 and 10 of 100 slots. The first demands 20 and runs them, so it lends 40. The second runs
 // 60, so it borrows 30 of the 40. The third runs 20 and borrows the other 10.

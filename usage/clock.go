@@ -34,7 +34,8 @@ func (c Clock) HalfLife() time.Duration {
 	return time.Duration(math.Round(c.half * float64(time.Second)))
 }
 
-// Within limits an instant to [from, to]: the instant at which service began or ended, by another machine's clock.
+// Within clamps an instant to [from, to]. It is for the instants at which service began or ended by the clock of
+// another machine.
 func Within(at, from, to time.Time) time.Time {
 	if at.After(to) {
 		at = to

@@ -32,7 +32,7 @@ type Deficits struct {
 
 type debtor struct {
 	weight, min, max float64
-	guard            float64 // at most max: its upper bend is kept as if this were max, see Set
+	guard            float64 // takes the place of max in the upper bend, and is at most max; see Set
 	running          float64
 	gone             float64 // the instant at which it ran out of work
 
@@ -40,7 +40,7 @@ type debtor struct {
 	fixed    float64 // that rate
 	ideal    float64 // service as of the base
 	base     float64 // instant, or integral of the level, to which ideal refers
-	received float64 // service as of since
+	received float64 // service until the instant "since"
 	since    float64
 }
 
@@ -244,8 +244,8 @@ func (d *Deficits) Drift(i int) float64 {
 	return -1 - d.kids[i].fixed
 }
 
-// Still is the received less the ideal service of a child, without the part of the ideal service that grows equally
-// for all children with the same drift. It never falls.
+// Still returns the received service of a child minus its ideal service. It leaves out the part of the ideal service
+// that grows equally for all children with the same drift. So the result never falls.
 func (d *Deficits) Still(i int) float64 {
 	k := d.kid(i)
 	if k.rising {

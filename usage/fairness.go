@@ -21,14 +21,14 @@ import (
 // are sums of rate x time and exact. The parts of the leaf pools add up to the lesser of capacity and demand, so
 // the lags add up to the slot-seconds that stayed idle despite demand.
 //
-// Example: four slots, a and b with equal weights. a has tasks of 10 s without end; b comes at 5 s. Until then a's
+// Example: four slots, a and b with equal weights. a always has tasks of 10 s; b comes at 5 s. Until then a's
 // part is 4 and it has 4. Between 5 s and 10 s each is entitled to 2, but a still runs 4. So b is behind by 2 x 5 =
 // 10 slot-seconds, and a is ahead by as much. At 10 s a's tasks end. If b gets all four slots for 10 s, it receives
 // 40 where it was entitled to 20, and stands at 10 - 20 = -10.
 type Fairness struct {
 	from, at time.Time
-	rates    []Rate // in effect since at
-	sums     []Sums // since from
+	rates    []Rate // in effect since the instant "at"
+	sums     []Sums // since the instant "from"
 	windows  []*window
 }
 

@@ -86,8 +86,8 @@ func (b *bridgeCmd) get(file *config.Bridge) (func(name string) string, error) {
 	for _, o := range b.kind.options {
 		values[o.Name] = cmp.Or(b.values[o.Name], file.Options[o.Name], o.Default)
 		if o.Must && values[o.Name] == "" {
-			return nil, usagef("--%s is missing; give it, or write options: {%s: VALUE} into the file of --config. It is: %s",
-				o.Name, o.Name, o.Doc)
+			return nil, usagef("--%s is missing: give the flag, or put {options: {%s: VALUE}} into the file of --config; "+
+				"the value: %s", o.Name, o.Name, o.Doc)
 		}
 	}
 	return func(name string) string { return values[name] }, nil

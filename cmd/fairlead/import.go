@@ -36,8 +36,9 @@ of the file is recognized by its text.
 
 The configuration goes to standard output. Standard error lists the settings that mean
 something else here and the settings that could not be converted, each with its line, the reason
-and an alternative, and counts the converted settings. A configuration of fairlead is written in
-its canonical form, with all defaults. The command needs no server.`,
+and an alternative, and counts the converted settings. FILE may also be a configuration of
+fairlead: then the output is the same configuration in its canonical form, with all defaults.
+The command needs no server.`,
 		Example: `  fairlead config import fair-scheduler.xml -o fairlead.yaml
   fairlead config import fair-scheduler.xml --capacity cpu=400,mem=1600G > fairlead.yaml
   sacctmgr dump harbour file=harbour.cfg; fairlead config import harbour.cfg --strict`,

@@ -148,7 +148,8 @@ four tasks that start at once, with eight processors each.
 RANK is the position of a job's next task among all waiting tasks, assuming that slots become
 free one by one and no new jobs arrive. START is the latest start if every task uses its whole
 time limit and no new job goes ahead: the planned start of backfilling, or the result of a
-forecast. Without time limits it is the likely start, as ~14:30, or - if that is unknown too.`,
+forecast. Without time limits it is the likely start, such as ~14:30. If that is unknown too, the
+column shows "-".`,
 		Example: `  fairlead queue -u ann
   fairlead queue -t waiting -l
   fairlead queue --start             waiting jobs, in the order of starts

@@ -201,7 +201,7 @@ func troubles(t *testing.T) map[string]time.Duration {
 	r.cancel(busy)
 	r.finished(busy)
 
-	took["node"] = l.trouble("black-hole node", "failures", "n2 failed", "fairlead drain n2", func() {
+	took["node"] = l.trouble("black-hole node", "failures", "failed on n2", "fairlead drain n2", func() {
 		onlyOnN1 := []string{"sh", "-c", "[ $FAIRLEAD_NODE = n1 ] && sleep 0.1"}
 		r.finished(r.submit(api.Spec{Pool: "physics", Array: "0-199", Argv: onlyOnN1}))
 	}, func() {

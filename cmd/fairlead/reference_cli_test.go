@@ -60,7 +60,8 @@ func commandText(b *strings.Builder, c *cobra.Command, level int) {
 		fmt.Fprintf(b, "```text\n%s\n```\n\n", c.UseLine())
 	}
 	if len(c.Aliases) > 0 {
-		fmt.Fprintf(b, "Also: `fairlead %s`.\n\n", strings.Join(c.Aliases, "`, `fairlead "))
+		above := c.Parent().CommandPath() + " "
+		fmt.Fprintf(b, "Also: `%s%s`.\n\n", above, strings.Join(c.Aliases, "`, `"+above))
 	}
 	if c.Example != "" {
 		fmt.Fprintf(b, "```text\n%s\n```\n\n", unindent(c.Example))

@@ -77,6 +77,9 @@ so the drawing gives each job the first free ones.`,
 
 func (s *simRunCmd) run(c *cobra.Command, args []string) error {
 	ctx, file := c.Context(), s.source(args)
+	if s.users < 0 {
+		return usagef("--users must be 0 or more, got %d", s.users)
+	}
 	if err := cmp.Or(s.show.check(s.json), s.checkOutput()); err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func (s stay) during(j *queue.Job, started time.Time) *queue.Job {
 	return &as
 }
 
-// allStarted returns when the last waiting task of a job started. It is zero if tasks still wait.
+// allStarted returns when the last waiting task of a job started, or was canceled. It is zero if tasks still wait.
 func allStarted(j *queue.Job, events []queue.Event) (last time.Time) {
 	if j.Tasks == 1 || j.Started.IsZero() {
 		return j.Started
@@ -57,7 +57,8 @@ func allStarted(j *queue.Job, events []queue.Event) (last time.Time) {
 		return time.Time{}
 	}
 	for _, e := range events {
-		if (e.Code == "started" || e.Code == "queued") && e.At.After(last) {
+		ends := e.Code == "started" || e.Code == "queued" || e.Code == string(queue.VerbCancel)
+		if ends && e.At.After(last) {
 			last = e.At
 		}
 	}

@@ -165,8 +165,8 @@ func (p *probing) moved() *sched.Scheduler {
 	return f
 }
 
-// try computes when job s would start in a scheduler without the original job, or in place of the job if the argument
-// without is nil. It keeps the change if that is sooner.
+// try computes when job s would start. It adds s to the argument "without", a scheduler that no longer has the original
+// job. If that is nil, s replaces the original job. It keeps the change if the job would start sooner.
 func (p *probing) try(without *sched.Scheduler, s sched.Job, c why.Change) {
 	if p.left == 0 || !time.Now().Before(p.until) {
 		return
@@ -242,7 +242,7 @@ func shorterChange(core *sched.Scheduler, j sched.Job, long time.Duration) why.C
 }
 
 // smaller tries a smaller request of each resource: the largest amount with which the job would find room now. If
-// there is none, it tries half of the unit.
+// there is none, it tries half of the present request of the unit of shares.
 func (p *probing) smaller() {
 	for _, name := range slices.Sorted(maps.Keys(p.of.Request)) {
 		need := p.of.Request[name]

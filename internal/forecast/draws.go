@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// draws are the random numbers of one replay. Replays with the same number draw the same numbers for all jobs: a job
-// that starts before another one in each of the replays also has the earlier range.
+// draws are the random numbers of one replay. The number of the replay is their seed: replay 3 draws the same numbers
+// whichever job asks. So a job that starts before another job in every replay also has the earlier range.
 type draws struct {
 	replay uint64
 	rng    *rand.Rand

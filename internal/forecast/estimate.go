@@ -89,9 +89,9 @@ func (e *estimator) estimate() *why.Estimate {
 }
 
 // bound adds when the job starts if every task runs until its time limit. It reports whether the time sufficed. If jobs
-// can pass each other, a task without a limit that runs or starts before the job spoils the bound. The replay then
-// shows no latest start, because the predicted run time lets such a task go before others. In that case only a promise
-// is valid.
+// can pass each other, a task without a limit that runs or starts before the job spoils the bound: the replay lets it
+// go before others because of its predicted run time, but it may run for longer. So the start in the replay is no
+// latest start, and only a promise is valid.
 func (e *estimator) bound(out *why.Estimate) bool {
 	unlimited, begun := false, time.Now()
 	goOn := func(sched.Forecast) bool { return time.Since(begun) < e.timeout(estimateTime) }

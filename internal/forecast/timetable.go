@@ -17,7 +17,8 @@ type timetable struct {
 	starts [][]int64 // by replay, then by row; 0: unknown
 	moves  bool      // the order of the jobs changes as tasks run
 	known  knowledge // of the run times that the replays drew
-	// endless is set if some task has no time limit: a job that starts a year later waits for that task.
+	// endless is set if some task has no time limit. The replay lets such a task run for a year, so a start that late
+	// means that the job waits for the task.
 	endless bool
 	// likely are the starts if every task runs for as long as usual, by row; 0: unknown. They are computed if endless
 	// is set and something is known of run times. Some of these are guesses if nothing is known of some run times.

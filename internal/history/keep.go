@@ -40,7 +40,7 @@ func (rc *Recorder) keep(ctx context.Context) {
 	}
 }
 
-// lookAtPools adds the time between the last sample and the instant now.
+// lookAtPools takes a sample of the pools, and records their values for the time since the last sample.
 func (rc *Recorder) lookAtPools(now time.Time) {
 	before, at := rc.seen, rc.at
 	rc.loop.Update(func(s *engine.State) {

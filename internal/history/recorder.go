@@ -17,8 +17,8 @@ type Recorder struct {
 	mu    sync.Mutex
 	steps []heldStep // by time; the last is the current one
 
-	// moving is held in full while steps move from here to the store, and in part while a reader reads both places.
-	// Otherwise the reader could miss a step at both places.
+	// moving works like a lock for readers and a writer. The goroutine that moves steps from here to the store takes
+	// its whole weight, and a reader of both places takes 1. Otherwise a reader could miss a step at both places.
 	moving *semaphore.Weighted
 
 	// The last sample, by the number of the pool in the account of fairness. Only one goroutine uses it.
@@ -48,8 +48,8 @@ type poolLook struct {
 	now             queue.HistoryStep
 
 	// A changed share of a configured pool is recorded even if the pool has no work. The field reported is the share
-	// that was recorded last. A changed share is recorded until the end of a whole step, because readers use the
-	// values of a pool's last step as its later values.
+	// that was recorded last. After a change, the share is recorded until a whole step has it, because readers
+	// assume that a pool keeps the values of its last step.
 	changed  bool
 	reported float64
 	telling  time.Time

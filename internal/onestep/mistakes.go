@@ -8,6 +8,7 @@ import (
 	"io"
 	"reflect"
 	"strings"
+	"time"
 )
 
 // inPool is a mistake in the text of one pool.
@@ -44,7 +45,10 @@ func place(text []byte, d *json.Decoder, err error) error {
 func inWords(err error) string {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
+	var instant *time.ParseError
 	switch {
+	case errors.As(err, &instant):
+		return instant.Value + " is not a time such as 2026-01-05T08:00:00Z"
 	case errors.As(err, &kind):
 		text := "expected " + kindName(kind.Type) + ", got " + valueName(kind.Value)
 		if kind.Field != "" {

@@ -127,6 +127,7 @@ func TestReadRefuses(t *testing.T) {
 		`{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": 1}, "pools": {"a//b": {}}}`:                   "a//b",
 		`{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": 1}, "pools": {"a": {}, "a": {}}}`:             "twice",
 		`{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": 1}, "pools": {"a": {}, "a/b": {}}} trailer`:   "after",
+		`{"now": "x"}`:                              "state, line 1: \"x\" is not a time such as 2026-01-05T08:00:00Z",
 		`{"seed": "x"}`:                             "state, line 1: seed: expected a whole number, got a text",
 		`{"pools": {"a": {"running": 1.5}}}`:        "state, pool a: running: expected a whole number, got 1.5",
 		"{\n\"capacity\": {\"slots\": 1}":           "state, line 2: not valid JSON: the text ends before its last bracket",

@@ -36,12 +36,15 @@ func (s *limitService) limits(ctx context.Context, in *limitsInput) (*api.Limits
 	slices.SortFunc(out.Users, func(a, b engine.UserStanding) int {
 		return cmp.Or(cmp.Compare(b.Running, a.Running), cmp.Compare(b.Tasks, a.Tasks), cmp.Compare(a.User, b.User))
 	})
-	out.UserLimits = s.UserLimits()
+	out.UserLimits = s.userLimits()
 	return out, nil
 }
 
-// UserLimits returns the limits per user by their fields in user_limits; limits of 0 are left out.
-func (s *limitService) UserLimits() map[string]int {
+// RunningPerUser returns the limit of the running tasks of each user; 0 is none.
+func (s *limitService) RunningPerUser() int { return s.loop.Client().Shares.Load().Users.Running }
+
+// userLimits returns the limits per user by their fields in user_limits; limits of 0 are left out.
+func (s *limitService) userLimits() map[string]int {
 	most := s.loop.Client().Shares.Load().Users
 	out := map[string]int{"running": most.Running, "jobs": most.Jobs, "tasks": most.Tasks, "pools": most.Pools}
 	maps.DeleteFunc(out, func(_ string, most int) bool { return most == 0 })

@@ -159,8 +159,12 @@ func (f *filter) wait(value string, now time.Time) {
 	}
 }
 
-// ended searches jobs by the time since their end: ended:<1h finds the jobs that ended in the last hour.
+// ended searches jobs by the time since their end: ended:<1h finds the jobs that ended in the last hour, as does
+// ended:1h.
 func (f *filter) ended(value string, now time.Time) {
+	if value[0] != '<' && value[0] != '>' {
+		value = "<" + value
+	}
 	d, over, ok := f.duration("ended", value)
 	if !ok {
 		return

@@ -93,6 +93,9 @@ func TestHeldSpansOfArrays(t *testing.T) {
 		"runs task by task": {[]api.Event{event(0, "submitted"), task(20, 0, "started"), task(40, 0, "finished"),
 			event(41, "share.behind"), task(42, 1, "started"), task(60, 1, "finished"), task(70, 2, "started")},
 			[]string{"waits 0-20", "state.running 20-41", "share.behind 41-70", "state.running 70-100"}},
+		"is canceled while a task runs": {
+			[]api.Event{event(0, "submitted"), event(5, "share.behind"), task(20, 0, "started"), event(60, "cancel")},
+			[]string{"share.behind 0-60", "state.running 60-100"}},
 		"has no record of its first attempt": {
 			[]api.Event{event(0, "submitted"), task(60, 1, "started"), task(80, 1, "finished")},
 			[]string{"waits 0-20", "state.running 20-80", "waits 80-100"}},

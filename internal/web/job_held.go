@@ -206,13 +206,13 @@ func heldSpans(j *api.Job, events []api.Event, now time.Time) []heldSpan {
 	return sampled(out, now)
 }
 
-// noneWaits returns the last start of a task if no task of the job waits now; else it is zero.
+// noneWaits returns when the last waiting task of a job started, or was canceled. It is zero if tasks still wait.
 func noneWaits(j *api.Job, events []api.Event) (last time.Time) {
 	if j.Waiting > 0 {
 		return time.Time{}
 	}
 	for i := range events {
-		if events[i].Code == "started" {
+		if code := events[i].Code; code == "started" || code == string(queue.VerbCancel) {
 			last = events[i].At
 		}
 	}

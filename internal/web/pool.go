@@ -185,7 +185,7 @@ func (p *Pool) ofUser(ctx context.Context, src Source, r *Request) (err error) {
 	if err != nil {
 		return err
 	}
-	p.Own = standingOf(list, src.Nodes.UserLimits()["running"])
+	p.Own = standingOf(list, src.Nodes.RunningPerUser())
 	in := map[string]bool{}
 	for i := range list.Jobs {
 		in[list.Jobs[i].Pool] = true

@@ -69,7 +69,9 @@ func (q *Queue) folded(ctx context.Context, src Source, r *Request, waits bool) 
 	if at < 0 {
 		return false, nil
 	}
-	q.Fold = foldings[at].name
+	if q.Fold = foldings[at].name; q.Fold == "user" && q.Columns != asEnded {
+		q.UserLimit = src.Nodes.RunningPerUser()
+	}
 	find := finder{ctx: ctx, src: src, filter: &q.Filter, options: JobOptions{Ends: at == byCause}}
 	find.filter.Query.Newest = q.newestFirst()
 	jobs, places, err := find.many(waits, maxFold)

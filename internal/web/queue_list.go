@@ -40,6 +40,8 @@ type Queue struct {
 	Fold      string
 	Folds     []fold
 	MoreFolds int
+	// UserLimit is the limit of the running tasks of each user, in a list by user; 0 is none.
+	UserLimit int
 
 	order *sorter
 	heads map[string]sortHead

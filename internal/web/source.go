@@ -115,8 +115,8 @@ type NodeSource interface {
 	NumberedTasks(ctx context.Context, nodes []string, past time.Duration) (*api.NodeTasks, error)
 	// Limits returns the licenses and rates.
 	Limits(ctx context.Context) (*api.Limits, error)
-	// UserLimits returns the limits per user by their fields in user_limits; limits of 0 are left out.
-	UserLimits() map[string]int
+	// RunningPerUser returns the limit of the running tasks of each user; 0 is none.
+	RunningPerUser() int
 	// LimitSeries returns the past use of the limits, and the instants at which they become free.
 	LimitSeries(past time.Duration) []history.LimitSeries
 	// Stranded counts the waiting jobs that would have no node any more if a node took no tasks.

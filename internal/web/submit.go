@@ -94,7 +94,7 @@ func newSubmit(ctx context.Context, src Source, r *Request) (*submitForm, error)
 		return nil, err
 	}
 	s := &submitForm{At: time.Now(), Main: slices.Clone(mainFields), More: slices.Clone(moreFields),
-		Key: "web-" + rand.Text()}
+		Key: formKey()}
 	for _, pool := range poolsFor(ctx, src) {
 		if r.You.can(access.Submit, access.Object{Owner: r.You.User, Pool: pool}) {
 			s.Pools = append(s.Pools, pool)
@@ -171,6 +171,9 @@ func (s *submitForm) set(texts map[string]string) {
 	}
 }
 
+// formKey returns a key for the job of a form, so that the same form makes one job, however often it is sent.
+func formKey() string { return "web-" + rand.Text() }
+
 func postSubmit(ctx context.Context, src Source, r *Request) (any, error) {
 	s, err := newSubmit(ctx, src, r)
 	if err != nil {
@@ -198,6 +201,10 @@ func postSubmit(ctx context.Context, src Source, r *Request) (any, error) {
 	}
 	if err != nil {
 		s.Problem = s.named(err)
+	}
+	if errors.Is(err, queue.ErrKeyUsed) { // the user came back to a form that was sent
+		s.Key = formKey()
+		s.Problem = "this form was already submitted with other contents; submit it again to make another job"
 	}
 	return s, nil
 }

@@ -36,6 +36,14 @@ func TestSubmitPage(t *testing.T) {
 	shows(t, text, `<a href="./jobs/1">1</a> is submitted`, "It is queued in", "Submit a similar job")
 	_, text = l.post("/submit", form)
 	shows(t, text, `<a href="./jobs/1">1</a> was submitted before with this form`)
+	changed := url.Values{"text": {"true"}, "key": form["key"], "do": {"submit"}} // as after Back in the browser
+	_, text = l.post("/submit", changed)
+	shows(t, text, "this form was already submitted with other contents; submit it again to make another job")
+	if changed.Set("key", keyField.FindStringSubmatch(text)[1]); changed.Get("key") == form.Get("key") {
+		t.Error("the form keeps the key of the job")
+	}
+	_, text = l.post("/submit", changed)
+	shows(t, text, `<a href="./jobs/2">2</a> is submitted`)
 	l.until(1, "failed")
 	j, err := l.client.Jobs.Get(t.Context(), 1)
 	if err != nil {

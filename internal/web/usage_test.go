@@ -21,6 +21,8 @@ func TestUserPageCountsOwnJobs(t *testing.T) {
 	_, _, text := l.get("/pool?user=ann")
 	shows(t, text, "<dd>2 tasks of 3 allowed</dd>", "<dd>3 tasks</dd>", "<dd>1 task</dd>", "<dd>2 jobs</dd>",
 		"rows=pool&amp;user=ann")
+	_, _, text = l.get("/queue?list=running&fold=user")
+	shows(t, text, "Each user may run 3 tasks at a time.")
 }
 
 // TestUsagePage checks the report by pools and by users against the jobs that ran, its file, and mistakes.

@@ -63,7 +63,8 @@ func TestRealCheckLeavesNothing(t *testing.T) {
 	defer q.Close()
 	d, err := q.Describe(t.Context())
 	all := strings.Join(d.Notes, "\n")
-	if err != nil || !strings.Contains(all, "the tube jobs is not there") || !strings.Contains(all, "writes no binlog") {
+	if err != nil || !strings.Contains(all, "the tube jobs does not exist") ||
+		!strings.Contains(all, "writes no binlog") {
 		t.Errorf("got %q, %v", all, err)
 	}
 	tubes, err := c.ListTubes()

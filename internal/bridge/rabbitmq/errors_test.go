@@ -83,7 +83,7 @@ func TestRealErrors(t *testing.T) {
 			},
 		},
 		"password": {
-			here(func(u *url.URL) { u.User = url.UserPassword("ann", "wrong") }), "q", []string{
+			here(func(u *url.URL) { u.User = url.UserPassword("ann", "amiss") }), "q", []string{
 				place, "user ann", "authenticate_user ann",
 			},
 		},
@@ -126,7 +126,7 @@ func helps(t *testing.T, name, got string, all []string) {
 		}
 	}
 	for _, bad := range []string{
-		"Exception", "PRECONDITION", "ACCESS_REFUSED", "NOT_ALLOWED", "fairlead: invalid", "dial tcp", "secret", "wrong",
+		"Exception", "PRECONDITION", "ACCESS_REFUSED", "NOT_ALLOWED", "fairlead: invalid", "dial tcp", "secret", "amiss",
 	} {
 		if strings.Contains(got, bad) {
 			t.Errorf("%s: %q has %q", name, got, bad)
