@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -48,7 +49,7 @@ func inWords(err error) string {
 	var instant *time.ParseError
 	switch {
 	case errors.As(err, &instant):
-		return instant.Value + " is not a time such as 2026-01-05T08:00:00Z"
+		return strconv.Quote(strings.Trim(instant.Value, `"`)) + " is not a time such as 2026-01-05T08:00:00Z"
 	case errors.As(err, &kind):
 		text := "expected " + kindName(kind.Type) + ", got " + valueName(kind.Value)
 		if kind.Field != "" {
