@@ -205,7 +205,7 @@ func TestRealCancelLater(t *testing.T) {
 	q = open(t, server.Address)
 	await.Until(t, "beanstalkd sees that the other connection is closed", func() (any, bool) {
 		err := q.Cancel(t.Context(), []bridge.Entry{worktest.Entry(1)})
-		if err != nil && !strings.Contains(err.Error(), "open still") {
+		if err != nil && !strings.Contains(err.Error(), "still open") {
 			t.Fatal(err)
 		}
 		return err, err == nil
