@@ -200,8 +200,8 @@ func plainly(j *queue.Job, events []queue.Event) {
 		}
 		if e.Code == string(queue.VerbMove) && !moved {
 			moved = true
-			if events[0].Text = "by " + j.User; movedFrom(*e) != "" {
-				events[0].Text += " into " + share.Original(movedFrom(*e))
+			if events[0].Text = "by " + j.User; changedFrom(*e) != "" {
+				events[0].Text += " into " + share.Original(changedFrom(*e))
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -207,6 +208,41 @@ func TestMoved(t *testing.T) {
 		}
 		if want := []string{"8 capacity.full", "60 share.behind", "68 order.behind"}; !slices.Equal(reasons, want) {
 			t.Errorf("it waited for %q, want %q", reasons, want)
+		}
+	})
+}
+
+// TestPriorityChanged: the history of a job keeps the reasons of its former priority, and names that priority.
+func TestPriorityChanged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		loop, ex, stop := remembering(t, engine.LoopOptions{}, 1, enginetest.Lasting)
+		defer stop()
+		normal := fairlead.Job{User: "ann", Pool: "lp", Payload: []byte("1h")}
+		high := normal
+		high.Priority = "high"
+		enginetest.Submit(t, loop, normal)
+		time.Sleep(time.Second)
+		enginetest.Submit(t, loop, high)
+		id := enginetest.Submit(t, loop, normal)[0]
+		change := queue.Alteration{Job: id, Verb: queue.VerbPrioritise, Priority: "low", By: "ann"}
+		nice := change
+		nice.Priority, nice.Nice = "", new(5)
+		for _, c := range []queue.Alteration{nice, change} {
+			time.Sleep(time.Minute)
+			if refused, err := loop.Client().Alter(t.Context(), c); err != nil || refused[0] != nil {
+				t.Fatal(refused, err)
+			}
+		}
+		time.Sleep(time.Minute)
+		tells(t, ex, id, "0 submitted by ann into lp", `60 prioritise nice 5: by ann`,
+			"120 prioritise from normal to low: by ann")
+		before := slices.IndexFunc(whole(t, ex, id), func(line string) bool {
+			w := strings.Fields(line)
+			at, _ := strconv.Atoi(w[0])
+			return at < 60 && strings.Contains(w[1], ".")
+		})
+		if before < 0 {
+			t.Errorf("the reasons before the changes are lost:\n%s", strings.Join(whole(t, ex, id), "\n"))
 		}
 	})
 }

@@ -8,40 +8,59 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// stay is the time that a job spent in one pool. The pool is empty if no record names it.
+// stay is the time that a job spent in one pool with one priority. The pool or the priority is empty if no record names
+// it.
 type stay struct {
-	pool string
+	leafOf
 	span
 }
 
-// stays returns the stays of a job in pools, the first one first, from the events of its moves.
+// stays returns the stays of a job, the first one first, from the events of its moves and of its changes of priority.
 func stays(j *queue.Job, events []queue.Event) (all []stay) {
-	pool, to := j.Pool, ever
+	leaf, to := leafOf{j.Pool, j.Priority}, ever
 	for _, e := range slices.Backward(events) {
-		if e.Code == string(queue.VerbMove) {
-			all = append(all, stay{pool, span{e.At, to}})
-			pool, to = movedFrom(e), e.At
+		before := leaf
+		switch queue.Verb(e.Code) {
+		case queue.VerbMove:
+			before.pool = changedFrom(e)
+		case queue.VerbPrioritise:
+			if before.priority = changedFrom(e); before.priority == "" && keepsPriority(e) {
+				before.priority = leaf.priority
+			}
+		}
+		if before != leaf {
+			all = append(all, stay{leaf, span{e.At, to}})
+			leaf, to = before, e.At
 		}
 	}
-	all = append(all, stay{pool, span{j.Submitted, to}})
+	all = append(all, stay{leaf, span{j.Submitted, to}})
 	slices.Reverse(all)
 	return all
 }
 
-// movedFrom returns the pool that a job left, or an empty string: early records of moves do not name it.
-func movedFrom(e queue.Event) string {
-	text, _ := strings.CutPrefix(strings.TrimPrefix(e.Text, e.Code+" "), "from ")
-	from, _, named := strings.Cut(text, " to ")
-	if !named {
+// changedFrom returns the pool or priority that a job had before a change, or an empty string: the records of early
+// versions do not name it.
+func changedFrom(e queue.Event) string {
+	from, _, named := strings.Cut(changed(e), " to ")
+	from, is := strings.CutPrefix(from, "from ")
+	if !named || !is {
 		return ""
 	}
 	return from
 }
 
+// keepsPriority reports whether a change of priority only set the QOS or the nice value of a job.
+func keepsPriority(e queue.Event) bool {
+	return strings.HasPrefix(changed(e), "qos ") || strings.HasPrefix(changed(e), "nice ")
+}
+
+// changed is the text of a change without its verb.
+func changed(e queue.Event) string { return strings.TrimPrefix(e.Text, e.Code+" ") }
+
 // during returns a job as it was during a stay, as far as reasons depend on it.
 func (s stay) during(j *queue.Job, started time.Time) *queue.Job {
 	as := *j
-	as.Pool, as.Submitted, as.Started = s.pool, s.from, started
+	as.Pool, as.Priority, as.Submitted, as.Started = s.pool, s.priority, s.from, started
 	if s.to.Before(ever) && (started.IsZero() || started.After(s.to)) {
 		as.Started = s.to
 	}

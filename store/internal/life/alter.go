@@ -90,7 +90,7 @@ func mayAlter(j *queue.Job, a queue.Alteration) error {
 }
 
 // AlterEvent returns the event of an alteration for the job's history. Call it before the job is changed: the event of
-// a cancel says how many tasks waited, and the event of a move names the former pool.
+// a cancel says how many tasks waited, and the events of a move and of a priority name the former pool or priority.
 func AlterEvent(j *queue.Job, a queue.Alteration, now time.Time) queue.Event {
 	text := string(a.Verb)
 	if a.Verb == queue.VerbCancel && a.Waiting {
@@ -98,7 +98,7 @@ func AlterEvent(j *queue.Job, a queue.Alteration, now time.Time) queue.Event {
 	}
 	if a.Verb == queue.VerbPrioritise {
 		if a.Priority != "" {
-			text += " " + a.Priority
+			text += " from " + j.Priority + " to " + a.Priority
 		}
 		if a.QOS != nil {
 			text += fmt.Sprintf(" qos %q", *a.QOS)
