@@ -150,15 +150,19 @@ func (f *finder) inOrder(cursor string) (next string, err error) {
 	}
 	place, _ := strconv.ParseInt(cursor, 10, 64)
 	place = max(0, place)
+	from, many := place, false
 	var found []int64
 	for looked := 0; len(found) < queueRows; looked += orderChunk {
-		switch {
-		case looked < maxOrdered:
-		case f.filter.indexed():
-			return f.byStore(place)
-		default:
-			f.short = true
-			return strconv.FormatInt(place, 10), f.details(found)
+		if f.filter.indexed() && !many && rare(len(found), looked) || looked >= maxOrdered {
+			if !f.filter.indexed() {
+				f.short = true
+				return strconv.FormatInt(place, 10), f.details(found)
+			}
+			next, err = f.byStore(from)
+			if many = err == nil && f.short; !many || looked >= maxOrdered {
+				return next, err
+			}
+			f.short = false
 		}
 		ids, places := f.src.Jobs.Next(f.ctx, place, orderChunk)
 		if len(ids) == 0 && looked == 0 && cursor == "" {
@@ -192,6 +196,10 @@ func (f *finder) inOrder(cursor string) (next string, err error) {
 	f.list.Jobs = append(f.list.Jobs, rest...)
 	return next, err
 }
+
+// rare reports whether so few of the first jobs in the order match the filter that a page of them would not be found
+// among [maxOrdered] jobs.
+func rare(found, looked int) bool { return looked > 0 && found*maxOrdered < queueRows*looked }
 
 // details makes the list of the jobs with these numbers, in this order.
 func (f *finder) details(ids []int64) error {
@@ -319,7 +327,7 @@ func compareRank(a, b int64) int {
 	return 1
 }
 
-// How many jobs are read for a page. If many jobs match, the search finds them early in the order. If few
+// How many jobs are read for a page. If many jobs match, the search finds them early in the order. If few seem to
 // match, it asks the store, as far as the store can answer.
 const (
 	orderChunk = 200

@@ -90,6 +90,69 @@ func (c *countedEnds) InOrder(ctx context.Context) []int64 {
 	return ids
 }
 
+// rareJobs has 5,000 waiting jobs in the order of their numbers. ann has some of them.
+type rareJobs struct {
+	JobSource
+	ann   []int64
+	looks int // how often the order was asked
+}
+
+func (r *rareJobs) Next(_ context.Context, place int64, n int) (ids, places []int64) {
+	r.looks++
+	for id := place + 1; id <= 5000 && len(ids) < n; id++ {
+		ids, places = append(ids, id), append(places, id)
+	}
+	return ids, places
+}
+
+func (*rareJobs) Placed(context.Context) func(int64) bool { return func(int64) bool { return true } }
+
+func (r *rareJobs) List(_ context.Context, q queue.Query, _ JobOptions) (*api.JobList, error) {
+	list := &api.JobList{}
+	for _, id := range r.ann {
+		if id <= q.After || len(q.IDs) > 0 && !slices.Contains(q.IDs, id) {
+			continue
+		}
+		if list.More = len(list.Jobs) == q.Limit; list.More {
+			break
+		}
+		list.Jobs = append(list.Jobs, api.Job{ID: id, User: "ann", Rank: id})
+	}
+	return list, nil
+}
+
+// TestRareJobsAreAllListed: if few waiting jobs match a filter that the store can answer, the store is asked early, and
+// the jobs that were found before are not lost. If the jobs only seem to be few, because the first jobs are of others,
+// the order is read on.
+func TestRareJobsAreAllListed(t *testing.T) {
+	few := []int64{100, 1000, 2500, 4900}
+	var late []int64
+	for id := int64(1000); id < 4000; id++ {
+		late = append(late, id)
+	}
+	for _, c := range []struct {
+		ann, first  []int64
+		looks, jobs int
+	}{{few, few, 1, 4}, {late, []int64{1000, 1001}, 6, queueRows}} {
+		jobs := &rareJobs{ann: c.ann}
+		f := finder{ctx: t.Context(), src: Source{Jobs: jobs}, filter: &filter{Query: queue.Query{User: "ann"}}}
+		next, err := f.inOrder("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []int64
+		for _, j := range f.list.Jobs {
+			ids = append(ids, j.ID)
+		}
+		if len(ids) != c.jobs || !slices.Equal(ids[:len(c.first)], c.first) || f.short {
+			t.Errorf("it lists %v (short: %v), want %v first", ids, f.short, c.first)
+		}
+		if jobs.looks != c.looks || (next == "") != (c.jobs < queueRows) {
+			t.Errorf("it read %d pieces of the order, want %d; the next page is %q", jobs.looks, c.looks, next)
+		}
+	}
+}
+
 // TestEndsAreReadOnce checks that a list that is filtered by node reads once how each job ended, and shows it.
 func TestEndsAreReadOnce(t *testing.T) {
 	for _, known := range []bool{false, true} {
