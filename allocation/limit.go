@@ -37,6 +37,8 @@ func (e *LimitError) Is(target error) bool { return target == queue.ErrForbidden
 func (c *Config) LimitIn(pool string, asked time.Duration) (time.Duration, error) {
 	t := c.Sched.Root.Times(pool)
 	switch {
+	case asked != queue.NoLimit && (asked < 0 || asked > queue.MaxLimit):
+		return 0, queue.Invalidf("limit", "must be from 0 to ten years, got %v", asked)
 	case asked == 0:
 		return t.Default(), nil
 	case t.Max > 0 && (asked == queue.NoLimit || asked > t.Max):

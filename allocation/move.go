@@ -8,7 +8,7 @@ import (
 )
 
 // SettleMove decides into which pool a moved job goes, and with which time limit. The same rules apply as if the user
-// who asks submitted the job there with its present limit.
+// who asks submitted the job there with the limit of the change, or else with its present one.
 func (c *Config) SettleMove(j *queue.Job, a *queue.Alteration, n Naming) error {
 	if a.Pool == "" {
 		return queue.Invalidf("pool", "which one? The job is in %s", j.Pool)
@@ -18,7 +18,7 @@ func (c *Config) SettleMove(j *queue.Job, a *queue.Alteration, n Naming) error {
 	}
 	n.In, n.Priority, n.QOS = j.Pool, j.Priority, j.QOS
 	to := queue.Job{
-		Pool: a.Pool, User: j.User, Group: j.Group, Kind: j.Kind, Requestor: cmp.Or(j.Requestor, j.User), Limit: j.Limit,
+		Pool: a.Pool, User: j.User, Group: j.Group, Kind: j.Kind, Requestor: cmp.Or(j.Requestor, j.User), Limit: cmp.Or(a.Limit, j.Limit),
 		Priority: j.Priority, QOS: j.QOS,
 	}
 	if err := c.settlePool(&to, n); err != nil {

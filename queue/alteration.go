@@ -10,8 +10,8 @@ type Alteration struct {
 	QOS      *string // for Prioritise; nil changes nothing
 	Nice     *int    // for Prioritise; nil changes nothing
 	Pool     string  // for Move
-	// Limit is the new time limit, for Limit: [NoLimit] for none, 0 for the limit of the pool. For Move a client fills
-	// it in.
+	// Limit is the new time limit, for Limit and Move: [NoLimit] for none. 0 is the limit of the pool; for Move it is the
+	// present limit of the job, or the limit of the new pool if the job has none.
 	Limit time.Duration
 	// Waiting, for Cancel, cancels only the waiting tasks. Running tasks continue, and are not tried again if they
 	// fail.

@@ -18,8 +18,8 @@ quality of service and the nice value, which affect the priority among all jobs.
 
 --move-to moves jobs to another pool, if none of their tasks runs. The jobs are treated as if
 they were submitted there: their user must be allowed to use the pool, and a job without a
-time limit gets the pool's default limit. Jobs keep their age. Their past usage stays charged
-to the old pool.
+time limit gets the pool's default limit, unless --time names another. Jobs keep their age.
+Their past usage stays charged to the old pool.
 
 --time changes the time limit of jobs, if none of their tasks runs, as if they were submitted with that limit.
 The jobs keep their place; planned starts are computed again.`
@@ -46,8 +46,11 @@ func (x *alteration) readFields(c *cobra.Command) error {
 	raise := x.priority != "" || x.raise.QOS != nil || x.raise.Nice != nil
 	x.tasks = raise
 	switch {
-	case x.pool != "" && (raise || x.limit != ""), x.limit != "" && raise:
-		return usagef("--move-to, --time, and --priority, --qos or --nice cannot be combined; use one command for each")
+	case raise && (x.pool != "" || x.limit != ""):
+		return usagef("--priority, --qos and --nice cannot be combined with --move-to or --time; use two commands")
+	case x.pool != "" && x.limit == "pool":
+		return usagef("--time pool cannot be combined with --move-to: a moved job without a time limit gets the limit of " +
+			"its new pool; use two commands")
 	case x.pool != "" && x.dry:
 		return usagef("--dry-run works with --priority, --qos and --nice; for another pool, use: fairlead why " +
 			"JOB --what-if pool=POOL")
@@ -56,6 +59,7 @@ func (x *alteration) readFields(c *cobra.Command) error {
 			"JOB --what-if t=LIMIT")
 	case x.pool != "":
 		x.verb, x.past, x.raise.Pool = "move", "moved", x.pool
+		return x.readLimit()
 	case x.limit != "":
 		x.verb = "limit"
 		return x.readLimit()
@@ -68,7 +72,7 @@ func (x *alteration) readFields(c *cobra.Command) error {
 
 // readLimit reads the new time limit. "pool" stands for the default of the pool, as if -t were left out.
 func (x *alteration) readLimit() error {
-	if x.limit == "pool" {
+	if x.limit == "" || x.limit == "pool" {
 		return nil
 	}
 	d, err := units.ParseTimeLimit(x.limit)

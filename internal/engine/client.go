@@ -317,9 +317,6 @@ func (c *Client) settleChange(ctx context.Context, by *access.Principal, a *queu
 
 // settleLimit decides about the new time limit of a job, as if the job were submitted with it.
 func (c *Client) settleLimit(j *queue.Job, a *queue.Alteration) error {
-	if a.Limit != queue.NoLimit && (a.Limit < 0 || a.Limit > queue.MaxLimit) {
-		return queue.Invalidf("limit", "must be from 0 to ten years, got %v", a.Limit)
-	}
 	limit, err := c.Shares.Load().LimitIn(j.Pool, a.Limit)
 	if err != nil {
 		return fmt.Errorf("job %d: %w", a.Job, err)

@@ -92,11 +92,19 @@ func (s *jobService) permitted(
 		at[id] = len(changes)
 		changes = append(changes, queue.Alteration{
 			Job: id, Verb: queue.Verb(r.Verb), Priority: r.Priority, QOS: r.QOS, Nice: r.Nice, Pool: pool,
-			Limit: time.Duration(r.Limit * float64(time.Second)),
+			Limit: limitOf(r.Limit),
 			Cause: r.Cause, Waiting: r.Waiting, By: me.Name, Admin: me.Admin, Within: operated(&me, s.loop),
 		})
 	}
 	return changes, at
+}
+
+// limitOf returns a time limit in seconds as a duration, or as one that is refused if no duration is so long.
+func limitOf(seconds float64) time.Duration {
+	if most := queue.MaxLimit + time.Second; !(seconds < most.Seconds()) {
+		return most
+	}
+	return time.Duration(seconds * float64(time.Second))
 }
 
 // operated returns the pools that a principal operates, for the store.

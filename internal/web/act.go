@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/queue"
@@ -25,6 +24,9 @@ func loadAct(ctx context.Context, src Source, r *Request) (any, error) {
 	x := acts[at]
 	a.typed = r.Query
 	a.Says, a.Does, a.Harm, a.Undo = x.says, x.does, x.harm, x.undo
+	if err := a.readLimit(r.Word("limit")); err != nil {
+		return nil, err
+	}
 	switch a.Verb {
 	case "boost", "unboost":
 		return a, a.aboutPool(ctx, src, r)
@@ -84,34 +86,55 @@ func (a *Act) do(ctx context.Context, src Source, r *Request) (err error) {
 	case "pause", "resume":
 		return a.pause(ctx, src, r)
 	}
-	req := api.AlterRequest{Verb: a.Verb}
-	if a.Verb == cancelWaiting {
-		req.Verb, req.Waiting = "cancel", true
+	req, err := a.request(r)
+	if err != nil {
+		return err
 	}
-	switch a.Verb {
+	if a.All != nil {
+		err = a.doMatching(ctx, src, r, req)
+	} else {
+		err = a.doJobs(ctx, src, req)
+	}
+	if err != nil {
+		return err
+	}
+	changed, err := a.findWays(ctx, src, a.Verb, a.Did)
+	for i := range a.Jobs {
+		a.Jobs[i].Change = changed[a.Jobs[i].ID]
+	}
+	return err
+}
+
+// request returns the change that the form asks for.
+func (a *Act) request(r *Request) (req api.AlterRequest, err error) {
+	switch req.Verb = a.Verb; a.Verb {
+	case cancelWaiting:
+		req.Verb, req.Waiting = "cancel", true
 	case "hold":
 		req.Cause = r.Word("reason")
+	case "prioritise":
+		if req.Priority = a.Priorities.Chosen; req.Priority == "" {
+			return req, &queue.Invalid{Field: "priority", Msg: "choose one"}
+		}
 	case "move":
 		if req.Pool = r.Word("to"); req.Pool == "" {
-			return &queue.Invalid{Field: "to", Msg: "name the pool"}
+			return req, &queue.Invalid{Field: "to", Msg: "name the pool"}
 		}
+		req.Limit = a.limit // of the way back; else the pool decides
 	case "limit":
-		if req.Limit, err = strconv.ParseFloat(r.Word("limit"), 64); err != nil {
-			return &queue.Invalid{Field: "limit", Msg: fmt.Sprintf("%.40q is not a number of seconds", r.Word("limit"))}
+		if r.Word("limit") == "" {
+			return req, &queue.Invalid{Field: "limit", Msg: "give a number of seconds"}
 		}
+		req.Limit = a.limit
 	}
-	if p := a.Priorities; p != nil {
-		if p.Chosen == "" {
-			return &queue.Invalid{Field: "priority", Msg: "choose one"}
-		}
-		req.Priority = p.Chosen
-	}
-	a.keepFormer()
-	if a.All != nil {
-		return a.doMatching(ctx, src, r, req)
-	}
+	return req, nil
+}
+
+// doJobs carries out the action on the jobs that were selected by number.
+func (a *Act) doJobs(ctx context.Context, src Source, req api.AlterRequest) error {
 	for _, v := range a.Jobs {
 		req.Jobs = append(req.Jobs, v.ID)
+		a.remember(a.Verb, v.Job)
 	}
 	out, err := src.Jobs.Alter(ctx, req)
 	if err != nil {

@@ -103,7 +103,7 @@ func (a *Act) doMatching(ctx context.Context, src Source, r *Request, req api.Al
 		before = last
 		return true, a.doSome(ctx, src, &r.You, jobs, req)
 	})
-	if m.sorted(); len(a.Did) > maxAct || m.Next > 0 || m.After > 0 || a.Priorities != nil {
+	if m.sorted(); len(a.Did) > maxAct || m.Next > 0 || m.After > 0 {
 		a.Undo = ""
 	}
 	if err == nil && m.Count == 0 {
@@ -130,6 +130,7 @@ func (a *Act) doSome(ctx context.Context, src Source, you *You, jobs []api.Job, 
 			continue
 		}
 		req.Jobs, tried = append(req.Jobs, j.ID), append(tried, j)
+		a.remember(a.Verb, j)
 	}
 	if len(tried) == 0 {
 		return nil

@@ -166,7 +166,7 @@ func TestUnboostGoesByItsNumber(t *testing.T) {
 }
 
 // TestPriorities checks that the question shows the effect of another priority on the order, and that only a
-// form that names a priority changes it. Undo is offered if all jobs had the same priority.
+// form that names a priority changes it. Each former priority has its way back.
 func TestPriorities(t *testing.T) {
 	l := newLab(t, "policy: fair\npools: {physics: {weight: 1}}\n")
 	first := l.submit("ann", api.Spec{Name: "first", Pool: "physics"})
@@ -202,8 +202,31 @@ func TestPriorities(t *testing.T) {
 	}
 	form.Add("job", fmt.Sprint(first)) // now their priorities differ
 	form.Set("priority", "low")
-	if _, text = l.post("/act", form); strings.Contains(text, "Undo") || l.priority(first) != "low" {
-		t.Errorf("of jobs that differ it offers to undo:\n%s", text)
+	_, text = l.post("/act", form)
+	shows(t, text, "priority high → low", "priority normal → low", "Undo: priority high (1 job)",
+		"Undo: priority normal (1 job)", fmt.Sprintf("fairlead alter --priority high %d<", second))
+	if l.priority(first) != "low" {
+		t.Errorf("the priority of job %d is %s", first, l.priority(first))
+	}
+}
+
+// TestUndoOfAMoveRestoresTheLimit: a pool gives a job that moves there its default time limit. The page says so, and the
+// way back takes the limit away.
+func TestUndoOfAMoveRestoresTheLimit(t *testing.T) {
+	l := newLab(t, "pools: {physics: {weight: 1}, short: {weight: 1, time: 30m}}\n")
+	id := l.submit("ann", api.Spec{Pool: "physics"})
+	_, text := l.post("/act", url.Values{"verb": {"move"}, "job": {fmt.Sprint(id)}, "to": {"short"}})
+	shows(t, text, "pool physics → short, limit none → 30m", "Undo: pool physics, limit none",
+		fmt.Sprintf("fairlead alter --move-to physics --time unlimited %d<", id))
+	form := fields(t, text, "Undo: pool physics, limit none")
+	if _, text = l.post("/act", form); !strings.Contains(text, "pool short → physics, limit 30m → none") {
+		t.Errorf("the undo says\n%s", text)
+	}
+	for _, limit := range []string{"99999999999999", "-2", "NaN", "soon"} {
+		status, text := l.post("/act", url.Values{"verb": {"limit"}, "job": {fmt.Sprint(id)}, "limit": {limit}})
+		if status != http.StatusUnprocessableEntity || !strings.Contains(text, "is not a number of seconds from 0 to") {
+			t.Errorf("the limit %s: status %d\n%s", limit, status, text)
+		}
 	}
 }
 
@@ -283,7 +306,7 @@ func TestMoveAndLimitCanBeUndone(t *testing.T) {
 		{limited, "limit", "limit", "1200", "Set the time limit: done", "Undo: limit 5m", "fairlead alter --time 5m"},
 		{endless, "limit", "limit", "60", "Set the time limit: done", "Undo: limit none",
 			"fairlead alter --time unlimited"},
-		{limited, "move", "to", "biology/env", "Move: done", "Undo: move to physics/curie",
+		{limited, "move", "to", "biology/env", "Move: done", "Undo: pool physics/curie",
 			"fairlead alter --move-to physics/curie"},
 	} {
 		form := url.Values{"verb": {c.verb}, "job": {fmt.Sprint(c.job)}, c.field: {c.to}}

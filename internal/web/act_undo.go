@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -8,31 +9,55 @@ import (
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/words"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // undoing says how an action can be undone.
 type undoing struct {
-	Undo string // the verb that undoes it; empty: none does
-	Was  string // the former value of the jobs, where the verb sets one
+	Undo string    // the verb that undoes it; empty: none does
+	Ways []wayBack // one for the jobs that had the same values before
+	// MoreWays counts the ways back that are not offered, because there are too many.
+	MoreWays int
+	formers  []api.Job // the jobs before the action, if it sets values of jobs
 }
 
-// setter is an action that gives jobs another value, so that it is undone by the former value.
-type setter struct {
-	field string // of the form
-	flag  string // of fairlead alter
-	says  string
-	of    func(j *api.Job) string   // the value of a job, as in the form
-	words func(value string) string // on the button
-	typed func(value string) string // in a shell
+// maxWays bounds the ways back on one page.
+const maxWays = 10
+
+// wayBack is the way to give some jobs back what an action changed.
+type wayBack struct {
+	Verb   string
+	Values []formerValue
+	Jobs   []int64
 }
 
-var asIs = func(value string) string { return value }
+// formerValue is the value of a field of jobs before an action.
+type formerValue struct {
+	*jobField
+	Value string // as in the form
+}
 
-// setters are these actions, by their verbs.
-var setters = map[string]setter{
-	"prioritise": {"priority", "--priority", "priority", func(j *api.Job) string { return j.Priority }, asIs, asIs},
-	"move":       {"to", "--move-to", "move to", func(j *api.Job) string { return j.Pool }, words.Pool, words.ShellPool},
-	"limit":      {"limit", "--time", "limit", formerLimit, limitText, limitTyped},
+// jobField is a field of jobs that an action sets.
+type jobField struct {
+	Name        string // of the field in the form
+	flag, label string // of fairlead alter, and on the page
+	of          func(j *api.Job) string
+	words       func(value string) string
+	typed       func(value string) string // in a shell
+}
+
+func unchanged(value string) string { return value }
+
+var (
+	priorityField = &jobField{"priority", "--priority", "priority", func(j *api.Job) string { return j.Priority }, unchanged,
+		unchanged}
+	poolField  = &jobField{"to", "--move-to", "pool", func(j *api.Job) string { return j.Pool }, words.Pool, words.ShellPool}
+	limitField = &jobField{"limit", "--time", "limit", formerLimit, limitText, limitTyped}
+)
+
+// setFields are the fields that an action sets, by its verb. The new pool of a job may have a default time limit.
+var setFields = map[string][]*jobField{
+	"prioritise": {priorityField}, "move": {poolField, limitField}, "limit": {limitField},
 }
 
 // formerLimit is the time limit of a job in seconds; -1 is none.
@@ -57,37 +82,89 @@ func limitTyped(seconds string) string {
 	return limitText(seconds)
 }
 
-// keepFormer records the former values of the jobs. If they differ, each job would need a value of its own; if they are
-// the new value, nothing changes: then the action cannot be undone.
-func (u *undoing) keepFormer(values []string, next string) {
-	values = slices.Compact(slices.Sorted(slices.Values(values)))
-	if len(values) == 1 && values[0] != next {
-		u.Was = values[0]
-	} else {
-		u.Undo = ""
+// remember keeps a job as it is before an action that sets values. It keeps no more jobs than one action can undo.
+func (u *undoing) remember(verb string, j *api.Job) {
+	if setFields[verb] != nil && len(u.formers) <= maxAct {
+		u.formers = append(u.formers, *j)
 	}
 }
 
-// UndoField is the field of the form that holds the former value, or empty.
-func (u *undoing) UndoField() string { return setters[u.Undo].field }
-
-// UndoSays names the way back on its button.
-func (u *undoing) UndoSays() string {
-	if set, sets := setters[u.Undo]; sets {
-		return set.says + " " + set.words(u.Was)
+// findWays finds the ways back for the jobs that an action changed, and returns what it changed of each job.
+func (u *undoing) findWays(ctx context.Context, src Source, verb string, did []int64) (changed map[int64]string, err error) {
+	if u.Undo == "" || len(did) == 0 {
+		return nil, nil
 	}
-	return u.Undo
+	if setFields[verb] == nil {
+		u.Ways = []wayBack{{Verb: u.Undo, Jobs: did}}
+		return nil, nil
+	}
+	list, err := src.Jobs.List(ctx, queue.Query{IDs: did, Limit: len(did)}, JobOptions{})
+	if err != nil {
+		return nil, err
+	}
+	now := map[int64]*api.Job{}
+	for i := range list.Jobs {
+		now[list.Jobs[i].ID] = &list.Jobs[i]
+	}
+	changed = map[int64]string{}
+	for i := range u.formers {
+		if was := &u.formers[i]; now[was.ID] != nil {
+			changed[was.ID] = u.wayBackFor(verb, was, now[was.ID])
+		}
+	}
+	u.MoreWays = max(0, len(u.Ways)-maxWays)
+	u.Ways = u.Ways[:min(len(u.Ways), maxWays)]
+	return changed, nil
 }
 
-// command returns the command that undoes the action for some jobs.
-func (u *undoing) command(jobs []int64) string {
+// wayBackFor adds the way back of a job, and says what changed. Jobs with the same former values share a way.
+func (u *undoing) wayBackFor(verb string, was, now *api.Job) string {
+	var former []formerValue
+	var changes []string
+	for _, f := range setFields[verb] {
+		if before, after := f.of(was), f.of(now); before != after {
+			former = append(former, formerValue{f, before})
+			changes = append(changes, f.label+" "+f.words(before)+" → "+f.words(after))
+		}
+	}
+	if len(former) == 0 {
+		return ""
+	}
+	if former[0].jobField != setFields[verb][0] { // the form of a move names a pool
+		former = append([]formerValue{{setFields[verb][0], setFields[verb][0].of(was)}}, former...)
+	}
+	at := slices.IndexFunc(u.Ways, func(w wayBack) bool { return slices.Equal(w.Values, former) })
+	if at < 0 {
+		at = len(u.Ways)
+		u.Ways = append(u.Ways, wayBack{Verb: u.Undo, Values: former})
+	}
+	u.Ways[at].Jobs = append(u.Ways[at].Jobs, was.ID)
+	return strings.Join(changes, ", ")
+}
+
+// Says names the way back on its button.
+func (w *wayBack) Says() string {
+	if len(w.Values) == 0 {
+		return w.Verb
+	}
+	var says []string
+	for _, v := range w.Values {
+		says = append(says, v.label+" "+v.words(v.Value))
+	}
+	return strings.Join(says, ", ")
+}
+
+// Command returns the command that goes the way back.
+func (w *wayBack) Command() string {
 	var b strings.Builder
-	if set, sets := setters[u.Undo]; sets {
-		b.WriteString("fairlead alter " + set.flag + " " + set.typed(u.Was))
-	} else {
-		b.WriteString("fairlead " + u.Undo)
+	if b.WriteString("fairlead " + w.Verb); len(w.Values) > 0 {
+		b.Reset()
+		b.WriteString("fairlead alter")
 	}
-	for _, id := range jobs {
+	for _, v := range w.Values {
+		b.WriteString(" " + v.flag + " " + v.typed(v.Value))
+	}
+	for _, id := range w.Jobs {
 		fmt.Fprint(&b, " ", id)
 	}
 	return b.String()

@@ -12,6 +12,7 @@ import (
 	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/internal/words"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // Act is an action of a user, before or after it is carried out.
@@ -43,6 +44,7 @@ type Act struct {
 	Boosted *api.BoostResponse
 	Paused  *api.PauseResponse
 	Back    string
+	limit   float64 // the new time limit of the jobs in seconds; see readLimit
 	undoing
 	typedForm
 }
@@ -61,10 +63,18 @@ func (f *typedForm) Typed(field, usual string) string {
 	return usual
 }
 
-// limit returns the new time limit in seconds.
-func (a *Act) limit() float64 {
-	seconds, _ := strconv.ParseFloat(a.Typed("limit", ""), 64)
-	return seconds
+// readLimit reads the new time limit of jobs in seconds: -1 is none, and an empty text leaves it to the pool.
+func (a *Act) readLimit(text string) error {
+	if text == "" {
+		return nil
+	}
+	var err error
+	a.limit, err = strconv.ParseFloat(text, 64)
+	if most := queue.MaxLimit.Seconds(); err != nil || !(a.limit >= -1 && a.limit <= most) {
+		return &queue.Invalid{Field: "limit",
+			Msg: fmt.Sprintf("%.40q is not a number of seconds from 0 to %.0f, or -1 for none", text, most)}
+	}
+	return nil
 }
 
 // Factor returns the factor of a boost, or 0 if it is not a number.
@@ -120,24 +130,6 @@ func (a *Act) jobs() int {
 	return len(a.Jobs)
 }
 
-// UndoCommand returns the command that undoes the action.
-func (a *Act) UndoCommand() string { return a.command(a.Did) }
-
-// keepFormer records the former values of the jobs that the user may change, if the action sets one.
-func (a *Act) keepFormer() {
-	set, sets := setters[a.Verb]
-	if !sets {
-		return
-	}
-	var values []string
-	for i := range a.Jobs {
-		if v := &a.Jobs[i]; v.May {
-			values = append(values, set.of(v.Job))
-		}
-	}
-	a.undoing.keepFormer(values, a.Typed(set.field, ""))
-}
-
 // Head is the title of the outcome.
 func (a *Act) Head() string { return strings.TrimSuffix(a.Says, " of") }
 
@@ -147,7 +139,7 @@ func (a *Act) Button() string {
 	case a.Priorities != nil:
 		return strings.TrimSpace("Set priority " + a.Priorities.Chosen)
 	case a.Verb == "limit":
-		return "Set limit " + limitWords(a.limit())
+		return "Set limit " + limitWords(a.limit)
 	case a.Verb == "move":
 		return "Move to " + a.Typed("to", "")
 	case a.Verb == "unboost":
@@ -180,12 +172,15 @@ type victim struct {
 	Not    string // the reason if May is false
 	Effect string
 	Error  *api.Error // of the attempt
+	Change string     // the values of the job that changed
 	Ending int        // tasks of it that must stop first, or are being taken back
 }
 
 // Came describes the result for a job that was changed.
 func (v *victim) Came() string {
 	switch {
+	case v.Change != "":
+		return v.Change
 	case v.Ending == 0:
 		return "done"
 	case v.Queued == v.Running:
@@ -213,8 +208,8 @@ var acts = []action{
 	{"uncancel", "Uncancel", "Tasks that waited wait again, and stopped tasks run again from the start. Tasks that had ended do not run again.", "cancel", false},
 	{"prioritise", "Priority", "Waiting tasks move forward or back in their pool; running tasks continue.", "prioritise",
 		false},
-	{"move", "Move", "The waiting job goes to another pool, and keeps its age. Its past usage stays charged to the old " +
-		"pool.", "move", false},
+	{"move", "Move", "The waiting job goes to another pool, and keeps its age. If it has no time limit, it gets the " +
+		"default limit of that pool. Its past usage stays charged to the old pool.", "move", false},
 	{"limit", "Set the time limit of", "The waiting job keeps its place; planned starts are computed again.", "limit",
 		false},
 	{"boost", "Boost", "The pool gets a higher or lower weight for a time; the boost ends by itself.", "", false},

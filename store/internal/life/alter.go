@@ -109,6 +109,9 @@ func AlterEvent(j *queue.Job, a queue.Alteration, now time.Time) queue.Event {
 	}
 	if a.Verb == queue.VerbMove {
 		text += " from " + j.Pool + " to " + a.Pool
+		if a.Limit != j.Limit {
+			text += " with the time limit " + limitText(a.Limit)
+		}
 	}
 	if a.Verb == queue.VerbLimit {
 		text += " " + limitText(a.Limit)
