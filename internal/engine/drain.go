@@ -30,14 +30,14 @@ func (o *Overrides) Drained(node string) bool {
 // SetMaintenance marks a node as being serviced. Like a drained node it takes no more tasks, but lists show it apart
 // from nodes that may never come back. The mark survives a restart, and lasts until SetDrained resumes the node.
 //
-// by names who does it, for the record of changes; without it nothing is recorded.
-func (o *Overrides) SetMaintenance(ctx context.Context, node, why string, by ...queue.AuditEntry) error {
-	return o.setDrained(ctx, node, maintained+cmp.Or(why, "no reason given"), by...)
+// by and from say who does it, and from where, for the record of changes. If by is empty, nothing is recorded.
+func (o *Overrides) SetMaintenance(ctx context.Context, node, why, by, from string) error {
+	return o.setDrained(ctx, node, maintained+cmp.Or(why, "no reason given"), by, from)
 }
 
-// SetDrained drains a node for an administrator, or resumes it. This survives a restart. by is as in SetMaintenance.
-func (o *Overrides) SetDrained(ctx context.Context, node string, drained bool, why string,
-	by ...queue.AuditEntry) error {
+// SetDrained drains a node for an administrator, or resumes it. This survives a restart. The arguments by and from are
+// as in SetMaintenance.
+func (o *Overrides) SetDrained(ctx context.Context, node string, drained bool, why, by, from string) error {
 	if !drained {
 		if err := o.mend(ctx, node); err != nil {
 			return err
@@ -46,13 +46,13 @@ func (o *Overrides) SetDrained(ctx context.Context, node string, drained bool, w
 			delete(s.Faults.nodes, node)
 			s.Ends.Forget(node)
 		})
-		return o.setDrained(ctx, node, "", by...)
+		return o.setDrained(ctx, node, "", by, from)
 	}
-	return o.setDrained(ctx, node, cmp.Or(why, "no reason given"), by...)
+	return o.setDrained(ctx, node, cmp.Or(why, "no reason given"), by, from)
 }
 
 // setDrained records why a node takes no more tasks; "" if the node takes tasks.
-func (o *Overrides) setDrained(ctx context.Context, node, why string, by ...queue.AuditEntry) error {
+func (o *Overrides) setDrained(ctx context.Context, node, why, by, from string) error {
 	return drains.change(ctx, o.changer, func(s *State) (*change[string], error) {
 		_, known := s.Core.Cluster().Lookup(node)
 		// After a restart, a drained node is unknown until it joins.
@@ -60,13 +60,16 @@ func (o *Overrides) setDrained(ctx context.Context, node, why string, by ...queu
 		if !known && (why != "" || was == "") {
 			return nil, queue.Missingf("there is no node %q; see fairlead nodes", node)
 		}
-		for i := range by {
-			by[i].What, by[i].Subject, by[i].Old, by[i].New = "drain node", node, asRecorded(was), asRecorded(why)
-			if why == "" {
-				by[i].What = "resume node"
+		c := &change[string]{key: node, x: why, ends: why == "", at: moment{now: time.Now()}}
+		if by != "" {
+			what := "drain node"
+			if c.ends {
+				what = "resume node"
 			}
+			c.entry = []queue.AuditEntry{{Who: by, From: from, What: what, Subject: node, Old: asRecorded(was),
+				New: asRecorded(why)}}
 		}
-		return &change[string]{key: node, x: why, ends: why == "", at: moment{now: time.Now()}, entry: by}, nil
+		return c, nil
 	})
 }
 
@@ -112,8 +115,8 @@ func (o *Overrides) setAside(ctx context.Context) {
 		return broken
 	})
 	for _, node := range slices.Sorted(maps.Keys(broken)) {
-		if err := o.setDrained(context.WithoutCancel(ctx), node, broken[node],
-			queue.AuditEntry{Who: "fairlead", From: "scheduler"}); err != nil {
+		if err := o.setDrained(context.WithoutCancel(ctx), node, broken[node], "fairlead",
+			"scheduler"); err != nil {
 			o.Log.Warn("could not store that a node is drained; it stays drained until the server ends",
 				"node", node, "error", err)
 		}

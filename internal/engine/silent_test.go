@@ -69,7 +69,7 @@ func TestLostNodesTakeNothing(t *testing.T) {
 		state("down", false, "after two minutes of silence")
 		drain := func(drained bool) {
 			t.Helper()
-			if err := loop.Overrides.SetDrained(ctx, "n1", drained, "fan"); err != nil {
+			if err := loop.Overrides.SetDrained(ctx, "n1", drained, "fan", "", ""); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -80,7 +80,7 @@ func TestLostNodesTakeNothing(t *testing.T) {
 		state("down", true, "when it is drained")
 		drain(false)
 		w.has(t, 2, "when it is drained and resumed")
-		if err := loop.Overrides.SetMaintenance(ctx, "n1", "switch"); err != nil {
+		if err := loop.Overrides.SetMaintenance(ctx, "n1", "switch", "", ""); err != nil {
 			t.Fatal(err)
 		}
 		state("down", true, "in maintenance")

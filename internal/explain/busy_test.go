@@ -162,7 +162,7 @@ func TestDrainedNodesTakeNoTurn(t *testing.T) {
 			wide := enginetest.Submit(t, loop, gang)[0]
 			narrow := enginetest.Submit(t, loop, cpus("bob", 2, 5*time.Minute, "5m"))[0]
 			for _, drained := range []bool{true, false} {
-				if err := loop.Overrides.SetDrained(t.Context(), "n0", drained, "fan (by root)"); err != nil {
+				if err := loop.Overrides.SetDrained(t.Context(), "n0", drained, "fan (by root)", "", ""); err != nil {
 					t.Fatal(err)
 				}
 				time.Sleep(time.Second)

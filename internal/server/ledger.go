@@ -91,5 +91,5 @@ func (s *ledgers) forget(ctx context.Context, node string) error {
 	if !drained {
 		return nil
 	}
-	return s.loop.Overrides.SetDrained(ctx, node, false, "")
+	return s.loop.Overrides.SetDrained(ctx, node, false, "", "", "")
 }

@@ -126,7 +126,7 @@ func (s *nodeService) Drain(ctx context.Context, node string, r api.DrainRequest
 	if r.Drain {
 		why = strings.TrimSpace(why + " (by " + me.Name + ")")
 	}
-	l, by := s.loop, queue.AuditEntry{Who: me.Name, From: me.Via}
+	l := s.loop
 	var err error
 	out := api.NodeState{Version: api.Version, Name: node}
 	if r.Drain {
@@ -137,9 +137,9 @@ func (s *nodeService) Drain(ctx context.Context, node string, r api.DrainRequest
 	if r.Forget {
 		err = s.ledgers.forget(ctx, node)
 	} else if r.Drain && r.Maintenance {
-		err = l.Overrides.SetMaintenance(ctx, node, why, by)
+		err = l.Overrides.SetMaintenance(ctx, node, why, me.Name, me.Via)
 	} else {
-		err = l.Overrides.SetDrained(ctx, node, r.Drain, why, by)
+		err = l.Overrides.SetDrained(ctx, node, r.Drain, why, me.Name, me.Via)
 	}
 	if err != nil {
 		return nil, err

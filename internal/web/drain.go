@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -38,6 +39,36 @@ type Drain struct {
 }
 
 func loadDrain(ctx context.Context, src Source, r *Request) (any, error) {
+	d, err := askedDrain(ctx, src, r)
+	if err != nil {
+		return nil, err
+	}
+	if !d.Resume {
+		if d.Stranded, err = src.Nodes.Stranded(ctx, d.Node.Name); err != nil {
+			return nil, err
+		}
+		if d.Node.Drained && !d.Node.SetAside && !r.Query.Has("reason") {
+			d.Reason = drainedText.FindStringSubmatch(d.Node.Why)[1]
+			d.Maint = strings.HasPrefix(d.Node.Why, "maintenance")
+		}
+	}
+	tasks, err := src.Nodes.NumberedTasks(ctx, []string{d.Node.Name}, 0)
+	if err != nil {
+		return nil, err
+	}
+	d.Tasks = tasks.Tasks
+	left := history.RemainingOf(d.Tasks)
+	if d.Users = left.Users; left.Endless == 0 && !left.Last.IsZero() {
+		d.Last = &left.Last
+	}
+	return d, nil
+}
+
+// drainedText finds the reason in the text about a drained node, "drained: fan (by root)".
+var drainedText = regexp.MustCompile(`(?s)^(?:[a-z]+:? )?(.*?) ?(?:\(by [^()]*\))?$`)
+
+// askedDrain returns the change that the request is about.
+func askedDrain(ctx context.Context, src Source, r *Request) (*Drain, error) {
 	if err := r.You.may(access.Nodes, access.Object{}); err != nil {
 		return nil, err
 	}
@@ -50,36 +81,20 @@ func loadDrain(ctx context.Context, src Source, r *Request) (any, error) {
 	if at < 0 {
 		return nil, missing("no machine is called %.256q", name)
 	}
-	d := &Drain{Node: &nodes.Nodes[at], Unit: nodes.Unit, At: nodes.At, Reason: strings.TrimSpace(r.Word("reason")),
-		Maint: r.Word("maintenance") != ""}
-	d.Resume = strings.HasPrefix(r.Here, "machines/resume")
-	if !d.Resume {
-		if d.Stranded, err = src.Nodes.Stranded(ctx, name); err != nil {
-			return nil, err
-		}
-	}
-	tasks, err := src.Nodes.NumberedTasks(ctx, []string{name}, 0)
-	if err != nil {
-		return nil, err
-	}
-	d.Tasks = tasks.Tasks
-	left := history.RemainingOf(d.Tasks)
-	if d.Users = left.Users; left.Endless == 0 && !left.Last.IsZero() {
-		d.Last = &left.Last
-	}
-	return d, nil
+	return &Drain{Node: &nodes.Nodes[at], Unit: nodes.Unit, At: nodes.At, Reason: strings.TrimSpace(r.Word("reason")),
+		Maint: r.Word("maintenance") != "", Resume: strings.HasPrefix(r.Here, "machines/resume")}, nil
 }
 
 func postDrain(ctx context.Context, src Source, r *Request) (any, error) {
-	data, err := loadDrain(ctx, src, r)
+	d, err := askedDrain(ctx, src, r)
 	if err != nil {
 		return nil, err
 	}
-	d := data.(*Drain)
-	if _, err := src.Nodes.Drain(ctx, d.Node.Name,
-		api.DrainRequest{Drain: !d.Resume, Maintenance: d.Maint, Reason: d.Reason}); err != nil {
+	done, err := src.Nodes.Drain(ctx, d.Node.Name,
+		api.DrainRequest{Drain: !d.Resume, Maintenance: d.Maint, Reason: d.Reason})
+	if err != nil {
 		return nil, err
 	}
-	d.Done = true
+	d.Done, d.Stranded = true, done.Stranded
 	return d, nil
 }

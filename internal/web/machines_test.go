@@ -121,9 +121,15 @@ func TestDrain(t *testing.T) {
 			t.Errorf("with %v: status %d, and the node is %s", h, status, l.nodeState("n1"))
 		}
 	}
-	if status, text := l.post("/machines/drain", form); status != http.StatusOK || l.nodeState("n1") != "drain" {
+	if status, text = l.post("/machines/drain", form); status != http.StatusOK || l.nodeState("n1") != "drain" {
 		t.Fatalf("status %d, the node is %s:\n%s", status, l.nodeState("n1"), text)
 	}
+	shows(t, text, "can run on no other node that takes tasks, and waits until n1 is resumed")
+	_, _, text = l.get("/machines/drain?node=n1") // the form keeps the reason, to change it
+	if strings.Contains(text, " checked") {
+		t.Errorf("no maintenance was asked for:\n%s", text)
+	}
+	shows(t, text, "It takes no new tasks already (drained: fan (by ", `name="reason" value="fan"`)
 	_, _, text = l.get("/machines")
 	shows(t, text, "machines/resume?node=n1", "fan (by ")
 	l.until(id, "running")
@@ -136,10 +142,12 @@ func TestDrain(t *testing.T) {
 	shows(t, text, ">99 cpu down or drained")
 	_, _, text = l.get("/machines")
 	shows(t, text, "machines/drain?node=n2")
-	if status, _ := l.post("/machines/drain", url.Values{"node": {"n2"}}); status != http.StatusOK ||
-		l.nodeState("n2") != "down" {
+	form = url.Values{"node": {"n2"}, "maintenance": {"yes"}}
+	if status, _ := l.post("/machines/drain", form); status != http.StatusOK || l.nodeState("n2") != "down" {
 		t.Errorf("drain of a node that is down: %d, it is %s", status, l.nodeState("n2"))
 	}
+	_, _, text = l.get("/machines/drain?node=n2")
+	shows(t, text, "(maintenance (by ", `name="reason" value=""`, `name="maintenance" value="yes" checked`)
 	_, _, text = l.get("/policy")
 	shows(t, text, "drain node", "resume node")
 	_, _, text = l.get("/machines")
