@@ -252,7 +252,7 @@ func TestRefusedByTheOnlyMachine(t *testing.T) {
 		full.Store(true)
 		second := s.submit("ann")
 		time.Sleep(time.Hour)
-		if j := s.ends(second, fairlead.Failed); !strings.Contains(j.Cause, "no machine has begun it in 5 attempts; the last, n1: n1 cannot") {
+		if j := s.ends(second, fairlead.Failed); !strings.Contains(j.Cause, "no node could begin it in 5 attempts; the last, n1: n1 cannot") {
 			t.Errorf("cause %q", j.Cause)
 		}
 	})
