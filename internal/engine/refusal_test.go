@@ -351,7 +351,8 @@ func TestNodesThatBeginNothingAreDrained(t *testing.T) {
 			time.Sleep(5 * time.Second)
 		}
 		why := s.drained("n1")
-		if !strings.Contains(why, "could not begin the last 3 tasks, of 3 users; the last: n1 cannot begin jobs of cem") {
+		if !strings.Contains(why, "could not begin the last 3 tasks, of 3 users; the last error: n1 cannot begin "+
+			"jobs of cem") {
 			t.Errorf("the node is drained: %q", why)
 		}
 		if now, _ := bad.counts(); now != given+3 {
@@ -471,7 +472,7 @@ func TestRefusingQueueingSystemDrainsItsBridge(t *testing.T) {
 			s.submit([]string{"ann", "bob", "cem", "dan"}[n%4])
 		}
 		time.Sleep(time.Minute)
-		if why := s.drained("slurm"); !strings.Contains(why, "of 3 users; the last: slurm cannot begin jobs of") {
+		if why := s.drained("slurm"); !strings.Contains(why, "of 3 users; the last error: slurm cannot begin jobs of") {
 			t.Errorf("the bridge is drained: %q", why)
 		}
 		if given, _ := bridge.counts(); given > 10 {
