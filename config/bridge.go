@@ -78,7 +78,7 @@ var benefitTable = &table{name: "benefit", doc: "What a job adds to the usage of
 // of bridge.
 func bridgeFields(options *table) []field {
 	fields := []field{
-		of("feed", FeedAtOnce, "at-once submits all jobs at once, to the front or the back by their groups; just-in-time holds jobs back and submits one when a slot becomes free, in the order of the server.",
+		of("feed", FeedAtOnce, "at-once submits all jobs at once, to the front or the back by their groups. just-in-time holds jobs back and submits one when a slot becomes free, in the order of the server.",
 			choice("feed", []string{FeedAtOnce, FeedJustInTime},
 				[]string{FeedAtOnce, FeedJustInTime}), func(b *Bridge) *string { return &b.Feed }),
 		of("groups", "{}", "The fair-share groups, by name. Jobs that belong to no group go to the back.", groups,

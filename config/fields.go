@@ -82,7 +82,7 @@ func fileFields() []field {
 			"How far ahead easy and conservative keep room. They keep no room for a job that would start later, so other jobs may delay it.",
 			span(time.Second, "none"), func(c *Config) *time.Duration { return &c.Shares.Sched.Window })),
 		unless("from the running tasks", of("backfill_patience", "",
-			"How long easy (and conservative, unless jobs go in order of arrival) starts other jobs by predicted run times while room is kept for a job. After that, nodes are held for the job, and nothing starts there that needs its room. Default: until the first planned start of the job, plus the time for which the longest task without a limit had run or was expected to run when the start was planned.",
+			"How long easy (and conservative, unless jobs go in order of arrival) starts other jobs by predicted run times while room is kept for a job. After that, nodes are held for the job, and nothing starts there that needs its room. Default: until the first planned start of the job, plus a margin. The margin is the longest time for which a task without a limit had run, or was expected to run, when the start was planned.",
 			left(span(time.Second, "none")), func(c *Config) *time.Duration { return &c.Shares.Sched.Patience })),
 		unless("none", of("time", "", "The time limit of jobs that name none. Default: max_time, or no limit.",
 			standardTime(), func(c *Config) *time.Duration { return &c.Shares.Sched.Root.Time })),

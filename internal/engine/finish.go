@@ -85,7 +85,7 @@ func endRefused(o *queue.Outcome, node string, before int) {
 		return
 	}
 	if o.Final = true; before > 0 {
-		o.Cause = fmt.Sprintf("none of its %d nodes could begin it; the last, %s: %s", before+1, node, o.Cause)
+		o.Cause = fmt.Sprintf("none of its %d nodes could begin it; the last failure, on %s: %s", before+1, node, o.Cause)
 	}
 }
 

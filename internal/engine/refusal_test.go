@@ -226,7 +226,8 @@ func TestRefusedEverywhere(t *testing.T) {
 		}
 		many := s.submit("ann", func(j *fairlead.Job) { j.Array = "0-5" })
 		time.Sleep(time.Minute)
-		if j := s.ends(many, fairlead.Failed); !strings.Contains(j.Cause, "none of its 3 nodes could begin it; the last, n") {
+		if j := s.ends(many, fairlead.Failed); !strings.Contains(j.Cause, "none of its 3 nodes could begin it; "+
+			"the last failure, on n") {
 			t.Errorf("cause %q", j.Cause)
 		}
 	})
@@ -252,7 +253,7 @@ func TestRefusedByTheOnlyMachine(t *testing.T) {
 		full.Store(true)
 		second := s.submit("ann")
 		time.Sleep(time.Hour)
-		if j := s.ends(second, fairlead.Failed); !strings.Contains(j.Cause, "no node could begin it in 5 attempts; the last, n1: n1 cannot") {
+		if j := s.ends(second, fairlead.Failed); !strings.Contains(j.Cause, "no node could begin it in 5 attempts; the last failure, on n1: n1 cannot") {
 			t.Errorf("cause %q", j.Cause)
 		}
 	})

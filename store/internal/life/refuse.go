@@ -37,7 +37,8 @@ func Refuse(j *queue.Job, t *queue.Task, o queue.Outcome, now time.Time) (again 
 		again = true
 	case o.Final:
 	case t.Losses >= MaxLosses:
-		o.Cause = fmt.Sprintf("no node could begin it in %d attempts; the last, %s: %s", t.Losses, t.Holder, o.Cause)
+		o.Cause = fmt.Sprintf("no node could begin it in %d attempts; the last failure, on %s: "+
+			"%s", t.Losses, t.Holder, o.Cause)
 	default:
 		again = true
 		if o.Refused == queue.RefusedNow {
