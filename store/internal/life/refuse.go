@@ -16,7 +16,7 @@ const maxAvoided = 32
 const maxAvoidedCause = 200
 
 // HowRefused describes the end of an attempt that its machine could not begin.
-const HowRefused = "could not be begun"
+const HowRefused = "did not begin"
 
 // Refuse ends the attempt of a task that its machine could not begin and reports whether the task waits again. The
 // attempt does not count as a retry but as a loss, so that a task that no machine begins comes to an end.
