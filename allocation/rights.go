@@ -45,7 +45,7 @@ func (c *Config) checkUse(j *queue.Job, n Naming) error {
 		return c.Access.Check(n.By, access.Move, access.Object{Owner: j.User, Pool: j.Pool})
 	}
 	u := c.use(j, n)
-	u.Instead = func() string { return instead(c, j, n, "open it with access.pools") }
+	u.Instead = func() string { return instead(c, j, n, "open the pool with access.pools") }
 	return c.Access.CheckUse(n.By, u)
 }
 

@@ -28,7 +28,7 @@ func accessFields() []field {
 			func(r *access.Rules) *[]access.Subject { return &r.Admin })),
 		unless("nobody", of("operator", "",
 			"Who may hold, release, cancel, requeue and move the jobs of a pool and of those below it, pause these pools, "+
-				"and boost those below it.",
+				"and boost the pools below it.",
 			operators, func(r *access.Rules) *[]access.Operator { return &r.Operators })),
 		unless("the own pool", of("pools", "",
 			"Who may submit where, by the paths of pools; / is the cluster. A pool inherits a field that it leaves out "+
@@ -72,11 +72,11 @@ func accessPoolFields() []field {
 	const above = "that of the pool above"
 	return []field{
 		unless(above+"; for the root: only users whom placement sends there", of("submit", "",
-			"Who may submit into it, and into the pools below it except the pools of other users: users, groups, or * for "+
-				"everybody. If the list is given, only these users may, even if placement sends others there.",
+			"Who may submit into it and into the pools below it, except pools of other users: users, groups, or * for "+
+				"everybody. If the list is given, only these users may submit, even if placement sends others there.",
 			subjects, func(p *access.Pool) *[]access.Subject { return &p.Submit })),
 		unless(above+"; for the root: none", of("create", "",
-			"The pools below it that a job may make by naming them: paths below this pool, such as {user}, or * for any.",
+			"The pools below it that a job may make by naming them. Give paths below it, such as {user}, or * for any.",
 			wordsOf("path", checkTemplate), func(p *access.Pool) *[]string { return &p.Create })),
 		unless(above+"; for the root: the priority of jobs that name none, and lower ones", of("priorities", "",
 			"The priorities that jobs may have in it; * is any.", wordsOf("priority", someText),

@@ -12,9 +12,10 @@ import (
 var starterTable, newJobTable *table
 
 func init() {
-	starterTable = &table{name: "starter", doc: "A higher weight at first for pools that jobs make on demand, such " +
+	starterTable = &table{name: "starter", doc: "A temporarily higher weight for pools that jobs make on demand, such " +
 		"as pools of new users." +
-		" It ends by time or by usage, whichever comes first. Pools that the file names get none.", fields: starterFields()}
+		" It ends by time or by usage, whichever comes first. Pools that the file names do not get " +
+		"it.", fields: starterFields()}
 	newJobTable = &table{name: "new_job_boost",
 		doc: "New jobs form a class of their own within their pool and priority," +
 			" with the weight of the priority times the factor.", fields: newJobFields()}
@@ -31,7 +32,7 @@ func starter[T any](at func(*T) *share.Starter) field {
 		}
 		return v, ok
 	}
-	return unless("none", of("starter", "", "A higher weight at first for pools below it that jobs make on demand.", k,
+	return unless("none", of("starter", "", "A temporarily higher weight for pools below it that jobs make on demand.", k,
 		at))
 }
 
@@ -40,7 +41,7 @@ func starterFields() []field {
 	weight.must = true
 	return []field{
 		weight,
-		unless("no end by time", of("for", "", "How long it lasts after the first job.",
+		unless("no end by time", of("for", "", "How long the higher weight lasts after the first job of the pool.",
 			left(span(time.Second, "")), func(s *share.Starter) *time.Duration { return &s.For })),
 		unless("no end by usage", of("usage", "",
 			"The service after which it ends: 10h is ten hours of one unit, or one hour of ten units.",

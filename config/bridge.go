@@ -65,7 +65,8 @@ var benefitTable = &table{name: "benefit", doc: "What a job adds to the usage of
 	of("function", "cpu_time", "cpu_time, resources (held for a time, by weights), processes, work (units of "+environ.Work+" in the job's environment) or fixed (the same for all).",
 		choice("benefit function", frontback.Builtin().Names(),
 			frontback.Builtin().Names()), func(b *BridgeBenefit) *string { return &b.Function }),
-	of("amount", "1", "The benefit of one unit: of a second, a process, a unit of work, a job.", weight(share.CheckWeight),
+	of("amount", "1", "The benefit of one unit. The unit is a second, a process, a unit of work or a job, as "+
+		"the function says.", weight(share.CheckWeight),
 		func(b *BridgeBenefit) *float64 { return &b.Amount }),
 	of("weights", "{}", "For the function resources: the benefit of one unit of each resource, held for a second.",
 		parts("resources with weights", checkResource), func(b *BridgeBenefit) *map[string]float64 { return &b.Weights }),
@@ -77,7 +78,7 @@ var benefitTable = &table{name: "benefit", doc: "What a job adds to the usage of
 // of bridge.
 func bridgeFields(options *table) []field {
 	fields := []field{
-		of("feed", FeedAtOnce, "at-once submits all jobs at once, to the front or the back by their groups; just-in-time holds jobs back and submits one when a slot becomes free, in the order of the server.",
+		of("feed", FeedAtOnce, "at-once submits all jobs at once, to the front or the back by their groups. just-in-time holds jobs back and submits one when a slot becomes free, in the order of the server.",
 			choice("feed", []string{FeedAtOnce, FeedJustInTime},
 				[]string{FeedAtOnce, FeedJustInTime}), func(b *Bridge) *string { return &b.Feed }),
 		of("groups", "{}", "The fair-share groups, by name. Jobs that belong to no group go to the back.", groups,
@@ -87,14 +88,14 @@ func bridgeFields(options *table) []field {
 			groupNames, func(b *Bridge) *[]string { return &b.Above }),
 		of("benefit", "{}", "The benefit that the groups divide.", sub[BridgeBenefit](&benefitTable),
 			func(b *Bridge) *BridgeBenefit { return &b.Benefit }),
-		of("half_life", "7d", "The time after which the benefit that a group received counts half. 0 or none: it "+
+		of("half_life", "7d", "The time after which received benefit counts half. 0 or none: benefit "+
 			"counts forever, or for the window.",
 			span(time.Second, "none"), func(b *Bridge) *time.Duration { return &b.HalfLife }),
-		unless("none", of("window", "", "The time for which the benefit that a group received counts, instead of "+
+		unless("none", of("window", "", "The time for which received benefit counts, instead of "+
 			"a half-life.",
 			span(time.Second, "none"), func(b *Bridge) *time.Duration { return &b.Window })),
 		of("charge", ChargeStart, "When a job at the back counts: at its start, so that the bridge divides received benefit,"+
-			" or at its submission, as in the source.",
+			" or at its submission, as in the source document.",
 			choice("charge", []string{ChargeStart, ChargeSubmission},
 				[]string{ChargeStart, ChargeSubmission}), func(b *Bridge) *string { return &b.Charge }),
 		of("keep_failed", "false", "Count the benefit of failed jobs. Otherwise a failure returns the benefit.", boolean,
@@ -180,11 +181,12 @@ func (r *reader) checkBridge(root *node, b *Bridge) {
 	}
 	for _, name := range b.Above {
 		if seen[name] {
-			r.errorf(root.get("above"), "%s is a fair-share group as well; it can only be one of them", clip(name))
+			r.errorf(root.get("above"), "%s is also a fair-share group; a group can be only one of the two", clip(name))
 		}
 	}
 	if want := 2 + len(b.Above); len(b.Levels) > 0 && len(b.Levels) != want {
-		r.errorf(root.get("levels"), "%s: back, front and %s of above need %d", units.Plural(len(b.Levels), "level"),
+		r.errorf(root.get("levels"), "there are %s, but back, front and the %s of above need "+
+			"%d", units.Plural(len(b.Levels), "level"),
 			units.Plural(len(b.Above), "group"), want)
 	}
 	if b.Feed == FeedJustInTime {
@@ -196,7 +198,7 @@ func (r *reader) checkBridge(root *node, b *Bridge) {
 		}
 	}
 	if b.Benefit.Function == "resources" && len(b.Benefit.Weights) == 0 {
-		r.errorf(root.get("benefit"), "the function resources needs weights: what a unit of each counts, as in weights: {cpu: 1, gpu: 10}")
+		r.errorf(root.get("benefit"), "the function resources needs weights, the benefit of a unit of each resource, such as weights: {cpu: 1, gpu: 10}")
 	}
 }
 

@@ -103,7 +103,7 @@ var levels = kind[[]int64]{
 				return nil, false
 			}
 			if i > 0 && v == out[i-1] || i > 1 && (v > out[i-1]) != (out[1] > out[0]) {
-				r.errorf(item, "%s must all rise or all fall; %d after %d does not", name, v, out[i-1])
+				r.errorf(item, "%s must all rise or all fall; %d after %d breaks that order", name, v, out[i-1])
 				return nil, false
 			}
 			out = append(out, v)
@@ -133,9 +133,9 @@ const (
 )
 
 var groupTable = &table{name: "group", doc: "One group of `groups`.", fields: []field{
-	of("weight", "1", "Its fraction of what the groups divide, in proportion to the weights of the other groups. 0: only jobs without benefit go to the front.",
+	of("weight", "1", "The groups divide the benefit in proportion to their weights. 0: only jobs without benefit go to the front.",
 		weight(share.CheckWeightOrNone), func(g *BridgeGroup) *float64 { return &g.Weight }),
 	unless("the pool of the same name",
-		of("pools", "", "The pools whose jobs belong to it, with those below them. If two paths match a job, the longer one counts.",
+		of("pools", "", "The pools whose jobs belong to the group, with the pools below them. If two paths match a job, the longer path decides.",
 			poolPaths, func(g *BridgeGroup) *[]string { return &g.Pools })),
 }}

@@ -91,7 +91,7 @@ var combinations = unlessIs(false, choice("charge_by", []string{"sum", "max"}, [
 func chargeFields() []field {
 	return []field{
 		unless("the number of units that a task takes",
-			of("charge", "", "The charge of a running task per second, which counts as usage: for each resource a number for one unit or for a size, such as {cpu: 1, mem: 0.25/G, gpu: 20}; or dominant: the largest fraction that the task takes of any resource of the cluster, scaled to the unit. A change applies to tasks that start after it.",
+			of("charge", "", "The charge of a running task per second, which is added to usage. Give each resource a number for one unit or for a size, such as {cpu: 1, mem: 0.25/G, gpu: 20}. Or give dominant: the largest fraction that the task takes of any resource of the cluster, scaled to the unit. A change applies to tasks that start after it.",
 				charges, func(c *Config) *sched.Charge { return &c.Shares.Sched.Charge })),
 		of("charge_by", "sum", "How the charges of several resources combine: their sum, or only the largest one (max).",
 			combinations, func(c *Config) *bool { return &c.Shares.Sched.Charge.Largest }),

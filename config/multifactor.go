@@ -20,7 +20,7 @@ var multifactorTable, factorWeightsTable, siteTable *table
 func init() {
 	factorWeightsTable = &table{name: "weights",
 		doc: "The maximum that each factor, from 0 to 1, adds to a priority, in points.", fields: factorWeights()}
-	siteTable = &table{name: "site", doc: "One rule of `site`. It gives its value to the jobs that all its expressions match; the first rule that matches counts.", fields: siteFields()}
+	siteTable = &table{name: "site", doc: "One rule of `site`. It gives its value to the jobs that all its expressions match; the first matching rule decides.", fields: siteFields()}
 	multifactorTable = &table{name: "multifactor", doc: "How the policy `multifactor` computes the priority of a job:" +
 		" age + fairshare + size + pool + qos + assoc + tres + site - nice.", fields: multifactorFields()}
 }

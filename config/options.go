@@ -41,7 +41,7 @@ var percentagePoints = numbers(object{"type": "number", "minimum": 0, "maximum":
 const maxSpread = 200
 
 func rebalanceFields() []field {
-	threshold := of("threshold", "", "The distance in percentage points between the pool furthest above its load and the pool furthest below, above which tasks are stopped. 0: never.",
+	threshold := of("threshold", "", "Tasks are stopped if the pool furthest above its load and the pool furthest below are further apart than this, in percentage points. 0: never.",
 		percentagePoints, func(x *share.Rebalance) *float64 { return &x.Threshold })
 	threshold.must = true
 	return []field{

@@ -59,7 +59,7 @@ func rateFields() []field {
 		rate,
 		unless("the number of the rate", of("burst", "", "The number of tasks that may start at once after a pause.",
 			wholeNumber(1, maxTasks), func(t *Rate) *int64 { return &t.Burst })),
-		unless("none", of("kinds", "", "Kinds of jobs to which it applies even if they do not name it.",
+		unless("none", of("kinds", "", "Kinds of jobs to which the rate applies even if the jobs do not name it.",
 			kindNames, func(t *Rate) *[]string { return &t.Kinds })),
 	}
 }

@@ -19,7 +19,7 @@ func starvingFields[T any](at func(*T) *share.Reclaim) []field {
 			of("min_after", "", "How long it may be below its min, with work that would fit on a node, before tasks of other pools are stopped for it. off: forever.",
 				patience(), func(t *T) *time.Duration { return &at(t).MinAfter })),
 		unless("that of the pool above; off for the root",
-			of("share_after", "", "The same for its entitlement (ENTITLED in `fairlead shares`): how long it may have less than `below` of it.",
+			of("share_after", "", "The same for its entitlement (ENTITLED in `fairlead shares`): how long it may have less than the percentage `below` of its entitlement.",
 				patience(), func(t *T) *time.Duration { return &at(t).ShareAfter })),
 		unless("that of the pool above; 50% for the root",
 			of("below", "", "The percentage of its entitlement below which share_after applies.",

@@ -15,7 +15,7 @@ func textList(one, several, pattern string, most int, check func(string) string)
 				all = n.items
 			}
 			if len(all) > most {
-				r.errorf(n, "%s names %d %s, at most %d", name, len(all), several, most)
+				r.errorf(n, "%s names %d %s, but the maximum is %d", name, len(all), several, most)
 				return nil, false
 			}
 			out := []string{}

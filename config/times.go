@@ -39,7 +39,7 @@ func (r *reader) checkTimes(n *node, p *share.Pool, path string, above share.Tim
 			units.FormatDuration(p.Time), units.FormatDuration(t.Max), poolName(t.MaxOf))
 	}
 	if p.MaxTime > above.Max && above.Max > 0 {
-		r.warnf(n.get("max_time"), "max_time %s has no effect: that of %s is %s",
+		r.warnf(n.get("max_time"), "max_time %s has no effect: the max_time of %s is %s",
 			units.FormatDuration(p.MaxTime), poolName(above.MaxOf), units.FormatDuration(above.Max))
 	}
 	byName := poolsByName(p.Pools)

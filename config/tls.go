@@ -22,7 +22,7 @@ func tlsFields() []field {
 			"for the certificate of the server. The name of the machine and the addresses of its interfaces are included automatically.",
 			hostNames, func(t *TLS) *[]string { return &t.Names }),
 		of("authority", `""`, "The file with the key of the cluster; fairlead cluster init makes it. "+
-			"Empty: root's is /var/lib/fairlead/authority.pem, another user's is in XDG_STATE_HOME.",
+			"If empty: /var/lib/fairlead/authority.pem for root, and a file in XDG_STATE_HOME for other users.",
 			line("path", 4096, anyText), func(t *TLS) *string { return &t.Authority }),
 	}
 }

@@ -46,12 +46,12 @@ func ParseArray(text string) (n Numbers, most int, err error) {
 		return Numbers{runs: []numberRun{{0, 1, 1, 0}}, count: 1}, 0, nil
 	}
 	if len(text) > maxArray {
-		return n, 0, Invalidf("array", "has %d bytes, at most %d; number the tasks by ranges, or make several jobs", len(text), maxArray)
+		return n, 0, Invalidf("array", "has %d bytes, but the maximum is %d; number the tasks by ranges, or make several jobs", len(text), maxArray)
 	}
 	list, limit, limited := strings.Cut(text, "%")
 	if limited {
 		if most, err = strconv.Atoi(limit); err != nil || most < 1 {
-			return n, 0, Invalidf("array", "after %% a number of tasks above 0 is expected, got %.40q", limit)
+			return n, 0, Invalidf("array", "after %%, give a number of tasks above 0, not %.40q", limit)
 		}
 	}
 	for item := range strings.SplitSeq(list, ",") {

@@ -78,7 +78,7 @@ func (j *Job) EncodeArgs() error {
 	kind := j.Args.Kind()
 	switch {
 	case len(j.Payload) > 0:
-		return Invalidf("args", "a job has either arguments or a payload")
+		return Invalidf("args", "a job has either arguments or a payload, not both")
 	case j.Kind != "" && j.Kind != kind:
 		return Invalidf("args", "the job is of the kind %q, and its arguments are of the kind %q; leave out Job.Kind", j.Kind, kind)
 	}
@@ -109,9 +109,11 @@ func (j *Job) checkCommand() error {
 	}
 	switch {
 	case size > maxArgv:
-		return Invalidf("argv", "command and environment have %d bytes, at most %d; put the data into a file", size, maxArgv)
+		return Invalidf("argv", "command and environment have %d bytes, but the maximum is %d; put the data into a "+
+			"file", size, maxArgv)
 	case len(j.Payload) > MaxPayload:
-		return Invalidf("payload", "has %d bytes, at most %d; put the data into a file", len(j.Payload), MaxPayload)
+		return Invalidf("payload", "has %d bytes, but the maximum is %d; put the data into a "+
+			"file", len(j.Payload), MaxPayload)
 	case len(j.Argv) > 0 && j.Argv[0] == "":
 		return Invalidf("argv", "the command is empty")
 	case j.Script && (len(j.Payload) == 0 || len(j.Argv) == 0):
@@ -142,7 +144,7 @@ func (j *Job) checkNumbers() error {
 	}
 	switch {
 	case j.MaxRunning < 0 || j.MaxRunning > MaxTasks:
-		return Invalidf("most", "the tasks at once must be from 0 (no limit) to %d, got %d", MaxTasks, j.MaxRunning)
+		return Invalidf("most", "the number of tasks at once must be from 0 (no limit) to %d, got %d", MaxTasks, j.MaxRunning)
 	case j.Retries < 0 || j.Retries > MaxRetries:
 		return Invalidf("retries", "must be from 0 to %d, got %d", MaxRetries, j.Retries)
 	}
@@ -153,14 +155,14 @@ func (j *Job) checkNumbers() error {
 func (j *Job) checkGang() error {
 	switch {
 	case j.Gang < 0 || j.Gang > maxGang:
-		return Invalidf("gang", "the tasks that start all at once must be from 1 to %d, got %d", maxGang, j.Gang)
+		return Invalidf("gang", "the number of tasks that start all at once must be from 1 to %d, got %d", maxGang, j.Gang)
 	case j.Gang <= 1:
 		j.Gang, j.Spread = 0, false
 		return nil
 	case j.Array != "":
-		return Invalidf("gang", "a job is either an array, whose tasks start one by one, or has %d tasks that start all at once; submit one job for each of them", j.Gang)
+		return Invalidf("gang", "a job cannot be both an array and a gang of %d tasks that start all at once; submit a separate job for each gang", j.Gang)
 	case j.MaxRunning > 0:
-		return Invalidf("most", "a job whose %d tasks start all at once cannot run fewer of them", j.Gang)
+		return Invalidf("most", "a job whose %d tasks start all at once takes no maximum of running tasks", j.Gang)
 	}
 	j.Tasks = j.Gang
 	return nil
@@ -195,7 +197,7 @@ func (j *Job) checkRequest() error {
 		return Invalidf("constraint", "%v", err)
 	}
 	if len(j.Request) > 16 {
-		return Invalidf("request", "names %d resources, at most 16", len(j.Request))
+		return Invalidf("request", "names %d resources, but the maximum is 16", len(j.Request))
 	}
 	for name, n := range j.Request {
 		if err := share.CheckResource(name); err != nil {
@@ -217,7 +219,7 @@ const maxLimits = 16
 // checkLimits checks the form of the licenses and rates that a job names. The configuration knows whether they exist.
 func (j *Job) checkLimits() error {
 	if len(j.Licenses) > maxLimits || len(j.Rates) > maxLimits {
-		return Invalidf("licenses", "the job names %d licenses and %d rates, at most %d of each", len(j.Licenses), len(j.Rates), maxLimits)
+		return Invalidf("licenses", "the job names %d licenses and %d rates, but the maximum is %d of each", len(j.Licenses), len(j.Rates), maxLimits)
 	}
 	for name, n := range j.Licenses {
 		if share.CheckName(name) != nil {
@@ -232,7 +234,7 @@ func (j *Job) checkLimits() error {
 			return Invalidf("rates", "%.60q is not the name of a rate", name)
 		}
 		if slices.Contains(j.Rates[:i], name) {
-			return Invalidf("rates", "%s is named twice; a start counts once under it", name)
+			return Invalidf("rates", "%s is named twice; each start counts only once against a rate", name)
 		}
 	}
 	return nil
@@ -240,7 +242,7 @@ func (j *Job) checkLimits() error {
 
 func (j *Job) checkAfter() error {
 	if len(j.After) > maxAfter {
-		return Invalidf("after", "waits for %d jobs, at most %d", len(j.After), maxAfter)
+		return Invalidf("after", "waits for %d jobs, but the maximum is %d", len(j.After), maxAfter)
 	}
 	for i, d := range j.After {
 		switch d.On {
@@ -248,7 +250,7 @@ func (j *Job) checkAfter() error {
 			j.After[i].On = OnOK
 		case OnOK, OnFailed, OnAny:
 		default:
-			return Invalidf("after", "%q is not ok, failed or any", d.On)
+			return Invalidf("after", "must be ok, failed or any, got %q", d.On)
 		}
 		if d.Job == 0 {
 			return Invalidf("after", "there is no job 0")

@@ -75,7 +75,7 @@ type KeyError struct {
 }
 
 func (e *KeyError) Error() string {
-	return fmt.Sprintf("the key %.100q stands for job %d, which was submitted with something else: a key is for the same job submitted again; give this one another key", e.Key, e.Job)
+	return fmt.Sprintf("the key %.100q belongs to job %d, which has different contents; use a key again only for the same job, and give this one another key", e.Key, e.Job)
 }
 
 // Is makes errors.Is(err, ErrKeyUsed) true.

@@ -174,7 +174,7 @@ func (p *plant) step(t *rapid.T) {
 	p.kept, p.order = kept, order
 }
 
-// compare fails if room that was kept for a job has moved to later, or is not kept any more.
+// compare fails if room that was kept for a job has moved to later, or is no longer kept.
 func (p *plant) compare(t *rapid.T, kept map[int64][]time.Time, passed func(job int64) bool) {
 	for job, was := range p.kept {
 		is, same := kept[job]

@@ -80,7 +80,7 @@ func roomCodes() []Explanation {
 		{OrderBehind, "Earlier jobs of the same pool go first.",
 			"Raise its priority, or submit urgent work under a pool of its own."},
 		{FitNow, "The nodes do not have enough free at this moment; smaller requests still start.", "Ask for less, or wait."},
-		{FitReserved, "It would fit now, but it may run too long: it would delay the planned start of a job that goes before it.", "Shorten its time limit if it needs less (fairlead alter JOB --time), or wait."},
+		{FitReserved, "The job would fit now, but it may run too long: it would delay the planned start of a job that goes before it.", "Shorten its time limit if it needs less (fairlead alter JOB --time), or wait."},
 		{FitNever, "No node could take the request even if it were empty.",
 			"Ask for less; see the largest node with: fairlead nodes"},
 	}
@@ -99,11 +99,11 @@ func gateCodes() []Explanation {
 			"Wait, or submit without --begin."},
 		{GateAfter, "The job waits for other jobs to end.", "See why those jobs have not ended: fairlead why JOB"},
 		{GateMax, "The job's pool, or one above it, is at its maximum of a resource.",
-			"Wait for its running tasks, or ask the administrator to raise max."},
+			"Wait until running tasks of the pool end, or ask the administrator to raise max."},
 		{GateNever, "The job asks for more at once than its pool, or one above it, may have.",
 			"Cancel it, and ask for less or for another pool; or ask the administrator to raise the maximum."},
 		{GateMaxTasks, "The job's pool, or one above it, has reached its maximum number of running tasks.",
-			"Wait for its running tasks, or ask the administrator to raise max_running."},
+			"Wait until running tasks of the pool end, or ask the administrator to raise max_running."},
 		{GateJobTasks, "The job has reached its maximum number of running tasks.",
 			"Wait for its running tasks; the limit is the job's own or its pool's."},
 		{GateLicense, "The job asks for more of a license than is free.",
@@ -115,13 +115,13 @@ func gateCodes() []Explanation {
 		{LicenseNever, "The job asks for more of a license than the cluster has.",
 			"Cancel it and ask for less, or ask the administrator; see all licenses with: fairlead limits"},
 		{PolicyMaint,
-			"The nodes that the job could use are in maintenance, or their maintenance begins before the job would end by " +
+			"The nodes that the job could use are in maintenance, or their maintenance begins before the job reaches " +
 				"its time limit.", "Submit it with a time limit (-t) that ends before it, or wait; see all with: fairlead reserve"},
 		{PolicyReservation,
-			"The nodes that the job could use are reserved for others, or will be before the job would end by its time limit.",
+			"The nodes that the job could use are reserved for others, or will be before the job reaches its time limit.",
 			"Submit it with a time limit (-t) that ends before it, or wait; see all with: fairlead reserve"},
 		{GateReservation, "The reservation of the job has not begun.", "Wait, or submit it without --reservation."},
-		{ReservationOver, "The reservation that the job asks for is over, was canceled, or ends before the job would by its time limit.", "Cancel it and submit it without --reservation or with a shorter time limit (-t)."},
+		{ReservationOver, "The reservation that the job asks for is over, was canceled, or ends before the job would reach its time limit.", "Cancel it and submit it without --reservation or with a shorter time limit (-t)."},
 		{startRefused, "A node could not begin the job, for the reason in the text, and the job waits for another node.",
 			"If the job has a mistake, such as in its command or directory, cancel it and submit it again; " +
 				"otherwise repair the node, and let it take the job again with: fairlead resume NODE"},
@@ -158,14 +158,17 @@ func stopCodes() []Explanation {
 				"share_after, and no running task may be stopped for it.",
 			"Ask the administrator: tasks of pools with protect: true are never stopped, and all others keep " +
 				"their own min and entitlement. To give the pool room, protect fewer pools or set time limits."},
-		{StarveWidth, "Jobs that ask for less can pass it forever: the scheduler reserves nothing for it, and they take " +
+		{StarveWidth, "Jobs that ask for less can pass the job forever: the scheduler reserves nothing for it, " +
+			"and they take " +
 			"what becomes free. The text names the resource, the setting that lets them pass, and their users.",
 			"Ask the administrator for backfill: easy, which keeps room for it (preview the change with: " +
 				"fairlead config plan FILE), or ask for less."},
-		{StarveShare, "Jobs of other pools can go before it forever: its pool, or one above it, is entitled to nothing or " +
+		{StarveShare, "Jobs of other pools can go before the job forever: its pool, or one above it, is entitled " +
+			"to nothing or " +
 			"to less than a slot, or another pool has a larger share and never uses it up.",
 			"Ask the administrator for a larger weight or load, or for another pool."},
-		{StarveOrder, "Jobs that come later can go before it forever: the order in its pool, or in one above it, always " +
+		{StarveOrder, "Jobs that come later can go before the job forever: the order in its pool, or in one above " +
+			"it, always " +
 			"puts them first.",
 			"Ask the administrator for a policy under which every job gets its turn, or raise its priority: fairlead alter " +
 				"JOB --priority P"},

@@ -43,18 +43,18 @@ func (e *Estimate) InReplays(now time.Time) string {
 	text := fmt.Sprintf("%s in %s with recent run times", span(*e.Early, *e.Late, now), of)
 	switch {
 	case e.Guess && e.Known == 0:
-		text += "; a guess, because nobody knows yet how long some of the tasks run"
+		text += "; a guess, because the run time of some tasks is not known yet"
 	case e.Guess:
-		text += fmt.Sprintf("; a guess, because only %s how long some of the tasks run", onlySome(e.Known))
+		text += fmt.Sprintf("; a guess, because the run time of some tasks is known from only %s", onlySome(e.Known))
 	}
 	return text
 }
 
 func onlySome(tasks int) string {
 	if tasks == 1 {
-		return "1 recent task tells"
+		return "1 recent task"
 	}
-	return fmt.Sprint(tasks, " recent tasks tell")
+	return fmt.Sprint(tasks, " recent tasks")
 }
 
 // Provided states the condition under which the job starts by then.

@@ -85,7 +85,7 @@ func (s *Stop) price() string {
 	if s.Choice != "" {
 		text = "chosen as " + s.Choice + "; "
 	}
-	text += fmt.Sprintf("it ran %s on %s %s, lost %s", Duration(seconds(s.Seconds)), Short(s.Width), s.Unit,
+	text += fmt.Sprintf("it ran %s on %s %s and lost %s", Duration(seconds(s.Seconds)), Short(s.Width), s.Unit,
 		Amount(s.Lost, s.Unit))
 	if s.Owed > 0 {
 		text += fmt.Sprintf("; %[2]s lacked %[1]s", Amount(s.Owed, s.Unit), s.For)

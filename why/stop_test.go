@@ -19,7 +19,7 @@ func TestStopInWords(t *testing.T) {
 		Width: 8, Seconds: 370, Lost: 2960, Safe: at.Add(30 * time.Minute),
 	}
 	want := "attempt 1 stopped by rule min-share: biology/env had 4 cpu of its minimum 8 for 1m; physics ran 36 cpu, 12 above its entitlement of 24; " +
-		"chosen as the newest that could be spared; it ran 6m10s on 8 cpu, lost 0.8 cpu-h; biology/env lacked 240 cpu-s; room for job 1035; " +
+		"chosen as the newest that could be spared; it ran 6m10s on 8 cpu and lost 0.8 cpu-h; biology/env lacked 240 cpu-s; room for job 1035; " +
 		"safe until 13:10:02: no job is stopped twice within 30m"
 	if got := s.Line(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)

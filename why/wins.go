@@ -59,7 +59,7 @@ func (l *Level) eachInWords(who string, first, you Child, growth float64) string
 // equal says that two children have equal keys.
 func (l *Level) equal(who string, first, you Child, growth float64) string {
 	if text := l.eachInWords(who, first, you, growth); text != "" {
-		return text + ", which counts the same"
+		return text + ", which compare as equal"
 	}
 	return "both have the " + l.keyIs(Short(l.KeyNow(first, growth)))
 }

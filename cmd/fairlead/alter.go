@@ -94,7 +94,7 @@ func (x *alteration) run(c *cobra.Command, args []string) error {
 		return usagef("no jobs are given: name them, or select them with -u, -A, -k or -t")
 	}
 	if len(ids) > 0 && x.since != "" {
-		return usagef("--since goes with a selection by -u, -A, -k or -t, not with job numbers")
+		return usagef("--since works only with a selection by -u, -A, -k or -t, not with job numbers")
 	}
 	if len(ids) > 0 && !x.selection.empty() {
 		return usagef("give either job numbers or a selection with -u, -A, -k or -t, not both")
@@ -290,7 +290,7 @@ func (x *alteration) undoing(good []string) string {
 // reorder prints how the order of starts would change.
 func (x *alteration) reorder(ctx context.Context, client *api.Client, ids []int64) error {
 	if len(ids) > maxReorder {
-		return usagef("--dry-run: at most %d jobs at once, not %d", maxReorder, len(ids))
+		return usagef("--dry-run takes at most %d jobs at once, not %d", maxReorder, len(ids))
 	}
 	r, err := client.Jobs.Reorder(ctx, api.ReorderRequest{
 		Jobs: ids, Priority: x.raise.Priority, QOS: x.raise.QOS, Nice: x.raise.Nice,

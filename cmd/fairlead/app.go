@@ -137,7 +137,7 @@ func jobID(text string) (id int64, number int, err error) {
 		number, err = strconv.Atoi(task)
 	}
 	if err != nil && id > 0 && strings.HasPrefix(task, "[") {
-		return 0, 0, usagef("%.40q names several tasks of an array: give %d for all of them, or for one %d_ and its number",
+		return 0, 0, usagef("%.40q names several tasks of an array: give %d for all tasks, or %d_ and a number for one task",
 			text, id, id)
 	}
 	if err != nil || id < 1 || array && number < 0 {

@@ -39,10 +39,14 @@ func benchCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure this machine",
-		Long: `Measure this machine: decisions per second on one core, under every policy and with
-placement on many nodes; durable submissions; jobs from submission to end, compared with a
-bare loop on the same engine; answers of why among many waiting jobs; and empty processes
-through a server and an agent.`,
+		Long: `Measure this machine. The parts are:
+
+  decisions, policies, nodes  decisions per second on one core, under every policy and on many nodes
+  replay                      the simulator with a generated workload
+  submissions                 durable submissions
+  cycles                      jobs from submission to end, compared with a bare loop on the same engine
+  why                         answers of why among many waiting jobs
+  processes                   empty processes through a server and an agent`,
 		Example: "  fairlead bench --quick\n  fairlead bench --only decisions --full --json\n  fairlead bench --only nodes",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return b.run(c.Context()) },

@@ -34,12 +34,12 @@ func boostCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "boost POOL xN [--for TIME] [--usage TIME] [--reason TEXT]",
 		Short: "Give a pool more weight for a time",
-		Long: `Give a pool more weight, or less, for a time or until it has received some service:
---usage 10h is ten hours of one slot, or one hour of ten slots. With both --for and --usage it ends when
+		Long: `Give a pool more weight, or less, for a time (--for) or until it has received some service (--usage).
+--usage 10h is ten hours of one slot, or one hour of ten slots. With both flags the boost ends when
 the first limit is reached. A boost survives a restart of the server. POOL is the path of a
 pool, or a user for the user's pool.
 
-A boost counts from now on: it does not make up for service that the pool missed before.
+A boost applies from now on: it does not make up for service that the pool missed before.
 While it lasts, shares and why show it.`,
 		Example: `  fairlead boost physics x2 --for 6h --reason 'deadline of the workshop'
   fairlead boost ann x3 --for 2d --usage 100h

@@ -42,7 +42,7 @@ It ends jobs that are canceled. It needs no connection to fairlead's server.
 Anyone who can write to the queue can run commands through the worker. A worker that runs as root
 runs each job as the job's user. Any other worker runs only the jobs of its own user.
 
-SIGTERM and Ctrl-C drain it: it takes no new jobs, waits for running ones for the time of
+SIGTERM and Ctrl-C drain the worker: it takes no new jobs, waits for running ones for the time of
 --drain, and returns the rest to the queue. A second signal ends it at once.`,
 		Example: "  fairlead bridge worker beanstalkd --slots 8\n  fairlead bridge worker beanstalkd --to queue.example.org:11300 --queue batch --name n7\n  " +
 			amqpVariable + "=amqp://worker:secret@queue.example.org:5672/ fairlead bridge worker rabbitmq --queue batch",
@@ -137,7 +137,7 @@ func (w *brokerWorker) checkAnyUser(uid int) error {
 		return nil
 	}
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok && stat.Uid != 0 && int(stat.Uid) == uid && !socket.Closed(where.Server) {
-		return usagef("with --any-user all jobs would run as the user of the server at %s, who may do everything there: start the worker as root without --any-user, so that each job runs as its user, or as another user", where.Server)
+		return usagef("with --any-user all jobs would run as the user of the server at %s, who may do everything there: start the worker as another user, or as root without --any-user, so that each job runs as its user", where.Server)
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func checkPlanNamed(plan string, args []string) error {
 	case plan == "":
 		return usagef("a plan is missing; make one with fairlead config plan FILE, which prints its name")
 	case len(args) > 0:
-		return usagef("the plan %s has the whole file in it: fairlead config apply --plan %[1]s", plan)
+		return usagef("the plan %s already contains the file; leave out the file: fairlead config apply --plan %[1]s", plan)
 	}
 	return nil
 }

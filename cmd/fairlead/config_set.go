@@ -20,9 +20,9 @@ func configSetCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "set PATH=VALUE...",
 		Short: "Change settings while the server runs",
-		Long: `Override settings of the configuration file while the server runs: all of them, or none if
-one is wrong. They are checked like the file, take effect at the next step, survive a restart
-and changes of the file, and are recorded. unset returns them to the values of the file.
+		Long: `Override settings of the configuration file while the server runs. If one setting is wrong, none is
+changed. The settings are checked like the file, take effect at the next step, and are recorded.
+They survive a restart and changes of the file; unset returns them to the values of the file.
 
 PATH is the path of a field in the file, with dots; pools inside pools may be written with
 slashes (pools.physics/env.weight), and a name with a dot is put in quotes

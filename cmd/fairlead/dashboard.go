@@ -23,7 +23,8 @@ the address on. This command does not open a browser, because all users of a mac
 the arguments of its programs.
 
 The session of an administrator is read-only: a browser sends its session to every port of the
-machine, and another user can listen on a port. With --admin it can make changes for 15 minutes.
+machine, and another user can listen on a port. With --admin the session can
+make changes for 15 minutes.
 
 The server has to listen on an address: serve --listen 127.0.0.1:7447, or server.listen in its
 configuration. From another machine, forward that port or the socket:

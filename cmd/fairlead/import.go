@@ -88,7 +88,7 @@ func importFile(a *app, i *importing, file string) error {
 	switch {
 	case errors.As(err, &problems):
 		fmt.Fprint(a.errs, problems.Text())
-		return usagef("%s: it is not a valid configuration; mend the errors above, or choose the format with --from", file)
+		return usagef("%s: this is not a valid configuration; fix the errors above, or choose the format with --from", file)
 	case err != nil:
 		return err
 	}

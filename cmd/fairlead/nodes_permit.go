@@ -29,7 +29,7 @@ this node, until it expires. It also names the key of the cluster, so that the m
 the server before it sends anything. Give it to fairlead work --join on that machine.
 
 --capacity and --label limit what the node may offer. They replace the limits of an earlier permit
-when its agent joins next. Resources that are not named are not limited. If a label is named, the
+the next time the agent joins. Resources that are not named are not limited. If a label is named, the
 node may have only the named labels, arch, os and host.`,
 		Example: `  fairlead nodes permit n17
   fairlead nodes permit n17 --capacity cpu=32,mem=120G --label rack=b --ttl 15m`,
@@ -117,8 +117,8 @@ func nodesRevokeCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "revoke NODE...",
 		Short: "Refuse the certificate of a node on another machine from now on",
-		Long: `Refuse the certificate of a node on another machine from now on, and close its connections. It gets
-no new tasks and cannot report the ends of its old tasks. These wait again when their leases
+		Long: `Refuse the certificate of a node on another machine from now on, and close its connections. The node
+gets no new tasks and cannot report the ends of its old tasks. The old tasks wait again when their leases
 expire, so that no task runs on two nodes at once. With a new join token (fairlead nodes permit) the node may return.`,
 		Example: "  fairlead nodes revoke n17",
 		Args:    cobra.MinimumNArgs(1),

@@ -142,7 +142,7 @@ func queueCommand(a *app) *cobra.Command {
 		Aliases: []string{"q"},
 		Short:   "List jobs in the order in which they would start",
 		Long: `List the jobs that have not ended: first the jobs without waiting tasks, then the others in the
-order of their next starts. Your own jobs are marked with *. An array is one line. 4x8 under CPU means
+order of their next starts. Your own jobs are marked with *. An array takes one line. 4x8 under CPU means
 four tasks that start at once, with eight processors each.
 
 RANK is the position of a job's next task among all waiting tasks, assuming that slots become

@@ -45,8 +45,8 @@ func reportFairnessCommand(a *app) *cobra.Command {
 (RECEIVED), in hours of one unit, such as cpu-hours. A pool is entitled at each moment to its share
 by weight, within its minimum and maximum, as far as it has tasks that fit. SERVED is RECEIVED
 divided by ENTITLED, at most 100%. LAG is ENTITLED less RECEIVED: above 0 the pool received too
-little, below 0 too much. JAIN is Jain's index of SERVED of its child pools: 1 is fair. If it is
-small, a line below the table names the pools that cause this. LATE and LATEST show how much later
+little, below 0 too much. JAIN is Jain's index of SERVED over the child pools of the pool: 1 is fair.
+If JAIN is small, a line below the table names the pools that cause this. LATE and LATEST show how much later
 the pool's tasks ended than on a cluster of its own: on average and at most, since the server
 started.
 

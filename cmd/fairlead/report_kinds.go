@@ -155,7 +155,7 @@ func fairnessSheet(doc *api.PastReport) *sheet {
 	if len(parts) > 0 {
 		s.notes = append(s.notes, "Jain's index of the usage of pools divided by their shares, where 1 is fair: "+strings.Join(parts, ", ")+".")
 	}
-	s.notes = append(s.notes, "Each share is the mean of the pool's shares in this time, weighted by the usage of all pools. A pool that asked for less than its share used less, and other pools used the rest: that is no fault. Pools that asked for something and got nothing are listed with 0. Pools without jobs are not listed, so shares may add up to less than 100%. For the entitlement under the ideal scheduler, see fairlead report fairness --window.")
+	s.notes = append(s.notes, "Each share is the mean of the pool's shares in this time, weighted by the usage of all pools. A pool that asked for less than its share used less, and other pools used the rest, which is not unfair. Pools that asked for something and got nothing are listed with 0. Pools without jobs are not listed, so shares may add up to less than 100%. For the entitlement under the ideal scheduler, see fairlead report fairness --window.")
 	if len(now) > 0 {
 		s.notes = append(s.notes, "The server has no record of the shares that some pools had then, and shows their present shares: "+namesOf(now)+".")
 	}

@@ -42,7 +42,7 @@ time: mean, median, 95th percentile and maximum. Jobs that waited for other jobs
 out.
 
 With --reasons, report for which reasons each pool waited in the last hour, and how long. The
-server samples the first waiting job of each pool, or of each priority in it, and keeps this in
+server samples the first waiting job of each pool, or of each priority in it, and keeps the samples in
 memory: after a restart the report begins anew. fairlead explain CODE says more about a reason.`,
 		Example: `  fairlead report waits --by kind
   fairlead report waits --reasons
@@ -62,7 +62,7 @@ memory: after a restart the report begins anew. fairlead explain CODE says more 
 func (r *waitReasons) run(c *cobra.Command) error {
 	for _, name := range []string{"since", "until", "by", "depth"} {
 		if c.Flags().Changed(name) {
-			return usagef("--reasons is about the last hour of each pool; leave out --%s", name)
+			return usagef("--reasons always covers the last hour of each pool; leave out --%s", name)
 		}
 	}
 	if !slices.Contains([]string{"table", "csv", "json"}, r.format) {

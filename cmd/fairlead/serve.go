@@ -56,14 +56,14 @@ keeps the jobs there in the schema fairlead, or in the schema NAME if the URL ha
 Give a password in PGPASSFILE or PGPASSWORD, where other users cannot read it. Several servers
 can use one schema: each schedules its own nodes, knows all jobs, and counts the usage of all.
 
-Commands, agents and bridges connect to the server's socket. There the system tells the server
-which user runs the process. --listen 127.0.0.1:7447 adds an address for browsers and Prometheus; with --dev that is
+Commands, agents and bridges connect to the server's socket. There the operating system identifies
+the user of each process. --listen 127.0.0.1:7447 adds an address for browsers and Prometheus; with --dev that is
 the default. That address does not identify users: fairlead dashboard gives a browser a session.
 Agents on other machines connect to the address of --listen-tls, once fairlead cluster init has
 made the key of the cluster.
 
 The server reads its configuration again on SIGHUP and when the file changes. If the file has
-errors, the last good one stays in use. SIGTERM and Ctrl-C end the server; running tasks
+errors, the last good configuration stays in use. SIGTERM and Ctrl-C end the server; running tasks
 continue at their agents while it is away. With --dev they may run for the time of --drain, and
 then end.`,
 		Example: "  fairlead serve --dev\n  fairlead serve --config /etc/fairlead/fairlead.yaml --db /var/lib/fairlead/jobs.db\n  fairlead serve --db 'postgres://fairlead@db.example.org/jobs?sslmode=verify-full'",
@@ -188,7 +188,7 @@ func (s *serve) options(cfg *config.Config) (o instanceOptions, cleanup func(), 
 func (s *serve) socketOptions(cfg *config.Server) (o socket.Options, err error) {
 	o = socket.Options{Path: cmp.Or(s.socket, cfg.Socket, defaultSocket()), Mode: cmp.Or(cfg.SocketMode, fs.FileMode(0o666)), GID: -1}
 	if o.Path == "none" {
-		return o, usagef("a server needs its socket: commands, agents and bridges reach it there, and browsers get their sessions by it")
+		return o, usagef("a server needs its socket: commands, agents and bridges reach the server there, and browsers get their sessions through it")
 	}
 	o.Private = isPrivate(o.Path)
 	if cfg.SocketGroup != "" {

@@ -40,10 +40,10 @@ func simCompareCommand(a *app) *cobra.Command {
 		Long: `Replay a trace under several policies and compare the results: whose waits are shorter, and
 whose are longer. The trace is read once; each run is like fairlead sim run.
 
---policy lists the runs: a policy with a kind of backfilling, such as fair+easy. A policy alone
-uses the backfilling of its configuration, except that fifo alone is fifo+fcfs: strictly in
-order. A kind of backfilling alone uses fifo: easy is fifo+easy. With several --config each of
-them runs under each policy of the list, or unchanged if there is no list.
+--policy lists the runs. A run is a policy with a kind of backfilling, such as fair+easy. A policy
+alone uses the backfilling of its configuration; only fifo alone is fifo+fcfs, strictly in order.
+A kind of backfilling alone uses the policy fifo: easy is fifo+easy. With several --config, each
+configuration runs under each policy of the list, or unchanged if there is no list.
 
 --out writes a report with charts into a folder, as one self-contained page.`,
 		Example: `  fairlead sim compare kth-sp2.swf.gz --policy fifo,easy,conservative,fair+easy,lottery+easy
@@ -224,9 +224,10 @@ func (s *simCompareCmd) print(c *sim.Comparison, took time.Duration) error {
 	return nil
 }
 
-const comparedColumns = "SERVED: part of its entitlement that a user had: mean, and value that 90% of the users reach; " +
+const comparedColumns = "SERVED: part of the entitlement received: mean, and the value that 90% of the users reach; " +
 	"JAIN: equality of SERVED;\n" +
-	"DELAY: start after the fair start; LATE: end after the end on a machine of one's own; means of the users' means\n" +
+	"DELAY: time by which a job starts after its fair start; LATE: time by which it ends later than on a machine of\n" +
+	"the user's own; both are means of the users' means\n" +
 	"WAIT and BSLD (bounded slowdown): mean, median and 95th percentile of the jobs; " +
 	"STARVED: jobs that waited over a day\n" +
 	"WIDE: mean wait of the jobs that ask for a quarter of the machine or more; " +

@@ -44,15 +44,15 @@ func simLublinCommand(a *app) *cobra.Command {
 		Use:   "lublin",
 		Short: "Generate jobs like those of real parallel machines",
 		Long: `Generate jobs like those of real parallel machines, by the model of Lublin and Feitelson
-(2003) with their published parameters: many sizes are 1 or a power of two, run times from
-seconds to two days grow with the size, and arrivals follow the day. The same flags give the
-same file, and its first lines list them.
+(2003) with their published parameters. Many sizes are 1 or a power of two. Run times range from
+seconds to two days and grow with the size. Arrivals follow the time of day. The same flags give
+the same file, and its first lines list the flags.
 
 --load is the submitted work as a multiple of what the processors can do in the time between the
 first and the last submission: the times between submissions are stretched to fit. --estimates
 selects the time limits: users gives round values as people choose them, exact
-gives the run times, and a number gives the run times multiplied by it. User k submits in proportion
-to 1/k^s, with the s of --zipf.`,
+gives the run times, and a number multiplies the run times. The number of jobs of user k is in
+proportion to 1/k^s, where s is the value of --zipf.`,
 		Example: `  fairlead sim generate lublin --procs 256 --jobs 10000 --load 0.8 -o work.swf.gz
   fairlead sim generate lublin --types batch --estimates exact --seed 7 > work.swf`,
 		Args: cobra.NoArgs,

@@ -17,9 +17,9 @@ func limitsLine(l *sim.Limited) string {
 		parts = append(parts, jobCount(l.Refused)+" left out: above max_time")
 	}
 	if l.Given > 0 {
-		text := jobCount(l.Given) + " without one got that of their pools"
+		text := jobCount(l.Given) + " without a limit got the limit of their pools"
 		if l.Ended > 0 {
-			text += fmt.Sprintf(", and %s of these ended at it", thousands(float64(l.Ended)))
+			text += fmt.Sprintf(", and %s of these ended at the limit", thousands(float64(l.Ended)))
 		}
 		parts = append(parts, text)
 	}

@@ -37,10 +37,10 @@ from its share. The trace is in Standard Workload Format, compressed or not; - i
 input. The machine has a number of equal processors; with --nodes N they are on N nodes, and a
 job that is larger than a node starts at the same time on as few nodes as possible.
 
-Without --config every user has a pool of equal weight. With it, its placement rules choose
-the pools: user 12 of the trace is u12, group 3 is g3, executable 5 is the kind e5, and
-queue 2 the requestor q2. Inconsistent jobs of the trace are left out or changed by the rules
-of docs/reference/swf.md, and one line counts them.
+Without --config every user has a pool of equal weight. With --config, the placement
+rules of the configuration choose the pools: user 12 of the trace is u12, group 3 is g3, executable 5
+is the kind e5, and queue 2 the requestor q2. Inconsistent jobs of the trace are left out or changed
+by the rules of docs/reference/swf.md, and one line counts them.
 
 --policy frontback simulates a bridge to a queue that knows only priorities. It puts each job into
 the queue when it is submitted: at the front or the back, depending on the usage and the share

@@ -17,8 +17,8 @@ func usageCommand(a *app) *cobra.Command {
 		Use:   "usage",
 		Short: "Set or reset the usage of pools",
 		Long: `Set or reset the usage of pools, for administrators: to carry over the usage of another
-system, or to begin a new period. Policies that compare usage count it from the next step on,
-and the record of changes keeps it. Running tasks continue, and count as before.`,
+system, or to begin a new period. Policies that compare usage use the new value from the next step
+on, and the record of changes lists it. Running tasks continue, and add to the usage as before.`,
 		Example: `  fairlead usage set physics/ann 120h
   fairlead usage reset physics`,
 	}

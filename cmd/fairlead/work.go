@@ -75,7 +75,7 @@ the machine, and renews its certificate automatically.
 Tasks that ask for GPUs find the numbers of their GPUs in CUDA_VISIBLE_DEVICES. If the agent is
 started with this variable, it offers only those GPUs.
 
-SIGTERM and Ctrl-C drain it: it takes no new tasks, waits for running ones for the time of
+SIGTERM and Ctrl-C drain the agent: it takes no new tasks, waits for running ones for the time of
 --drain, and returns the rest. A second signal ends it at once.`,
 		Example: `  fairlead work --cpus 8 --mem 32G
   fairlead work --server ./lab.sock --name n1 --cpus 4

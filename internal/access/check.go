@@ -64,11 +64,11 @@ func (r *Rules) Check(p *Principal, v Verb, o Object) error {
 func (p *Principal) checkLimits(v Verb, o *Object) error {
 	switch {
 	case !p.good(v, o):
-		return p.unfit(v, "is valid for "+strings.Join(p.Scopes, ", ")+" only")
+		return p.unfit(v, "is valid only for "+strings.Join(p.Scopes, ", "))
 	case o.Pool != "":
 		return p.CheckCredential(v, o.Pool)
 	case p.Pools != nil && !poolless[v]:
-		return p.unfit(v, "is valid in "+strings.Join(p.Pools, ", ")+" only")
+		return p.unfit(v, "is valid only in "+strings.Join(p.Pools, ", "))
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func (p *Principal) CheckScope(v Verb) error {
 	if p.good(v, &Object{}) {
 		return nil
 	}
-	return p.unfit(v, "is valid for "+strings.Join(p.Scopes, ", ")+" only")
+	return p.unfit(v, "is valid only for "+strings.Join(p.Scopes, ", "))
 }
 
 // CheckCredential refuses a verb in a pool that the credential does not cover, whoever presents it.
@@ -138,10 +138,10 @@ func (r *Rules) checkNode(p *Principal, v Verb, o Object) error {
 	case v == Run && o.Node == p.Name, v == Look:
 		return nil
 	case v == Run:
-		return &Refusal{Who: p.Name, Verb: v, Why: fmt.Sprintf("this certificate is not that of the node %.64q", o.Node),
-			Next: "join under its own name"}
+		return &Refusal{Who: p.Name, Verb: v, Why: fmt.Sprintf("this certificate does not belong to the node %.64q", o.Node),
+			Next: "join under the name in the certificate"}
 	}
-	return &Refusal{Who: p.Name, Verb: v, Why: "it is the certificate of a node", Next: "do it as a user"}
+	return &Refusal{Who: p.Name, Verb: v, Why: "this is the certificate of a node", Next: "do it as a user"}
 }
 
 // checkUser is [Rules.Check] for a user who is not an administrator.
@@ -154,31 +154,31 @@ func (r *Rules) checkUser(p *Principal, v Verb, o Object) error {
 		if p.Owns(o.Owner) {
 			return nil
 		}
-		return no("it would be "+o.Owner+"'s, and only administrators make tokens for others", "")
+		return no("the token would belong to "+o.Owner+", and only administrators make tokens for others", "")
 	case Submit:
 		if p.Owns(o.Owner) {
 			return nil
 		}
-		return no(fmt.Sprintf("for others, such as %s, administrators do", o.Owner), "")
+		return no(fmt.Sprintf("only administrators submit for others, such as %s", o.Owner), "")
 	case Output:
 		if p.Owns(o.Owner) {
 			return nil
 		}
-		return no("it belongs to "+o.Owner, "ask "+o.Owner)
+		return no("the job belongs to "+o.Owner, "ask "+o.Owner)
 	case Alter, Move:
 		if p.Owns(o.Owner) || r.operates(p, o.Pool) {
 			return nil
 		}
-		return no("it belongs to "+o.Owner, "ask "+o.Owner+" or an administrator")
+		return no("the job belongs to "+o.Owner, "ask "+o.Owner+" or an administrator")
 	case Pause, Boost:
 		if o.By != "" && o.By != p.Name {
-			return no("it is by "+o.By, "ask "+o.By+" or an administrator")
+			return no("it was set by "+o.By, "ask "+o.By+" or an administrator")
 		}
 		if v == Pause && r.operates(p, o.Pool) || v == Boost && r.operatesAbove(p, o.Pool) {
 			return nil
 		}
 		if r.operates(p, o.Pool) {
-			return no("you operate "+o.Pool+" itself, whose share is not yours to change",
+			return no("you operate "+o.Pool+"itself, but only operators of a pool above it may change its share",
 				"change pools below it, or ask an administrator")
 		}
 	}

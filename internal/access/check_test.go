@@ -114,15 +114,16 @@ func TestRefusalSaysWhatToDo(t *testing.T) {
 		on   Object
 		want string
 	}{
-		{bob, Submit, Object{Owner: "ann"}, "you (bob) may not submit jobs: for others, such as ann, administrators do; " +
+		{bob, Submit, Object{Owner: "ann"}, "you (bob) may not submit jobs: only administrators submit for " +
+			"others, such as ann; " +
 			"ask an administrator"},
 		{bob, Nodes, Object{}, "you (bob) may not change nodes; ask an administrator"},
-		{bob, Output, Object{Owner: "ann"}, "you (bob) may not read the output of the job: it belongs to ann; ask ann"},
-		{ann, Boost, Object{Pool: "physics"}, "you (ann) may not change shares: you operate physics itself, whose share " +
-			"is not yours to change; change pools below it"},
+		{bob, Output, Object{Owner: "ann"}, "you (bob) may not read the output of the job: the job belongs to ann; ask ann"},
+		{ann, Boost, Object{Pool: "physics"}, "you (ann) may not change shares: you operate physics itself, but only " +
+			"operators of a pool above it may change its share; change pools below it"},
 		{unknown, Look, Object{}, "you may not look at the cluster: the server does not know who you are; use the server's " +
 			"socket"},
-		{agent, Run, Object{Node: "n2"}, `you (n1) may not run an agent: this certificate is not that of the node "n2"`},
+		{agent, Run, Object{Node: "n2"}, `you (n1) may not run an agent: this certificate does not belong to the node "n2"`},
 	} {
 		if err := rules.Check(&c.who, c.what, c.on); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("got %v, want %q", err, c.want)

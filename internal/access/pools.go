@@ -124,14 +124,15 @@ func (r *Rules) CheckUse(p *Principal, u Use) error {
 	case u.Own:
 		return nil
 	case !said && u.Claimed:
-		return no("a rule of placement sends it there for its kind or requestor, and these give no rights",
-			"ask an administrator to open it with access.pools")
+		return no("a placement rule sends the job there because of its kind or requestor, which give no rights",
+			"ask an administrator to open the pool with access.pools")
 	case !said:
-		return no("no rule of placement sends you there, and access.pools does not open it", u.instead())
+		return no("no placement rule sends your jobs there, and access.pools does not open the pool", u.instead())
 	case u.Others && of != u.Pool:
-		return no("it is that of another user", "submit into "+named(of))
+		return no("the pool belongs to another user", "submit into "+named(of))
 	case !u.There && !u.Claimed && !r.Creates(u.Origin, u.Pool):
-		return no("there is no such pool, and jobs may not make it", "name one of fairlead shares, or ask an administrator")
+		return no("the pool does not exist, and jobs may not make it", "name a pool that fairlead shares lists, "+
+			"or ask an administrator")
 	}
 	return nil
 }
@@ -172,8 +173,8 @@ func (r *Rules) CheckPriority(p *Principal, path, name string, usual bool) error
 		return &Refusal{Who: p.Name, Verb: "use the priority " + Verb(name), Why: path + " has " + strings.Join(names, ", "),
 			Next: "use one of these"}
 	}
-	return &Refusal{Who: p.Name, Verb: "use the priority " + Verb(name), Why: "it goes before the usual one",
-		Next: "use a lower one, or ask an administrator to allow it with access.pools"}
+	return &Refusal{Who: p.Name, Verb: "use the priority " + Verb(name), Why: "it is higher than the usual priority",
+		Next: "use a lower priority, or ask an administrator to allow it with access.pools"}
 }
 
 // CheckQOS checks whether jobs of a principal may name a quality of service in a pool.

@@ -14,15 +14,15 @@ type Row struct {
 	User  string `json:"user,omitempty"`
 	Kind  string `json:"kind,omitempty"`
 
-	Jobs        int64   `json:"jobs" doc:"With a task that began, ran or ended"`
-	Succeeded   int64   `json:"succeeded" doc:"Tasks that ended so"`
+	Jobs        int64   `json:"jobs" doc:"Jobs with a task that began, ran or ended"`
+	Succeeded   int64   `json:"succeeded" doc:"Tasks that succeeded"`
 	Failed      int64   `json:"failed"`
 	Cancelled   int64   `json:"cancelled"`
-	UnitSeconds float64 `json:"unit_seconds" doc:"Time that tasks had, times the units they asked for"`
-	CPUSeconds  float64 `json:"cpu_seconds" doc:"Processor time that the tasks that ended had used"`
+	UnitSeconds float64 `json:"unit_seconds" doc:"Run time of tasks, times the units that they asked for"`
+	CPUSeconds  float64 `json:"cpu_seconds" doc:"Processor time of the tasks that ended"`
 
 	Started  int64   `json:"started" doc:"Tasks that started for the first time; those of jobs that waited for other jobs are left out"`
-	MeanWait float64 `json:"mean_wait_seconds" doc:"From when they might have started"`
+	MeanWait float64 `json:"mean_wait_seconds" doc:"From when the tasks could have started"`
 	P50Wait  float64 `json:"p50_wait_seconds" doc:"Median of waits"`
 	P95Wait  float64 `json:"p95_wait_seconds" doc:"95th percentile of waits"`
 	MaxWait  float64 `json:"max_wait_seconds"`

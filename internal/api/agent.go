@@ -11,7 +11,7 @@ import (
 // JoinRequest is sent by an agent that offers its machine, or by a worker that handles jobs of its kinds.
 type JoinRequest struct {
 	Capacity map[string]int64  `json:"capacity" doc:"Its resources, e.g. cpu: 4; a task takes one cpu unless its job asks for more"`
-	Kinds    []string          `json:"kinds,omitempty" doc:"Of a worker: the kinds of jobs without a command that it handles. Without kinds, the node is an agent, which runs commands"`
+	Kinds    []string          `json:"kinds,omitempty" doc:"For a worker: the kinds of jobs without a command that it handles. Without kinds, the node is an agent, which runs commands"`
 	Labels   map[string]string `json:"labels,omitempty" doc:"For constraints of jobs, e.g. arch=amd64"`
 	Version  string            `json:"version,omitempty"`
 	Host     string            `json:"host,omitempty"`
@@ -20,16 +20,16 @@ type JoinRequest struct {
 	Running []queue.Ref `json:"running,omitempty"`
 	// Since distinguishes attempts that have the same numbers, as after a restore of the database. A bridge reports the
 	// begin in the queueing system if that is later.
-	Since []time.Time `json:"running_since,omitempty" doc:"In the order of running: starts, or later begins of bridges"`
+	Since []time.Time `json:"running_since,omitempty" doc:"When each attempt of running started or, at a bridge, began"`
 	// Instance is a secret of the agent.
 	Instance string `json:"instance,omitempty" doc:"Secret, e.g. 128 random bits, with which the server recognizes the agent when it joins again. While the agent is alive, the server refuses others that join under its name without this secret"`
 	// Only bridges set Ledger and TakeOver. Only this ledger records the tasks that the bridge gave to the queueing
 	// system; a bridge with another ledger would submit them again.
-	Ledger   string `json:"ledger,omitempty" doc:"Of a bridge: identity of the ledger of its tasks; the server accepts no other ledger under the node's name"`
-	TakeOver bool   `json:"take_over,omitempty" doc:"Of a bridge: the ledger before this one is lost"`
-	Again    bool   `json:"again,omitempty" doc:"It has joined before: attempts that are not in running never reached it"`
+	Ledger   string `json:"ledger,omitempty" doc:"For a bridge: identity of the ledger of its tasks; the server accepts no other ledger under the node's name"`
+	TakeOver bool   `json:"take_over,omitempty" doc:"For a bridge: its previous ledger is lost"`
+	Again    bool   `json:"again,omitempty" doc:"The node has joined before; attempts not in running never reached it"`
 	// Only bridges set LeaseSeconds: how long they hold the tasks that they get.
-	LeaseSeconds float64 `json:"lease_seconds,omitempty" minimum:"0" maximum:"2592000" doc:"Of a bridge: duration of its first leases; at least ttl_seconds"`
+	LeaseSeconds float64 `json:"lease_seconds,omitempty" minimum:"0" maximum:"2592000" doc:"For a bridge: duration of its first leases; at least ttl_seconds"`
 	// Facts are what doctor checks about the machine.
 	Facts *Facts `json:"facts,omitempty"`
 }
@@ -49,7 +49,7 @@ type JoinResponse struct {
 type PollRequest struct {
 	Session string `json:"session"`
 	// Ack lists the attempts that the agent received by earlier polls and has begun.
-	Ack         []queue.Ref `json:"ack,omitempty" doc:"Attempts that it received; the server sends unacknowledged attempts again"`
+	Ack         []queue.Ref `json:"ack,omitempty" doc:"Attempts that the node received; the server sends unacknowledged attempts again"`
 	WaitSeconds float64     `json:"wait_seconds,omitempty" maximum:"60" doc:"How long to wait for work; the server may shorten it"`
 	// The agent repeats Facts at intervals.
 	Facts *Facts `json:"facts,omitempty"`
@@ -62,14 +62,14 @@ type PollResponse struct {
 	Logs      []LogRequest `json:"logs,omitempty"`
 	Sole      bool         `json:"sole,omitempty" doc:"As in the answer to join"`
 	Rejoin    bool         `json:"rejoin,omitempty" doc:"The session is over: join again"`
-	Displaced bool         `json:"displaced,omitempty" doc:"The agent counted as lost, and another agent has joined under its name: end"`
+	Displaced bool         `json:"displaced,omitempty" doc:"The agent counted as lost, and another agent has joined under its name: it must exit"`
 }
 
 // Lease is a task to run.
 type Lease struct {
 	queue.Ref
 	Number int       `json:"number" doc:"Number of the task in the array"`
-	Until  time.Time `json:"until" doc:"End of the lease by the clock of the server; agents should count ttl_seconds from the sending of the poll"`
+	Until  time.Time `json:"until" doc:"End of the lease by the server's clock; agents should count ttl_seconds from when they sent the poll"`
 	Since  time.Time `json:"since" doc:"When it started, by the clock of the database"`
 	User   string    `json:"user"`
 	Job    Spec      `json:"spec"`
@@ -91,13 +91,13 @@ type ReportRequest struct {
 	// Used has the resources that the attempts of Renew use. An agent leaves it out if it cannot measure.
 	Used []views.Used `json:"used,omitempty" doc:"In the order of renew: what the attempts use now; for display"`
 	// Release names returned attempts.
-	Release []queue.Ref `json:"release,omitempty" doc:"Their tasks wait again at once; they count as no attempt"`
+	Release []queue.Ref `json:"release,omitempty" doc:"These attempts do not count, and their tasks wait again at once"`
 	// LeaseSeconds is how long renewed leases last, if that is longer than usual.
-	LeaseSeconds float64 `json:"lease_seconds,omitempty" minimum:"0" maximum:"2592000" doc:"Of a bridge, whose tasks continue elsewhere while it is away: duration of renewed leases; at least ttl_seconds"`
-	Notes        []Note  `json:"notes,omitempty" doc:"Of a bridge: where its tasks are in another queueing system"`
+	LeaseSeconds float64 `json:"lease_seconds,omitempty" minimum:"0" maximum:"2592000" doc:"For a bridge, whose tasks continue elsewhere while it is away: duration of renewed leases; at least ttl_seconds"`
+	Notes        []Note  `json:"notes,omitempty" doc:"For a bridge: where its tasks are in another queueing system"`
 
-	Drain bool `json:"drain,omitempty" doc:"It takes no new tasks"`
-	Leave bool `json:"leave,omitempty" doc:"It is going away"`
+	Drain bool `json:"drain,omitempty" doc:"The node takes no new tasks"`
+	Leave bool `json:"leave,omitempty" doc:"The node is leaving"`
 }
 
 // Note says where a task is in another queueing system.
@@ -110,12 +110,12 @@ type Note struct {
 type Finished struct {
 	queue.Ref
 	State      string  `json:"state" enum:"succeeded,failed,cancelled"`
-	Final      bool    `json:"final,omitempty" doc:"It failed, and another attempt would fail, too"`
+	Final      bool    `json:"final,omitempty" doc:"The attempt failed, and another one would fail, too"`
 	ExitCode   int     `json:"exit_code,omitempty"`
 	Signal     string  `json:"signal,omitempty"`
 	Cause      string  `json:"cause,omitempty" doc:"Reason, as text"`
 	Refused    string  `json:"refused,omitempty" enum:"machine,user,job" doc:"The attempt could not begin on this machine: machine (no task can begin there), user (no task of this user) or job (something that the job names is missing there). This does not count as an attempt, and the task goes to other machines"`
-	NotFound   bool    `json:"not_found,omitempty" doc:"A name in the job is missing, the directories above it are there"`
+	NotFound   bool    `json:"not_found,omitempty" doc:"A path in the job does not exist, but the directories above it do"`
 	CPUSeconds float64 `json:"cpu_seconds,omitempty"`
 	MaxRSS     int64   `json:"max_rss_bytes,omitempty"`
 	// EndedAgo is a duration instead of a time, so that the reporter's clock may be wrong. It reaches back to the last
@@ -125,14 +125,14 @@ type Finished struct {
 	EndedAgo float64   `json:"ended_seconds_ago,omitempty" minimum:"0" doc:"How long ago it ended; left out: now"`
 	// Began and Ended are by the clock of the queueing system. A time outside the lease counts as the nearer end of the
 	// lease.
-	Began *time.Time `json:"began,omitempty" doc:"Of a bridge: when it began in the queueing system; it is charged from then on"`
-	Ended *time.Time `json:"ended,omitempty" doc:"Of a bridge: when it ended there"`
+	Began *time.Time `json:"began,omitempty" doc:"For a bridge: when the task began in the queueing system; it is charged from then on"`
+	Ended *time.Time `json:"ended,omitempty" doc:"For a bridge: when the task ended there"`
 }
 
 // ReportResponse answers in the order of the request.
 type ReportResponse struct {
-	Finished []*Error `json:"finished,omitempty" doc:"Codes but stale_attempt, not_found, invalid: report it again later"`
-	Renew    []*Error `json:"renew,omitempty" doc:"The worker no longer has an attempt with the code stale_attempt: end it"`
+	Finished []*Error `json:"finished,omitempty" doc:"Codes except stale_attempt, not_found, invalid: report again later"`
+	Renew    []*Error `json:"renew,omitempty" doc:"The code stale_attempt says that the worker has lost the attempt and must end it"`
 	Rejoin   bool     `json:"rejoin,omitempty"`
 }
 

@@ -10,10 +10,10 @@ import (
 // BoostRequest asks for more weight, or less, for a time.
 type BoostRequest struct {
 	Pool         string    `json:"pool" doc:"Path of a pool, or a user for the user's pool"`
-	Factor       float64   `json:"factor" doc:"Factor for its weight" minimum:"0.001" maximum:"1000"`
-	ForSeconds   float64   `json:"for_seconds,omitempty" minimum:"0" doc:"How long it lasts"`
+	Factor       float64   `json:"factor" doc:"Factor for the weight of the pool" minimum:"0.001" maximum:"1000"`
+	ForSeconds   float64   `json:"for_seconds,omitempty" minimum:"0" doc:"How long the boost lasts"`
 	Until        time.Time `json:"until,omitzero" doc:"End, instead of for_seconds"`
-	UsageSeconds float64   `json:"usage_seconds,omitempty" minimum:"0" doc:"The boost ends when the pool has received this number of slot-seconds since its begin"`
+	UsageSeconds float64   `json:"usage_seconds,omitempty" minimum:"0" doc:"The boost ends when the pool has received this number of slot-seconds since the boost began"`
 	Reason       string    `json:"reason,omitempty"`
 	DryRun       bool      `json:"dry_run,omitempty" doc:"Report what would change; change nothing"`
 }

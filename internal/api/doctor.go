@@ -47,7 +47,7 @@ type Facts struct {
 	At        time.Time `json:"at" doc:"Time by the clock of the agent"`
 	Runs      string    `json:"runs,omitempty" enum:"users,own,any" doc:"users: each job as its user; own: only the jobs of its own user; any: all jobs, as its own user"`
 	User      string    `json:"user,omitempty" doc:"User of the agent"`
-	AllowRoot bool      `json:"allow_root,omitempty" doc:"It runs the jobs of root, too"`
+	AllowRoot bool      `json:"allow_root,omitempty" doc:"The agent also runs jobs of root"`
 	Dir       string    `json:"dir,omitempty" doc:"Directory for output and scripts"`
 	Problem   string    `json:"problem,omitempty" doc:"Why the agent cannot write there"`
 	FreeBytes int64     `json:"free_bytes,omitempty" doc:"Free space there"`

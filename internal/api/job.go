@@ -29,7 +29,7 @@ type Spec struct {
 	Dir            string            `json:"dir,omitempty" doc:"Working directory"`
 	Output         string            `json:"output,omitempty" doc:"File for the output; default: a log kept by the agent"`
 	Error          string            `json:"error,omitempty" doc:"File for the error output; default: with the output"`
-	Request        map[string]int64  `json:"request,omitempty" doc:"Resources per task; one that does not name the unit of shares takes one of it"`
+	Request        map[string]int64  `json:"request,omitempty" doc:"Resources per task; a task that does not name the unit of shares takes one unit"`
 	Reservation    string            `json:"reservation,omitempty" doc:"Name of the reservation in which it runs"`
 	Constraint     string            `json:"constraint,omitempty" doc:"Constraint on labels of the node" example:"arch=amd64 & rack!=b"`
 	Licenses       map[string]int64  `json:"licenses,omitempty" doc:"Licenses that each task holds while it runs"`
@@ -44,7 +44,7 @@ type Spec struct {
 	Spread         bool              `json:"spread,omitempty" doc:"Each task of the gang on a node of its own"`
 	After          []After           `json:"after,omitempty" doc:"Jobs that have to end first"`
 	Key            string            `json:"key,omitempty" doc:"Idempotency key: a repeated submission returns the first job"`
-	KeyUntilEnd    bool              `json:"key_until_end,omitempty" doc:"The key counts only until its job ends; then a new job may use it"`
+	KeyUntilEnd    bool              `json:"key_until_end,omitempty" doc:"The key is valid only until its job ends; then a new job may use it"`
 	Held           bool              `json:"held,omitempty" doc:"Wait until released"`
 }
 
@@ -85,13 +85,13 @@ type Job struct {
 	State     string     `json:"state"`
 	Tasks     int        `json:"tasks"`
 	Waiting   int        `json:"waiting"`
-	Running   int        `json:"running" doc:"Tasks that run, or are queued"`
+	Running   int        `json:"running" doc:"Tasks that run, or wait in another queueing system"`
 	Queued    int        `json:"queued,omitempty" doc:"Of these: tasks that wait in another queueing system"`
 	Succeeded int        `json:"succeeded"`
 	Failed    int        `json:"failed"`
 	Cancelled int        `json:"cancelled"`
 	Pending   int        `json:"pending,omitempty" doc:"Jobs in after that have not ended"`
-	Cancel    bool       `json:"cancel,omitempty" doc:"It was canceled; while it runs, its tasks are being stopped"`
+	Cancel    bool       `json:"cancel,omitempty" doc:"The job was canceled; while it runs, its tasks are being stopped"`
 	HeldBy    string     `json:"held_by,omitempty" doc:"Who holds it, if that is known"`
 	HeldWhy   string     `json:"held_why,omitempty" doc:"Reason of the hold, as text"`
 	Submitted time.Time  `json:"submitted"`
@@ -101,7 +101,7 @@ type Job struct {
 	Cause   string         `json:"cause,omitempty"`
 	Rank    int64          `json:"rank,omitempty" doc:"Place of its next task in the order of starts, from 1"`
 	Reason  *Reason        `json:"reason,omitempty" doc:"Why it waits"`
-	Points  *why.Number    `json:"points,omitempty" doc:"Its priority under the policy multifactor: the sum of the terms, nice subtracted"`
+	Points  *why.Number    `json:"points,omitempty" doc:"Its priority under the policy multifactor: the sum of the terms, minus nice"`
 	Terms   []priorityTerm `json:"terms,omitempty" doc:"Terms of its priority, in the order of the formula"`
 	Bridged []why.Bridged  `json:"bridged,omitempty" doc:"Places of its tasks in another queueing system, if a bridge has them; in lists only of the first ten"`
 }
@@ -113,7 +113,7 @@ type Attempts struct {
 	// Used is measured by agents with each renewal of a lease, some seconds apart.
 	Used      *views.Used `json:"used,omitempty" doc:"What its running tasks use, as reported to this server"`
 	StartBy   *time.Time  `json:"start_by,omitempty" doc:"Latest start of its next task, if no new job goes ahead"`
-	StartKept bool        `json:"start_kept,omitempty" doc:"Room is kept for it from then on"`
+	StartKept bool        `json:"start_kept,omitempty" doc:"Room is kept for the task from start_by on"`
 	// StartPredicted means that StartBy rests on predicted run times of tasks without a time limit.
 	StartPredicted bool `json:"start_predicted,omitempty" doc:"start_by is predicted: the likely start, not the latest"`
 	// LastEnd needs ends=true.
@@ -151,7 +151,7 @@ type Task struct {
 	Node       string     `json:"node"`
 	Begin      *time.Time `json:"begin,omitempty"`
 	Started    time.Time  `json:"started,omitzero"`
-	Queued     bool       `json:"queued,omitempty" doc:"It waits in another queueing system, or ended before it began"`
+	Queued     bool       `json:"queued,omitempty" doc:"Waiting in another queueing system, or ended before it began"`
 	Ended      *time.Time `json:"ended,omitempty"`
 	ExitCode   int        `json:"exit_code"`
 	Signal     string     `json:"signal,omitempty"`
@@ -168,9 +168,9 @@ func (s *Spec) CheckArgs() error {
 	case !s.hasArgs():
 		return nil
 	case len(s.Payload) > 0:
-		return fmt.Errorf("args: a job has either arguments or a payload: %w", queue.ErrInvalid)
+		return fmt.Errorf("args: a job has either arguments or a payload, not both: %w", queue.ErrInvalid)
 	case len(s.Argv) > 0:
-		return fmt.Errorf("args: they are for the handler of a kind, and this job runs a command; leave out argv: %w", queue.ErrInvalid)
+		return fmt.Errorf("args: only handlers take arguments, and this job runs a command; leave out argv: %w", queue.ErrInvalid)
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ type SubmitRequest struct {
 	Jobs   []Spec `json:"jobs" minItems:"1" maxItems:"10000"`
 	DryRun bool   `json:"dry_run,omitempty" doc:"Show the effects; change nothing"`
 	// Estimate requests an estimate of the start, if there is only one job.
-	Estimate bool `json:"estimate,omitempty" doc:"Add an estimate of the start, for one job only; it may take 200 ms. A dry run always adds it"`
+	Estimate bool `json:"estimate,omitempty" doc:"Add an estimate of the start, for one job only; the estimate may take 200 ms. A dry run always adds it"`
 	// Unsatisfiable accepts jobs that no known node could ever run.
 	Unsatisfiable bool `json:"allow_unsatisfiable,omitempty" doc:"Accept jobs that no known node could ever run"`
 }
@@ -31,7 +31,7 @@ type SubmitResponse struct {
 // Submitted is the result for one submitted job.
 type Submitted struct {
 	ID       int64  `json:"id,omitempty"`
-	Existing bool   `json:"existing,omitempty" doc:"It was submitted before, under the same key"`
+	Existing bool   `json:"existing,omitempty" doc:"The job was submitted before, under the same key"`
 	Error    *Error `json:"error,omitempty"`
 	Pool     string `json:"pool,omitempty"`
 	User     string `json:"user,omitempty"`
@@ -176,8 +176,8 @@ type Limits struct {
 // DrainRequest drains or resumes a node.
 type DrainRequest struct {
 	Drain       bool   `json:"drain"`
-	Maintenance bool   `json:"maintenance,omitempty" doc:"It is drained because somebody works on it"`
-	Forget      bool   `json:"forget,omitempty" doc:"Remove the node, with its drain and the ledger identity of a bridge. It has to be down and to have no tasks"`
+	Maintenance bool   `json:"maintenance,omitempty" doc:"The node is drained because somebody works on it"`
+	Forget      bool   `json:"forget,omitempty" doc:"Remove the node, with its drain and the ledger identity of a bridge. The node has to be down and to have no tasks"`
 	Reason      string `json:"reason,omitempty"`
 }
 
@@ -230,7 +230,7 @@ type LogChunk struct {
 	Size   int64  `json:"size" doc:"Size of the whole output so far"`
 	// Ended says that the attempt is over: no more output will come.
 	Ended bool   `json:"ended"`
-	Later string `json:"later,omitempty" doc:"Why there is none yet: of a task in another queueing system it comes with the end"`
+	Later string `json:"later,omitempty" doc:"Why there is no output yet: another queueing system returns the output when the task ends"`
 }
 
 // ServerStatus is what the server says about itself.
@@ -283,7 +283,7 @@ type Actor struct {
 	Admin bool   `json:"admin"`
 	By    string `json:"by" doc:"How the user was identified: socket, session, or unknown"`
 	// OnlyLooks says that this is a session of an administrator that changes nothing.
-	OnlyLooks bool `json:"only_looks,omitempty" doc:"It is a read-only session of an administrator"`
+	OnlyLooks bool `json:"only_looks,omitempty" doc:"This is a read-only session of an administrator"`
 	// AdminUntil is when the session of an administrator becomes read-only.
 	AdminUntil *time.Time `json:"admin_until,omitempty" doc:"From then on the session is read-only"`
 }

@@ -9,7 +9,7 @@ import (
 // PauseRequest asks to keep the waiting tasks of a pool from starting.
 type PauseRequest struct {
 	Pool       string    `json:"pool" doc:"Path of a pool, or a user for the user's pool"`
-	ForSeconds float64   `json:"for_seconds,omitempty" minimum:"0" doc:"How long it lasts; without for_seconds and until, it lasts until it is resumed"`
+	ForSeconds float64   `json:"for_seconds,omitempty" minimum:"0" doc:"How long the pause lasts; without for_seconds and until: until somebody resumes the pool"`
 	Until      time.Time `json:"until,omitzero" doc:"End, instead of for_seconds"`
 	Reason     string    `json:"reason,omitempty"`
 }

@@ -36,7 +36,7 @@ type ConfigDifference struct {
 	Path  string `json:"path" doc:"e.g. pools.physics.weight"`
 	Old   string `json:"old,omitempty" doc:"Old value; missing: there was none"`
 	New   string `json:"new,omitempty" doc:"New value; missing: there is none"`
-	Later bool   `json:"later,omitempty" doc:"It takes effect at the next start of the server"`
+	Later bool   `json:"later,omitempty" doc:"The change takes effect when the server restarts"`
 }
 
 // ConfigPlan says what a configuration would change if it were applied now.
@@ -60,8 +60,8 @@ type ConfigPlan struct {
 type PoolPlan struct {
 	Path          string  `json:"pool" doc:"Empty: the root"`
 	Depth         int     `json:"depth"`
-	New           bool    `json:"new,omitempty" doc:"The current configuration does not name it"`
-	Gone          bool    `json:"gone,omitempty" doc:"The new one does not name it any more"`
+	New           bool    `json:"new,omitempty" doc:"The current configuration does not name the pool"`
+	Gone          bool    `json:"gone,omitempty" doc:"The new configuration no longer names the pool"`
 	WeightBefore  float64 `json:"weight_before"`
 	WeightAfter   float64 `json:"weight_after"`
 	ShareBefore   float64 `json:"share_before"`
@@ -80,7 +80,7 @@ type PlanReplay struct {
 	Tasks             int          `json:"tasks"`
 	Units             int          `json:"units" doc:"Units of the cluster now"`
 	Unit              string       `json:"unit"`
-	Guessed           int          `json:"guessed,omitempty" doc:"Tasks that have not ended: their run times are taken from others"`
+	Guessed           int          `json:"guessed,omitempty" doc:"Tasks that have not ended, with run times of other tasks"`
 	LeftOut           int          `json:"left_out,omitempty" doc:"Tasks that ask for too much, or whose run time is unknown"`
 	Cut               bool         `json:"cut,omitempty" doc:"There were too many tasks: only the latest are included"`
 	NeverBefore       int          `json:"never_before,omitempty" doc:"Tasks that would never start; they count in no pool"`
@@ -113,7 +113,7 @@ type ApplyRequest struct {
 // RollbackRequest applies an earlier version of the file.
 type RollbackRequest struct {
 	To     int    `json:"to,omitempty" minimum:"0" doc:"Number of a version; default: the previous one"`
-	Plan   string `json:"plan,omitempty" doc:"Plan that was made of that version; the rollback is refused if anything has changed since the plan"`
+	Plan   string `json:"plan,omitempty" doc:"Plan that was made for that version; the rollback is refused if anything has changed since the plan"`
 	Reason string `json:"reason,omitempty"`
 	DryRun bool   `json:"dry_run,omitempty" doc:"Report what would change, and the version's number; change nothing"`
 }

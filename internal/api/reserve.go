@@ -16,13 +16,13 @@ type ReserveRequest struct {
 	// Request has the amounts that each chosen node must have.
 	Request     queue.Amounts `json:"request,omitempty" doc:"Minimum resources of each chosen node"`
 	Constraint  string        `json:"constraint,omitempty" doc:"Constraint on the labels of the chosen nodes"`
-	From        time.Time     `json:"from,omitzero" doc:"When it begins"`
-	Seconds     float64       `json:"duration_seconds,omitempty" minimum:"0" doc:"How long it lasts"`
+	From        time.Time     `json:"from,omitzero" doc:"When the reservation begins"`
+	Seconds     float64       `json:"duration_seconds,omitempty" minimum:"0" doc:"How long the reservation lasts"`
 	Maintenance bool          `json:"maintenance,omitempty" doc:"No job may use the nodes"`
 	Pools       []string      `json:"pools,omitempty" doc:"Pools whose jobs may use the nodes, with the pools below"`
 	Users       []string      `json:"users,omitempty" doc:"Users whose jobs may use the nodes"`
 	Reason      string        `json:"reason,omitempty"`
-	Force       bool          `json:"force,omitempty" doc:"Reserve even if running tasks may outlast its beginning"`
+	Force       bool          `json:"force,omitempty" doc:"Reserve even if tasks may still run at the beginning"`
 	DryRun      bool          `json:"dry_run,omitempty" doc:"Show the nodes, the tasks that may still run then, and the waiting jobs that would start later; change nothing"`
 }
 

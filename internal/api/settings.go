@@ -18,7 +18,7 @@ type ConfigValue struct {
 	Version int    `json:"version"`
 	Path    string `json:"path"`
 	Value   string `json:"value" doc:"Value as written in the file"`
-	Set     bool   `json:"set" doc:"It was set while the server runs, and overrides the file"`
+	Set     bool   `json:"set" doc:"The value was set while the server runs, and overrides the file"`
 }
 
 // SettingsRequest changes settings, all or none.

@@ -14,10 +14,10 @@ type SignInRequest struct {
 // SignInResponse has an address that opens the dashboard once as the user who asked.
 type SignInResponse struct {
 	Version int       `json:"version"`
-	Address string    `json:"address" doc:"Address that a browser opens once; it then has a session"`
+	Address string    `json:"address" doc:"Address that a browser opens once; the browser then has a session"`
 	Until   time.Time `json:"until" doc:"The address works until then"`
 	// OnlyLooks is true for an administrator who did not ask for a session that changes things.
-	OnlyLooks bool `json:"only_looks,omitempty" doc:"It is a read-only session of an administrator"`
+	OnlyLooks bool `json:"only_looks,omitempty" doc:"This is a read-only session of an administrator"`
 }
 
 // SignOutResponse says how many sessions ended.

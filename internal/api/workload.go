@@ -18,7 +18,7 @@ type Workload struct {
 	Users   []string      `json:"users"`
 	Pools   []string      `json:"pools"`
 	Jobs    []WorkloadJob `json:"jobs" doc:"In order of submission"`
-	Guessed int           `json:"guessed,omitempty" doc:"Tasks that have not ended: their run times are taken from others"`
+	Guessed int           `json:"guessed,omitempty" doc:"Tasks that have not ended, with run times of other tasks"`
 	LeftOut int           `json:"left_out,omitempty" doc:"Tasks that ask for too much, or whose run time is unknown"`
 	Cut     bool          `json:"cut,omitempty" doc:"There were too many tasks: only the latest are included"`
 }
@@ -28,12 +28,12 @@ type WorkloadJob struct {
 	Job      int64 `json:"job"`
 	Submit   int64 `json:"submit" doc:"Since the beginning"`
 	Run      int64 `json:"run"`
-	Estimate int64 `json:"estimate" doc:"Its time limit, or a year if it has none"`
+	Estimate int64 `json:"estimate" doc:"The job's time limit, or a year if it has none"`
 	Units    int32 `json:"units"`
 	User     int32 `json:"user" doc:"Index in users"`
 	Pool     int32 `json:"pool" doc:"Index in pools"`
-	NoLimit  bool  `json:"no_limit,omitempty" doc:"It has no time limit"`
-	Running  bool  `json:"running,omitempty" doc:"It ran when the window began"`
+	NoLimit  bool  `json:"no_limit,omitempty" doc:"The job has no time limit"`
+	Running  bool  `json:"running,omitempty" doc:"The job ran when the window began"`
 }
 
 // Past returns the last seconds of the server as a workload.

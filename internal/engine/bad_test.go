@@ -29,7 +29,7 @@ func TestBadJobs(t *testing.T) {
 		{with(func(j *fairlead.Job) { j.Array = "0-999999999999" }), "array"},
 		{with(func(j *fairlead.Job) { j.Array = "1-1000001" }), "array"},
 		{with(func(j *fairlead.Job) { j.Array = "0-9%-1" }), "array"},
-		{with(func(j *fairlead.Job) { j.Payload = make([]byte, 10<<20) }), "payload: has 10485760 bytes, at most 262144"},
+		{with(func(j *fairlead.Job) { j.Payload = make([]byte, 10<<20) }), "payload: has 10485760 bytes, but the maximum"},
 		{with(func(j *fairlead.Job) { j.Name = "\xff\xfe" }), "name: is not valid UTF-8"},
 		{with(func(j *fairlead.Job) { j.Name = "\x1b[2J" }), "name: holds a control character"},
 		{with(func(j *fairlead.Job) { j.Name = "abc\u202etxt" }), "name: holds a control character"},

@@ -166,7 +166,7 @@ func TestLostFileSystem(t *testing.T) {
 				t.Errorf("%d of 90 jobs failed because of %d broken nodes", failed, broken)
 			}
 			for n := range broken {
-				if why := s.drained(fmt.Sprint("bad", n)); !strings.Contains(why, "of 3 users; the last: no such directory: /shared") {
+				if why := s.drained(fmt.Sprint("bad", n)); !strings.Contains(why, "of 3 users; the last error: no such directory: /shared") {
 					t.Errorf("bad%d is drained: %q", n, why)
 				}
 			}
@@ -182,7 +182,7 @@ func TestOnlyNodeLosesItsFileSystem(t *testing.T) {
 			user := fmt.Sprint("user", n)
 			s.submit(user, func(j *fairlead.Job) { j.Name = fmt.Sprintf("lost /shared/%s", user) })
 		}
-		if why := s.drained("n1"); !strings.Contains(why, "of 3 users; the last: no such directory: /shared") {
+		if why := s.drained("n1"); !strings.Contains(why, "of 3 users; the last error: no such directory: /shared") {
 			t.Errorf("the node is drained: %q", why)
 		}
 		if _, waiting := s.Running(); waiting != 37 {

@@ -25,7 +25,7 @@ func (b *Books) SetUsed(
 ) (before map[string]float64, err error) {
 	charger, ok := b.Store.(queue.Charger)
 	if !ok {
-		return nil, queue.Invalidf("pool", "the store cannot set what pools have received")
+		return nil, queue.Invalidf("pool", "the store cannot set the usage of pools")
 	}
 	if !(used >= 0 && used <= maxUsed) {
 		return nil, queue.Invalidf("used", "must be from 0 to %g slot-seconds, got %v", maxUsed, used)
@@ -40,7 +40,7 @@ func (b *Books) SetUsed(
 	defer unlock()
 	leaves, err := read2(b.base, func(s *State) ([]string, error) { return leavesOf(s.Core, &s.Shares, pool) })
 	if err == nil && used > 0 && len(leaves) != 1 {
-		err = queue.Invalidf("pool", "%s has %d pools below it; name one of them, or set 0 to forget what all of them received", pool, len(leaves))
+		err = queue.Invalidf("pool", "%s has %d pools below it; name one of them, or set 0 to clear the usage of all of them", pool, len(leaves))
 	}
 	if err != nil {
 		return nil, err

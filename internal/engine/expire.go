@@ -113,6 +113,6 @@ func (e *expirer) recountNow(s *State, now time.Time) {
 	was := len(last.Wrong)
 	*last = s.recount(now)
 	if n := len(last.Wrong); n > 0 && n != was {
-		e.Log.Error("sums differ from a recount of the running and waiting tasks; a restart of the server recounts", "sums", n, "first", last.Wrong[0].String())
+		e.Log.Error("sums differ from a recount of the running and waiting tasks; restart the server to correct them", "sums", n, "first", last.Wrong[0].String())
 	}
 }

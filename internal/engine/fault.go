@@ -93,7 +93,7 @@ func (f faults) silent(r *liveRun, now time.Time) {
 	x := f.of(r.Holder, now)
 	x.Tasks++
 	x.silences++
-	x.Last = "its lease ended, and no report said that it had begun"
+	x.Last = "its lease ended without a report that it had begun"
 	x.refused.add(r.Ref.JobID)
 	x.blame(r.Header.User)
 }
@@ -175,7 +175,7 @@ func (x *fault) text() string {
 	if row.Users == 1 {
 		of = "one user"
 	}
-	return fmt.Sprintf("it could not begin the last %d tasks, of %s; the last: %s", x.Tasks, of, x.Last)
+	return fmt.Sprintf("it could not begin the last %d tasks, of %s; the last error: %s", x.Tasks, of, x.Last)
 }
 
 func (x *fault) row() Fault {

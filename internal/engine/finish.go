@@ -85,7 +85,7 @@ func endRefused(o *queue.Outcome, node string, before int) {
 		return
 	}
 	if o.Final = true; before > 0 {
-		o.Cause = fmt.Sprintf("none of its %d nodes could begin it; the last, %s: %s", before+1, node, o.Cause)
+		o.Cause = fmt.Sprintf("none of its %d nodes could begin it; the last failure, on %s: %s", before+1, node, o.Cause)
 	}
 }
 
@@ -100,7 +100,7 @@ func (f *finisher) refusedJobs(ctx context.Context, results []queue.Result) (map
 	slices.Sort(ids)
 	jobs, err := f.Store.Jobs(ctx, queue.Query{IDs: slices.Compact(ids)})
 	if err != nil {
-		return nil, fmt.Errorf("read the jobs that could not be begun: %w", err)
+		return nil, fmt.Errorf("read the jobs that nodes could not begin: %w", err)
 	}
 	byID := map[int64]*queue.Job{}
 	for _, j := range jobs {
@@ -370,6 +370,6 @@ func (m *Member) held(ctx context.Context, refs []queue.Ref) (own []queue.Ref, p
 			own, places = append(own, ref), append(places, i)
 		}
 	}
-	m.finisher.Log.Warn("a worker reported attempts that another one holds", "node", m.name, "attempts", len(refs)-len(own), "of", len(refs))
+	m.finisher.Log.Warn("a worker reported attempts that another worker holds", "node", m.name, "attempts", len(refs)-len(own), "of", len(refs))
 	return own, places, errs, nil
 }

@@ -54,7 +54,7 @@ var (
 )
 
 // errShutdown ends handlers that outlive the grace period. To a handler it is a lost lease; the task is released.
-var errShutdown = fmt.Errorf("%w: the worker ends", ErrLeaseLost)
+var errShutdown = fmt.Errorf("%w: the worker is shutting down", ErrLeaseLost)
 
 // WorkOptions describe a worker of this process.
 type WorkOptions struct {
@@ -215,7 +215,7 @@ func (w *handlerWorker) giveBack(ctx context.Context, leases []*queue.Lease) {
 	ctx, end := outlasting(ctx, lastWords)
 	defer end()
 	if err := w.member.finisher.releaser.release(ctx, refs); err != nil {
-		w.log.Warn("tasks could not be given back; they wait for the end of their leases", "error", err)
+		w.log.Warn("tasks could not be returned; they wait until their leases end", "error", err)
 	}
 }
 
@@ -389,7 +389,7 @@ func (w *handlerWorker) renew(ctx context.Context) {
 	errs, err := w.member.Renew(ctx, refs)
 	if err != nil {
 		if ctx.Err() == nil {
-			w.log.Warn("the leases of the tasks that run could not be renewed", "tasks", len(refs), "error", err)
+			w.log.Warn("the leases of the running tasks could not be renewed", "tasks", len(refs), "error", err)
 		}
 		return
 	}

@@ -148,7 +148,7 @@ func (l *leaser) sayQueued(ctx context.Context, c *choice, grants []queue.Grant)
 		}
 	}
 	if err != nil {
-		l.Log.Warn("that tasks wait in a queueing system could not be written down; they are given back", "tasks", len(all), "error", err)
+		l.Log.Warn("could not record that tasks wait in a queueing system; they are returned", "tasks", len(all), "error", err)
 	}
 	return err
 }
@@ -302,7 +302,7 @@ func (r *releaser) giveBack(ctx context.Context, refs []queue.Ref) {
 		ctx, end := outlasting(ctx, lastWords)
 		defer end()
 		if err := r.release(ctx, refs); err != nil {
-			r.Log.Warn("tasks could not be given back; they wait for the end of their leases", "error", err)
+			r.Log.Warn("tasks could not be returned; they wait until their leases end", "error", err)
 		}
 	})
 }

@@ -63,7 +63,7 @@ func (k *levelKeeper) keep(ctx context.Context, end bool) {
 	})
 	if text != "" {
 		if err := keeper.Set(ctx, levelsSetting, text); err != nil {
-			k.Log.Debug("the levels of pools could not be kept", "error", err)
+			k.Log.Debug("could not store the levels of pools", "error", err)
 			return
 		}
 	}
@@ -105,7 +105,7 @@ func (b *base) readLevels(ctx context.Context) ([]sched.Known, error) {
 	}
 	var kept keptLevels
 	if err := json.Unmarshal([]byte(all[levelsSetting]), &kept); err != nil {
-		b.Log.Warn("the levels of pools that were kept cannot be read: all begin level", "error", err)
+		b.Log.Warn("the stored levels of pools cannot be read: all pools begin at the same level", "error", err)
 		return nil, nil
 	}
 	known := make([]sched.Known, len(kept.Pools))

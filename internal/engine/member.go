@@ -238,7 +238,7 @@ func (m *Member) Progress(ctx context.Context, all []queue.Progress) error {
 	}
 	errs, err := l.Store.Progress(context.WithoutCancel(ctx), news)
 	if err != nil {
-		return fmt.Errorf("note what began: %w", err)
+		return fmt.Errorf("record the attempts that began: %w", err)
 	}
 	now := time.Now()
 	return update1(l.base, func(s *State) error {
@@ -262,7 +262,7 @@ func (b *base) renew(ctx context.Context, refs []queue.Ref, ttl time.Duration) (
 	defer end()
 	errs, err := b.Store.Renew(short, refs, ttl)
 	if err != nil && short.Err() != nil && ctx.Err() == nil {
-		err = fmt.Errorf("leases are not renewed within %v: %w", b.Options.LeaseTTL/renewPart, queue.ErrUnavailable)
+		err = fmt.Errorf("leases were not renewed within %v: %w", b.Options.LeaseTTL/renewPart, queue.ErrUnavailable)
 	}
 	return errs, b.excuse(err)
 }

@@ -20,11 +20,11 @@ func CheckNode(name string) error {
 	case len(name) > queue.MaxName:
 		return queue.Invalidf("node", "the name %.20q… of a node is longer than %d bytes", name, queue.MaxName)
 	case name == "." || name == "..":
-		return queue.Invalidf("node", "%q is not a name for a node", name)
+		return queue.Invalidf("node", "%q is not a valid node name", name)
 	}
 	for _, r := range name {
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-@+=:", r) {
-			return queue.Invalidf("node", "%.60q is not a name for a node: it holds %q; letters, digits and . _ - @ + = : are allowed", name, r)
+			return queue.Invalidf("node", "%.60q is not a valid node name: it contains %q; letters, digits and . _ - @ + = : are allowed", name, r)
 		}
 	}
 	return nil

@@ -19,7 +19,7 @@ type Overrides struct {
 // checkOverride checks the end and the reason of a new override.
 func checkOverride(until time.Time, reason string, now time.Time) error {
 	if !until.IsZero() && !until.After(now) {
-		return queue.Invalidf("until", "%s is over already", instant.Text(until))
+		return queue.Invalidf("until", "%s has already ended", instant.Text(until))
 	}
 	return queue.CheckText("reason", reason, queue.MaxName)
 }

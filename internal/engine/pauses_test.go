@@ -131,7 +131,7 @@ func TestPauseRefused(t *testing.T) {
 		pause engine.Pause
 		says  string
 	}{
-		"over":     {engine.Pause{Pool: "a", Until: time.Now().Add(-time.Hour)}, "is over already"},
+		"over":     {engine.Pause{Pool: "a", Until: time.Now().Add(-time.Hour)}, "has already ended"},
 		"unknown":  {engine.Pause{Pool: "nobody"}, "nobody"},
 		"the root": {engine.Pause{}, "fairlead drain NODE"},
 		"long":     {engine.Pause{Pool: "a", Reason: strings.Repeat("x", 1000)}, "reason"},

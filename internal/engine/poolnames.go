@@ -69,7 +69,7 @@ func (b *base) reportNames(ctx context.Context) error {
 		if i == maxNames {
 			break
 		}
-		b.Log.Warn("the configuration has an old name of a user's pool; give it the new one", "pool", n.Pool, "user", n.User, "new", n.Own)
+		b.Log.Warn("the configuration has an old name of a user's pool; change it to the new name", "pool", n.Pool, "user", n.User, "new", n.Own)
 	}
 	r := read(b, func(s *State) *poolnames.Report { return s.names }) // only this function changes it
 	if r == nil || r.Reported {
@@ -80,7 +80,7 @@ func (b *base) reportNames(ctx context.Context) error {
 		if i == maxNames {
 			break
 		}
-		b.Log.Warn("several users shared a pool; their waiting jobs are in pools of their own now, the usage stays", "pool", p.Pool, "users", p.Users)
+		b.Log.Warn("several users shared a pool; their waiting jobs are now in pools of their own, and the usage stays", "pool", p.Pool, "users", p.Users)
 	}
 	r.Reported = true
 	text, err := r.Text()

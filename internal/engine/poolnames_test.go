@@ -136,7 +136,7 @@ func TestRenamesAreTold(t *testing.T) {
 			return log.String()
 		}
 		first, second := said(), said()
-		for _, want := range []string{"several users shared a pool", `pool=a_b users="[a b a/b]"`, `old name of a user's pool; give it the new one" pool="a=b" user="a=b" new="a=3Db"`} {
+		for _, want := range []string{"several users shared a pool", `pool=a_b users="[a b a/b]"`, `old name of a user's pool; change it to the new name" pool="a=b" user="a=b" new="a=3Db"`} {
 			if !strings.Contains(first, want) {
 				t.Errorf("the log lacks %s:\n%s", want, first)
 			}

@@ -226,7 +226,8 @@ func TestRefusedEverywhere(t *testing.T) {
 		}
 		many := s.submit("ann", func(j *fairlead.Job) { j.Array = "0-5" })
 		time.Sleep(time.Minute)
-		if j := s.ends(many, fairlead.Failed); !strings.Contains(j.Cause, "none of its 3 nodes could begin it; the last, n") {
+		if j := s.ends(many, fairlead.Failed); !strings.Contains(j.Cause, "none of its 3 nodes could begin it; "+
+			"the last failure, on n") {
 			t.Errorf("cause %q", j.Cause)
 		}
 	})
@@ -252,7 +253,7 @@ func TestRefusedByTheOnlyMachine(t *testing.T) {
 		full.Store(true)
 		second := s.submit("ann")
 		time.Sleep(time.Hour)
-		if j := s.ends(second, fairlead.Failed); !strings.Contains(j.Cause, "no machine has begun it in 5 attempts; the last, n1: n1 cannot") {
+		if j := s.ends(second, fairlead.Failed); !strings.Contains(j.Cause, "no node could begin it in 5 attempts; the last failure, on n1: n1 cannot") {
 			t.Errorf("cause %q", j.Cause)
 		}
 	})
@@ -351,7 +352,8 @@ func TestNodesThatBeginNothingAreDrained(t *testing.T) {
 			time.Sleep(5 * time.Second)
 		}
 		why := s.drained("n1")
-		if !strings.Contains(why, "could not begin the last 3 tasks, of 3 users; the last: n1 cannot begin jobs of cem") {
+		if !strings.Contains(why, "could not begin the last 3 tasks, of 3 users; the last error: n1 cannot begin "+
+			"jobs of cem") {
 			t.Errorf("the node is drained: %q", why)
 		}
 		if now, _ := bad.counts(); now != given+3 {
@@ -471,7 +473,7 @@ func TestRefusingQueueingSystemDrainsItsBridge(t *testing.T) {
 			s.submit([]string{"ann", "bob", "cem", "dan"}[n%4])
 		}
 		time.Sleep(time.Minute)
-		if why := s.drained("slurm"); !strings.Contains(why, "of 3 users; the last: slurm cannot begin jobs of") {
+		if why := s.drained("slurm"); !strings.Contains(why, "of 3 users; the last error: slurm cannot begin jobs of") {
 			t.Errorf("the bridge is drained: %q", why)
 		}
 		if given, _ := bridge.counts(); given > 10 {

@@ -61,7 +61,7 @@ func (e *refusedEnds) note(results []queue.Result, verdicts []queue.Verdict, now
 			continue
 		}
 		if r := e.all[ref]; r != nil && v.Err == nil {
-			e.log.Info("the store took the end of a task that it had refused", "job", ref.JobID, "task", ref.Task,
+			e.log.Info("the store has now accepted the end of a task that it had refused", "job", ref.JobID, "task", ref.Task,
 				"attempt", ref.Attempt, "after", now.Sub(r.since).Round(time.Second), "tries", r.tries)
 		}
 		delete(e.all, ref)

@@ -96,7 +96,7 @@ func NeverSentence(steps []cluster.Requirement, nodes int) string {
 		}
 		switch {
 		case len(r.Except) > 0:
-			return fmt.Sprintf("there is no other node%s than %s", other, strings.Join(r.Except, ", "))
+			return fmt.Sprintf("there is no node%s except %s", other, strings.Join(r.Except, ", "))
 		case r.Term != "":
 			return fmt.Sprintf("no node%s has labels with %s; see the labels of all nodes with: fairlead nodes", other, r.Term)
 		case r.Largest == 0:

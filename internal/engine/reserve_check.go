@@ -20,16 +20,16 @@ func (r *Reservation) check(s *State, o ReserveOptions, now time.Time) ([]Overru
 	case r.From.IsZero():
 		return nil, queue.Invalidf("start", "is missing: give the time when the reservation begins, such as 2d or 16:00")
 	case r.Until.IsZero():
-		return nil, queue.Invalidf("duration", "is missing: how long it lasts")
+		return nil, queue.Invalidf("duration", "is missing: give the length of the reservation")
 	case !r.Until.After(r.From):
-		return nil, queue.Invalidf("duration", "it has to end after it begins, at %s", instant.Text(r.From))
+		return nil, queue.Invalidf("duration", "the reservation has to end after its beginning, at %s", instant.Text(r.From))
 	case !r.Until.After(now):
-		return nil, queue.Invalidf("start", "it would have ended already, at %s", instant.Text(r.Until))
+		return nil, queue.Invalidf("start", "the reservation would have ended already, at %s", instant.Text(r.Until))
 	case r.Maintenance && len(r.Pools)+len(r.Users) > 0:
 		return nil, queue.Invalidf("maintenance",
 			"nobody may use nodes in maintenance: leave out maintenance, or the pools and users")
 	case !r.Maintenance && len(r.Pools)+len(r.Users) == 0:
-		return nil, queue.Invalidf("pool", "name the pools or users that may use it, or reserve for maintenance")
+		return nil, queue.Invalidf("pool", "name the pools or users that may use the reservation, or reserve for maintenance")
 	}
 	if err := r.chooseNodes(s, o); err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (r *Reservation) chooseNodes(s *State, o ReserveOptions) error {
 	}
 	if len(free) < o.Count {
 		return queue.Invalidf("nodes",
-			"you asked for %d nodes, but only %d that match are up and not reserved at that time", o.Count, len(free))
+			"you asked for %d nodes, but only %d matching nodes are up and not reserved at that time", o.Count, len(free))
 	}
 	slices.SortStableFunc(free, func(a, b choice) int { return cmp.Compare(a.busy, b.busy) })
 	r.Nodes = nil

@@ -143,7 +143,7 @@ func (l *leaser) stopRuns(ctx context.Context, chosen []chosenStop) error {
 			switch r := s.Runs[c.id]; {
 			case err == nil && errs[i] == nil:
 				s.stats.stopped(&c.stop.Reason)
-				l.Log.Info("task is stopped for others", "job", c.id.Job, "task", c.id.Task, "rule", c.stop.Reason.Rule, "for", c.stop.Reason.For, "lost_seconds", c.stop.Reason.Lost)
+				l.Log.Info("task is stopped to make room for others", "job", c.id.Job, "task", c.id.Task, "rule", c.stop.Reason.Rule, "for", c.stop.Reason.For, "lost_seconds", c.stop.Reason.Lost)
 			case r != nil && r.run == c.run:
 				s.Core.Spare(c.run)
 			}

@@ -99,7 +99,7 @@ func TestKeyOfAnotherJob(t *testing.T) {
 		"array":       func(j *fairlead.Job) { j.Array = "0-9" },
 	} {
 		if id, err := submit(client, f); id != 0 || !errors.Is(err, fairlead.ErrKeyUsed) ||
-			!strings.Contains(err.Error(), `the key "k" stands for job 1`) {
+			!strings.Contains(err.Error(), `the key "k" belongs to job 1`) {
 			t.Errorf("another %s: job %d, %v", name, id, err)
 		}
 	}

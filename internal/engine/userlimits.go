@@ -33,7 +33,7 @@ func (e *userLimitError) Error() string {
 	if e.Max == 1 {
 		what = strings.TrimSuffix(what, "s")
 	}
-	return fmt.Sprintf("limit of %d %s for each user: %s has %d, and this would be %d more; %s, or ask an administrator to raise %s",
+	return fmt.Sprintf("limit of %d %s for each user: %s has %d, and this submission would add %d; %s, or ask an administrator to raise %s",
 		e.Max, what, e.User, e.Has, e.Asks, next, e.Field)
 }
 

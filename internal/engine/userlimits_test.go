@@ -78,12 +78,12 @@ func TestUserLimits(t *testing.T) {
 			}
 		}
 		try(into("ann", "ann"), "")
-		try(into("ann", "ann", "ann"), "limit of 4 waiting jobs for each user: ann has 2, and this would be 3 more; wait until some of them have started, or ask an administrator to raise user_limits.jobs")
-		try(into("a/b/c"), "limit of 3 pools for each user: ann has 1, and this would be 3 more; use existing pools, or ask an administrator to raise user_limits.pools")
+		try(into("ann", "ann", "ann"), "limit of 4 waiting jobs for each user: ann has 2, and this submission would add 3; wait until some of them have started, or ask an administrator to raise user_limits.jobs")
+		try(into("a/b/c"), "limit of 3 pools for each user: ann has 1, and this submission would add 3; use existing pools, or ask an administrator to raise user_limits.pools")
 		try(into("a/b", "named/below"), "")
 		try(into("ann"), "limit of 4 waiting jobs")
 		try([]fairlead.Job{{User: "bob", Kind: "work", Array: "0-100"}},
-			"limit of 100 waiting tasks for each user: bob has 0, and this would be 101 more")
+			"limit of 100 waiting tasks for each user: bob has 0, and this submission would add 101")
 		try([]fairlead.Job{{User: "bob", Kind: "work", Array: "0-97", Held: true}}, "")
 		if _, err := loop.Intake.Submit(ctx, into("ann", "x/y/z")); err != nil {
 			t.Errorf("who is not limited: %v", err)

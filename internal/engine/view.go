@@ -122,7 +122,7 @@ func AgentCapacity(a queue.Amounts, kinds ...string) (queue.Amounts, error) {
 	for name, n := range a {
 		switch {
 		case ability(name):
-			return nil, queue.Invalidf("capacity", "%s is not an amount; a worker names its kinds", name)
+			return nil, queue.Invalidf("capacity", "%s cannot be a capacity; list the kinds of a worker in kinds", name)
 		case n < 0 || n > queue.MaxAmount:
 			return nil, queue.Invalidf("capacity", "%s must be from 0 to %d, got %d", name, int64(queue.MaxAmount), n)
 		}

@@ -104,7 +104,7 @@ func (ex *Explainer) barred(ctx context.Context, j *queue.Job, events []queue.Ev
 		ready string
 	}{
 		{blocked, why.GateAfter, "it waits for the end of " + othersOf(j, len(j.After)),
-			"what it waited for has ended"},
+			"its dependencies have ended"},
 		{begin, why.GateBegin, "it may begin at " + instant.Text(j.Begin), "its begin time has come"},
 	} {
 		if x.from.Before(x.to) {

@@ -152,7 +152,7 @@ func explainWindows(gates []why.Gate, limit time.Duration, room bool, now time.T
 		g := &gates[i]
 		switch w := g.Window; {
 		case g.Code == why.ReservationOver && w == nil:
-			g.Text = fmt.Sprintf("the reservation %s, for which it asks, is over or was canceled", g.Where)
+			g.Text = fmt.Sprintf("its reservation %s is over or was canceled", g.Where)
 		case w == nil:
 		case g.Open:
 			g.Text = fmt.Sprintf("its reservation %s lasts until %s", w.Name, instant.Text(w.To))
@@ -247,7 +247,7 @@ func gateReason(g why.Gate) why.Reason {
 		r.Next = "wait"
 	}
 	if g.Code == why.GateJobTasks {
-		r.Text = g.Used + " of its tasks run, its maximum at once"
+		r.Text = g.Used + "of its tasks run, which is its maximum"
 	}
 	if g.Code == why.GatePaused {
 		r.Next = strings.Replace(r.Next, "POOL", g.Where, 1)

@@ -44,7 +44,7 @@ func heldReason(s *engine.State, k *room.Kept) why.Reason {
 	text := fmt.Sprintf("room on %s is held for it, whichever job goes first; it starts when the tasks that run there "+
 		"have ended", strings.Join(k.Nodes, ", "))
 	if k.Owed {
-		text += ", unless its pool has received its share before"
+		text += ", unless its pool has received its share before then"
 	}
 	return why.Reason{Code: lackOfRoom(s), Text: text, Next: "wait"}
 }

@@ -21,13 +21,13 @@ func neverText(s *engine.State, j *queue.Job, lacks []cluster.Lack) string {
 			c := s.Core.Cluster()
 			return engine.NeverSentence(c.Empty().Requirements(s.RequestOf(engine.HeaderOf(j))), len(c.Nodes()))
 		}
-		return "no node has all that it asks for together, not even an empty one"
+		return "no node has everything that it asks for, even when empty"
 	}
 	parts := make([]string, len(lacks))
 	for i, x := range lacks {
 		switch kind, handler := strings.CutPrefix(x.Resource, queue.HandlerPrefix); {
 		case handler:
-			parts[i] = fmt.Sprintf("no program that is connected has a handler for the kind %q", kind)
+			parts[i] = fmt.Sprintf("no connected program has a handler for the kind %q", kind)
 		case x.Resource == queue.ExecResource:
 			parts[i] = "no agent that runs commands is connected"
 		case x.Largest == 0:
@@ -99,5 +99,5 @@ func gangNeverText(s *engine.State, h queue.Header) string {
 	if text := engine.GangNever(s.Core.Cluster(), h, a, must); text != "" {
 		return text
 	}
-	return fmt.Sprintf("of the nodes that its %d tasks need at once, some are down", h.Gang)
+	return fmt.Sprintf("some of the nodes that its %d tasks need at once are down", h.Gang)
 }

@@ -85,7 +85,8 @@ func passedText(g why.Gate) (text, next string) {
 				g.Limit, ever, at),
 			"ask the administrator for another policy, such as fair, or for more licenses"
 	case g.Name == "factors":
-		return fmt.Sprintf("jobs that come later %s in %s, because their factors add more than any age", ever, at),
+		return fmt.Sprintf("jobs that come later %s in %s, because their factors add more than the factor age "+
+				"ever can", ever, at),
 			"ask the administrator for a larger weight of age under multifactor, or raise its priority"
 	}
 	return less + ", because first-fit keeps no room for it", ""

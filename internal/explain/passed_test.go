@@ -126,7 +126,7 @@ func passedCases() []passedCase {
 		{"factors", func(s *sched.Config) {
 			pools("multifactor", one, one)(s)
 			s.Multifactor = sched.Multifactor{Size: 1000, MaxAge: time.Hour, Recalculate: time.Minute}
-		}, fairlead.Job{Request: wide(2)}, fairlead.Job{}, why.StarveOrder, "more than any age"},
+		}, fairlead.Job{Request: wide(2)}, fairlead.Job{}, why.StarveOrder, "more than the factor age ever can"},
 		{"factors and age", func(s *sched.Config) {
 			pools("multifactor", one, one)(s)
 			s.Multifactor = sched.Multifactor{Size: 1000, Age: 5000, MaxAge: time.Hour, Recalculate: time.Minute}

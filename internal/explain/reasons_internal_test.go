@@ -166,7 +166,7 @@ func TestReasonsOfTheFirstJob(t *testing.T) {
 	for id, want := range map[int64][]string{
 		1: {"0 share.behind other pools go before it", "10 fit.now no node has room for it",
 			"20 order.behind behind other jobs of its pool; no node has room for the first of them",
-			"30 waits its own reason is not recorded; that of the first job of its pool: no node is large enough",
+			"30 waits its own reason is not recorded; the reason of the first job of its pool: no node is large enough",
 			"40 order.behind behind other jobs of its pool; everything is in use"},
 		2: {"0 share.behind other pools go before it",
 			"10 order.behind behind other jobs of its pool; no node has room for the first of them",
@@ -174,7 +174,7 @@ func TestReasonsOfTheFirstJob(t *testing.T) {
 			"40 order.behind behind other jobs of its pool; everything is in use"},
 		3: {"0 share.behind other pools go before it",
 			"10 order.behind behind other jobs of its pool; no node has room for the first of them",
-			"30 waits its own reason is not recorded; that of the first job of its pool: no node is large enough",
+			"30 waits its own reason is not recorded; the reason of the first job of its pool: no node is large enough",
 			"40 capacity.full it is next; everything is in use"},
 	} {
 		var got []string

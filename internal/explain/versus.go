@@ -91,15 +91,15 @@ func sameLeaf(s *engine.State, c *why.Comparison, leaf sched.PoolID, j, against 
 	case takesTurns && runs != itsRuns:
 		before = itsRuns < runs
 		c.Note = fmt.Sprintf("both are in %s, where jobs with fewer running tasks go first: "+
-			"%d run of job %d, and %d of job %d", c.PoolA, runs, j.ID, itsRuns, against.ID)
+			"%d tasks of job %d run, and %d of job %d", c.PoolA, runs, j.ID, itsRuns, against.ID)
 	case takesTurns && !since.Equal(itsSince) && !(alone(j) && alone(against)):
 		before = itsSince.Before(since)
-		c.Note = fmt.Sprintf("both are in %s and run equally many tasks; first goes the job that has waited longer since "+
+		c.Note = fmt.Sprintf("both are in %s and run equally many tasks; the first is the job that has waited longer since "+
 			"one of its tasks started or ended, or since its submission: job %d for %s, and job %d for %s", c.PoolA, j.ID,
 			why.Duration(now.Sub(since)), against.ID, why.Duration(now.Sub(itsSince)))
 	case takesTurns:
 		c.Note = fmt.Sprintf("both are in %s, where jobs with fewer running tasks go first, and then in order of "+
-			"submission: %d run of each", c.PoolA, runs)
+			"submission: %d tasks of each run", c.PoolA, runs)
 	default:
 		c.Note = fmt.Sprintf("both are in %s, where jobs go in order of submission", c.PoolA)
 	}

@@ -51,7 +51,7 @@ func behindFirst(e queue.Event) queue.Event {
 	case why.CapacityFull, why.FitNow, why.FitReserved:
 		e.Code, e.Text = string(why.OrderBehind), "behind other jobs of its pool; "+text
 	default:
-		e.Code, e.Text = waitsCode, "its own reason is not recorded; that of the first job of its pool: "+text
+		e.Code, e.Text = waitsCode, "its own reason is not recorded; the reason of the first job of its pool: "+text
 	}
 	return e
 }

@@ -19,9 +19,9 @@ const (
 type WaitReason struct {
 	Pool    string    `json:"pool"`
 	Code    why.Code  `json:"code"`
-	Text    string    `json:"text" doc:"The reason as it was worded last"`
-	Seconds float64   `json:"seconds" doc:"Time in which it held back the first job of the pool, or of a priority of it"`
-	Last    time.Time `json:"last" doc:"When it was seen last"`
+	Text    string    `json:"text" doc:"The latest wording of the reason"`
+	Seconds float64   `json:"seconds" doc:"How long it held back the first job of the pool, or of one priority"`
+	Last    time.Time `json:"last" doc:"When the reason last applied"`
 }
 
 // waitTimes adds up how long each pool waited for which reasons. Its size depends on the time that it covers, not on

@@ -331,7 +331,7 @@ func leftOf(j *queue.Job, tasks []queue.Task, now time.Time) (left time.Duration
 }
 
 // waitForTheEnd is the advice while tasks are being stopped.
-const waitForTheEnd = "wait; if it takes long, see whether the node is there: fairlead nodes"
+const waitForTheEnd = "wait; if this takes long, check that the node is up: fairlead nodes"
 
 // stopping returns the number of tasks that are being stopped and will wait again: the scheduler stopped them, their
 // job was requeued, or its cancel was undone.
@@ -355,7 +355,7 @@ func QueuedReason(j *queue.Job, tasks []queue.Task) why.Reason {
 	}
 	return why.Reason{
 		Code: why.StateQueued,
-		Text: fmt.Sprintf("it was handed to the bridge %s at %s, and waits in the queueing system behind it",
+		Text: fmt.Sprintf("it was handed to the bridge %s at %s, and waits in the queueing system behind that bridge",
 			holdersOf(tasks, func(t *queue.Task) bool { return t.Queued }), instant.Text(since)) + canceledOf(j),
 		Next: "wait: it has not begun, and is not charged yet",
 	}

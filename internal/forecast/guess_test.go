@@ -22,7 +22,7 @@ func TestGuessesAreMarked(t *testing.T) {
 		}
 		guess := func(id int64) bool {
 			a := ask(t, loop, id)
-			marked := strings.Contains(a.Text(), "; a guess, because nobody knows")
+			marked := strings.Contains(a.Text(), "; a guess, because the run time")
 			if a.Start.Replays == 0 || marked != a.Start.Guess {
 				t.Fatalf("the estimate is %+v\n%s", a.Start, a.Text())
 			}
@@ -35,7 +35,7 @@ func TestGuessesAreMarked(t *testing.T) {
 				time.Sleep(time.Minute)
 				a := ask(t, loop, waits)
 				width := a.Start.Late.Sub(*a.Start.Early)
-				want := "because only 3 recent tasks tell how long"
+				want := "is known from only 3 recent tasks"
 				if !strings.Contains(a.Text(), want) || width < 10*time.Minute {
 					t.Errorf("the range is %v wide, and the answer does not say %q:\n%s", width, want, a.Text())
 				}

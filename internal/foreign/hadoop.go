@@ -96,7 +96,8 @@ func (h *hadoop) queue(above *pool, e *element) {
 	p := above.add(name, where, e.line)
 	if p == nil {
 		h.add(e.line, where, "queue", "", Left,
-			"pools can be nested %d deep at most, so this one and those below it are left out; move it up", share.MaxDepth)
+			"pools can be nested at most %d deep, so this pool and the pools below it are left out; move this pool "+
+				"up", share.MaxDepth)
 		return
 	}
 	if p.name != name {

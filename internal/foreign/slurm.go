@@ -83,7 +83,8 @@ func (s *slurm) pool(name, where string, e *entry) *pool {
 	switch {
 	case p == nil:
 		s.add(e.line, where, e.title, "", Left,
-			"pools can be nested %d deep at most, so this one and those below it are left out; move it up", share.MaxDepth)
+			"pools can be nested at most %d deep, so this pool and the pools below it are left out; move this pool "+
+				"up", share.MaxDepth)
 	case p.name != name:
 		s.add(e.line, where, e.title, name, Changed,
 			"the pool is called %s: names hold letters, digits and . _ - @ + =, and are unique below an account", p.path())

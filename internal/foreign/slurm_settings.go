@@ -175,7 +175,7 @@ func (s *slurm) timeLimit(p *pool, line int, where string, x setting) {
 	for a := p.above; a != nil; a = a.above {
 		if a.maxTime > 0 && a.maxTime < d {
 			s.add(line, where, x.name, x.value, Changed,
-				"it is above the max_time %s of %s, which limits all pools below it; to use this limit, raise that one", a.time(), plainText(a.where, 60))
+				"it is above the max_time %s of %s, which limits all pools below it; to use this limit, raise the max_time of that pool", a.time(), plainText(a.where, 60))
 			return
 		}
 	}

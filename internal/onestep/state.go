@@ -180,7 +180,7 @@ func Read(text []byte) (*State, error) {
 		return nil, place(text, d, err)
 	}
 	if d.More() {
-		return nil, place(text, d, errors.New("there is more after the state"))
+		return nil, place(text, d, errors.New("there is more text after the state"))
 	}
 	return s, s.check()
 }

@@ -29,14 +29,14 @@ type Permit struct {
 	Key     string    `json:"key,omitempty" doc:"SHA-256 of the node's public key; absent if it may not connect"`
 	By      string    `json:"by" doc:"Who permitted it"`
 	Made    time.Time `json:"made"`
-	Joined  time.Time `json:"joined,omitzero" doc:"When it showed its join token"`
+	Joined  time.Time `json:"joined,omitzero" doc:"When the node used its join token"`
 	Revoked time.Time `json:"revoked,omitzero"`
 }
 
 // Bounds are the most that a node may offer. An empty bound does not limit.
 type Bounds struct {
-	Capacity map[string]int64  `json:"capacity,omitempty" doc:"The most of each resource; others are not bounded"`
-	Labels   map[string]string `json:"labels,omitempty" doc:"If any: the only ones, besides arch, os and host"`
+	Capacity map[string]int64  `json:"capacity,omitempty" doc:"The maximum of each resource; others are unlimited"`
+	Labels   map[string]string `json:"labels,omitempty" doc:"If given: the only labels allowed, besides arch, os and host"`
 }
 
 // automatic lists the labels that each agent sets by itself.
@@ -46,7 +46,7 @@ var automatic = []string{"arch", "os", "host"}
 func (b *Bounds) Check(capacity map[string]int64, labels map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(capacity)) {
 		if most, bound := b.Capacity[name]; bound && capacity[name] > most {
-			return fmt.Errorf("the node offers %d of %.40q and is permitted %d; "+
+			return fmt.Errorf("the node offers %d of %.40q but is permitted only %d; "+
 				"an administrator can change that with fairlead nodes permit: %w", capacity[name], name, most, queue.ErrForbidden)
 		}
 	}
@@ -92,7 +92,7 @@ func Of(ctx context.Context, k Keeper, node, key string) (*Permit, error) {
 	case err != nil:
 		return nil, err
 	case len(all) == 0:
-		return nil, fmt.Errorf("no node %.80q is permitted: %w", node, ErrUnauthenticated)
+		return nil, fmt.Errorf("the node %.80q is not permitted: %w", node, ErrUnauthenticated)
 	case !all[0].Revoked.IsZero():
 		return nil, fmt.Errorf("node %s was revoked; it needs a new join token: %w", node, ErrUnauthenticated)
 	case all[0].Key == "" || all[0].Key != key:

@@ -146,7 +146,7 @@ func TestWorkersAreNotSilent(t *testing.T) {
 func TestFailingNodesAreNamed(t *testing.T) {
 	n := ofAgent("n1", api.Facts{})
 	n.State, n.Drained, n.SetAside = "drain", true, true
-	n.Why = "drained: it could not begin the last 3 tasks, of 3 users; the last: no /scratch (by the server)"
+	n.Why = "drained: it could not begin the last 3 tasks, of 3 users; the last error: no /scratch (by the server)"
 	found := judgeNodes([]patient{n}, 12, nil)
 	expect(t, found, "failing nodes", "warn", "n1 is drained: it could not begin the last 3 tasks")
 	expect(t, found, "nodes", "fail", "0 of 1 take tasks, and 12 tasks wait")

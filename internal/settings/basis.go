@@ -32,7 +32,7 @@ func (b basis) changed(now basis) string {
 	case b.settings != now.settings:
 		return "settings were changed by config set or unset"
 	case b.force != now.force:
-		return fmt.Sprintf("another configuration was applied (version %s, and before it %s)", now.force, b.force)
+		return fmt.Sprintf("another configuration was applied (version %s instead of %s)", now.force, b.force)
 	case b.file != now.file:
 		return "the server's file was changed"
 	}

@@ -115,7 +115,7 @@ func (k *Keeper) Reload(ctx context.Context, c *config.Config) error {
 	now, err := c.With(k.over.plain(), true)
 	if err != nil {
 		k.next = c
-		k.problem(fmt.Errorf("the settings that were made while the server runs do not fit the new file; the old configuration stays in use; remove them with fairlead config unset, or change the file:\n%s", words(err)))
+		k.problem(fmt.Errorf("the settings that were made while the server runs do not fit the new file, so the old configuration stays in use; remove these settings with fairlead config unset, or change the file:\n%s", words(err)))
 		return errors.Join(err, k.refused(ctx, c.Shares.Hash, err))
 	}
 	entry := queue.AuditEntry{Who: "file", From: k.path.from(), What: "reload", Subject: "configuration",

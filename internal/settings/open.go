@@ -34,7 +34,7 @@ func Open(ctx context.Context, store Store, file *config.Config, path, name stri
 		k.now = now
 	} else {
 		k.aside = true
-		k.problem(fmt.Errorf("the settings that were made while the server ran do not fit the file, and have no effect; remove them with fairlead config unset, or change the file:\n%s", words(err)))
+		k.problem(fmt.Errorf("the settings that were made while the server ran do not fit the file, and have no effect; remove these settings with fairlead config unset, or change the file:\n%s", words(err)))
 		entries = append(entries, queue.AuditEntry{Who: "fairlead", From: k.path.from(), What: "settings aside",
 			Refused: true, Note: first(err)})
 	}

@@ -63,7 +63,8 @@ func invalid(field, format string, args ...any) error {
 func SetLoad(now Parameters, to api.ClassLoad) (r api.SettingsRequest, err error) {
 	for _, name := range slices.Sorted(maps.Keys(now.Load.Percents)) {
 		if _, given := to.Percents[name]; !given {
-			return r, invalid("percents", "the class %s is missing; name all classes, those without a load with 0", name)
+			return r, invalid("percents", "the class %s is missing; name all classes, and give 0 to classes without "+
+				"a load", name)
 		}
 	}
 	r.New = true
@@ -83,7 +84,7 @@ func SetLoad(now Parameters, to api.ClassLoad) (r api.SettingsRequest, err error
 // SetRequestors returns the settings for a requestor map.
 func SetRequestors(now Parameters, to api.RequestorMap) (r api.SettingsRequest, err error) {
 	if len(now.others) > 0 {
-		return r, invalid("rules", "the placement has rules that are more than a requestor and its class (rule %s); replace all of them with: fairlead config set placement=@FILE",
+		return r, invalid("rules", "the placement has rules with more than a requestor and its class (rule %s); replace all rules with: fairlead config set placement=@FILE",
 			strings.Join(now.others, ", "))
 	}
 	rules := []map[string]string{}

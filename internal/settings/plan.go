@@ -38,7 +38,7 @@ func (k *Keeper) read(f api.ConfigFile) (file, next *config.Config, err error) {
 		return file, file, nil
 	}
 	if next, err = file.With(k.over.plain(), true); err != nil {
-		return nil, nil, fmt.Errorf("the settings that were made while the server runs do not fit %s; remove them with fairlead config unset, or change the file:\n%s: %w", name, words(err), queue.ErrInvalid)
+		return nil, nil, fmt.Errorf("the settings that were made while the server runs do not fit %s; remove these settings with fairlead config unset, or change the file:\n%s: %w", name, words(err), queue.ErrInvalid)
 	}
 	return file, next, nil
 }
@@ -185,7 +185,7 @@ func (k *Keeper) Apply(ctx context.Context, by Actor, r api.ApplyRequest) (*api.
 func (k *Keeper) stillGood(id string) (p plan, err error) {
 	i := slices.IndexFunc(k.plans, func(p plan) bool { return p.id == id })
 	if i < 0 {
-		return p, queue.Missingf("there is no plan %q: the server keeps the last %d until it ends; make it again with fairlead config plan FILE", id, keptPlans)
+		return p, queue.Missingf("there is no plan %q: the server keeps the last %d plans until it stops; make the plan again with fairlead config plan FILE", id, keptPlans)
 	}
 	p = k.plans[i]
 	now, err := k.basisNow()
@@ -194,7 +194,7 @@ func (k *Keeper) stillGood(id string) (p plan, err error) {
 	}
 	if what := p.basis.changed(now); what != "" {
 		return p, fmt.Errorf(
-			"plan %s is out of date: %s since; nothing was changed; make a new plan with fairlead config plan FILE: %w",
+			"plan %s is out of date: %s since then, so nothing was changed; make a new plan with fairlead config plan FILE: %w",
 			p.id, what, queue.ErrState)
 	}
 	return p, nil
@@ -216,7 +216,7 @@ func (k *Keeper) Rollback(ctx context.Context, by Actor, r api.RollbackRequest) 
 			return nil, err
 		}
 		if config.Hide(p.text) != k.versions[i].Text {
-			return nil, fmt.Errorf("plan %s is not of version %d: %w", p.id, k.versions[i].Number, queue.ErrInvalid)
+			return nil, fmt.Errorf("plan %s was not made for version %d: %w", p.id, k.versions[i].Number, queue.ErrInvalid)
 		}
 	}
 	if r.DryRun {
@@ -295,7 +295,7 @@ func (k *Keeper) replace(ctx context.Context, by Actor, text, what, note string)
 	}
 	if err := k.force(ctx, next, k.over, append(differences(entry, out.Changes), entry), change); err != nil {
 		if back := writeFile(string(k.path), was); back != nil {
-			return nil, fmt.Errorf("%w; and the file could not be put back: %w", err, back)
+			return nil, fmt.Errorf("%w; and the file could not be restored: %w", err, back)
 		}
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func loadVersions(settings map[string]string) (all versions, err error) {
 		}
 		var v fileVersion
 		if err := json.Unmarshal([]byte(settings[key]), &v); err != nil {
-			return nil, fmt.Errorf("the version of the configuration that is kept under %s cannot be read: %w", key, err)
+			return nil, fmt.Errorf("the stored version of the configuration under %s cannot be read: %w", key, err)
 		}
 		all = append(all, v)
 	}

@@ -15,7 +15,7 @@ import (
 func (e *engine) join(unit string) error {
 	n := max(1, e.w.Nodes)
 	if e.w.Procs%n != 0 {
-		return fmt.Errorf("%s: %d processors cannot be on %d nodes of equal size", e.w.Name, e.w.Procs, n)
+		return fmt.Errorf("%s: %d processors do not divide evenly among %d nodes", e.w.Name, e.w.Procs, n)
 	}
 	for i := range n {
 		name := "machine"

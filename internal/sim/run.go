@@ -96,7 +96,7 @@ func (e *engine) loop() error {
 	told := -1
 	for e.advance() {
 		if e.now > longest {
-			return fmt.Errorf("%s: the simulation came to second %d, beyond the largest that it can count: simulate a part with --from and --to", e.w.Name, e.now)
+			return fmt.Errorf("%s: the simulation reached second %d, which is beyond its limit: simulate a part of the trace with --from and --to", e.w.Name, e.now)
 		}
 		e.endAll()
 		e.submitAll()
@@ -226,7 +226,7 @@ func (e *engine) step() error {
 		}
 		more = e.d.More || len(e.d.Stops) > 0
 		if len(e.d.Stops) > 0 && len(e.schedule.Lost) > 1000*len(e.w.Jobs) {
-			return fmt.Errorf("%s: on average every job was stopped a thousand times: the rules of reclaim or rebalance find no rest", e.w.Name)
+			return fmt.Errorf("%s: on average every job was stopped a thousand times: the rules of reclaim or rebalance stop jobs without end", e.w.Name)
 		}
 	}
 	e.wake = 0

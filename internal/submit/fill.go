@@ -54,7 +54,7 @@ func (o *Options) fillGang(spec *api.Spec) error {
 			o.Nodes, o.Nodes, (o.Tasks+o.Nodes-1)/o.Nodes)
 	case o.Nodes+o.Tasks > 1 && o.Array != "":
 		return errors.New("give either --array (tasks start one by one) or --nodes or --tasks (all start at once), " +
-			"not both; submit one job for each")
+			"not both; submit a separate job for each gang")
 	}
 	spec.Gang, spec.Spread = max(o.Nodes, o.Tasks), o.Nodes > 0
 	return nil

@@ -22,9 +22,9 @@ POOLS
   SHARE is the part of the parent pool to which a pool is entitled, PAST USE its decayed usage.
   In the bar | is the share: # is the used part, dots are the unused part, and # behind the mark
   is above the share. COMPARED BY is the key with which the policy of the parent pool decides
-  who is next, in the words of that policy. SERVED is the part of its entitlement that the pool
-  received in the last day, LAG the difference in hours of the unit: below 0 it is ahead. RUN and
-  DEMAND are in units of running tasks and of all tasks.
+  which pool is next. SERVED is the part of its entitlement that the pool received in the last
+  day. LAG is the difference in hours of the unit: below 0 the pool is ahead. RUN and DEMAND are
+  in units of running tasks and of all tasks.
 
 QUEUE
 

@@ -48,7 +48,7 @@ func (a *Act) aboutJobs(ctx context.Context, src Source, r *Request) error {
 		v := victim{Job: j, Not: a.forbids(j, &r.You), Effect: effect(a.Verb, j)}
 		v.May = v.Not == ""
 		if on := awaited[j.ID]; on > 0 && v.May {
-			v.Effect = fmt.Sprintf("is uncanceled only together with job %d, or if it need not wait for that job", on)
+			v.Effect = fmt.Sprintf("can be uncanceled only together with job %d, unless it need not wait for that job", on)
 		}
 		a.Jobs = append(a.Jobs, v)
 		if v.May {

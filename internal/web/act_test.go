@@ -19,7 +19,7 @@ func TestActSaysWhatCameOfIt(t *testing.T) {
 	l := newLab(t, cluster)
 	id := fmt.Sprint(l.submit("ann", api.Spec{Pool: "physics/curie"}))
 	_, _, text := l.get("/act?verb=cancel&job=" + id)
-	shows(t, text, "If you undo it, waiting tasks wait again")
+	shows(t, text, "If you undo the cancel, waiting tasks wait again")
 	status, text := l.post("/act", url.Values{"verb": {"cancel"}, "job": {id}})
 	shows(t, text, "Cancel: done", "fairlead uncancel "+id, "Undo: uncancel")
 	if status != http.StatusOK {
@@ -85,7 +85,7 @@ func TestUncancelSaysWhoWaitsForWhom(t *testing.T) {
 	form := url.Values{"verb": {"cancel"}, "job": {fmt.Sprint(first)}}
 	l.post("/act", form)
 	_, _, text := l.get(fmt.Sprintf("/act?verb=uncancel&job=%d", next))
-	shows(t, text, fmt.Sprintf("is uncanceled only together with job %d, or if it need not wait for that job", first))
+	shows(t, text, fmt.Sprintf("can be uncanceled only together with job %d, unless it need not wait for that job", first))
 	_, _, text = l.get(fmt.Sprintf("/act?verb=uncancel&job=%d&job=%d", next, first))
 	shows(t, text, "Uncancel 2 jobs?", "waits again, without the tasks that had ended")
 	if strings.Contains(text, "comes back only") {

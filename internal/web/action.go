@@ -202,9 +202,9 @@ var acts = []action{
 	{"hold", "Hold", "Waiting tasks stay until somebody releases the job; running tasks continue.", "release", false},
 	{"release", "Release", "Held jobs wait for their turn again.", "hold", false},
 	{"requeue", "Requeue", "Running tasks are stopped, and all tasks run again from the start.", "cancel", true},
-	{"cancel", "Cancel", "Waiting tasks never start, and running tasks are stopped. If you undo it, waiting tasks wait again, and stopped tasks run again from the start.", "uncancel", true},
+	{"cancel", "Cancel", "Waiting tasks never start, and running tasks are stopped. If you undo the cancel, waiting tasks wait again, and stopped tasks run again from the start.", "uncancel", true},
 	{cancelWaiting, "Cancel waiting tasks of", "Waiting tasks never start. Running tasks continue, and are not retried " +
-		"if they fail. If you undo it, the waiting tasks wait again.", "uncancel", true},
+		"if they fail. If you undo the cancel, the waiting tasks wait again.", "uncancel", true},
 	{"uncancel", "Uncancel", "Tasks that waited wait again, and stopped tasks run again from the start. Tasks that had ended do not run again.", "cancel", false},
 	{"prioritise", "Priority", "Waiting tasks move forward or back in their pool; running tasks continue.", "prioritise",
 		false},
@@ -213,7 +213,7 @@ var acts = []action{
 	{"limit", "Set the time limit of", "The waiting job keeps its place; planned starts are computed again.", "limit",
 		false},
 	{"boost", "Boost", "The pool gets a higher or lower weight for a time; the boost ends by itself.", "", false},
-	{"pause", "Pause", "No new task of the pool or of pools below it starts. Running tasks continue, waiting tasks keep their places, and users can submit jobs. Other pools use its share meanwhile; it gets no compensation.", "resume", false},
+	{"pause", "Pause", "No new task of the pool or of pools below it starts. Running tasks continue, waiting tasks keep their places, and users can submit jobs. Other pools use its share meanwhile, and the pool gets no compensation.", "resume", false},
 	{"resume", "Resume", "Waiting tasks of the pool start again in their turn.", "pause", false},
 	{"unboost", "End boost", "The pool gets its own weight back.", "", false},
 }

@@ -230,7 +230,7 @@ func (h *hub) refresh(v *liveView, of uint64, views int) {
 func (h *hub) renderView(v *liveView) (out *rendering) {
 	defer func() {
 		if p := recover(); p != nil {
-			h.log.Error("a page could not be brought up to date", "page", v.page.Name, "panic", p)
+			h.log.Error("a page could not be updated", "page", v.page.Name, "panic", p)
 			out = &rendering{version: "panic", problem: "this page cannot be shown: see the server's log"}
 		}
 	}()

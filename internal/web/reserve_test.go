@@ -35,7 +35,7 @@ func TestReserve(t *testing.T) {
 		"name=x&nodes=n9&start=1h&for=2h&pools=physics":        "there is no node",
 		"name=x&nodes=n1&start=whenever&for=2h&pools=physics":  "from: ",
 		"name=x&nodes=n1&start=1h&for=-2h&pools=physics":       "for: ",
-		"name=x&nodes=n1&start=1h&for=2h":                      "name the pools or users that may use it, or reserve for maintenance",
+		"name=x&nodes=n1&start=1h&for=2h":                      "name the pools or users that may use the reservation, or reserve for maintenance",
 		"name=x&nodes=0&start=1h&for=2h&users=ann":             "at least 1",
 		"name=x&nodes=n1&start=1h&for=2h&users=a&maintenance=": "",
 

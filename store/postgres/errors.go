@@ -106,7 +106,7 @@ func unavailable(caller context.Context, err error) error {
 // explain translates database errors to the errors of package queue.
 func explain(err error) error {
 	if errors.Is(err, puddle.ErrClosedPool) {
-		return fmt.Errorf("%w: the program closed the pool that it lent: %w", queue.ErrClosed, err)
+		return fmt.Errorf("%w: the program closed the connection pool that it gave to the store: %w", queue.ErrClosed, err)
 	}
 	var p *pgconn.PgError
 	if !errors.As(err, &p) {

@@ -22,7 +22,7 @@ const (
 )
 
 // errKeyInUse says that an open transaction used a key, so that it is unknown whether a job has the key.
-var errKeyInUse = errors.New("another transaction, which has not ended, submits a job with the same key")
+var errKeyInUse = errors.New("another open transaction submits a job with the same key")
 
 // Keyed implements queue.KeyReader.
 func (s *Store) Keyed(ctx context.Context, jobs []*queue.Job) ([]queue.Submission, error) {

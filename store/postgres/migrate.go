@@ -71,7 +71,7 @@ func (m *migration) run(files []string) (id string, err error) {
 		return "", err
 	}
 	if done > len(files) {
-		return "", fmt.Errorf("the schema has format %d, this program knows up to %d: use the newer fairlead that wrote it, or a backup", done, len(files))
+		return "", fmt.Errorf("the schema has format %d, but this program knows formats up to %d: use the newer fairlead that wrote it, or restore a backup", done, len(files))
 	}
 	if err := m.apply(files[done:], done); err != nil {
 		return "", err
@@ -100,8 +100,8 @@ func (m *migration) encoding() error {
 	err := m.first([]any{&name},
 		`SELECT pg_encoding_to_char(encoding) FROM pg_database WHERE datname = current_database()`)
 	if err == nil && name != "UTF8" && name != "SQL_ASCII" {
-		err = fmt.Errorf("the database has the encoding %s, which does not have all letters of the world: "+
-			"make one with createdb --encoding=UTF8 --template=template0 NAME", name)
+		err = fmt.Errorf("the database has the encoding %s, which cannot store every character: "+
+			"create another one with createdb --encoding=UTF8 --template=template0 NAME", name)
 	}
 	return err
 }
@@ -139,7 +139,7 @@ func (m *migration) version() (n int, err error) {
 		err = m.first([]any{&n}, `SELECT version FROM @.format`)
 		return n, err
 	case tables > 0:
-		return 0, fmt.Errorf("the schema holds the tables of another program: name another one")
+		return 0, fmt.Errorf("the schema holds the tables of another program: name another schema")
 	}
 	var exists bool
 	err = m.first([]any{&exists}, `SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)`, m.db.options.Schema)

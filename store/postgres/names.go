@@ -87,7 +87,7 @@ func (r *renamer) Alone() error {
 		return err
 	}, life.Nanos(r.now))
 	if err == nil && len(others) > 0 {
-		err = fmt.Errorf("servers of an earlier version use the database (%s): stop them all, and start this one then",
+		err = fmt.Errorf("servers of an earlier version use the database (%s): stop all of them before you start this one",
 			strings.Join(others, ", "))
 	}
 	return err

@@ -49,7 +49,7 @@ func TestRenamesOnce(t *testing.T) {
 		return postgres.Open(t.Context(), url+"&pool_max_conns=4",
 			postgres.Options{Schema: schema, Timeout: 20 * time.Second})
 	}
-	const others = "servers of an earlier version use the database (old-1): stop them all"
+	const others = "servers of an earlier version use the database (old-1): stop all of them"
 	if s, err := start(); err == nil || !strings.Contains(err.Error(), others) {
 		t.Errorf("beside a server of an earlier version: %v, %v", s, err)
 	}

@@ -41,11 +41,11 @@ const leastConns = 2
 // program submits jobs to them. A URL with schema= or direct= is only for [Open]; use [Options] here.
 func OpenPool(ctx context.Context, pool *pgxpool.Pool, o Options) (*Store, error) {
 	if pool == nil {
-		return nil, queue.Invalidf("pool", "there is none")
+		return nil, queue.Invalidf("pool", "is nil")
 	}
 	config := pool.Config()
 	if config.MaxConns < leastConns {
-		return nil, queue.Invalidf("pool", "it has one connection at most; give it %d or more (pool_max_conns)", leastConns)
+		return nil, queue.Invalidf("pool", "has at most one connection; give it %d or more (pool_max_conns)", leastConns)
 	}
 	o.fill()
 	db := newDatabase(ctx, o)
@@ -58,7 +58,7 @@ func OpenPool(ctx context.Context, pool *pgxpool.Pool, o Options) (*Store, error
 	}
 	if after := config.ConnConfig.DefaultQueryExecMode; before != after && before != pgx.QueryExecModeSimpleProtocol {
 		db.quit()
-		return nil, queue.Invalidf("pool", "it prepares statements, which are lost in the pooler before %s; "+
+		return nil, queue.Invalidf("pool", "prepares statements, which the pooler in front of %s loses; "+
 			"add default_query_exec_mode=exec to its URL", place)
 	}
 	// The program's transactions hold connections of its pool while others create new pools of jobs.

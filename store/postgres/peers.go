@@ -91,7 +91,8 @@ func collision(x queue.Server, others []queue.Server) error {
 	for _, other := range others {
 		for _, n := range other.Nodes {
 			if own[n.Name] && n.State != "down" {
-				return fmt.Errorf("node %s is at server %s, which is there; give one of them another name: %w", n.Name, other.Name,
+				return fmt.Errorf("node %s is at server %s already, which is running; give one of the two nodes another name: "+
+					"%w", n.Name, other.Name,
 					queue.ErrTaken)
 			}
 		}

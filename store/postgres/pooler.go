@@ -61,7 +61,7 @@ func (d *database) setUp(ctx context.Context, c *pgxpool.Config, modeGiven bool)
 	}
 	if d.options.Direct == "" {
 		d.direct = nil
-		d.options.Logger.Warn("there is a pooler before the database: changes by other processes are looked for, and not told; add direct=HOST:PORT of the database itself to its URL to be told",
+		d.options.Logger.Warn("a pooler is in front of the database, so the store polls for changes by other processes; to be notified instead, add direct=HOST:PORT of the database itself to the URL",
 			"every", pooledPoll)
 	}
 	return nil

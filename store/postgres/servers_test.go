@@ -268,7 +268,7 @@ func TestRefusesSchemas(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		schema:             "has format 99, this program knows up to 7",
+		schema:             "has format 99, but this program knows formats up to 7",
 		"foreign" + schema: "holds the tables of another program",
 	} {
 		_, err := postgres.Open(t.Context(), url, postgres.Options{Schema: name})

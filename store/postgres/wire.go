@@ -224,7 +224,7 @@ type decoder struct {
 	strings []string
 }
 
-var errChanges = errors.New("the text of changes is broken")
+var errChanges = errors.New("the encoded changes are damaged")
 
 // decode reads the changes of one transaction.
 func decode(text []byte) ([]queue.Change, error) {

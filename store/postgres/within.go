@@ -30,7 +30,7 @@ type within struct{ line line }
 func (w within) Submit(ctx context.Context, store queue.Store, jobs []*queue.Job) ([]queue.Submission, error) {
 	s, ok := store.(*Store)
 	if !ok {
-		return nil, fmt.Errorf("SubmitTx: the jobs are in a %T, and a transaction in PostgreSQL does not cover it; use Submit, or a store in the same database", store)
+		return nil, fmt.Errorf("SubmitTx: the jobs are in a %T, which a PostgreSQL transaction does not cover; use Submit, or a store in the same database", store)
 	}
 	out, err := s.submitWithin(ctx, w.line, jobs)
 	if err != nil {
@@ -99,7 +99,7 @@ func (s *Store) submitWithin(ctx context.Context, line line, jobs []*queue.Job) 
 }
 
 // errElsewhere says that the tables of the transaction are not those of the store.
-var errElsewhere = errors.New("the transaction is on another database than the store")
+var errElsewhere = errors.New("the transaction is in a different database than the store")
 
 // internFirst creates the pools of jobs in its own transaction. Otherwise other transactions that use a new pool at the
 // same time would wait for the program's transaction.
@@ -134,7 +134,7 @@ func explainWithin(err error) error {
 	case "42501":
 		return fmt.Errorf("the user of the transaction has to be granted USAGE on the schema, SELECT and INSERT on its tables and USAGE on its sequences: %w", err)
 	case "40P01":
-		return fmt.Errorf("the transactions submit jobs with the same keys in another order: %w", err)
+		return fmt.Errorf("two transactions submit jobs with the same keys in different orders: %w", err)
 	}
 	return err
 }

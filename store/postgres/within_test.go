@@ -400,7 +400,7 @@ func TestSubmitTxCrossedKeys(t *testing.T) {
 	}
 	both.Wait()
 	if err := errors.Join(errs...); err == nil || (errs[0] == nil) == (errs[1] == nil) ||
-		!strings.Contains(err.Error(), "same keys in another order") {
+		!strings.Contains(err.Error(), "same keys in different orders") {
 		t.Errorf("one of them has to give way: %v, %v", errs[0], errs[1])
 	}
 	if ids := s.jobs(t); len(ids) != 2 {
@@ -432,7 +432,7 @@ func TestSubmitTxRefusals(t *testing.T) {
 	}
 
 	_, err = s.client.SubmitTx(t.Context(), beginPgx(t, &shop{url: away(t, s)}), queue.Job{User: "ann", Kind: "k"})
-	if err == nil || !strings.Contains(err.Error(), "on another database than the store") {
+	if err == nil || !strings.Contains(err.Error(), "in a different database than the store") {
 		t.Errorf("another database: %v", err)
 	}
 }

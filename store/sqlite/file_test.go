@@ -64,7 +64,7 @@ func TestRefusesFiles(t *testing.T) {
 	notes := filepath.Join(dir, "notes.txt")
 	os.WriteFile(notes, []byte(strings.Repeat("not a database\n", 100)), 0o600)
 	for _, c := range []struct{ path, want string }{
-		{newer, "has format 99, this program knows up to 12: use the newer fairlead"},
+		{newer, "has format 99, but this program knows formats up to 12: use the newer fairlead"},
 		{foreign, "the file is the database of another program"},
 		{notes, "the file is not a fairlead database"},
 		{filepath.Join(dir, "no", "such", "dir", "x.db"), "no such file or directory"},

@@ -70,7 +70,7 @@ func checkVersion(conn *sqlite.Conn, known int) error {
 	case id != appID && tables > 0:
 		return fmt.Errorf("the file is the database of another program")
 	case version > int64(known):
-		return fmt.Errorf("the database has format %d, this program knows up to %d: use the newer fairlead that wrote it, or a backup", version, known)
+		return fmt.Errorf("the database has format %d, but this program knows formats up to %d: use the newer fairlead that wrote it, or restore a backup", version, known)
 	}
 	return nil
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // errGone says that the file is no longer in its place.
-var errGone = fmt.Errorf("%w: the file that is open was removed, or another one was put in its place: "+
-	"put it back where it was; until then nothing is taken, as it would be lost", queue.ErrUnavailable)
+var errGone = fmt.Errorf("%w: the open database file was removed or replaced: "+
+	"put it back; until then the store accepts no changes, because they would be lost", queue.ErrUnavailable)
 
 // place is where the file was opened.
 type place struct {
@@ -29,7 +29,7 @@ func (p *place) there() error {
 	case stays && p.gone.CompareAndSwap(true, false):
 		p.log.Info("the database file is back in its place", "file", p.file)
 	case !stays && p.gone.CompareAndSwap(false, true):
-		p.log.Error("the database file was removed or replaced; nothing is taken until it is back", "file", p.file,
+		p.log.Error("the database file was removed or replaced; no change is accepted until it is back", "file", p.file,
 			"error", errGone)
 	}
 	if stays {

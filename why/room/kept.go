@@ -112,7 +112,7 @@ func (k *Kept) Text(now time.Time) string {
 	case k.Held && early:
 		text = "is held for it on " + nodes
 	case k.Held && k.Predicted:
-		text = fmt.Sprintf("is held for it on %s: other jobs start there only if their time limits end before, and it "+
+		text = fmt.Sprintf("is held for it on %s: other jobs start there only if their time limits end before then, and it "+
 			"starts when the tasks that run there have ended", nodes)
 		if !k.Overdue {
 			text += ", " + from
@@ -147,11 +147,13 @@ func (k *Kept) overtaken(now time.Time) string {
 	at := instant.Clock(*k.Expected, now, k.From)
 	switch {
 	case k.Predicted && k.Owed:
-		return "; that is expected before the tasks there have ended, and the job is expected to start at about " + at
+		return "; the pool is expected to receive it before the tasks there have ended, and the job is expected " +
+			"to start at about " + at
 	case k.Predicted:
 		return "; with recent run times, it is expected to start at about " + at
 	case k.Owed:
-		return "; that is expected before the tasks there have ended, and the job is expected to start by " + at
+		return "; the pool is expected to receive it before the tasks there have ended, and the job is expected " +
+			"to start by " + at
 	}
 	return "; other jobs are expected to get ahead of it, so it is expected to start by " + at
 }

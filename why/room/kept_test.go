@@ -39,7 +39,8 @@ func TestTexts(t *testing.T) {
 				"it, so it is expected to start by 21:30", "21:10", "21:20 at the latest"},
 		{room.Kept{Nodes: nodes, From: at(10), To: at(20), Held: true, Since: &since, Owed: true, Expected: &held},
 			"is held for it on n1, n2; at 21:01:00 a job of its pool went first but had no room; the room is held until " +
-				"the pool has received its share since then; that is expected before the tasks there have ended, and the " +
+				"the pool has received its share since then; the pool is expected to receive it before the tasks there " +
+				"have ended, and the " +
 				"job is expected to start by 21:30", "21:10", "21:20 at the latest"},
 		{room.Kept{Nodes: nodes, From: at(10), To: at(20), MayMove: true},
 			"is planned for it on n1, n2 in the present order of the jobs, which changes as tasks run", "about 21:10",

@@ -42,7 +42,7 @@ func classes(r *sim.Result) []class {
 	return slices.DeleteFunc(all, func(c class) bool { return c.jobs == 0 })
 }
 
-const kinds = "Users by their work: the few who have half of all, those with the last tenth, and the others. Long is an hour or more; wide is more than an eighth of the machine."
+const kinds = "Users are grouped by their work: the few users with half of the work, the users with the last tenth, and the others. Long is an hour or more; wide is more than an eighth of the machine."
 
 // standing ranks a user by its work.
 type standing uint8

@@ -118,7 +118,7 @@ func (p *pile) take(n int) []span {
 			return taken
 		}
 	}
-	panic("report: less is free than was counted")
+	panic("report: fewer processors are free than were counted")
 }
 
 // give puts a span back.

@@ -59,7 +59,7 @@ var fields = []field{
 		func(m *sim.Metrics) float64 { return m.Served }, percent, true},
 	{column{"nine of ten", "the same: nine of ten users received at least this part"},
 		func(m *sim.Metrics) float64 { return m.ServedTenth }, percent, true},
-	{column{"Jain", "Jain's index of the same; 1: equal for all"},
+	{column{"Jain", "Jain's index of these parts; 1: equal for all"},
 		func(m *sim.Metrics) float64 { return m.Jain }, thousandths, true},
 	{column{"fair delay", "delay of starts after their fair starts: mean of the users' means"},
 		func(m *sim.Metrics) float64 { return m.FairDelay }, plot.Duration, false},

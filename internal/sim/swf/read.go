@@ -64,7 +64,7 @@ func Read(name string, r io.Reader) (*Trace, error) {
 
 func unpacking(name string, err error) error {
 	if errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("%s: %w: the file is damaged or not whole; get it anew", name, err)
+		return fmt.Errorf("%s: %w: the file is damaged or incomplete; get a new copy", name, err)
 	}
 	return fmt.Errorf("read %s: %w", name, err)
 }

@@ -66,7 +66,7 @@ func TestReadGzip(t *testing.T) {
 		t.Fatalf("%v, %+v", err, trace)
 	}
 	_, err = swf.Read("t", bytes.NewReader(packed.Bytes()[:packed.Len()-9]))
-	if err == nil || !strings.Contains(err.Error(), "t: unexpected EOF: the file is damaged or not whole") {
+	if err == nil || !strings.Contains(err.Error(), "t: unexpected EOF: the file is damaged or incomplete") {
 		t.Errorf("half a file: %v", err)
 	}
 }

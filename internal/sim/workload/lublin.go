@@ -128,12 +128,12 @@ func (l Lublin) check() error {
 	case l.Procs < 1:
 		return fmt.Errorf("the machine must have at least 1 processor, got %d", l.Procs)
 	case l.Jobs < 0 || l.Jobs > maxJobs:
-		return fmt.Errorf("the number of jobs must not be negative, nor above %d; got %d", maxJobs, l.Jobs)
+		return fmt.Errorf("the number of jobs must be from 0 to %d, got %d", maxJobs, l.Jobs)
 	case !slices.Contains(AllTypes, l.Types):
 		return fmt.Errorf("types: %q is none of these: %s", l.Types, list(AllTypes))
 	case l.Load < 0 || l.Load > 100 || math.IsNaN(l.Load):
 		return fmt.Errorf(
-			"load: must not be negative: use a number such as 0.7, or 0 for the load of the model; got %v", l.Load)
+			"load: must be 0 (the load of the model) or more, such as 0.7; got %v", l.Load)
 	case l.Users < 1:
 		return fmt.Errorf("there must be at least 1 user, got %d", l.Users)
 	case l.Zipf < 0 || l.Zipf > 10 || math.IsNaN(l.Zipf):

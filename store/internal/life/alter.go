@@ -60,10 +60,10 @@ func Allowed(j *queue.Job, a queue.Alteration) error {
 // mayReplace returns an error if the pool or the time limit of a job cannot change. That is so if the job has ended, or
 // if tasks run that began with the present pool or limit.
 func mayReplace(j *queue.Job, a queue.Alteration) error {
-	ended, runs := "", "with its time limit, which can only change while it waits"
+	ended, runs := "", "its time limit can change only while it waits"
 	if a.Verb == queue.VerbMove {
-		not := "and does not go to " + share.Original(a.Pool)
-		ended, runs = " "+not+": submit it again there", not+": only a job without a running task does"
+		not := "cannot move to " + share.Original(a.Pool)
+		ended, runs = " and "+not+": submit it again there", "it "+not+" while one of its tasks runs"
 	}
 	switch {
 	case j.State.Ended():
@@ -71,7 +71,8 @@ func mayReplace(j *queue.Job, a queue.Alteration) error {
 	case j.Cancel:
 		return fmt.Errorf("job %d is being canceled: %w", j.ID, queue.ErrState)
 	case j.Running > 0:
-		return fmt.Errorf("job %d runs %s; to stop it first: fairlead hold %[1]d; fairlead requeue %[1]d: %[3]w", j.ID, runs,
+		return fmt.Errorf("job %d is running: %s; to stop it first: fairlead hold %[1]d; fairlead requeue %[1]d: "+
+			"%[3]w", j.ID, runs,
 			queue.ErrState)
 	}
 	return nil

@@ -24,7 +24,7 @@ func Gather(j *queue.Job, tasks []*queue.Task, now time.Time) (more int, undone 
 	}
 	for _, t := range tasks {
 		if t.State != queue.Waiting {
-			text := fmt.Sprintf("attempt %d on %s %s; it runs again with the others of its gang", t.Attempt, t.Holder, t.Outcome.State)
+			text := fmt.Sprintf("attempt %d on %s %s; the task runs again with the others of its gang", t.Attempt, t.Holder, t.Outcome.State)
 			undone = append(undone, t.Began(), queue.Event{Job: j.ID, Task: t.Index, At: now, Code: "again", Text: text})
 		}
 		t.State, t.Begin, t.Fails, t.Losses, t.Queued = queue.Waiting, all.Begin, all.Fails, all.Losses, false

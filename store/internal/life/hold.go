@@ -39,7 +39,7 @@ func mayRelease(j *queue.Job, a queue.Alteration) error {
 	case !ofAnother(j) || a.By == "" || a.Admin || a.By == j.HeldBy:
 		return nil
 	}
-	return fmt.Errorf("job %d is held%s; you (%s) may not release it, as only an administrator may: ask %s: %w", j.ID, byWhom(j), a.By, j.HeldBy, queue.ErrForbidden)
+	return fmt.Errorf("job %d is held%s; only an administrator may release it, and you (%s) are not one: ask %s: %w", j.ID, byWhom(j), a.By, j.HeldBy, queue.ErrForbidden)
 }
 
 func byWhom(j *queue.Job) (text string) {

@@ -44,12 +44,12 @@ func (p Parting) Change(j *queue.Job, t *queue.Task, runs []queue.Run, now time.
 
 // Event returns the event for the job's history.
 func (p Parting) Event(j *queue.Job, t *queue.Task, now time.Time) queue.Event {
-	text := fmt.Sprintf("%s; the %d others that run are stopped", p.reason(t), j.Running)
+	text := fmt.Sprintf("%s; the %d other running tasks are stopped", p.reason(t), j.Running)
 	if j.Running == 1 {
-		text = p.reason(t) + "; the other one that runs is stopped"
+		text = p.reason(t) + "; the other running task is stopped"
 	}
 	if j.Waiting > 0 {
-		text += ", and all wait again"
+		text += ", and all tasks wait again"
 	}
 	return queue.Event{Job: j.ID, Task: -1, At: now, Code: "gang", Text: text}
 }
@@ -69,7 +69,7 @@ func (p Parting) LostEvents(t *queue.Task, again bool, now time.Time) []queue.Ev
 }
 
 func lostEvent(t *queue.Task, again bool, now time.Time) queue.Event {
-	text := fmt.Sprintf("attempt %d lost with %s", t.Attempt, t.Holder)
+	text := fmt.Sprintf("attempt %d was lost together with %s", t.Attempt, t.Holder)
 	if again {
 		text += "; it waits again"
 	}
@@ -94,7 +94,7 @@ func (p Parting) began(t *queue.Task) queue.Event {
 func againEvent(t *queue.Task, o queue.Outcome, now time.Time) queue.Event {
 	text := fmt.Sprintf("attempt %d on %s %s", t.Attempt, t.Holder, o.State)
 	if o.State == queue.Cancelled && o.Next != nil {
-		text = fmt.Sprintf("attempt %d on %s was put off", t.Attempt, t.Holder)
+		text = fmt.Sprintf("attempt %d on %s was postponed", t.Attempt, t.Holder)
 	}
 	switch {
 	case o.Signal != "":

@@ -16,7 +16,7 @@ const maxAvoided = 32
 const maxAvoidedCause = 200
 
 // HowRefused describes the end of an attempt that its machine could not begin.
-const HowRefused = "could not be begun"
+const HowRefused = "did not begin"
 
 // Refuse ends the attempt of a task that its machine could not begin and reports whether the task waits again. The
 // attempt does not count as a retry but as a loss, so that a task that no machine begins comes to an end.
@@ -37,7 +37,8 @@ func Refuse(j *queue.Job, t *queue.Task, o queue.Outcome, now time.Time) (again 
 		again = true
 	case o.Final:
 	case t.Losses >= MaxLosses:
-		o.Cause = fmt.Sprintf("no machine has begun it in %d attempts; the last, %s: %s", t.Losses, t.Holder, o.Cause)
+		o.Cause = fmt.Sprintf("no node could begin it in %d attempts; the last failure, on %s: "+
+			"%s", t.Losses, t.Holder, o.Cause)
 	default:
 		again = true
 		if o.Refused == queue.RefusedNow {
@@ -72,7 +73,7 @@ func RefusedEvent(t *queue.Task, o queue.Outcome, again bool, now time.Time) que
 	text := fmt.Sprintf("attempt %d did not begin on %s: %s", t.Attempt, t.Holder, o.Cause)
 	switch wait := t.Begin.Sub(now).Round(time.Second); {
 	case again && wait > 0:
-		text += fmt.Sprintf("; it waits again, the next attempt follows in %v", wait)
+		text += fmt.Sprintf("; it waits again, and the next attempt follows in %v", wait)
 	case again && o.Refused != queue.RefusedNow:
 		text += "; it waits again, for another node"
 	case again:

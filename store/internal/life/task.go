@@ -37,7 +37,7 @@ func checkNext(o queue.Outcome) error {
 	case o.Next == nil:
 		return nil
 	case o.State == queue.Succeeded || o.Final || o.Refused != "":
-		return queue.Invalidf("next", "an attempt that succeeded, failed for good or did not begin names no next one")
+		return queue.Invalidf("next", "must be absent if the attempt succeeded, failed for good or did not begin")
 	case *o.Next < 0 || *o.Next > queue.MaxLimit:
 		return queue.Invalidf("next", "the pause before the next attempt must be from 0 to ten years, got %v", *o.Next)
 	}
@@ -50,7 +50,7 @@ func checkRefused(o queue.Outcome) error {
 	case o.Refused == "":
 		return nil
 	case o.State != queue.Failed:
-		return &queue.Invalid{Field: "refused", Msg: fmt.Sprintf("an attempt that could not be begun ends as %s, not as %s", queue.Failed, o.State)}
+		return &queue.Invalid{Field: "refused", Msg: fmt.Sprintf("an attempt that did not begin ends as %s, not as %s", queue.Failed, o.State)}
 	case o.Refused != queue.RefusedNow && !slices.Contains(queue.Refusals(), o.Refused):
 		return &queue.Invalid{Field: "refused", Msg: fmt.Sprintf("%q is not known", o.Refused)}
 	}

@@ -50,9 +50,9 @@ func Awaits(j *queue.Job, state func(id int64) (queue.State, error)) (waitsFor [
 func noUncancel(j *queue.Job, d queue.Dependency, s queue.State) error {
 	became := "has ended as " + string(s)
 	if s == "" {
-		became = "is not kept any more"
+		became = "is no longer kept"
 	}
-	return fmt.Errorf("job %d cannot come back: it waits for job %d (%s), which %s; bring that back first, or run this one without it: fairlead requeue %d: %w",
+	return fmt.Errorf("job %d cannot be uncanceled: it waits for job %d (%s), which %s; uncancel or requeue that job first, or run this one without it: fairlead requeue %d: %w",
 		j.ID, d.Job, d.On, became, j.ID, queue.ErrState)
 }
 

@@ -39,7 +39,8 @@ func block(level int, t time.Time) int64 { return t.UnixNano() / int64(span(leve
 // Known refuses a level that does not exist.
 func Known(level int) error {
 	if level < 0 || level >= len(queue.HistoryLevels) {
-		return fmt.Errorf("history level %d: there are %d: %w", level, len(queue.HistoryLevels), queue.ErrInvalid)
+		return fmt.Errorf("history level %d does not exist, as there are %d levels: "+
+			"%w", level, len(queue.HistoryLevels), queue.ErrInvalid)
 	}
 	return nil
 }
