@@ -21,6 +21,8 @@ func (o *Options) Command(argv []string) (spec *api.Spec, notes []string, err er
 		if notes, err = o.follow(spec, "", d); err != nil {
 			return nil, nil, err
 		}
+	} else {
+		o.settleMaxRunning(nil)
 	}
 	return spec, notes, o.complete(spec)
 }
@@ -76,6 +78,7 @@ func (o *Options) follow(spec *api.Spec, name string, d *script.Directives) (not
 		}
 		changed[f.Name] = true
 	}
+	o.settleMaxRunning(changed)
 	said := func(what string, all []script.Ignored) {
 		for _, i := range all {
 			line := fmt.Sprintf("%s: %s", what, i)

@@ -68,6 +68,10 @@ var (
 		{Flag: "kind", Label: "Kind", Size: 10},
 		{Flag: "max-running", Label: "Running tasks at most", Size: 4},
 		{Flag: "retries", Label: "Retries of a failed task", Example: "0", Size: 4},
+		{Flag: "backoff", Label: "Delay before the first retry", Example: "5s", Size: 6, Hint: "doubles each time"},
+		{Flag: "qos", Label: "Quality of service", Size: 10, Hint: "only with the policy multifactor"},
+		{Flag: "nice", Label: "Nice", Example: "0", Size: 4, Hint: "lowers the priority; only with the policy multifactor"},
+		{Flag: "requestor", Label: "Requestor", Example: "your name", Size: 12, Hint: "rules for pools may use it"},
 	}
 )
 
