@@ -234,10 +234,7 @@ func (s *submitForm) spec(variables map[string]string) (spec *api.Spec, err erro
 	case strings.HasPrefix(text, "#"):
 		spec, s.Notes, err = o.Script("script", []byte(s.Text), []string{cmp.Or(o.Name, "script")})
 	default:
-		if o.Name == "" {
-			o.Name = strings.Fields(text)[0]
-		}
-		spec, s.Notes, err = o.Command([]string{"/bin/sh", "-c", text})
+		spec, s.Notes, err = o.Line(text)
 	}
 	return spec, err
 }
@@ -266,7 +263,7 @@ func (s *submitForm) fill(flags *pflag.FlagSet) error {
 func (s *submitForm) named(err error) string {
 	var wrong *submit.FlagError
 	if !errors.As(err, &wrong) {
-		return err.Error()
+		return strings.TrimSuffix(err.Error(), " (to submit it anyway: --allow-unsatisfiable)") // the form cannot
 	}
 	for _, f := range slices.Concat(s.Main, s.More) {
 		if f.Flag == wrong.Flag {
