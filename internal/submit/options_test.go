@@ -62,8 +62,8 @@ func TestScriptsMaySetAllFlags(t *testing.T) {
 	}
 }
 
-// TestMaxRunningOfTheUserGoesFirst: the bound of the running tasks that the user gives replaces the bound of the script,
-// in whichever notation the two are.
+// TestMaxRunningOfTheUserGoesFirst: the bound of the running tasks that the user gives replaces the bound of the
+// script, in whichever notation the two are.
 func TestMaxRunningOfTheUserGoesFirst(t *testing.T) {
 	for _, c := range []struct {
 		script string

@@ -71,7 +71,7 @@ type refusal struct {
 	Typed []string
 }
 
-// keptText is the length of the shortest text that the error page keeps, in bytes. Shorter texts are typed again easily.
+// keptText is the length of the shortest text that the error page keeps, in bytes. A shorter text is quickly typed.
 const keptText = 40
 
 // typedIn returns the long texts of the posted form of a request, if the form was read.
@@ -119,6 +119,9 @@ func methodsOf(mux *http.ServeMux, r *http.Request) (methods []string) {
 	}
 	return methods
 }
+
+// maxForm bounds the posted form of an action, in bytes.
+const maxForm = 256 << 10
 
 // form reads a posted form of at most a number of bytes. The server bounds the time: the deadline of a
 // request stays until its whole body is read, also if code after a failure here reads on.
