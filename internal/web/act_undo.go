@@ -95,7 +95,7 @@ func (u *undoing) remember(verb string, j *api.Job) {
 	}
 }
 
-// findWays finds the ways back for the jobs that an action changed, and returns what it changed of each job.
+// findWays finds the ways back for the jobs that an action changed, and describes the changes of each job.
 func (u *undoing) findWays(
 	ctx context.Context, src Source, verb string, did []int64,
 ) (changed map[int64]string, err error) {
@@ -125,7 +125,7 @@ func (u *undoing) findWays(
 	return changed, nil
 }
 
-// wayBackFor adds the way back of a job, and says what changed. Jobs with the same former values share a way.
+// wayBackFor adds the way back of a job, and describes the changes. Jobs with the same former values share a way.
 func (u *undoing) wayBackFor(verb string, was, now *api.Job) string {
 	var former []formerValue
 	var changes []string
