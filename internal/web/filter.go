@@ -116,7 +116,7 @@ func (f *filter) err() error {
 
 func (f *filter) problem(text string) { f.Problems = append(f.Problems, text) }
 
-// one sets a property of which a job has one value, so that a filter with two values would find nothing.
+// one sets a property that has one value in each job, so that a filter with two values would find nothing.
 func (f *filter) one(name string, of *string, value string) {
 	if *of != "" && *of != value {
 		f.problem(fmt.Sprintf("%s: is given twice (%s and %s); a job has only one", name, *of, value))
