@@ -128,3 +128,15 @@ func TestHeldListIsBounded(t *testing.T) {
 		t.Errorf("of nothing: %+v", l)
 	}
 }
+
+// TestJobThatStartsAtOnceWaitsForNothing checks that the moment between the submission and the start of a job is no
+// wait without a record of its reason.
+func TestJobThatStartsAtOnceWaitsForNothing(t *testing.T) {
+	begin := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
+	started := begin.Add(300 * time.Millisecond)
+	events := []api.Event{{At: begin, Code: "submitted"}, {At: started, Code: "started"}}
+	spans := heldSpans(&api.Job{Tasks: 1, Started: &started}, events, begin.Add(time.Minute))
+	if len(spans) != 1 || spans[0].Code != "state.running" {
+		t.Errorf("it waited: %+v", spans)
+	}
+}

@@ -223,12 +223,15 @@ func noneWaits(j *api.Job, events []api.Event) (last time.Time) {
 const sampleGap = 10 * time.Second
 
 // sampled assigns the reason of the first sample of a wait to the time before that sample, as the sums of reasons do.
-// If a wait has no sample yet, its text says so.
+// If a wait has no sample yet, its text says so. A job that starts at once has no wait.
 func sampled(spans []heldSpan, now time.Time) (out []heldSpan) {
 	for i, s := range spans {
 		brief := s.Code == unknownReason && s.Text == notRecorded && s.To.Sub(s.From) <= sampleGap
 		if brief && i+1 < len(spans) && spans[i+1].From.Equal(s.To) && isReason(spans[i+1].Code) {
 			spans[i+1].From = s.From
+			continue
+		}
+		if brief && i+1 < len(spans) && spans[i+1].Code == string(why.StateRunning) && s.To.Sub(s.From) < time.Second {
 			continue
 		}
 		if brief && i+1 == len(spans) && s.To.Equal(now) {
