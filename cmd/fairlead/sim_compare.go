@@ -226,7 +226,7 @@ func (s *simCompareCmd) print(c *sim.Comparison, took time.Duration) error {
 
 const comparedColumns = "SERVED: part of the entitlement received: mean, and the value that 90% of the users reach; " +
 	"JAIN: equality of SERVED;\n" +
-	"DELAY: time by which a job starts after its fair start; LATE: time by which it ends later than on a machine of\n" +
+	"DELAY: how long after its fair start a job starts; LATE: how much later it ends than on a machine of\n" +
 	"the user's own; both are means of the users' means\n" +
 	"WAIT and BSLD (bounded slowdown): mean, median and 95th percentile of the jobs; " +
 	"STARVED: jobs that waited over a day\n" +

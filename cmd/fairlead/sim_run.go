@@ -201,7 +201,7 @@ func (s *simRunCmd) print(t *simTrace, p *simPolicy, r *sim.Result, took time.Du
 	if l := limitsLine(&m.Limits); l != "" {
 		line("time limits", "%s", l)
 	}
-	line("entitlement served", "users %s on average, 90%% of them at least %s; Jain's index %.3f",
+	line("entitlement served", "mean %s, 90%% of the users at least %s; Jain's index %.3f",
 		percent(m.Served), percent(m.ServedTenth), m.Jain)
 	line("lateness", "jobs start %s after their fair start, and end %s later than on a machine of the user's own",
 		lasting(m.FairDelay), lasting(m.Late))

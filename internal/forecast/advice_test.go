@@ -21,7 +21,7 @@ func TestAdvice(t *testing.T) {
 		"submit -t 10m or less helps most: it would start now, 10m sooner":               {smaller, shorter, raised},
 		"submit -c 2 helps most: " + by:                                                  {smaller},
 		"alter --priority high helps most: " + by:                                        {smaller, raised},
-		"no change tried would start it much sooner (" + strings.Join(tried, ", ") + ")": nil,
+		"none of the changes tried would start it much sooner (" + strings.Join(tried, ", ") + ")": nil,
 	} {
 		if got := advice(changes, tried); got != want {
 			t.Errorf("%q, want %q", got, want)
