@@ -41,9 +41,10 @@ func simCompareCommand(a *app) *cobra.Command {
 whose are longer. The trace is read once; each run is like fairlead sim run.
 
 --policy lists the runs. A run is a policy with a kind of backfilling, such as fair+easy. A policy
-alone uses the backfilling of its configuration; only fifo alone is fifo+fcfs, strictly in order.
-A kind of backfilling alone uses the policy fifo: easy is fifo+easy. With several --config, each
-configuration runs under each policy of the list, or unchanged if there is no list.
+alone uses the backfilling of its configuration. The exception is fifo: alone, it means fifo+fcfs,
+strictly in order. A kind of backfilling alone uses the policy fifo: easy is fifo+easy. With
+several --config, each configuration runs under each policy of the list, or unchanged if there is
+no list.
 
 --out writes a report with charts into a folder, as one self-contained page.`,
 		Example: `  fairlead sim compare kth-sp2.swf.gz --policy fifo,easy,conservative,fair+easy,lottery+easy

@@ -71,7 +71,7 @@ so the drawing gives each job the first free ones.`,
 	f.StringVar(&s.schedule, "schedule", "", "write the schedule to this CSV file: job,submit,start,end,procs; - is standard output")
 	f.StringVar(&s.swf, "swf", "", "write the schedule to this file, as a trace with wait times; - is standard output")
 	s.show.flags(f)
-	f.IntVar(&s.users, "users", 20, "number of users to list, the ones with most work first; 0 is all")
+	f.IntVar(&s.users, "users", 20, "number of users to list, the ones with the most work first; 0 is all")
 	return c
 }
 

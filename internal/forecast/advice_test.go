@@ -18,9 +18,9 @@ func TestAdvice(t *testing.T) {
 	tried := []string{"a shorter time limit", "a smaller request"}
 	const by = "it would start by 2026-01-05T08:00:00Z, 20m sooner"
 	for want, changes := range map[string][]why.Change{
-		"submit -t 10m or less helps most: it would start now, 10m sooner":               {smaller, shorter, raised},
-		"submit -c 2 helps most: " + by:                                                  {smaller},
-		"alter --priority high helps most: " + by:                                        {smaller, raised},
+		"submit -t 10m or less helps most: it would start now, 10m sooner":                         {smaller, shorter, raised},
+		"submit -c 2 helps most: " + by:                                                            {smaller},
+		"alter --priority high helps most: " + by:                                                  {smaller, raised},
 		"none of the changes tried would start it much sooner (" + strings.Join(tried, ", ") + ")": nil,
 	} {
 		if got := advice(changes, tried); got != want {
