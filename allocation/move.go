@@ -18,8 +18,8 @@ func (c *Config) SettleMove(j *queue.Job, a *queue.Alteration, n Naming) error {
 	}
 	n.In, n.Priority, n.QOS = j.Pool, j.Priority, j.QOS
 	to := queue.Job{
-		Pool: a.Pool, User: j.User, Group: j.Group, Kind: j.Kind, Requestor: cmp.Or(j.Requestor, j.User), Limit: cmp.Or(a.Limit, j.Limit),
-		Priority: j.Priority, QOS: j.QOS,
+		Pool: a.Pool, User: j.User, Group: j.Group, Kind: j.Kind, Requestor: cmp.Or(j.Requestor, j.User),
+		Limit: cmp.Or(a.Limit, j.Limit), Priority: j.Priority, QOS: j.QOS,
 	}
 	if err := c.settlePool(&to, n); err != nil {
 		return err

@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/fairlead/fairlead/internal/submit"
 )
 
 // parsing matches the part of an error that names the function of Go that refused a number.
@@ -38,6 +40,7 @@ func (n namedType) Type() string { return n.name }
 
 // nameFlagTypes makes the flags of a command and its subcommands show types in words. It omits empty defaults.
 func nameFlagTypes(c *cobra.Command) {
+	submit.Decimal(c.Flags())
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		name, unclear := typeNames[f.Value.Type()]
 		if !unclear {

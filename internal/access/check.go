@@ -178,7 +178,7 @@ func (r *Rules) checkUser(p *Principal, v Verb, o Object) error {
 			return nil
 		}
 		if r.operates(p, o.Pool) {
-			return no("you operate "+o.Pool+"itself, but only operators of a pool above it may change its share",
+			return no("you operate "+o.Pool+" itself, but only operators of a pool above it may change its share",
 				"change pools below it, or ask an administrator")
 		}
 	}

@@ -115,7 +115,7 @@ type AlterRequest struct {
 	QOS      *string `json:"qos,omitempty" doc:"Quality of service from now on"`
 	Nice     *int    `json:"nice,omitempty" doc:"Number to subtract from the priority from now on"`
 	Pool     string  `json:"pool,omitempty" doc:"Target pool, for the verb move"`
-	Limit    float64 `json:"limit_seconds,omitempty" doc:"Time limit, for the verbs limit and move; -1: none; 0: that of the pool, for move the present one first"`
+	Limit    float64 `json:"limit_seconds,omitempty" doc:"New time limit; -1: none; 0: that of the pool (move: as before)"`
 	Cause    string  `json:"cause,omitempty"`
 	Waiting  bool    `json:"waiting,omitempty" doc:"With the verb cancel: only the waiting tasks; running ones continue"`
 }

@@ -195,7 +195,8 @@ func (c *crowd) calm(ctx context.Context) {
 		}
 	}
 	for _, node := range []string{"stays", "goes"} {
-		if err := c.loop.Overrides.SetDrained(ctx, node, false, "", "", ""); err != nil && !errors.Is(err, queue.ErrNotFound) {
+		err := c.loop.Overrides.SetDrained(ctx, node, false, "", "", "")
+		if err != nil && !errors.Is(err, queue.ErrNotFound) {
 			c.t.Error(err)
 		}
 	}

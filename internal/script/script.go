@@ -108,10 +108,11 @@ var ownLetters = map[string]string{
 
 // ownFlags are the flags of submit that a script may set, and whether each takes a value.
 var ownFlags = map[string]bool{
-	"name": true, "cpus": true, "mem": true, "gpus": true, "time": true, "pool": true, "kind": true, "array": true,
-	"after": true, "begin": true, "hold": false, "output": true, "error": true, "chdir": true, "priority": true,
-	"retries": true, "backoff": true, "export": true, "request": true, "requestor": true, "max-running": true, "key": true,
-	"nodes": true, "tasks": true, "qos": true, "nice": true, "licenses": true, "rate": true, "constraint": true, "reservation": true,
+	"name": true, "cpus": true, "mem": true, "mem-per-cpu": true, "gpus": true, "time": true, "pool": true,
+	"kind": true, "array": true, "after": true, "begin": true, "hold": false, "output": true, "error": true,
+	"chdir": true, "priority": true, "retries": true, "backoff": true, "export": true, "request": true,
+	"requestor": true, "max-running": true, "key": true, "nodes": true, "tasks": true, "qos": true, "nice": true,
+	"licenses": true, "rate": true, "constraint": true, "reservation": true,
 }
 
 // own reads a #FL line.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/cookiejar"
+	"net/url"
 	"os"
 	"regexp"
 	"strings"
@@ -160,6 +161,13 @@ func TestSession(t *testing.T) {
 	}
 	if status, _ := answerOf(t, stay, "GET", r.tcp+"/v1/status", "", cookie...); status != http.StatusUnauthorized {
 		t.Errorf("after signing out: status %d", status)
+	}
+	// A form that is sent after the end of the session is refused, but the typed script is not lost.
+	typed := url.Values{"text": {"#!/bin/sh\necho <b>mine</b>\n"}, "name": {"a"}}.Encode()
+	form := append(cookie, "Accept", "text/html", "Content-Type", "application/x-www-form-urlencoded")
+	status, text = answerOf(t, stay, "POST", r.tcp+"/submit", typed, form...)
+	if status != http.StatusUnauthorized || !strings.Contains(text, "\necho &lt;b&gt;mine&lt;/b&gt;\n</textarea>") {
+		t.Errorf("a form after signing out: status %d\n%s", status, text)
 	}
 }
 

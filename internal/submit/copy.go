@@ -42,6 +42,9 @@ func Copy(s *api.Spec) map[string]string {
 	}
 	out["licenses"] = strings.Join(licenses, ",")
 	copyRequest(out, s.Request)
+	if strings.Contains(s.Array, "%") {
+		delete(out, "max-running") // the array says it
+	}
 	maps.DeleteFunc(out, func(_, text string) bool { return text == "" })
 	return out
 }

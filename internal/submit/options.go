@@ -2,6 +2,7 @@ package submit
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/pflag"
 )
@@ -83,7 +84,7 @@ func (o *Options) AddFlags(f *pflag.FlagSet) {
 	f.IntVar(&o.Nice, "nice", 0,
 		"lower the job's priority by this number (multifactor only); below 0 for administrators only")
 	f.StringVarP(&o.Array, "array", "a", "", "task numbers, e.g. 0-99%10 (ten at once)")
-	f.IntVar(&o.MaxRunning, "max-running", 0, "maximum number of tasks that run at once")
+	f.IntVar(&o.MaxRunning, "max-running", 0, "maximum number of tasks that run at once; replaces the %N of --array")
 	f.StringSliceVarP(&o.After, "after", "d", nil, "jobs to wait for: 12, ok:12, failed:12, any:12")
 	f.StringVarP(&o.Begin, "begin", "b", "", "earliest start: 16:00, +2h, tomorrow 08:00, 2026-12-24T08:00")
 	f.BoolVarP(&o.Hold, "hold", "H", false, "hold the job until it is released")
@@ -96,10 +97,23 @@ func (o *Options) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.Export, "export", "", "variables to pass: ALL, NONE, or NAME,NAME=VALUE")
 	f.StringVar(&o.Requestor, "requestor", "", "text that placement rules may match (default: your name)")
 	f.StringVar(&o.Key, "key", "", "idempotency key: submit only once under this key")
+	Decimal(f)
 }
 
 // given reports whether a flag was set.
 func (o *Options) given(flag string) bool { return o.flags.Changed(flag) }
+
+// settleMaxRunning decides which bound of the running tasks holds, because the array may have one, too. The bound that
+// the user gave goes before that of the script. The set has the flags that the script set.
+func (o *Options) settleMaxRunning(set map[string]bool) {
+	switch numbers, _, both := strings.Cut(o.Array, "%"); {
+	case !both || !o.given("max-running"):
+	case set["max-running"] && !set["array"]:
+		o.MaxRunning = 0
+	default:
+		o.Array = numbers
+	}
+}
 
 // FlagError is a fault in the value of a flag.
 type FlagError struct {

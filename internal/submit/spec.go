@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/environ"
 	"github.com/fairlead/fairlead/internal/script"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // Command describes a job that runs a command. The notes say which options of sbatch have no effect.
@@ -21,6 +24,8 @@ func (o *Options) Command(argv []string) (spec *api.Spec, notes []string, err er
 		if notes, err = o.follow(spec, "", d); err != nil {
 			return nil, nil, err
 		}
+	} else {
+		o.settleMaxRunning(nil)
 	}
 	return spec, notes, o.complete(spec)
 }
@@ -51,9 +56,26 @@ func (o *Options) complete(spec *api.Spec) error {
 		}
 	}
 	if o.Name == "" {
-		o.Name = filepath.Base(spec.Argv[0])
+		o.Name = nameOf(filepath.Base(spec.Argv[0]))
 	}
 	return o.fill(spec)
+}
+
+// nameOf shortens a word to the length that the name of a job may have.
+func nameOf(word string) string {
+	for len(word) > queue.MaxName {
+		_, size := utf8.DecodeLastRuneInString(word)
+		word = word[:len(word)-size]
+	}
+	return word
+}
+
+// Line describes a job that runs a line of text in a shell. The name of the job is the first word of the line.
+func (o *Options) Line(text string) (spec *api.Spec, notes []string, err error) {
+	if first := strings.Fields(text); o.Name == "" && len(first) > 0 {
+		o.Name = nameOf(first[0])
+	}
+	return o.Command([]string{"/bin/sh", "-c", text})
 }
 
 // follow sets the flags that directives ask for. Flags that were given override them. The argument name is
@@ -76,6 +98,7 @@ func (o *Options) follow(spec *api.Spec, name string, d *script.Directives) (not
 		}
 		changed[f.Name] = true
 	}
+	o.settleMaxRunning(changed)
 	said := func(what string, all []script.Ignored) {
 		for _, i := range all {
 			line := fmt.Sprintf("%s: %s", what, i)

@@ -21,10 +21,10 @@ func UsualLimit(most time.Duration) time.Duration {
 
 // ParseTimeLimit reads a time limit like sbatch: minutes, minutes:seconds, hours:minutes:seconds, days-hours,
 // days-hours:minutes and days-hours:minutes:seconds. It also reads durations with units, such as 1h30m. A
-// number without a unit is in minutes. For 0, unlimited and infinite it returns 0: no limit.
+// number without a unit is in minutes. For 0, unlimited, infinite and none it returns 0: no limit.
 func ParseTimeLimit(text string) (time.Duration, error) {
 	switch strings.ToLower(text) {
-	case "unlimited", "infinite":
+	case "unlimited", "infinite", "none":
 		return 0, nil
 	case "":
 		return 0, errors.New("a time limit such as 90m, 2h or 1-12:00:00 is missing")

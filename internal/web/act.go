@@ -43,9 +43,6 @@ func loadAct(ctx context.Context, src Source, r *Request) (any, error) {
 	return a, a.aboutOrder(ctx, src, r)
 }
 
-// maxForm bounds a posted form, in bytes.
-const maxForm = 256 << 10
-
 // act carries out an action. The server has already refused requests from other sites; it does so for all
 // requests that change something.
 func (d *Dashboard) act(w http.ResponseWriter, r *http.Request) {

@@ -210,8 +210,8 @@ func TestPriorities(t *testing.T) {
 	}
 }
 
-// TestUndoOfAMoveRestoresTheLimit: a pool gives a job that moves there its default time limit. The page says so, and the
-// way back takes the limit away.
+// TestUndoOfAMoveRestoresTheLimit: a pool gives a job that moves there its default time limit. The page says so, and
+// the way back takes the limit away.
 func TestUndoOfAMoveRestoresTheLimit(t *testing.T) {
 	l := newLab(t, "pools: {physics: {weight: 1}, short: {weight: 1, time: 30m}}\n")
 	id := l.submit("ann", api.Spec{Pool: "physics"})

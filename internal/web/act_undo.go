@@ -21,6 +21,9 @@ type undoing struct {
 	formers  []api.Job // the jobs before the action, if it sets values of jobs
 }
 
+// maxAct bounds the jobs of one action.
+const maxAct = 1000
+
 // maxWays bounds the ways back on one page.
 const maxWays = 10
 
@@ -46,13 +49,16 @@ type jobField struct {
 	typed       func(value string) string // in a shell
 }
 
+func priorityOf(j *api.Job) string { return j.Priority }
+
+func poolOf(j *api.Job) string { return j.Pool }
+
 func unchanged(value string) string { return value }
 
 var (
-	priorityField = &jobField{"priority", "--priority", "priority", func(j *api.Job) string { return j.Priority }, unchanged,
-		unchanged}
-	poolField  = &jobField{"to", "--move-to", "pool", func(j *api.Job) string { return j.Pool }, words.Pool, words.ShellPool}
-	limitField = &jobField{"limit", "--time", "limit", formerLimit, limitText, limitTyped}
+	priorityField = &jobField{"priority", "--priority", "priority", priorityOf, unchanged, unchanged}
+	poolField     = &jobField{"to", "--move-to", "pool", poolOf, words.Pool, words.ShellPool}
+	limitField    = &jobField{"limit", "--time", "limit", formerLimit, limitText, limitTyped}
 )
 
 // setFields are the fields that an action sets, by its verb. The new pool of a job may have a default time limit.
@@ -89,8 +95,10 @@ func (u *undoing) remember(verb string, j *api.Job) {
 	}
 }
 
-// findWays finds the ways back for the jobs that an action changed, and returns what it changed of each job.
-func (u *undoing) findWays(ctx context.Context, src Source, verb string, did []int64) (changed map[int64]string, err error) {
+// findWays finds the ways back for the jobs that an action changed, and describes the changes of each job.
+func (u *undoing) findWays(
+	ctx context.Context, src Source, verb string, did []int64,
+) (changed map[int64]string, err error) {
 	if u.Undo == "" || len(did) == 0 {
 		return nil, nil
 	}
@@ -117,7 +125,7 @@ func (u *undoing) findWays(ctx context.Context, src Source, verb string, did []i
 	return changed, nil
 }
 
-// wayBackFor adds the way back of a job, and says what changed. Jobs with the same former values share a way.
+// wayBackFor adds the way back of a job, and describes the changes. Jobs with the same former values share a way.
 func (u *undoing) wayBackFor(verb string, was, now *api.Job) string {
 	var former []formerValue
 	var changes []string

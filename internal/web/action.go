@@ -44,7 +44,6 @@ type Act struct {
 	Boosted *api.BoostResponse
 	Paused  *api.PauseResponse
 	Back    string
-	limit   float64 // the new time limit of the jobs in seconds; see readLimit
 	undoing
 	typedForm
 }
@@ -53,6 +52,7 @@ type Act struct {
 type typedForm struct {
 	Problem string // an error in it
 	typed   url.Values
+	limit   float64 // the new time limit of jobs in seconds; see readLimit
 }
 
 // Typed returns the text of a field: as it was typed, or else its default.
@@ -64,13 +64,13 @@ func (f *typedForm) Typed(field, usual string) string {
 }
 
 // readLimit reads the new time limit of jobs in seconds: -1 is none, and an empty text leaves it to the pool.
-func (a *Act) readLimit(text string) error {
+func (f *typedForm) readLimit(text string) error {
 	if text == "" {
 		return nil
 	}
 	var err error
-	a.limit, err = strconv.ParseFloat(text, 64)
-	if most := queue.MaxLimit.Seconds(); err != nil || !(a.limit >= -1 && a.limit <= most) {
+	f.limit, err = strconv.ParseFloat(text, 64)
+	if most := queue.MaxLimit.Seconds(); err != nil || !(f.limit >= -1 && f.limit <= most) {
 		return &queue.Invalid{Field: "limit",
 			Msg: fmt.Sprintf("%.40q is not a number of seconds from 0 to %.0f, or -1 for none", text, most)}
 	}
@@ -217,9 +217,6 @@ var acts = []action{
 	{"resume", "Resume", "Waiting tasks of the pool start again in their turn.", "pause", false},
 	{"unboost", "End boost", "The pool gets its own weight back.", "", false},
 }
-
-// maxAct bounds the jobs of one action.
-const maxAct = 1000
 
 // priorities holds the data of a change of priorities.
 type priorities struct {

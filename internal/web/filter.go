@@ -45,13 +45,13 @@ func parseFilter(text string, now time.Time) filter {
 			f.name(word)
 			continue
 		}
-		switch name {
+		switch strings.ToLower(name) {
 		case "user", "u":
-			f.Query.User = value
+			f.one("user", &f.Query.User, value)
 		case "pool", "p":
-			f.Query.Pool = value
+			f.one("pool", &f.Query.Pool, value)
 		case "kind", "k":
-			f.Query.Kind = value
+			f.one("kind", &f.Query.Kind, value)
 		case "name":
 			f.name(value)
 		case "state":
@@ -115,6 +115,15 @@ func (f *filter) err() error {
 }
 
 func (f *filter) problem(text string) { f.Problems = append(f.Problems, text) }
+
+// one sets a property that has one value in each job, so that a filter with two values would find nothing.
+func (f *filter) one(name string, of *string, value string) {
+	if *of != "" && *of != value {
+		f.problem(fmt.Sprintf("%s: is given twice (%s and %s); a job has only one", name, *of, value))
+		return
+	}
+	*of = value
+}
 
 // name searches a word in the name, or the number of a job.
 func (f *filter) name(word string) {
@@ -189,9 +198,10 @@ func (f *filter) duration(name, value string) (d time.Duration, over, ok bool) {
 	return d, over, err == nil
 }
 
-// cause searches jobs that ended in one way; see [words.Cause].
+// cause searches jobs that ended in one way; see [words.Cause]. The lists show exit statuses in both spellings.
 func (f *filter) cause(value string) {
 	f.byCause = true
+	value = strings.Replace(value, "exit status ", "exit ", 1)
 	f.tests = append(f.tests, func(j *api.Job) bool { return words.Cause(j) == value })
 }
 

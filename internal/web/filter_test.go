@@ -1,6 +1,7 @@
 package web
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -28,6 +29,29 @@ func TestEndedFilter(t *testing.T) {
 		}
 		if since := f.Query.Since; since.Equal(now.Add(-time.Hour)) != c.late {
 			t.Errorf("%s reads jobs since %v", c.text, since)
+		}
+	}
+}
+
+// TestFilterWords: words are found in any case, two values of one property are a mistake, and exit statuses have two
+// spellings.
+func TestFilterWords(t *testing.T) {
+	exit2 := &api.Job{User: "ann", State: "failed"}
+	exit2.LastEnd = &api.Task{ExitCode: 2}
+	for text, finds := range map[string]bool{`cause:"exit 2"`: true, `cause:"exit status 2"`: true,
+		`Cause:"exit status 12"`: false, "STATE:failed": true, "Name:x": false} {
+		if f := parseFilter(text, time.Now()); f.err() != nil || f.passes(exit2) != finds {
+			t.Errorf("%s: found %v, %v", text, !finds, f.err())
+		}
+	}
+	for text, problem := range map[string]string{
+		"user:ann u:bob": "user: is given twice (ann and bob); a job has only one",
+		"user:ann u:ann": "",
+		"SINCE:1h": `Unknown filter "SINCE:"; for jobs that ended in the last hour use ended:<1h, ` +
+			"for jobs that have waited for an hour wait:>1h",
+	} {
+		if got := strings.Join(parseFilter(text, time.Now()).Problems, "; "); got != problem {
+			t.Errorf("%s: %q, want %q", text, got, problem)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -24,7 +25,7 @@ func (d *Dashboard) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	req := request(errorPage, You{}, r)
 	req.Query, req.Here = nil, ""
-	d.write(w, r, errorPage, req, api.FromError(err), api.Status(err))
+	d.write(w, r, errorPage, req, refusal{api.FromError(err), typedIn(r)}, api.Status(err))
 }
 
 // Refuse answers a request with a refusal: a page with the reason, or an error document for the HTTP
@@ -54,9 +55,35 @@ func (d *Dashboard) refuse(w http.ResponseWriter, r *http.Request, e *api.Error,
 		api.WriteProblem(w, status, e)
 		return
 	}
+	if status == http.StatusUnauthorized && r.Method == http.MethodPost { // a session may have ended
+		if err := form(w, r, maxForm); err != nil {
+			r.PostForm = nil
+		}
+	}
 	req := request(errorPage, You{}, r)
 	req.Query, req.Here = nil, ""
-	d.write(w, r, errorPage, req, e, status)
+	d.write(w, r, errorPage, req, refusal{e, typedIn(r)}, status)
+}
+
+// refusal is the data of the error page. It keeps long texts of the form that was refused, so that they are not lost.
+type refusal struct {
+	*api.Error
+	Typed []string
+}
+
+// keptText is the length of the shortest text that the error page keeps, in bytes. A shorter text is quickly typed.
+const keptText = 40
+
+// typedIn returns the long texts of the posted form of a request, if the form was read.
+func typedIn(r *http.Request) (texts []string) {
+	for _, field := range slices.Sorted(maps.Keys(r.PostForm)) {
+		for _, text := range r.PostForm[field] {
+			if len(text) >= keptText || strings.Contains(text, "\n") {
+				texts = append(texts, text)
+			}
+		}
+	}
+	return texts
 }
 
 // nowhere is the pattern for all addresses without another pattern.
@@ -92,6 +119,9 @@ func methodsOf(mux *http.ServeMux, r *http.Request) (methods []string) {
 	}
 	return methods
 }
+
+// maxForm bounds the posted form of an action, in bytes.
+const maxForm = 256 << 10
 
 // form reads a posted form of at most a number of bytes. The server bounds the time: the deadline of a
 // request stays until its whole body is read, also if code after a failure here reads on.

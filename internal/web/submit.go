@@ -68,6 +68,10 @@ var (
 		{Flag: "kind", Label: "Kind", Size: 10},
 		{Flag: "max-running", Label: "Running tasks at most", Size: 4},
 		{Flag: "retries", Label: "Retries of a failed task", Example: "0", Size: 4},
+		{Flag: "backoff", Label: "Delay before the first retry", Example: "5s", Size: 6, Hint: "doubles each time"},
+		{Flag: "qos", Label: "Quality of service", Size: 10, Hint: "only with the policy multifactor"},
+		{Flag: "nice", Label: "Nice", Example: "0", Size: 4, Hint: "lowers the priority; only with the policy multifactor"},
+		{Flag: "requestor", Label: "Requestor", Example: "your name", Size: 12, Hint: "rules for pools may use it"},
 	}
 )
 
@@ -230,10 +234,7 @@ func (s *submitForm) spec(variables map[string]string) (spec *api.Spec, err erro
 	case strings.HasPrefix(text, "#"):
 		spec, s.Notes, err = o.Script("script", []byte(s.Text), []string{cmp.Or(o.Name, "script")})
 	default:
-		if o.Name == "" {
-			o.Name = strings.Fields(text)[0]
-		}
-		spec, s.Notes, err = o.Command([]string{"/bin/sh", "-c", text})
+		spec, s.Notes, err = o.Line(text)
 	}
 	return spec, err
 }
@@ -262,7 +263,7 @@ func (s *submitForm) fill(flags *pflag.FlagSet) error {
 func (s *submitForm) named(err error) string {
 	var wrong *submit.FlagError
 	if !errors.As(err, &wrong) {
-		return err.Error()
+		return strings.TrimSuffix(err.Error(), " (to submit it anyway: --allow-unsatisfiable)") // the form cannot
 	}
 	for _, f := range slices.Concat(s.Main, s.More) {
 		if f.Flag == wrong.Flag {

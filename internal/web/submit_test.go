@@ -68,6 +68,19 @@ func TestSubmitPage(t *testing.T) {
 	}
 }
 
+// TestSubmitPageSaysNoFlags: an error does not advise a flag, because the form has none, and a long command without a
+// blank gives no name that is too long.
+func TestSubmitPageSaysNoFlags(t *testing.T) {
+	l := newLab(t, cluster)
+	l.node("n1", map[string]int64{"cpu": 4})
+	_, text := l.post("/submit", url.Values{"text": {"true"}, "cpus": {"64"}, "do": {"submit"}})
+	if shows(t, text, "no node can ever run this"); strings.Contains(text, "--allow") {
+		t.Errorf("the page advises a flag:\n%s", text)
+	}
+	_, text = l.post("/submit", url.Values{"text": {":" + strings.Repeat("ä", 200)}, "time": {"none"}, "do": {"submit"}})
+	shows(t, text, "is submitted", "no time limit")
+}
+
 // TestSubmitCopy submits a copy of a job with everything that its owner gave it, and of a script.
 func TestSubmitCopy(t *testing.T) {
 	l := newLab(t, cluster)
@@ -78,6 +91,7 @@ func TestSubmitCopy(t *testing.T) {
 	id := l.submit(me.You.User, api.Spec{Name: "a", Pool: "physics/curie",
 		Argv: []string{"echo", "it's", "$HOME"}, Dir: "/tmp",
 		Env: map[string]string{"PATH": "/usr/bin", "X": "a,b=c"}, Array: "1-3", LimitSeconds: 90, Retries: 2,
+		BackoffSeconds: 20, Nice: 7, Requestor: "course",
 		Request: map[string]int64{"cpu": 2}, Held: true})
 	_, _, text := l.get(fmt.Sprintf("/jobs/%d", id))
 	shows(t, text, fmt.Sprintf("submit?like=%d", id), "Submit a copy")
