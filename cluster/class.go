@@ -58,9 +58,9 @@ func (k *classes) classify(n *Node, now int64) {
 	n.class = i
 }
 
-// suiting updates the classes of nodes that could take tasks with a key; classes with the fewest resources beside
-// the requested ones go first. It also chooses the scarce resource, for comparing nodes: the task takes the largest
-// part of it.
+// suiting updates the classes of nodes that could take tasks with a key; classes with the fewest resources besides the
+// requested ones go first. It also chooses the scarce resource, for comparing nodes: the task takes the largest part of
+// it.
 func (c *classes) suiting(req *request, now int64) {
 	req.version, req.suits, req.scarce = c.version, nil, 0
 	total := make(Vector, len(req.need))

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestExcept compares where tasks fit that are kept from some nodes with what the names say,
-// while nodes join, change and go.
+// TestExcept keeps tasks off some nodes, and checks that they fit on all other nodes that are up, while nodes join,
+// change and go.
 func TestExcept(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	c := New("cpu")
@@ -54,7 +54,7 @@ func TestExcept(t *testing.T) {
 	}
 }
 
-// TestExceptNames: no two sets of names are one, and what a node was given is what it shows.
+// TestExceptNames: different sets of names stay different, and a node shows the labels that it was given.
 func TestExceptNames(t *testing.T) {
 	c := New("cpu")
 	seen := map[Key][]string{}
@@ -80,7 +80,7 @@ func TestExceptNames(t *testing.T) {
 	}
 }
 
-// TestExceptLeavesOthersAlike: nodes from which nothing is kept stay of one class.
+// TestExceptLeavesOthersAlike: nodes from which nothing is kept stay in one class.
 func TestExceptLeavesOthersAlike(t *testing.T) {
 	c := New("cpu")
 	for n := range 10 {

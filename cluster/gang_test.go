@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// plain answers by trying, where the package counts.
+// plain answers by trying; the package answers by counting.
 type plain struct {
 	c       *Cluster
 	s       Key
@@ -41,8 +41,7 @@ func drawGang(t *rapid.T, c *Cluster) plain {
 	return p
 }
 
-// TestGangsArePlaced compares where gangs go with what there is, while nodes and tasks come
-// and go.
+// TestGangsArePlaced compares the nodes that gangs get with the free room, while nodes and tasks come and go.
 func TestGangsArePlaced(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := New("cpu")

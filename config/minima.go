@@ -21,8 +21,8 @@ func (r *reader) checkMinima(n *node, p *share.Pool) {
 				"the minima below %s add up to %s %s, more than its max of %s",
 				clip(r.path), total, resource, showAmount(most).text)
 		case guaranteed && sum[resource] > least:
-			r.warnf(cmp.Or(n.get("min").get(resource), n), "the minima below %s add up to %s %s, more than its min of %s:"+
-				" it is treated as guaranteed %[2]s", clip(r.path), total, resource, showAmount(least).text)
+			r.warnf(cmp.Or(n.get("min").get(resource), n), "the minima below %s add up to %s %s, more than its min of %s,"+
+				" so its guarantee is %[2]s", clip(r.path), total, resource, showAmount(least).text)
 		}
 	}
 }

@@ -55,7 +55,7 @@ func decayFields() []field {
 	return []field{
 		of("days", "7", "The number of days that count, including today.", whole(1, share.MaxDays),
 			func(x *share.Decay) *int { return &x.Days }),
-		of("factor", "0.7", "Each day counts this fraction of the day after it.", fraction,
+		of("factor", "0.7", "The use of each day counts this fraction of the use of the day after it.", fraction,
 			func(x *share.Decay) *float64 { return &x.Factor }),
 		of("half_life", "false", "Use the half-life of the configuration instead of days.", boolean,
 			func(x *share.Decay) *bool { return &x.HalfLife }),

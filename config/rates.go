@@ -57,7 +57,8 @@ func rateFields() []field {
 	rate.must = true
 	return []field{
 		rate,
-		unless("the number of the rate", of("burst", "", "The number of tasks that may start at once after a pause.",
+		unless("the number in the rate", of("burst", "",
+			"The number of tasks that may start at once after a time without starts.",
 			wholeNumber(1, maxTasks), func(t *Rate) *int64 { return &t.Burst })),
 		unless("none", of("kinds", "", "Kinds of jobs to which the rate applies even if the jobs do not name it.",
 			kindNames, func(t *Rate) *[]string { return &t.Kinds })),

@@ -91,7 +91,8 @@ func (w *reweighing) pool(root *node, path, value string) error {
 }
 
 func cannot(path string) error {
-	return fmt.Errorf("the weight of pool %s cannot be changed alone, as the file is written; edit the text", clip(path))
+	return fmt.Errorf(
+		"the file is written in such a way that the weight of pool %s cannot be changed alone; edit the text", clip(path))
 }
 
 // at reports whether a text stands at a place.

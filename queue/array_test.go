@@ -49,8 +49,8 @@ func TestArrayNumbers(t *testing.T) {
 	}
 }
 
-// BenchmarkListedArray: numbers that are listed one by one are found, not walked to, which
-// would take 20 times as long.
+// BenchmarkListedArray: numbers that are listed one by one are found by a search. A walk through the list would take 20
+// times as long.
 func BenchmarkListedArray(b *testing.B) {
 	j := Job{Array: everyOther(maxArray)}
 	for b.Loop() {

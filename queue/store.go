@@ -91,8 +91,8 @@ type Store interface {
 	// [Store.Changes] continues. It reports a running task that must stop in two changes: first Runs, then Stop.
 	Snapshot(ctx context.Context, f func(Change) error) (cursor int64, err error)
 
-	// Changes returns the changes after a cursor, at most the number most, in commit order, and the next cursor. It
-	// leaves out leases that the caller took and ended itself, but in a shared store includes those of others.
+	// Changes returns at most "most" changes after a cursor, in commit order, and the next cursor. It leaves out leases
+	// that the caller took and ended itself, but in a shared store includes those of others.
 	Changes(ctx context.Context, cursor int64, most int) ([]Change, int64, error)
 
 	// Close releases the resources of the store. Later calls fail with [ErrClosed].

@@ -84,7 +84,7 @@ func TestDivideAgainstHalving(t *testing.T) {
 	})
 }
 
-// TestDivideExample is the one in the comment of Divide.
+// TestDivideExample checks the example in the comment of Divide.
 func TestDivideExample(t *testing.T) {
 	claims := []share.Claim{{Weight: 3, Max: math.Inf(1), Demand: 60}, {Weight: 2, Max: math.Inf(1), Demand: 64}}
 	if got := share.Divide(64, claims); math.Abs(got[0]-38.4) > 1e-9 || math.Abs(got[1]-25.6) > 1e-9 {

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestCleanNameStays keeps what names become: stores hold it, and configurations name it.
+// TestCleanNameStays fixes the clean names of some texts: stores hold such names, and configurations use them.
 func TestCleanNameStays(t *testing.T) {
 	long := strings.Repeat("x", 65)
 	for text, want := range map[string]string{
@@ -65,7 +65,7 @@ func TestUsersShareNoPool(t *testing.T) {
 	})
 }
 
-// TestTwiceCleaned: what some user's name became is another user's name, and has a pool of its own.
+// TestTwiceCleaned: a user whose name is the clean name of another user has a pool of their own.
 func TestTwiceCleaned(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := anyUser().Draw(t, "a")

@@ -128,8 +128,8 @@ func (p *Packing) fill() int64 {
 // remainder is a room small enough to find all possible sums quickly.
 const remainder = 64 * 64
 
-// greedy fills the room with the widest jobs first, from the i-th width on, until the number of units left is at
-// most the argument enough.
+// greedy fills the room with the widest jobs first, from the i-th width on, until the number of units left is at most
+// the argument "enough".
 func (p *Packing) greedy(i int, enough int64) (left int64) {
 	left = p.room
 	p.taken = slices.Grow(p.taken[:0], len(p.widths))[:len(p.widths)]

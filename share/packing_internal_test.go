@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestPacking: the most that fits is that of all choices, while jobs come and go.
+// TestPacking: the largest sum is the largest one of all choices, while jobs come and go.
 func TestPacking(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := NewPacking(rapid.SampledFrom([]int64{1, 7, 63, 64, 65, 127, 128, 200, 300, 4097, 9000}).Draw(t, "room"))

@@ -18,8 +18,8 @@ func (p *PlacementRules) Below(o Origin, at string) (path string, ok bool) {
 	return "", false
 }
 
-// Reach reports what the rules could do with some job. The result makes says that they can send it to the path
-// itself, and above that they can send it to a pool below the path.
+// Reach reports what the rules could do with some job. The result "makes" says that they can send it to the path
+// itself. The result "above" says that they can send it to a pool below the path.
 func (p *PlacementRules) Reach(path string) (makes, above bool) {
 	if CheckPath(path) != nil {
 		return false, false

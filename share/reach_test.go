@@ -30,7 +30,8 @@ func TestReach(t *testing.T) {
 	}
 }
 
-// TestReachHoldsForAllThatRulesMake: a pool that a rule names can be made, and the pools above it divide.
+// TestReachHoldsForAllThatRulesMake: Reach says that the rules can make each pool to which they send a job, and pools
+// below each pool above it.
 func TestReachHoldsForAllThatRulesMake(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	pieces := []string{"{user}", "{kind}", "{group}", "{requestor}", "/", "a", "-b", "x"}

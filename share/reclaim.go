@@ -17,7 +17,7 @@ type Reclaim struct {
 // Never switches off a rule that the pool above has.
 const Never time.Duration = -1
 
-// DefaultBelow is the fraction of its entitlement below which a pool counts as starving, as YARN's
+// DefaultBelow is the fraction of its entitlement below which a pool counts as starving, like YARN's
 // fairSharePreemptionThreshold. Smaller gaps even out as tasks end.
 const DefaultBelow = 0.5
 

@@ -25,7 +25,7 @@ Their past usage stays charged to the old pool.
 The jobs keep their place; planned starts are computed again.`
 	c.Example = "  fairlead alter 1042 --priority high\n  fairlead alter 1042 --qos high --nice 100\n  fairlead alter 1042 1043 --priority high --dry-run\n  fairlead alter -u ann -t waiting --move-to physics\n  fairlead alter 1042 --time 2h"
 	c.Flags().StringVar(&x.priority, "priority", "", "new priority: very_high, high, normal, low or very_low")
-	c.Flags().StringVar(&x.qos, "qos", "", "quality of service (multifactor only); \"\" follows the priority")
+	c.Flags().StringVar(&x.qos, "qos", "", "quality of service (multifactor only); \"\" means the name of the priority")
 	c.Flags().IntVar(&x.nice, "nice", 0, "lower the job's priority by this number (multifactor only); below 0 for administrators only")
 	c.Flags().BoolVar(&x.dry, "dry-run", false, "show how the order of starts would change; change nothing")
 	c.Flags().StringVar(&x.limit, "time", "", "new time limit: 90 (minutes), 1:30:00, 60h, unlimited, or pool for the "+

@@ -15,8 +15,8 @@ func clusterCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "cluster",
 		Short: "Make or rotate the key that certifies the machines of a cluster",
-		Long: `Make or rotate the key of the cluster. The server uses it to make the certificates with
-which it and its nodes on other machines identify each other. The commands change the file of
+		Long: `Make or rotate the key of the cluster. With this key the server makes the certificates by which
+the server and its nodes on other machines recognize each other. The commands change the file of
 the key: run them on the server's machine, as the server's user. Nodes join with
 fairlead nodes permit.`,
 	}
@@ -29,9 +29,9 @@ func clusterInitCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "init [--authority FILE]",
 		Short: "Make the key of the cluster",
-		Long: `Make the key of the cluster in a file that only its user can read. Anyone who has the file can make
-certificates for all nodes, so keep it on the server's machine only. If several servers use one
-PostgreSQL database, each needs a copy.`,
+		Long: `Make the key of the cluster, in a file that only the user who runs this command can read. Anyone who
+has the file can make certificates for all nodes, so keep it on the server's machine only. If several
+servers use one PostgreSQL database, each needs a copy.`,
 		Example: "  sudo -u fairlead fairlead cluster init --authority /var/lib/fairlead/authority.pem --name lab",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

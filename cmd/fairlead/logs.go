@@ -29,7 +29,7 @@ func logsCommand(a *app) *cobra.Command {
 A terminal shows text, colors and progress bars; other control sequences are removed. A pipe
 or a file gets the output unchanged. With --raw a terminal gets it unchanged, too: then the job
 can control the terminal like a program that runs in it.`,
-		Example: "  fairlead logs 1042\n  fairlead logs -f 1042_7\n  fairlead logs --tail 20 1042\n  fairlead logs --all 1042      all tasks, their numbers before each line",
+		Example: "  fairlead logs 1042\n  fairlead logs -f 1042_7\n  fairlead logs --tail 20 1042\n  fairlead logs --all 1042      all tasks, with the task's number before each line",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			id, number, err := jobID(args[0])

@@ -37,9 +37,9 @@ ones keep their place, and jobs can be submitted. A pause lasts for a time or un
 resume, and survives a restart. POOL is the path of a pool, or a user for the user's pool.
 A second pause changes the end and the reason.
 
-Other pools get the share of the paused pool, which is not compensated later. Tasks that already
-wait in another queueing system may start there. While a pause lasts, shares and why show
-it.`,
+Other pools get the share of the paused pool, and the paused pool is not compensated for this
+later. Tasks that already wait in another queueing system may start there. While a pause lasts,
+shares and why show it.`,
 		Example: `  fairlead pause physics --for 2h --reason 'the file server is being moved'
   fairlead pause ann --reason 'her jobs fill the disk; I have written to her'
   fairlead pause --list

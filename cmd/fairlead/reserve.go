@@ -74,7 +74,7 @@ If the reservation exists already, the flags change it.`,
 	f.IntVarP(&s.cpus, "cpus", "c", 0, "minimum processors of chosen nodes")
 	f.StringVar(&s.mem, "mem", "", "minimum memory of chosen nodes")
 	f.StringSliceVarP(&s.gpus, "gpus", "G", nil, "minimum GPUs of chosen nodes, e.g. a100:2")
-	f.BoolVar(&s.force, "force", false, "reserve even if running tasks may last until it begins")
+	f.BoolVar(&s.force, "force", false, "reserve even if tasks may still run when the reservation begins")
 	f.BoolVar(&s.dry, "dry-run", false, "show the effects of the reservation, or of --cancel; change nothing")
 	f.BoolVar(&s.cancelled, "cancel", false, "end the reservation now")
 	s.listing.flags(c)

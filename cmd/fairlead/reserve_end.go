@@ -49,7 +49,7 @@ func printDelays(out io.Writer, d *forecast.Delays) {
 	case d == nil: // an older server does not report this
 		return
 	case d.Unknown:
-		fmt.Fprintln(out, "too many jobs wait to tell which of them would start later")
+		fmt.Fprintln(out, "too many jobs are waiting: it is unknown which of them would start later")
 		return
 	case d.Later == 0:
 		fmt.Fprintln(out, "no waiting job would start later, if no job is submitted")

@@ -41,9 +41,10 @@ func simCompareCommand(a *app) *cobra.Command {
 whose are longer. The trace is read once; each run is like fairlead sim run.
 
 --policy lists the runs. A run is a policy with a kind of backfilling, such as fair+easy. A policy
-alone uses the backfilling of its configuration; only fifo alone is fifo+fcfs, strictly in order.
-A kind of backfilling alone uses the policy fifo: easy is fifo+easy. With several --config, each
-configuration runs under each policy of the list, or unchanged if there is no list.
+alone uses the backfilling of its configuration. The exception is fifo: alone, it means fifo+fcfs,
+strictly in order. A kind of backfilling alone uses the policy fifo: easy is fifo+easy. With
+several --config, each configuration runs under each policy of the list, or unchanged if there is
+no list.
 
 --out writes a report with charts into a folder, as one self-contained page.`,
 		Example: `  fairlead sim compare kth-sp2.swf.gz --policy fifo,easy,conservative,fair+easy,lottery+easy
@@ -226,7 +227,7 @@ func (s *simCompareCmd) print(c *sim.Comparison, took time.Duration) error {
 
 const comparedColumns = "SERVED: part of the entitlement received: mean, and the value that 90% of the users reach; " +
 	"JAIN: equality of SERVED;\n" +
-	"DELAY: time by which a job starts after its fair start; LATE: time by which it ends later than on a machine of\n" +
+	"DELAY: how long after its fair start a job starts; LATE: how much later it ends than on a machine of\n" +
 	"the user's own; both are means of the users' means\n" +
 	"WAIT and BSLD (bounded slowdown): mean, median and 95th percentile of the jobs; " +
 	"STARVED: jobs that waited over a day\n" +

@@ -71,7 +71,7 @@ so the drawing gives each job the first free ones.`,
 	f.StringVar(&s.schedule, "schedule", "", "write the schedule to this CSV file: job,submit,start,end,procs; - is standard output")
 	f.StringVar(&s.swf, "swf", "", "write the schedule to this file, as a trace with wait times; - is standard output")
 	s.show.flags(f)
-	f.IntVar(&s.users, "users", 20, "number of users to list, the ones with most work first; 0 is all")
+	f.IntVar(&s.users, "users", 20, "number of users to list, the ones with the most work first; 0 is all")
 	return c
 }
 
@@ -201,7 +201,7 @@ func (s *simRunCmd) print(t *simTrace, p *simPolicy, r *sim.Result, took time.Du
 	if l := limitsLine(&m.Limits); l != "" {
 		line("time limits", "%s", l)
 	}
-	line("entitlement served", "users %s on average, 90%% of them at least %s; Jain's index %.3f",
+	line("entitlement served", "mean %s, 90%% of the users at least %s; Jain's index %.3f",
 		percent(m.Served), percent(m.ServedTenth), m.Jain)
 	line("lateness", "jobs start %s after their fair start, and end %s later than on a machine of the user's own",
 		lasting(m.FairDelay), lasting(m.Late))

@@ -27,8 +27,8 @@ func (s *submission) command() *cobra.Command {
 lists the lines that have no effect. Flags on the command line override those in the script. The
 long options of sbatch are read as in a script, e.g. --cpus-per-task=4 --account=physics.
 
---mem and --mem-per-cpu choose a node with this much memory beyond the requests of its other tasks. They
-are not enforced: a task that uses more takes memory from others. history -l shows the peak.
+--mem and --mem-per-cpu choose a node that has this much memory left after the requests of its other tasks.
+They are not enforced: a task that uses more takes memory from others. history -l shows the peak.
 
 The job gets PATH and the locale of your environment; pass more with --export.`,
 		Example: `  fairlead submit -- ./simulate run.cfg

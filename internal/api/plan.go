@@ -73,8 +73,9 @@ type PoolPlan struct {
 	Stops         int     `json:"stops,omitempty"`
 }
 
-// PlanReplay compares how the past would have gone under both configurations, each from an empty machine on. Waits
-// count from the instant at which a task could have started, but not from before the start of the replay.
+// PlanReplay compares how the past would have gone under both configurations. Both replays begin with the tasks that
+// ran at that time, and without earlier usage. Waits count from the instant at which a task could have started, but
+// not from before the start of the replay.
 type PlanReplay struct {
 	Seconds           float64      `json:"seconds"`
 	Tasks             int          `json:"tasks"`

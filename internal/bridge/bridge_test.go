@@ -132,7 +132,7 @@ func TestLostReply(t *testing.T) {
 	}
 }
 
-// TestNotArrived checks that the bridge sends a submission again that did not arrive, with the same marker.
+// TestNotArrived checks that the bridge repeats a submission that did not arrive, with the same marker.
 func TestNotArrived(t *testing.T) {
 	r := newRig(t, time.Minute)
 	r.setFault("submit", bridgetest.ErrAway)
@@ -145,8 +145,7 @@ func TestNotArrived(t *testing.T) {
 	r.ends(id, "succeeded")
 }
 
-// TestForgets checks that the bridge submits a job again that the QS forgot, with a new marker, and reports
-// that.
+// TestForgets checks that the bridge resubmits a job that the QS forgot, with a new marker, and reports that.
 func TestForgets(t *testing.T) {
 	r := newRig(t, time.Minute)
 	r.gate("a")

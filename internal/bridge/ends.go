@@ -13,8 +13,8 @@ const (
 	maxNotes = 1000
 )
 
-// ends adds ends that the server does not know to a request, at most the number most, without the ends in the
-// argument again. It returns the items of the ends that are in the ledger.
+// ends adds at most "most" ends that the server does not know to a request, without the ends in the argument "again".
+// It returns the items of the ends that are in the ledger.
 func (s *state) ends(req *api.ReportRequest, most int, again map[queue.Ref]error) []*item {
 	for _, f := range s.refused {
 		if again[f.Ref] == nil && len(req.Finished) < most {

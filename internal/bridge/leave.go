@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// cancelAgain is how long the bridge waits before it cancels an entry again that is still there.
+// cancelAgain is how long the bridge waits before it cancels an entry once more, if it is still there.
 const cancelAgain = 10 * time.Second
 
 // cancel asks the QS to end the entries that must stop, again and again until they are gone.

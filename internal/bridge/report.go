@@ -89,8 +89,8 @@ func (b *Bridge) allRecorded(again map[queue.Ref]error) bool {
 	return true
 }
 
-// reported removes everything that the server has accepted from the list of unreported facts. It adds the ends that
-// the server could not record to the argument again.
+// reported removes everything that the server has accepted from the list of unreported facts. It adds the ends that the
+// server could not record to the argument "again".
 func (b *Bridge) reported(req api.ReportRequest, r *api.ReportResponse, reported, notes []*item,
 	again map[queue.Ref]error) {
 	b.state.mu.Lock()

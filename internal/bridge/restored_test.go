@@ -13,8 +13,8 @@ import (
 )
 
 // TestEndsOfBeforeARestore restores an older copy of the database while a bridge has a job that began after the copy.
-// The next job gets the same number. The end of the old job is not its end, and the old job leaves the QS. A job of
-// before the copy goes on.
+// The next job gets the same number. The end of the old job does not count as the end of the next one, and the old job
+// leaves the QS. A job from before the copy goes on.
 func TestEndsOfBeforeARestore(t *testing.T) {
 	for name, away := range map[string]bool{"the bridge stays": false, "the bridge is started again": true} {
 		t.Run(name, func(t *testing.T) {

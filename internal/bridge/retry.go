@@ -14,7 +14,7 @@ type Retry struct {
 	pause wait.Backoff
 }
 
-// NewRetry returns a Retry whose pauses begin with the duration first and grow to the duration most.
+// NewRetry returns a Retry whose pauses begin with the duration "first" and grow to the duration "most".
 func NewRetry(away *wait.Outage, first, most time.Duration) *Retry {
 	return &Retry{away, wait.Backoff{First: first, Max: most}}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// maxForgot is how often the bridge submits a task again that the QS forgets.
+// maxForgot is how often the bridge resubmits a task that the QS forgets.
 const maxForgot = 10
 
 // seeAll records the answers of the QS about items. It takes the lock.

@@ -29,8 +29,8 @@ func (s *refusesJob) Finish(ctx context.Context, all []queue.Result) ([]queue.Ve
 	return s.Store.Finish(ctx, all)
 }
 
-// TestKeepsEndsThatAreNotRecorded checks that the bridge reports an end again that the server could not record, and
-// reports the other ends meanwhile.
+// TestKeepsEndsThatAreNotRecorded checks that the bridge repeats the report of an end that the server could not record,
+// and reports the other ends meanwhile.
 func TestKeepsEndsThatAreNotRecorded(t *testing.T) {
 	store := &refusesJob{Store: memory.New("cpu")}
 	r := newRigOn(t, store, time.Minute)

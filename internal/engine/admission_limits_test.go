@@ -117,8 +117,7 @@ func TestRateHoldsOverARestart(t *testing.T) {
 	})
 }
 
-// TestLicensesAreHeld: never more tasks than licences, also after a restart under tasks
-// that continue.
+// TestLicensesAreHeld: never more tasks than licences, also after a restart while their tasks continue.
 func TestLicensesAreHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fit := &clockwork{forTime: 10 * time.Second}

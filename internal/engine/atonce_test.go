@@ -34,7 +34,7 @@ func (s *forgetfulStore) Changes(ctx context.Context, after int64, limit int) ([
 	return s.Store.Changes(ctx, after, limit)
 }
 
-// crowd is many who ask a loop for something at the same time.
+// crowd is a group of callers that ask a loop for things at the same time.
 type crowd struct {
 	t     *testing.T
 	loop  *engine.Loop
@@ -44,8 +44,8 @@ type crowd struct {
 	did   sync.Map // what -> *atomic.Int64
 }
 
-// repeat does something again and again, with pauses of about that length, until the time is over.
-// Others may be in the way of it: it may not fail otherwise.
+// repeat does something again and again, with pauses of about that length, until the time is over. It may fail only
+// because another caller is in its way.
 func (c *crowd) repeat(what string, pause time.Duration, do func(rng *rand.Rand) error) {
 	count, _ := c.did.LoadOrStore(what, &atomic.Int64{})
 	c.group.Go(func() {

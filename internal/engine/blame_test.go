@@ -123,8 +123,8 @@ func TestCommandsThatOneNodeLacks(t *testing.T) {
 	})
 }
 
-// TestLostFileSystem: a node that loses the file system of all jobs fails none of them, also if it was in order just
-// before, and is drained. So are two of them.
+// TestLostFileSystem: a node that loses the file system of all jobs fails none of them, even if it was in order just
+// before, and is drained. The same holds for two such nodes.
 func TestLostFileSystem(t *testing.T) {
 	for broken := 1; broken <= 2; broken++ {
 		inSite(t, func(s *refusers) {

@@ -65,7 +65,7 @@ func twoPools() fairlead.Shares {
 	return s
 }
 
-// TestBoostReverts by itself at its time, and is shown while it lasts.
+// TestBoostReverts: a boost ends by itself at its time, and is shown while it lasts.
 func TestBoostReverts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New("cpu")
@@ -191,7 +191,7 @@ func TestBoostIsCancelledAndRefused(t *testing.T) {
 	})
 }
 
-// TestStarterOfNewUsers counts from the first job, also over a restart.
+// TestStarterOfNewUsers: the higher weight of a new user counts from the user's first job, also over a restart.
 func TestStarterOfNewUsers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, s := memory.New("cpu"), fairlead.DefaultShares()

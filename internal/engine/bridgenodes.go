@@ -27,7 +27,7 @@ func (o *Overrides) keepBridge(ctx context.Context, node, kind string) (err erro
 		return &change[string]{key: node, x: kind, ends: kind == ""}, nil
 	})
 	if err != nil {
-		return fmt.Errorf("keep that %s is a bridge's: %w", node, err)
+		return fmt.Errorf("record that the node %s is a bridge: %w", node, err)
 	}
 	return nil
 }

@@ -33,9 +33,9 @@ func lived(t *testing.T, store fairlead.Store, f func(ctx context.Context, l *en
 	<-ended
 }
 
-// TestBridgeIsKnownAfterRestart: a server that is started while a bridge is away knows that the node is
-// a bridge's, with and without something that it runs, until an agent has its name. (That settings are
-// kept is in the contract of all stores.)
+// TestBridgeIsKnownAfterRestart: a server that is started while a bridge is away knows that the node is a bridge's,
+// whether or not the bridge runs something, until an agent takes the name of the node. (That settings are kept is in
+// the contract of all stores.)
 func TestBridgeIsKnownAfterRestart(t *testing.T) {
 	for name, open := range map[string]func() (fairlead.Store, error){
 		"memory": func() (fairlead.Store, error) { return memory.New("cpu"), nil },

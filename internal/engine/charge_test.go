@@ -27,9 +27,9 @@ func (h *holds) Start(leases []*fairlead.Lease) {
 
 func (h *holds) Stop([]queue.Ref, string) {}
 
-// TestChargeIsThatOfTheStart: a task that began when it took a quarter of the machine is
-// charged for that to its end, over a restart after which the machine is twice as large: by
-// the loop, which shows it while it runs, and by the store, which books it.
+// TestChargeIsThatOfTheStart: a task that took a quarter of the machine when it began is charged for a quarter until
+// its end, even if the machine is twice as large after a restart. The loop shows this charge while the task runs, and
+// the store books it.
 func TestChargeIsThatOfTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shares := fairlead.DefaultShares()

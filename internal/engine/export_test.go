@@ -42,7 +42,7 @@ func (l *Loop) Expects() map[string]float64 {
 	})
 }
 
-// Recount compares the sums that are kept with a recount, after what changed in the store.
+// Recount compares the sums that are kept with a recount, after it has applied the changes of the store.
 func (l *Loop) Recount(ctx context.Context) (Recounted, error) {
 	if err := l.Sync(ctx); err != nil {
 		return Recounted{}, err

@@ -28,8 +28,8 @@ func pools(t *testing.T, l *engine.Loop) (views.FairnessView, map[string]views.P
 	return v, m
 }
 
-// TestFairnessForgetsNothing: the account goes on when the configuration changes, and
-// jobs that waited for something else than room are never late.
+// TestFairnessForgetsNothing: the account goes on when the configuration changes, and jobs that waited for something
+// other than room are never late.
 func TestFairnessForgetsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop, stop := start(t, engine.LoopOptions{}, 1, func(context.Context, *fairlead.Lease) error {

@@ -43,7 +43,7 @@ type fault struct {
 	open     doubts          // tasks for which the node or their job may be the reason
 	silences int             // leases that ended without a sign that the task began
 	gone     bool            // the node is drained for it, or is about to be
-	proved   time.Time       // when the last task started that the node began, or one of its tasks succeeded
+	proved   time.Time       // start of the last task that it began, or the last success of one of its tasks
 	refused  jobSet          // jobs that it has not begun since the start of the streak
 }
 

@@ -264,7 +264,7 @@ func TestGangOverRebuild(t *testing.T) {
 	})
 }
 
-// TestGangIsStoppedWhole: room for a starving pool is not made out of a part of a gang.
+// TestGangIsStoppedWhole: room for a starving pool is not made by stopping only a part of a gang.
 func TestGangIsStoppedWhole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLab(t, engine.LoopOptions{Shares: starvingShares(30 * time.Minute)}, 2, 2)
@@ -291,8 +291,8 @@ func TestGangIsStoppedWhole(t *testing.T) {
 	})
 }
 
-// TestGangThatCannotBe: what the nodes could never run is refused, with the nearest that
-// they could.
+// TestGangThatCannotBe: a gang that the nodes could never run is refused, and the error names the nearest gang that
+// they could run.
 func TestGangThatCannotBe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLab(t, engine.LoopOptions{}, 4, 4, 2)

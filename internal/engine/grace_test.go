@@ -50,7 +50,7 @@ func TestLoopKnowsWhatWasGivenUp(t *testing.T) {
 	})
 }
 
-// lateStore ends attempts, and does not say so before it is not waited for any more.
+// lateStore ends attempts, but answers only after the caller has stopped waiting.
 type lateStore struct{ *memory.Store }
 
 func (s *lateStore) Finish(ctx context.Context, r []queue.Result) ([]queue.Verdict, error) {

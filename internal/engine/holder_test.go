@@ -29,8 +29,8 @@ func hand(t *testing.T, l *engine.Loop, name string, info engine.NodeInfo) (*eng
 	return m, worker
 }
 
-// TestOnlyTheHolderSpeaks: what another node says of an attempt changes nothing, and is refused in its
-// place among what the node may say.
+// TestOnlyTheHolderSpeaks: a report of another node about an attempt changes nothing. It is refused, and the valid
+// reports of the same call are accepted.
 func TestOnlyTheHolderSpeaks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -121,8 +121,8 @@ func (s slowToReplace) Expire(ctx context.Context, holder string) ([]queue.Ref, 
 	return refs, err
 }
 
-// TestNothingGoesToWhoIsReplaced: the task that a worker lost goes to the one that takes its place,
-// and not once more to the worker before it while that one joins.
+// TestNothingGoesToWhoIsReplaced: a task that a worker lost goes to the worker that replaces it, and not once more to
+// the old worker while the new one joins.
 func TestNothingGoesToWhoIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

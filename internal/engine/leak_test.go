@@ -6,6 +6,6 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain fails if goroutines are left when all tests have ended: of a loop or a worker whose Run has returned,
-// nothing goes on.
+// TestMain fails if goroutines are left when all tests have ended: once the Run of a loop or a worker has returned,
+// none of its goroutines may continue.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

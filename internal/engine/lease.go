@@ -97,7 +97,7 @@ type chosenStart struct {
 	member  *joinedNode
 }
 
-// demands are the requests of a chosen task beside its node.
+// demands are the rates and the limited amounts that a chosen task needs besides a node.
 type demands struct {
 	rates []sched.RateLimit
 	holds []sched.Held

@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// TestNamesOfNodes: a node whose name, or the name of what it has, could be mistaken for something else does not
-// join, and leaves nothing in the store.
+// TestNamesOfNodes: a node does not join if its name, or the name of one of its resources, could be mistaken for
+// something else. It leaves nothing in the store.
 func TestNamesOfNodes(t *testing.T) {
 	store := memory.New("cpu")
 	loop, err := newLoop(t.Context(), store, engine.LoopOptions{})

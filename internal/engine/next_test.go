@@ -18,7 +18,7 @@ import (
 )
 
 // TestHandlersChooseTheNextAttempt: a task that is put off runs again after the pause, as often as its handler likes,
-// and needs no retries for it; after a failure the pause of the handler counts in the place of the job's.
+// and needs no retries for it; after a failure the pause of the handler counts instead of the job's.
 func TestHandlersChooseTheNextAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -2,11 +2,11 @@ package engine
 
 import "testing"
 
-// TestOutagesAreNoWallTimes: that the clock on the wall is set does not make an outage longer.
+// TestOutagesAreNoWallTimes: setting the wall clock does not make an outage longer.
 func TestOutagesAreNoWallTimes(t *testing.T) {
 	var o outages
 	o.note()
-	if at := *o.latest.Load(); at == at.Round(0) { // Round takes the reading of the other clock off
+	if at := *o.latest.Load(); at == at.Round(0) { // Round removes the reading of the monotonic clock
 		t.Error("an outage is known by the clock on the wall alone")
 	}
 }

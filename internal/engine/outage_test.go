@@ -66,8 +66,8 @@ func (h *holding) told() {
 	}
 }
 
-// TestTasksOutlastTheStore: when the store was away for ten leases, refusing calls or not answering them, whoever
-// was told so keeps what it runs. If it is not heard of then, the tasks run elsewhere a lease later.
+// TestTasksOutlastTheStore: the store was away for ten leases, and refused calls or did not answer them. A worker that
+// was told so keeps its tasks. If the worker is not heard from afterwards, the tasks run elsewhere one lease later.
 func TestTasksOutlastTheStore(t *testing.T) {
 	for name, away := range map[string]func(*enginetest.AwayStore) *atomic.Bool{
 		"refuses": func(s *enginetest.AwayStore) *atomic.Bool { return &s.Refuses },
@@ -239,7 +239,8 @@ func TestNobodyPaysForAnOutage(t *testing.T) {
 	})
 }
 
-// TestEndsAreBounded: an attempt did not end before its holder last renewed it, whatever that says.
+// TestEndsAreBounded: an attempt counts as ended no earlier than its holder last renewed it, whatever end the holder
+// reports.
 func TestEndsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New("cpu")

@@ -77,7 +77,7 @@ func TestPause(t *testing.T) {
 	})
 }
 
-// TestPauseOutlivesRestart: one that ended meanwhile ends then.
+// TestPauseOutlivesRestart: a pause survives a restart, and a pause whose end passed while no loop ran ends afterwards.
 func TestPauseOutlivesRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New("cpu")
@@ -121,7 +121,7 @@ func TestPauseOutlivesRestart(t *testing.T) {
 	})
 }
 
-// TestPauseRefused says what to do instead.
+// TestPauseRefused: each refusal says what to do instead.
 func TestPauseRefused(t *testing.T) {
 	loop, err := newLoop(t.Context(), memory.New("cpu"), engine.LoopOptions{Shares: twoPools()})
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// TestUsersShareNoPool: users whose names are alike have pools of their own, by each way into one, and
+// TestUsersShareNoPool: users whose names are alike have pools of their own, whichever way their jobs get there, and
 // are found by their names.
 func TestUsersShareNoPool(t *testing.T) {
 	rules, err := share.NewPlacementRules([]share.Rule{{Match: map[string]string{"kind": "below"}, Pool: "lab/{user}"}, {Match: map[string]string{"kind": "asks"}, Pool: "lab/{requestor}"}})
@@ -55,7 +55,7 @@ func TestUsersShareNoPool(t *testing.T) {
 					t.Errorf("why says of a job in %s: %+v %v", j.Pool, a, err)
 				}
 				if user == "" || user == "default" {
-					continue // who is asked for by this name is the pool of everybody
+					continue // this name means the pool of everybody
 				}
 				if p, err := loop.Overrides.Pause(t.Context(), engine.Pause{Pool: user}, "test"); err != nil || p.Pool != j.Pool && user != "a=20b" {
 					t.Errorf("a pause of %q is of %q, %v; want %s", user, p.Pool, err, j.Pool)
@@ -111,8 +111,8 @@ func TestStaleNames(t *testing.T) {
 	})
 }
 
-// TestRenamesAreTold: the log lists renamed pools once, and the changes that an administrator has to
-// make at each start.
+// TestRenamesAreTold: the log lists renamed pools once. At each start it lists the changes that an administrator has to
+// make.
 func TestRenamesAreTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New("cpu")

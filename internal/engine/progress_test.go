@@ -124,7 +124,7 @@ func (b *behind) pool(name string) views.PoolView {
 	return views.PoolView{}
 }
 
-// stands checks what a pool runs, has waiting, in all and elsewhere, and has used.
+// stands checks the running and the waiting tasks of a pool, in all and elsewhere, and its usage.
 func (b *behind) stands(name string, tasks int32, running float64, waiting int64, queued int, used float64) {
 	b.t.Helper()
 	p := b.pool(name)
@@ -245,7 +245,7 @@ func TestQueuedUnheard(t *testing.T) {
 	})
 }
 
-// TestQueuedHistory: the history of a pool tells the time in another queueing system as waiting.
+// TestQueuedHistory: the history of a pool counts the time in another queueing system as waiting.
 func TestQueuedHistory(t *testing.T) {
 	behindQueue(t, func(b *behind) {
 		t, ctx := b.t, b.t.Context()

@@ -133,8 +133,8 @@ func TestConfigureAndAsk(t *testing.T) {
 	}
 }
 
-// TestDrainDuringRebuild: the core is made anew while a node is drained, which has another number
-// then. That node is drained, and no other.
+// TestDrainDuringRebuild: a node is drained while the core is made anew, and the new core gives the node another
+// number. That node is drained, and no other.
 func TestDrainDuringRebuild(t *testing.T) {
 	store := &hookedStore{Store: memory.New("cpu")}
 	loop, err := newLoop(t.Context(), store, engine.LoopOptions{})
@@ -165,7 +165,7 @@ func TestDrainDuringRebuild(t *testing.T) {
 	}
 }
 
-// TestRebuildAgain: what the store did not let the loop take over is taken over when it does.
+// TestRebuildAgain: if the store fails while the loop tells the jobs to the core again, the loop tries again later.
 func TestRebuildAgain(t *testing.T) {
 	store := &hookedStore{Store: memory.New("cpu")}
 	loop, err := newLoop(t.Context(), store, engine.LoopOptions{Shares: rankedShares(1, time.Hour)})

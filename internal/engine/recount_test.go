@@ -125,7 +125,7 @@ func (l *ledger) alter(t *rapid.T, a queue.Alteration) {
 		a.Job = id
 		all = append(all, a)
 	}
-	if _, err := l.Client().Alter(l.ctx, all...); err != nil { // of jobs that have ended it is refused, one by one
+	if _, err := l.Client().Alter(l.ctx, all...); err != nil { // changes of ended jobs are refused one by one
 		t.Fatal(err)
 	}
 }
@@ -203,7 +203,7 @@ func (l *ledger) renew(t *rapid.T) {
 	}
 }
 
-// leave takes a node away, which may not say so.
+// leave takes a node away. It may leave without a word.
 func (l *ledger) leave(t *rapid.T) {
 	h := l.at[rapid.SampledFrom([]string{"bridge", "n1"}).Draw(t, "node")]
 	if h.Member == nil {
@@ -272,7 +272,7 @@ func (l *ledger) check(t *rapid.T) {
 	}
 }
 
-// sums is what a loop says that there is in each pool at the top.
+// sums are the tasks in each top-level pool, as a loop reports them.
 func sums(ctx context.Context, l *engine.Loop) string {
 	var all []string
 	for _, p := range views.Pools(ctx, l) {
@@ -324,9 +324,9 @@ func TestSumsThatDiffer(t *testing.T) {
 	})
 }
 
-// TestCancelledWhileBridgeIsAway: jobs that wait behind a bridge are canceled while it is away,
-// and told to be over when it is back; meanwhile the mean length of the tasks of their pool has
-// changed. Then the expected length is that of the task that still runs.
+// TestCancelledWhileBridgeIsAway: jobs that wait behind a bridge are canceled while it is away, and it reports their
+// ends when it is back; meanwhile the mean length of the tasks of their pool has changed. Then the expected length is
+// that of the task that still runs.
 func TestCancelledWhileBridgeIsAway(t *testing.T) {
 	behindQueue(t, func(b *behind) {
 		t, ctx := b.t, b.t.Context()

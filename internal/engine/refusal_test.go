@@ -233,8 +233,7 @@ func TestRefusedEverywhere(t *testing.T) {
 	})
 }
 
-// TestRefusedByTheOnlyMachine: where there is no other, a machine that can begin nothing is
-// tried again, some times.
+// TestRefusedByTheOnlyMachine: if there is no other machine, one that can begin nothing is tried again, several times.
 func TestRefusedByTheOnlyMachine(t *testing.T) {
 	inSite(t, func(s *refusers) {
 		var full atomic.Bool
@@ -259,8 +258,8 @@ func TestRefusedByTheOnlyMachine(t *testing.T) {
 	})
 }
 
-// TestResumedNodesGetTheirJobs: a job that waits as the node for it could not begin it goes
-// there when an administrator resumes the node, and not before.
+// TestResumedNodesGetTheirJobs: a job that waits because its node could not begin it goes there again when an
+// administrator resumes the node, and not before.
 func TestResumedNodesGetTheirJobs(t *testing.T) {
 	inSite(t, func(s *refusers) {
 		var known atomic.Bool
@@ -309,7 +308,7 @@ func (s *refusers) drained(node string) string {
 	return ""
 }
 
-// told reports whether a watcher was told something that begins so.
+// told reports whether a watcher got an event whose text begins with this one.
 func told(w *engine.Watch, code, text string) (found bool) {
 	for len(w.C) > 0 {
 		e := <-w.C
@@ -388,8 +387,8 @@ func TestNodesThatBeginNothingAreDrained(t *testing.T) {
 	})
 }
 
-// TestRefusalsCountThoughTheTaskRunsElsewhere: what a node did not begin counts also where the
-// task has begun on another one before the store's answer to the refusal is here.
+// TestRefusalsCountThoughTheTaskRunsElsewhere: a task that a node refused counts against the node even if the task has
+// begun on another node before the store has answered the refusal.
 func TestRefusalsCountThoughTheTaskRunsElsewhere(t *testing.T) {
 	inSiteOn(t, slowFinish{memory.New("cpu")}, func(s *refusers) {
 		s.join("n1", 1, always(queue.RefusedMachine))
@@ -433,8 +432,8 @@ func TestMissingFilesDrainNoNode(t *testing.T) {
 	})
 }
 
-// TestSilentBeginningsDrain: a node that is heard of, and never says that it runs what it was
-// given, is drained before a job is given up for it. One that is not heard of is only down.
+// TestSilentBeginningsDrain: a node that still reports, but never says that it runs the tasks that it was given, is
+// drained before a job fails because of it. A node that does not report is only down.
 func TestSilentBeginningsDrain(t *testing.T) {
 	for _, alive := range []bool{true, false} {
 		inSite(t, func(s *refusers) {
@@ -464,8 +463,8 @@ func TestSilentBeginningsDrain(t *testing.T) {
 	}
 }
 
-// TestRefusingQueueingSystemDrainsItsBridge: what a queueing system does not take for good
-// counts as not begun, also where no other node could show that the jobs are right.
+// TestRefusingQueueingSystemDrainsItsBridge: a job that a queueing system refuses for good counts as not begun, even if
+// no other node could show that the job is right.
 func TestRefusingQueueingSystemDrainsItsBridge(t *testing.T) {
 	inSite(t, func(s *refusers) {
 		bridge := s.joinAs("slurm", 1, engine.NodeInfo{Queue: true}, always(queue.RefusedJob))
@@ -485,8 +484,7 @@ func TestRefusingQueueingSystemDrainsItsBridge(t *testing.T) {
 	})
 }
 
-// refusesFirst is a store in which n1 could not begin a job just before a lease of it there is
-// asked for.
+// refusesFirst is a store in which n1 fails to begin a job just before the loop asks for a lease of the job there.
 type refusesFirst struct {
 	*memory.Store
 	done bool
@@ -512,8 +510,8 @@ func (s *refusesFirst) Lease(ctx context.Context, holder string, wants []queue.W
 	return s.Store.Lease(ctx, holder, wants, ttl)
 }
 
-// TestRefusedBetweenDecisionAndLease: a decision from before a node refused a job does not bring
-// the job there; all its tasks run once, elsewhere, and the loop's sums are right.
+// TestRefusedBetweenDecisionAndLease: a decision that was made before a node refused a job does not bring the job
+// there; all its tasks run once, elsewhere, and the loop's sums are right.
 func TestRefusedBetweenDecisionAndLease(t *testing.T) {
 	for name, j := range map[string]fairlead.Job{"array": {Array: "0-3"}, "gang": {Gang: 2}} {
 		t.Run(name, func(t *testing.T) {

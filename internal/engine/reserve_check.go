@@ -22,7 +22,8 @@ func (r *Reservation) check(s *State, o ReserveOptions, now time.Time) ([]Overru
 	case r.Until.IsZero():
 		return nil, queue.Invalidf("duration", "is missing: give the length of the reservation")
 	case !r.Until.After(r.From):
-		return nil, queue.Invalidf("duration", "the reservation has to end after its beginning, at %s", instant.Text(r.From))
+		return nil, queue.Invalidf("duration", "the reservation begins at %s, and has to end after that",
+			instant.Text(r.From))
 	case !r.Until.After(now):
 		return nil, queue.Invalidf("start", "the reservation would have ended already, at %s", instant.Text(r.Until))
 	case r.Maintenance && len(r.Pools)+len(r.Users) > 0:

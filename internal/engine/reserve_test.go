@@ -19,7 +19,7 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// site is a loop with a node of two slots, in a time of its own.
+// site is a loop with a node of two slots, in virtual time.
 type site struct {
 	t     *testing.T
 	loop  *engine.Loop
@@ -159,7 +159,7 @@ func TestReservationsAreRefusedWhereTasksRun(t *testing.T) {
 	})
 }
 
-// TestOverrunText: tasks of a job on a node are told together, with when the last of them ends.
+// TestOverrunText: tasks of a job on a node are listed together, with the end of the last one.
 func TestOverrunText(t *testing.T) {
 	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.Local)
 	tasks := []engine.Overrun{{Job: 4, User: "bob", Node: "n1"}}

@@ -37,8 +37,9 @@ func foreign(ctx context.Context, t *testing.T, l *engine.Loop, says []queue.Run
 	return refs
 }
 
-// TestAttemptsOfBeforeARestore: when a copy of the database is put in the place of the file, ids since the copy are
-// given again. Whatever runs under them from before is told from new attempts that have the same numbers.
+// TestAttemptsOfBeforeARestore: when a copy of the database replaces the file, the ids that were given since the copy
+// are given again. Attempts from before that still run under these ids are distinguished from new attempts with the
+// same numbers.
 func TestAttemptsOfBeforeARestore(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "jobs.db")
@@ -85,7 +86,7 @@ func TestAttemptsOfBeforeARestore(t *testing.T) {
 		t.Fatal(err)
 	}
 	live(func(ctx context.Context, l *engine.Loop) {
-		says := slices.Concat(before, after, []queue.Run{{Ref: queue.Ref{JobID: 99, Attempt: 1}}}) // the last says no more
+		says := slices.Concat(before, after, []queue.Run{{Ref: queue.Ref{JobID: 99, Attempt: 1}}}) // the last has no start
 		lost := []queue.Ref{after[0].Ref, after[1].Ref}
 		if got := foreign(ctx, t, l, says); !slices.Equal(got, lost) {
 			t.Errorf("before any id is given again %v are foreign, want %v", got, lost)

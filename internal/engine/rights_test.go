@@ -17,8 +17,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestThousandPoolsAreOneShare: of two users with equal shares, one names a thousand pools, with every priority. With
-// a right to the own pool only, that one gets half; with a right to make pools it gets nearly everything.
+// TestThousandPoolsAreOneShare: of two users with equal shares, one names a thousand pools, with every priority. With a
+// right to their own pool only, that user gets half; with a right to make pools, the user gets nearly everything.
 func TestThousandPoolsAreOneShare(t *testing.T) {
 	if testing.Short() {
 		t.Skip("much arithmetic, and nothing at once")
@@ -38,8 +38,8 @@ func TestThousandPoolsAreOneShare(t *testing.T) {
 	}
 }
 
-// partOfGreedy has two users submit a minute of work at a time into a cluster of one node, one of them into a thousand
-// pools, and is the part of the tasks that were that one's.
+// partOfGreedy has two users submit a minute of work at a time into a cluster of one node, and one of them uses a
+// thousand pools. It returns this user's part of the tasks.
 func partOfGreedy(t *testing.T, rights map[string]access.Pool) float64 {
 	const tasks = 200
 	var mu sync.Mutex

@@ -39,8 +39,8 @@ func (d *deaf) has(t *testing.T, want int, when string) {
 	}
 }
 
-// TestLostNodesTakeNothing: a node whose worker is silent is down whatever an administrator says of
-// it, and takes tasks when its worker is heard of again.
+// TestLostNodesTakeNothing: a node whose worker is silent is down whatever an administrator says of it, and takes tasks
+// when its worker is heard from again.
 func TestLostNodesTakeNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
@@ -99,7 +99,8 @@ func TestLostNodesTakeNothing(t *testing.T) {
 	})
 }
 
-// TestTasksOfTheSilentRunElsewhere as soon as their leases are over, and not before.
+// TestTasksOfTheSilentRunElsewhere: the tasks of a silent worker run elsewhere as soon as their leases are over, and
+// not before.
 func TestTasksOfTheSilentRunElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lived(t, memory.New("cpu"), func(ctx context.Context, loop *engine.Loop) {

@@ -51,7 +51,7 @@ type State struct {
 	reading bool // under Read: the state may not be changed
 }
 
-// signals contain instructions for the lock, for the moment when it is given back.
+// signals tell the lock which actions are due when it is released.
 type signals struct {
 	touched bool // the state has changed since the version was counted
 	woken   bool // the engine has work to do

@@ -60,8 +60,8 @@ func TestSubmitRefusesWhatNoNodeCanRun(t *testing.T) {
 	}
 }
 
-// TestKeyOfAnotherJob: the same job submitted again is the first, whatever the shares in force make of it by then
-// and to which trace it belongs; another one with its key is refused.
+// TestKeyOfAnotherJob: the same job submitted again counts as the first one, whatever the current shares make of it and
+// whichever trace it belongs to. A different job with its key is refused.
 func TestKeyOfAnotherJob(t *testing.T) {
 	ctx := context.Background()
 	submit := func(c *engine.Client, f func(*fairlead.Job)) (int64, error) {

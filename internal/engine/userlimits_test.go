@@ -44,7 +44,7 @@ func limited(t *testing.T, store fairlead.Store, l allocation.UserLimits) *engin
 	return loop
 }
 
-// into are jobs of ann in as many pools.
+// into returns jobs of ann, each in a pool of its own.
 func into(paths ...string) (jobs []fairlead.Job) {
 	for _, p := range paths {
 		jobs = append(jobs, fairlead.Job{User: "ann", Kind: "work", Pool: p})
@@ -57,8 +57,8 @@ var someone = &access.Principal{Kind: access.User, Name: "ann", UID: 1000}
 
 var within = engine.SubmitOptions{By: someone}
 
-// TestUserLimits: a submission with which a user would have too much is refused as a whole and says why, and
-// others, and those who are not limited, are not.
+// TestUserLimits: a submission that would put a user above a limit is refused as a whole, and the error says why.
+// Submissions of other users, and of users without limits, are accepted.
 func TestUserLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New("cpu")
@@ -226,8 +226,8 @@ func TestUserLimitsCountUncanceledTasks(t *testing.T) {
 	})
 }
 
-// TestUserLimitsOfPools: pools that a user made count after a restart as well, pools that a move makes count, and
-// pools that the configuration names by now count no longer.
+// TestUserLimitsOfPools: pools that a user made count after a restart as well, pools that a move makes count, and pools
+// that the configuration names by now no longer count.
 func TestUserLimitsOfPools(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, limits, ctx := memory.New("cpu"), allocation.UserLimits{Pools: 3}, t.Context()
@@ -277,7 +277,7 @@ func TestUserLimitsOfPools(t *testing.T) {
 	})
 }
 
-// TestUserLimitsAtOnce: submissions at the same time do not pass together what one alone would not.
+// TestUserLimitsAtOnce: submissions at the same time cannot exceed a limit together.
 func TestUserLimitsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop := limited(t, memory.New("cpu"), allocation.UserLimits{Jobs: 10, Pools: 5})

@@ -17,7 +17,7 @@ func advice(changes []why.Change, tried []string) string {
 		if len(tried) == 0 {
 			return ""
 		}
-		return "no change tried would start it much sooner (" + strings.Join(tried, ", ") + ")"
+		return "none of the changes tried would start it much sooner (" + strings.Join(tried, ", ") + ")"
 	}
 	best := slices.MaxFunc(changes, func(x, y why.Change) int {
 		return cmp.Or(first(x.Now, y.Now), cmp.Compare(x.Seconds, y.Seconds), first(x.Alter, y.Alter))

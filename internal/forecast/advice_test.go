@@ -17,11 +17,12 @@ func TestAdvice(t *testing.T) {
 	raised := why.Change{Flags: "--priority high", Alter: true, By: at, Seconds: 1200}
 	tried := []string{"a shorter time limit", "a smaller request"}
 	const by = "it would start by 2026-01-05T08:00:00Z, 20m sooner"
+	none := "none of the changes tried would start it much sooner (" + strings.Join(tried, ", ") + ")"
 	for want, changes := range map[string][]why.Change{
-		"submit -t 10m or less helps most: it would start now, 10m sooner":               {smaller, shorter, raised},
-		"submit -c 2 helps most: " + by:                                                  {smaller},
-		"alter --priority high helps most: " + by:                                        {smaller, raised},
-		"no change tried would start it much sooner (" + strings.Join(tried, ", ") + ")": nil,
+		"submit -t 10m or less helps most: it would start now, 10m sooner": {smaller, shorter, raised},
+		"submit -c 2 helps most: " + by:                                    {smaller},
+		"alter --priority high helps most: " + by:                          {smaller, raised},
+		none: nil,
 	} {
 		if got := advice(changes, tried); got != want {
 			t.Errorf("%q, want %q", got, want)

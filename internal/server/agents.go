@@ -113,7 +113,7 @@ func (s *agentService) mayRun(f *api.Facts) error {
 	}
 	for _, path := range s.addresses.sockets() {
 		if !socket.Closed(path) {
-			return fmt.Errorf("with --any-user the jobs of all users would run as %s, which may do everything at this server, and so could they: start the agent as root without --any-user, so that each job runs as its user; or, if nobody else is to submit jobs, close the socket %s to others with server.socket_mode: \"0600\": %w",
+			return fmt.Errorf("with --any-user the jobs of all users would run as %s, which may do everything at this server, so the jobs could do everything, too: start the agent as root without --any-user, so that each job runs as its user; or, if nobody else is to submit jobs, close the socket %s to others with server.socket_mode: \"0600\": %w",
 				cmp.Or(f.User, "the agent's user"), path, queue.ErrForbidden)
 		}
 	}
@@ -200,7 +200,8 @@ func (s *agentService) report(ctx context.Context, in *namedPost[api.ReportReque
 		return &api.ReportResponse{Rejoin: true}, nil
 	}
 	if in.Body.LeaseSeconds > 0 && !x.bridge {
-		return nil, &queue.Invalid{Field: "lease_seconds", Msg: "is a bridge's, which names its ledger when it joins"}
+		return nil, &queue.Invalid{Field: "lease_seconds",
+			Msg: "may be sent only by a bridge, and a bridge names its ledger when it joins"}
 	}
 	var out api.ReportResponse
 	if n := len(in.Body.Finished); n > 0 {

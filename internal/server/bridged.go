@@ -31,7 +31,8 @@ type note struct {
 // another node holds.
 func (s *agentService) note(ctx context.Context, x *session, notes []api.Note) error {
 	if len(notes) > 0 && !x.bridge {
-		return &queue.Invalid{Field: "notes", Msg: "are a bridge's, which names its ledger when it joins"}
+		return &queue.Invalid{Field: "notes",
+			Msg: "may be sent only by a bridge, and a bridge names its ledger when it joins"}
 	}
 	refs := make([]queue.Ref, len(notes))
 	for i := range notes {

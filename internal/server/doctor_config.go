@@ -55,7 +55,7 @@ func (s *examiner) checkFiles() []api.HealthCheck {
 		look(filepath.Dir(file), others, api.ResultFail, "lets all users replace the configuration")
 	}
 	if s.database != "" {
-		look(s.database, 0o077, api.ResultFail, "can be read by other users than its owner, with the environment of all jobs")
+		look(s.database, 0o077, api.ResultFail, "can be read by users other than its owner, with the environment of all jobs")
 	}
 	switch {
 	case looked == 0:

@@ -86,19 +86,19 @@ func judgeStore(h queue.StoreHealth) []api.HealthCheck {
 	}
 	checks = append(checks, bloat)
 	if h.Log > 0 {
-		checks = append(checks, grade(api.HealthCheck{Name: "write-ahead log", Text: words.Size(h.Log)}, float64(h.Log), "bytes", 512<<20, 4<<30, "a program has read the database for long, such as a backup: let it end"))
+		checks = append(checks, grade(api.HealthCheck{Name: "write-ahead log", Text: words.Size(h.Log)}, float64(h.Log), "bytes", 512<<20, 4<<30, "a program, such as a backup, has been reading the database for a long time: let it end"))
 	}
 	if h.Oldest > 0 {
 		checks = append(checks, grade(api.HealthCheck{Name: "open transactions", Text: "the oldest has been open for " + brief(h.Oldest)}, h.Oldest.Seconds(), "s", 600, 6*3600, "the database cannot remove rows that ended since: find the transaction in pg_stat_activity, and end it"))
 	}
 	if h.MaxSessions > 0 {
-		checks = append(checks, grade(api.HealthCheck{Name: "sessions", Text: fmt.Sprintf("%d of %d sessions of the database are in use", h.Sessions, h.MaxSessions)}, float64(h.Sessions)/float64(h.MaxSessions), "fraction", 0.8, 0.98, "raise max_connections, or put PgBouncer before the database"))
+		checks = append(checks, grade(api.HealthCheck{Name: "sessions", Text: fmt.Sprintf("%d of %d sessions of the database are in use", h.Sessions, h.MaxSessions)}, float64(h.Sessions)/float64(h.MaxSessions), "fraction", 0.8, 0.98, "raise max_connections, or put PgBouncer in front of the database"))
 	}
 	if h.Feed > 0 {
 		checks = append(checks, grade(api.HealthCheck{Name: "feed", Text: fmt.Sprintf("about %d changes are kept for the servers", h.Feed)}, float64(h.Feed), "changes", 2_000_000, 50_000_000, "the feed is cleared once a second: check the servers' logs, and that no transaction stays open"))
 	}
 	if !h.Reserve {
-		checks = append(checks, bad("reserve", api.ResultWarn, "no disk space is reserved for the case that the disk is full", "free disk space; the server then restores the reserve"))
+		checks = append(checks, bad("reserve", api.ResultWarn, "no disk space is reserved in case the disk becomes full", "free disk space; the server then restores the reserve"))
 	}
 	return checks
 }

@@ -45,7 +45,7 @@ func (s *ledgers) admit(ctx context.Context, node, ledger string, takeOver bool)
 				"if that ledger is lost and the queueing system has none of its jobs, add --take-over: %w",
 			node, queue.ErrState)
 	case was != "":
-		s.log.Warn("a bridge has taken over a node from one with another ledger", "node", node)
+		s.log.Warn("a bridge has taken over the node of a bridge with another ledger", "node", node)
 	}
 	if err := keeper.Set(ctx, ledgerSetting+node, ledger); err != nil {
 		return fmt.Errorf("store the ledger of %s: %w", node, err)

@@ -62,17 +62,18 @@ var poolMetrics = []poolMetric{
 	gauge("share", "Fraction of the cluster to which the pool is entitled.", func(p *views.PoolView) float64 { return p.Share }),
 	gauge("fair_now", "Units that the ideal fluid scheduler would give the pool now.", func(p *views.PoolView) float64 { return p.FairNow }),
 	gauge("used_ratio", "Fraction of its parent's decayed use that the pool had.", func(p *views.PoolView) float64 { return p.UsedHere }),
-	gauge("demand", "Units that run or wait.", func(p *views.PoolView) float64 { return p.Want }),
+	gauge("demand", "Units that running tasks hold or waiting tasks ask for.",
+		func(p *views.PoolView) float64 { return p.Want }),
 	gauge("running", "Units in use.", func(p *views.PoolView) float64 { return p.Running }),
 	gauge("waiting_tasks", "Tasks that could start if there were room.", func(p *views.PoolView) float64 { return float64(p.Waiting) }),
-	gauge("oldest_wait_seconds", "Wait of the oldest job with a waiting task, to a hundredth.", func(p *views.PoolView) float64 { return p.OldestWait }),
+	gauge("oldest_wait_seconds", "Wait of the oldest job with a waiting task, to a hundredth of a second.", func(p *views.PoolView) float64 { return p.OldestWait }),
 	gauge("fairness_lag_slot_seconds", "Service that the ideal fluid scheduler would have given the pool since the server started, less the service that it received: above 0 the pool is behind.",
 		func(p *views.PoolView) float64 { return p.Fairness.Lag }),
 }
 
 var (
-	jainDesc = prometheus.NewDesc("fairlead_jain", "Jain's index of the service of the pools in this one divided by their entitlements, in the last hour or day.", []string{"pool", "window"}, nil)
-	lateDesc = prometheus.NewDesc("fairlead_lateness_seconds", "How much later tasks ended than on a cluster of the pool's own, as large as its share.", []string{"pool"}, nil)
+	jainDesc = prometheus.NewDesc("fairlead_jain", "Jain's index of the pool's child pools in the last hour or day, over the service of each divided by its entitlement.", []string{"pool", "window"}, nil)
+	lateDesc = prometheus.NewDesc("fairlead_lateness_seconds", "How much later tasks ended than they would have on a cluster of the pool's own, as large as its share.", []string{"pool"}, nil)
 	lagDesc  = prometheus.NewDesc("fairlead_fairness_lag", "The pool's part of all entitled service in the last day, less its part of all received service: above 0 it is behind.", []string{"pool"}, nil)
 	haveDesc = prometheus.NewDesc("fairlead_capacity", "Amount on all nodes that take tasks.", []string{"resource"}, nil)
 	takeDesc = prometheus.NewDesc("fairlead_in_use", "Amount of the resource that is in use.", []string{"resource"}, nil)
@@ -103,8 +104,8 @@ var loopMetrics = []loopMetric{
 }
 
 var (
-	stopsDesc = prometheus.NewDesc("fairlead_tasks_stopped_total", "Tasks that were stopped so that others got their room, by the rule.", []string{"rule"}, nil)
-	priceDesc = prometheus.NewDesc("fairlead_stopped_lost_slot_seconds_total", "Slot-seconds that were lost with stopped tasks, by the rule.", []string{"rule"}, nil)
+	stopsDesc = prometheus.NewDesc("fairlead_tasks_stopped_total", "Tasks that were stopped to make room for others, by the rule that stopped them.", []string{"rule"}, nil)
+	priceDesc = prometheus.NewDesc("fairlead_stopped_lost_slot_seconds_total", "Slot-seconds that were lost with stopped tasks, by the rule that stopped them.", []string{"rule"}, nil)
 )
 
 // collectStops reports every rule that stops tasks, even if it has stopped none yet.
@@ -120,7 +121,7 @@ var rowDesc = prometheus.NewDesc("fairlead_node_refused_tasks", "Number of the n
 
 var endsDesc = prometheus.NewDesc("fairlead_attempts_ended_total",
 	"Attempts that ended, by result (succeeded, failed, cancelled), cause (exit, signal, refused, lost, other) "+
-		"and node. The first thousand nodes have their own label, the rest are other.",
+		"and node. The first thousand nodes have labels of their own; all further nodes share the label other.",
 	[]string{"result", "cause", "node"}, nil)
 
 var nodesDesc = prometheus.NewDesc("fairlead_nodes", "Nodes by state.", []string{"state"}, nil)

@@ -35,7 +35,7 @@ func newLifeMetrics(r *prometheus.Registry) *lifeMetrics {
 			Name: "fairlead_store_seconds", Help: "Time that the store took: to store submitted jobs, to lease tasks, to store their ends.", Buckets: prometheus.ExponentialBuckets(0.0005, 4, 9),
 		}, []string{"call"}),
 		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "fairlead_decisions_total", Help: "Decisions: start, and by their codes the reasons for which jobs of a pool began to wait.",
+			Name: "fairlead_decisions_total", Help: "Decisions by code: start for each started task, else the reason for which the jobs of a pool began to wait.",
 		}, []string{"code"}),
 		labels: labeled{max: waitsMeasured, seen: map[[2]string]bool{}},
 	}

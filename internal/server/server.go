@@ -244,8 +244,9 @@ func (s *Server) checkOrigin(next http.Handler) http.Handler {
 		if err := cross.Check(r); err != nil && !known {
 			s.log.Warn("refused a request from a page of another site", "path", r.URL.Path, "origin", r.Header.Get("Origin"), "host", r.Host)
 			s.pages.Refuse(w, r, fmt.Errorf(
-				"this request comes from a page of %.200q, which is not this server's address; if that is its proxy, add it to "+
-					"server.origins in the configuration: %w", r.Header.Get("Origin"), queue.ErrForbidden))
+				"this request comes from a page of %.200q, which is not this server's address; if that is the address of "+
+					"the server's proxy, add it to server.origins in the configuration: %w",
+				r.Header.Get("Origin"), queue.ErrForbidden))
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -108,7 +108,7 @@ func verifyOrder(l *why.Level, where string) why.Check {
 		order.Text = fmt.Sprintf("%d children are listed before %s, but the answer says %d", you+l.Left, l.You, l.Before)
 		return order
 	}
-	order.Text = fmt.Sprintf("sorted by key; %d before %s", l.Before, l.You)
+	order.Text = fmt.Sprintf("sorted by key; %s is number %d", l.You, l.Before+1)
 	if l.Before == 0 {
 		order.Text = fmt.Sprintf("sorted by key; %s goes first", l.You)
 	}

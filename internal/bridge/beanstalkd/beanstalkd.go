@@ -6,13 +6,12 @@
 // reports that it has read, and deletes them when it has saved them. Until then, another process can find
 // them again.
 //
-// The guarantees are based on the following facts. beanstalkd knows no markers, but its numbers rise. If the
-// answer to a put was lost, the bridge looks for the marker among the numbers that the job can have. These
-// are above a number that was given before, and below a number that is given now. The job cannot arrive
-// later, because the bridge knows that the connection that sent the job is closed. For an open connection
-// watches NAME.session, and the server counts the connections that watch a tube. If the job is not found, it
-// has never arrived or is over. A worker reports before it deletes, so the bridge reads the reports after
-// the numbers.
+// The guarantees are based on the following facts. beanstalkd knows no markers, but its numbers rise. If the answer to
+// a put was lost, the bridge looks for the marker among the numbers that the job can have. These are above a number
+// that was given before, and below a number that is given now. The job cannot arrive later, because the bridge knows
+// that the connection that sent the job is closed: an open connection watches NAME.session, and the server counts the
+// connections that watch a tube. If the job is not found, it has never arrived or is over. A worker reports before it
+// deletes, so the bridge reads the reports after the numbers.
 package beanstalkd
 
 import (

@@ -11,10 +11,10 @@ import (
 // So if an entry of the range is not in the index, it does not exist.
 type index struct {
 	mu        sync.Mutex // held while searching numbers
-	low, high uint64     // the range: from low up to, and without, high
+	low, high uint64     // the range: from low up to, but not including, high
 	marks     time.Time  // time of the mark at low; zero: no mark
 	ids       map[string]uint64
-	// floors maps markers that this process sent to a number that was given before.
+	// floors holds, for each marker that this process sent, a number that was given before.
 	floors sync.Map
 }
 

@@ -184,8 +184,7 @@ func TestRealWorkerOfOnesOwn(t *testing.T) {
 	}
 }
 
-// TestRealCancelLater checks that another process than the one that submitted a job can cancel it while it
-// runs.
+// TestRealCancelLater checks that a process other than the one that submitted a job can cancel it while it runs.
 func TestRealCancelLater(t *testing.T) {
 	server := brokertest.NewBeanstalkd(t)
 	work(t, beanstalkd.Options{Address: server.Address, Tube: "jobs"}, 1)

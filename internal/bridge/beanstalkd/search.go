@@ -59,8 +59,8 @@ func (q *Queue) search(ctx context.Context, l *link, all []bridge.Entry) (map[st
 // chunk is how many numbers one read covers.
 const chunk = 1024
 
-// read reads the jobs with the numbers from low up to, and without, high. It returns the time of the oldest
-// mark among them.
+// read reads the jobs with the numbers from low up to, but not including, high. It returns the time of the oldest mark
+// among them.
 func (q *Queue) read(l *link, low, high uint64) (marks time.Time, err error) {
 	bodies := make([][]byte, high-low)
 	err = parallel(len(bodies), func(i int) error {

@@ -157,7 +157,7 @@ func (s *suite) patiently(entries []bridge.Entry) {
 	}
 }
 
-// eachOnce checks that a trace contains each of the numbers from 0 up to, and without, n once.
+// eachOnce checks that a trace contains each of the numbers from 0 up to, but not including, n once.
 func (s *suite) eachOnce(file string, n int) {
 	s.Helper()
 	count := map[string]int{}

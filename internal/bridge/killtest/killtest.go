@@ -140,8 +140,8 @@ func forgotten(t *testing.T, rig Rig, sent []string) map[string]bool {
 	return gone
 }
 
-// victim starts a submitting process, kills it, and returns the entries that it meant to submit, with the ids
-// that it had received. It calls the function during, if set, just before the kill.
+// victim starts a submitting process, kills it, and returns the entries that it meant to submit, with the ids that it
+// had received. It calls the function "during", if set, just before the kill.
 func victim(t *testing.T, rig Rig, name string, rng *rand.Rand, during func()) []bridge.Entry {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])

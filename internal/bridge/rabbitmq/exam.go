@@ -92,8 +92,8 @@ func (l *live) confirmed(ctx context.Context, queue string, p amqp.Publishing) e
 	return err
 }
 
-// browse reads all messages of the work queue in their order. Messages for which stays returns true go back
-// to their places at the end; browse removes the others. Meanwhile nobody else can take messages.
+// browse reads all messages of the work queue in their order. Messages for which the function "stays" returns true go
+// back to their places afterwards; browse removes the others. Meanwhile nobody else can take messages.
 func (l *live) browse(stays func(*mq.Task) bool) error {
 	ch, err := l.Channel()
 	if err != nil {

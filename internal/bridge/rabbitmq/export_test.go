@@ -12,7 +12,7 @@ func SetExamined(t testing.TB, d time.Duration) {
 	t.Cleanup(func() { examined = before })
 }
 
-// SetVanished changes for a test after which time the holder of the session counts as another bridge.
+// SetVanished changes, for a test, the time after which the holder of the session counts as another bridge.
 func SetVanished(t testing.TB, d time.Duration) {
 	before := vanished
 	vanished = d

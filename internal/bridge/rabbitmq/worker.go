@@ -166,8 +166,8 @@ func (w *crew) slot(ctx context.Context) error {
 	}
 }
 
-// perform runs a task, reports its end, and acknowledges it. Report and acknowledgement are one transaction,
-// so that a failure leaves both or none. When the context called have ends, perform stops the task.
+// perform runs a task, reports its end, and acknowledges it. Report and acknowledgement are one transaction, so that a
+// failure leaves both or none. When the context "have" ends, perform stops the task.
 func (w *crew) perform(ctx, have context.Context, ch *amqp.Channel, d amqp.Delivery) error {
 	task, err := mq.ReadTask(d.Body)
 	if err != nil {

@@ -42,7 +42,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestNotForSlurm checks that the bridge refuses jobs for good that Slurm could not run as they are meant.
+// TestNotForSlurm checks that the bridge refuses, for good, jobs that Slurm could not run as intended.
 func TestNotForSlurm(t *testing.T) {
 	for _, test := range []struct {
 		as   string

@@ -62,8 +62,8 @@ type problem struct {
 // nothingFound is the number of an error that means only that no job matches.
 const nothingFound = 9003
 
-// call sends a request to a part of slurmrestd and decodes the answer into the argument into, unless that
-// is nil. It returns the errors of slurmctld and slurmdbd as a failure.
+// call sends a request to a part of slurmrestd and decodes the answer into the argument "into", unless that is nil. It
+// returns the errors of slurmctld and slurmdbd as a failure.
 func (d *rest) call(ctx context.Context, method, part, path string, query url.Values, body, into any) error {
 	var in io.Reader
 	if body != nil {

@@ -30,9 +30,9 @@ const command = "#!/bin/sh\nexec \"$@\"\n"
 // directives are the beginnings of lines that sbatch reads as options.
 var directives = []string{"#SBATCH", "#PBS", "#BSUB"}
 
-// mask turns lines before the first command that sbatch would read as options into comments. Their requests
-// were translated when the job was submitted. As options they could do things that the user may not do. For
-// sbatch runs with the rights of the bridge, and has options that read files or run a job as another user.
+// mask turns lines before the first command that sbatch would read as options into comments. Their requests were
+// translated when the job was submitted. As options they could do things that the user may not do, because sbatch runs
+// with the rights of the bridge, and has options that read files or run a job as another user.
 func mask(text []byte) []byte {
 	var out bytes.Buffer
 	rest := text
