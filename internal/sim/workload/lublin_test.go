@@ -218,7 +218,7 @@ func TestOptionsAreChecked(t *testing.T) {
 	good := Lublin{Procs: 8, Jobs: 1, Types: Both, Users: 1}
 	for what, change := range map[string]func(*Lublin){
 		"processor": func(l *Lublin) { l.Procs = 0 },
-		"negative":  func(l *Lublin) { l.Jobs = -1 },
+		"from 0 to": func(l *Lublin) { l.Jobs = -1 },
 		"whole":     func(l *Lublin) { l.Types = "none" },
 		"load":      func(l *Lublin) { l.Load = math.NaN() },
 		"user":      func(l *Lublin) { l.Users = 0 },
