@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/url"
 	"os/user"
 	"slices"
@@ -157,6 +158,9 @@ column shows "-".`,
   fairlead queue --watch
   fairlead queue -o job,rank,"waiting for"`,
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := q.checkOrder(); err != nil {
+				return err
+			}
 			return q.with(func(client *api.Client) error {
 				return q.repeat(c.Context(), &q.listing, func() error { return q.show(c.Context(), client, args) })
 			})
@@ -170,6 +174,19 @@ column shows "-".`,
 	c.Flags().StringVar(&q.sort, "sort", "", "largest first: by width (units at once), memory, limit or age")
 	c.Flags().IntVar(&q.limit, "limit", 1000, "maximum number of jobs")
 	return c
+}
+
+// checkOrder refuses an unknown order of jobs, before a server is asked.
+func (q *queueList) checkOrder() error {
+	switch _, known := queueOrders("")[q.sort]; {
+	case q.sort == "":
+	case q.start:
+		return usagef("--start lists jobs by their starts; leave out --sort")
+	case !known:
+		names := strings.Join(slices.Sorted(maps.Keys(queueOrders(""))), ", ")
+		return usagef("--sort: %q is not known; known: %s", q.sort, names)
+	}
+	return nil
 }
 
 func (q *queueList) show(ctx context.Context, client *api.Client, args []string) error {
@@ -188,10 +205,7 @@ func (q *queueList) show(ctx context.Context, client *api.Client, args []string)
 		v.Set("failing", "true")
 	}
 	var order *jobOrder
-	switch {
-	case q.sort != "" && q.start:
-		return usagef("--start lists jobs by their starts; leave out --sort")
-	case q.sort != "":
+	if q.sort != "" {
 		if order, err = sorted(ctx, client, v, q.sort, q.limit); err != nil {
 			return err
 		}

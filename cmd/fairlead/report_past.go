@@ -63,6 +63,9 @@ func pastCommand(a *app, c *cobra.Command, make sheetOf) *cobra.Command {
 func (r *pastReport) command(c *cobra.Command, make sheetOf) *cobra.Command {
 	c.Args = cobra.NoArgs
 	c.RunE = func(c *cobra.Command, _ []string) error {
+		if _, err := r.query(time.Now()); err != nil { // before a server is asked
+			return err
+		}
 		return r.with(func(client *api.Client) error {
 			return r.repeat(c.Context(), &r.listing, func() error { return r.show(c.Context(), client, c.CommandPath(), make) })
 		})

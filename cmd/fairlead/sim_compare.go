@@ -119,6 +119,10 @@ func (s *simCompareCmd) candidates() (runs []sim.Compared, setups []*simPolicy, 
 	for _, file := range configs {
 		for _, spec := range policies {
 			root, backfill := splitSpec(spec)
+			if _, known := backfillNames()[backfill]; backfill != "" && !known {
+				return nil, nil, usagef("--policy %q: %q is not one of the kinds of backfilling: %s", spec, backfill,
+					backfillList())
+			}
 			p, err := s.setup(file, root, backfill)
 			if err != nil {
 				return nil, nil, err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -115,7 +114,7 @@ func (s *simFlags) setup(file, root, backfill string) (*simPolicy, error) {
 		known := backfillNames()
 		b, ok := known[backfill]
 		if !ok {
-			return nil, usagef("--backfill %q is not one of %s", backfill, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+			return nil, usagef("--backfill %q is not one of %s", backfill, backfillList())
 		}
 		p.shares.Sched.Backfill = b
 	}

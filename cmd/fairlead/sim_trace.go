@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -277,6 +279,9 @@ func backfillNames() map[string]sched.Backfill {
 	}
 	return known
 }
+
+// backfillList lists the names of the backfill rules.
+func backfillList() string { return strings.Join(slices.Sorted(maps.Keys(backfillNames())), ", ") }
 
 // workload puts the jobs of a trace into the pools of a policy, and applies the time limits of the pools.
 func (t *simTrace) workload(p *simPolicy) (*sim.Workload, error) {

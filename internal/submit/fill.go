@@ -16,6 +16,9 @@ import (
 
 // fill sets the fields of the job from the options.
 func (o *Options) fill(spec *api.Spec) error {
+	if _, _, err := queue.ParseArray(o.Array); err != nil {
+		return err
+	}
 	spec.Name, spec.Pool, spec.Kind, spec.Priority = o.Name, o.Pool, o.Kind, o.Priority
 	spec.Array, spec.MaxRunning, spec.Held, spec.Key = o.Array, o.MaxRunning, o.Hold, o.Key
 	spec.Requestor, spec.Retries = o.Requestor, o.Retries
