@@ -302,7 +302,7 @@ func TestDoctor(t *testing.T) {
 	expect(t, checks, "agents' clocks", api.ResultFail, "n1 by 1h")
 	expect(t, checks, "agents' disks", api.ResultFail, "n1")
 	expect(t, checks, "rights", api.ResultWarn, "jobs of ann wait")
-	expect(t, checks, "files", api.ResultFail, "can be read by other users")
+	expect(t, checks, "files", api.ResultFail, "can be read by users other than its owner")
 	expect(t, checks, "bridges", api.ResultWarn, "down, with no tasks")
 	expect(t, checks, "waiting jobs", api.ResultWarn, "1 job (fit.never, such as 1")
 	store.Close()

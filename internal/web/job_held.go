@@ -231,7 +231,8 @@ func sampled(spans []heldSpan, now time.Time) (out []heldSpan) {
 			spans[i+1].From = s.From
 			continue
 		}
-		if brief && i+1 < len(spans) && spans[i+1].Code == string(why.StateRunning) && s.To.Sub(s.From) < time.Second {
+		atOnce := brief && i == 0 && s.To.Sub(s.From) < time.Second
+		if atOnce && len(spans) > 1 && spans[1].Code == string(why.StateRunning) {
 			continue
 		}
 		if brief && i+1 == len(spans) && s.To.Equal(now) {

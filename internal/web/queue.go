@@ -21,7 +21,7 @@ func loadQueue(ctx context.Context, src Source, r *Request) (any, error) {
 		}
 		return q, q.none(ctx, src)
 	}
-	q.Later, q.Ages = !r.patient(src), q.agesOf(r)
+	q.Later, q.Ages = !r.patient(src), agesOf(q.Columns, q.Filter.Text, r)
 	if done, err := q.folded(ctx, src, r, waits); done || err != nil {
 		return q, err
 	}

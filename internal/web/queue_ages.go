@@ -8,12 +8,12 @@ var ages = []struct{ name, value string }{
 }
 
 // agesOf links a list of ended jobs to the jobs of the last hour, day or week. The list stays folded as it is.
-func (q *Queue) agesOf(r *Request) (out []sortLink) {
-	if q.Columns != asEnded {
+func agesOf(list layout, filter string, r *Request) (out []sortLink) {
+	if list != asEnded {
 		return nil
 	}
 	chosen, rest := "", ""
-	for word, left := nextWord(q.Filter.Text); word != ""; word, left = nextWord(left) {
+	for word, left := nextWord(filter); word != ""; word, left = nextWord(left) {
 		if value, ended := strings.CutPrefix(word, "ended:"); ended {
 			chosen = value
 		} else {
@@ -25,13 +25,15 @@ func (q *Queue) agesOf(r *Request) (out []sortLink) {
 		if age.value != "" {
 			text = strings.TrimSpace(rest + " ended:" + age.value)
 		}
-		to := r.Without("fold")
-		if at := foldingOf(r); at >= 0 {
-			to.Query.Set("fold", foldings[at].name)
-		} else if text == "" && r.Word("list") == "failed" {
-			to.Query.Set("fold", single)
+		to := r.Without("fold", "q")
+		if text != "" {
+			to.Query.Set("q", text)
 		}
-		out = append(out, sortLink{age.name, to.With("q", text), age.value == chosen})
+		fold := singleOf(to)
+		if at := foldingOf(r); at >= 0 {
+			fold = foldings[at].name
+		}
+		out = append(out, sortLink{age.name, to.With("fold", fold), age.value == chosen})
 	}
 	return out
 }
