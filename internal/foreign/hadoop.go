@@ -36,6 +36,7 @@ func readHadoop(name, text string, can Features) (*Result, error) {
 	h.defaults()
 	d := &document{policy: h.policy, root: h.root}
 	h.place(d)
+	h.access(d)
 	h.root.reconcile(&h.notes)
 	h.patience()
 	d.head = h.head(name)
@@ -145,6 +146,8 @@ func (h *hadoop) rootSetting(p *pool, e *element) {
 // setting reads one setting of a queue.
 func (h *hadoop) setting(p *pool, e *element) {
 	switch e.name {
+	case "aclSubmitApps":
+		h.submitters(p, e)
 	case "weight":
 		h.weight(p, e)
 	case "minResources":

@@ -10,7 +10,6 @@ import (
 var unused = map[string]string{
 	"maxContainerAllocation":    "a pool does not limit the request of one task alone; submit refuses a task that fits no node",
 	"maxChildResources":         "pools that are made on demand have no limits; if a pool needs one, name it in the file",
-	"aclSubmitApps":             "list who may submit into the pool in access.pools, such as access: {pools: {etl: {submit: [user:ann]}}}",
 	"aclAdministerApps":         "name the operators of the pool in access.operator, such as [{user: ann, below: etl}]",
 	"aclAdministerReservations": "set min for a constant need, or reserve nodes for a time with fairlead reserve",
 	"aclListReservations":       "set min for a constant need, or reserve nodes for a time with fairlead reserve",
@@ -100,6 +99,7 @@ func (h *hadoop) head(name string) []string {
 	if h.drf {
 		head = append(head, "This version has no policy drf: choose the scarcest resource as unit.")
 	}
+	head = append(head, "access says who may submit into the pools. Hadoop's root queue is open to everybody, and so are all queues below it, unless its aclSubmitApps names others.")
 	if h.timeouts {
 		head = append(head, "reclaim stops running tasks. In Hadoop it is off, whatever the timeouts, unless yarn.scheduler.fair.preemption (mapred.fairscheduler.preemption) is true. If it was off, remove the lines with reclaim.")
 	}

@@ -24,6 +24,7 @@ type hadoop struct {
 	maxApps       *element
 	users         []*element
 	placement     *element
+	lists         []submitList
 	drf, timeouts bool // the file uses them
 }
 

@@ -20,6 +20,7 @@ type element struct {
 	name     string
 	attrs    map[string]string
 	text     string // trimmed, without the text of inner elements
+	raw      string // the same with the blanks around it
 	line     int
 	children []*element
 }
@@ -71,7 +72,7 @@ func (r *treeReader) token(t xml.Token, line int) error {
 		return r.open(t, line)
 	case xml.EndElement:
 		e := r.stack[len(r.stack)-1]
-		e.text = strings.TrimSpace(e.text)
+		e.raw, e.text = e.text, strings.TrimSpace(e.text)
 		r.stack = r.stack[:len(r.stack)-1]
 	case xml.CharData:
 		if n := len(r.stack); n > 0 {

@@ -19,6 +19,7 @@ type document struct {
 	onDemand bool
 	rules    []rule
 	ruled    bool // it has a list of rules, even an empty one
+	access   []accessRule
 	root     *pool
 }
 
@@ -64,6 +65,12 @@ func (d *document) yaml() []byte {
 		b.WriteString("\n")
 		for _, r := range d.rules {
 			b.WriteString("  - " + r.yaml() + "\n")
+		}
+	}
+	if len(d.access) > 0 {
+		b.WriteString("access:\n  pools:\n")
+		for _, a := range d.access {
+			b.WriteString("    " + a.yaml() + "\n")
 		}
 	}
 	if len(d.root.pools) > 0 {
