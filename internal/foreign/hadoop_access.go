@@ -2,46 +2,11 @@ package foreign
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 )
 
-// accessRule says who may submit into a pool and the pools below it, and who may create pools there by naming them.
-type accessRule struct {
-	pool           string // its path; empty for the root
-	submit, create []string
-}
-
 // everybody is the list of all users.
 var everybody = []string{"*"}
-
-// yaml writes the rule as an entry of access.pools.
-func (a accessRule) yaml() string {
-	path := a.pool
-	if path == "" {
-		path = "/"
-	}
-	set := []string{"submit: " + quotedList(a.submit)}
-	if len(a.create) > 0 {
-		set = append(set, "create: "+quotedList(a.create))
-	}
-	return key(path) + ": {" + strings.Join(set, ", ") + "}"
-}
-
-func quotedList(all []string) string {
-	quoted := make([]string, len(all))
-	for i, one := range all {
-		quoted[i] = strconv.Quote(one)
-	}
-	return "[" + strings.Join(quoted, ", ") + "]"
-}
-
-// submitList is the setting aclSubmitApps of a queue.
-type submitList struct {
-	pool *pool
-	e    *element
-	who  []string
-}
 
 // submitters reads the setting aclSubmitApps of a queue: users, a blank, and groups, each separated by commas; * stands
 // for everybody (Apache Hadoop, "Fair Scheduler", section "Queue Access Control Lists").

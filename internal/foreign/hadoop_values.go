@@ -28,6 +28,13 @@ type hadoop struct {
 	drf, timeouts bool // the file uses them
 }
 
+// submitList is the setting aclSubmitApps of a queue.
+type submitList struct {
+	pool *pool
+	e    *element
+	who  []string
+}
+
 func (h *hadoop) weight(p *pool, e *element) {
 	w, err := strconv.ParseFloat(e.text, 64)
 	switch {

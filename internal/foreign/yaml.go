@@ -201,3 +201,30 @@ func comment(b *strings.Builder, paragraph string) {
 	}
 	b.WriteString(line + "\n")
 }
+
+// accessRule says who may submit into a pool and the pools below it, and who may create pools there by naming them.
+type accessRule struct {
+	pool           string // its path; empty for the root
+	submit, create []string
+}
+
+// yaml writes the rule as an entry of access.pools.
+func (a accessRule) yaml() string {
+	path := a.pool
+	if path == "" {
+		path = "/"
+	}
+	set := []string{"submit: " + quotedList(a.submit)}
+	if len(a.create) > 0 {
+		set = append(set, "create: "+quotedList(a.create))
+	}
+	return key(path) + ": {" + strings.Join(set, ", ") + "}"
+}
+
+func quotedList(all []string) string {
+	quoted := make([]string, len(all))
+	for i, one := range all {
+		quoted[i] = strconv.Quote(one)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
