@@ -41,7 +41,7 @@ func (c *Config) settleLicenses(j *queue.Job) error {
 // knownNames lists the configured names for an error message.
 func knownNames[V any](what string, known map[string]V, example string) string {
 	if len(known) == 0 {
-		return fmt.Sprintf("no %s are configured, which an administrator does with a line such as %s", what, example)
+		return fmt.Sprintf("no %s are configured; an administrator adds them with a line such as %s", what, example)
 	}
 	names := slices.Sorted(maps.Keys(known))
 	if len(names) > 20 {

@@ -11,7 +11,7 @@ import (
 // who asks submitted the job there with the limit of the change, or else with its present one.
 func (c *Config) SettleMove(j *queue.Job, a *queue.Alteration, n Naming) error {
 	if a.Pool == "" {
-		return queue.Invalidf("pool", "which one? The job is in %s", j.Pool)
+		return queue.Invalidf("pool", "the name of the new pool is missing; the job is in %s", j.Pool)
 	}
 	if n.By == nil && a.By != "" && !a.Admin {
 		n.By = &access.Principal{Kind: access.User, Name: a.By}

@@ -60,7 +60,7 @@ var phases = []struct{ policy, title string }{
 func (d *demoCmd) intro(i int) {
 	fmt.Fprintf(d.out, "[%d/2] %s\n", i+1, phases[i].title)
 	if i == 0 {
-		fmt.Fprintf(d.out, "      alice floods %s jobs; then bob asks for %d, and carol for %d\n", thousands(float64(demo.Asks[0].Jobs)), demo.Asks[1].Jobs, demo.Asks[2].Jobs)
+		fmt.Fprintf(d.out, "      alice submits %s jobs; then bob submits %d, and carol %d\n", thousands(float64(demo.Asks[0].Jobs)), demo.Asks[1].Jobs, demo.Asks[2].Jobs)
 	}
 }
 

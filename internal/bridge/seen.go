@@ -135,7 +135,7 @@ func (s *state) finish(it *item, st Status) {
 	}
 	if s.book != nil {
 		if _, err := s.book.End(it.seq, how, used, time.Now()); err != nil {
-			s.log.Debug("the book does not know a job that ended", "task", it.lease.Ref, "error", err)
+			s.log.Debug("the record of benefits has no entry for a job that ended", "task", it.lease.Ref, "error", err)
 		}
 	}
 	it.end = &api.Finished{
@@ -185,6 +185,6 @@ func (s *state) noOutput(ref queue.Ref) string {
 	if it := s.items[task{ref.JobID, ref.Task}]; it != nil && it.lease.Attempt == ref.Attempt && it.stage != ended {
 		return "the bridge has no output of it yet: the output comes when the task has ended, if " + s.o.System + " tells it"
 	}
-	return "the bridge has no output of it: it printed nothing, never began, or " + s.o.System + " keeps what it " +
-		"printed where the job says"
+	return "the bridge has no output of it: it printed nothing, never began, or " + s.o.System + " keeps its " +
+		"output in the file that the job names"
 }

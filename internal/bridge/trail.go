@@ -44,6 +44,6 @@ func (x station) ring(l *api.Lease) string {
 		way = append(way, name)
 	}
 	return fmt.Sprintf("this job has come through this bridge before, and would go in a circle forever: its path through "+
-		"bridges is %s; end one of them, or let one take other pools than those into which the others submit",
+		"bridges is %s; end one of them, or let one take only pools into which the others do not submit",
 		strings.Join(way, ", "))
 }

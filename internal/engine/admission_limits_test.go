@@ -172,7 +172,7 @@ func TestLicensesAndRatesAreChecked(t *testing.T) {
 		}
 	}
 	bare := engine.NewClient(memory.New("cpu"), fairlead.DefaultShares())
-	if _, err := bare.Submit(t.Context(), fairlead.Job{Rates: []string{"x"}}); err == nil || !strings.Contains(err.Error(), "no rates are configured, which an administrator does with a line such as rates: {crawl: 5/s}") {
+	if _, err := bare.Submit(t.Context(), fairlead.Job{Rates: []string{"x"}}); err == nil || !strings.Contains(err.Error(), "no rates are configured; an administrator adds them with a line such as rates: {crawl: 5/s}") {
 		t.Errorf("without a configuration: %v", err)
 	}
 }

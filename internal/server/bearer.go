@@ -79,7 +79,7 @@ func (b *bearers) proof(ctx context.Context, text string) (*access.Proof, error)
 		return nil, err
 	}
 	if p.Name != t.Owner {
-		return nil, fmt.Errorf("the token %s was made for %s, and that user's uid %d is now %s's: %w",
+		return nil, fmt.Errorf("the token %s was made for %s, whose uid %d now belongs to %s: %w",
 			id, t.Owner, t.UID, p.Name, token.ErrUnauthenticated)
 	}
 	p.Credential, p.Scopes, p.Pools = id, t.Scopes, t.Pools

@@ -69,7 +69,7 @@ func (c *tally) count(text []byte) error {
 		case b == '{' || b == '[':
 			c.open, c.counts = append(c.open, b), append(c.counts, 0)
 			if c.values++; len(c.open) > c.depth {
-				return tooMuch{fmt.Sprintf("has more than %d lists and objects inside one another", c.depth), false}
+				return tooMuch{fmt.Sprintf("nests lists and objects more than %d levels deep", c.depth), false}
 			}
 		case b == '}' || b == ']':
 			if n := len(c.open); n > 0 {

@@ -48,7 +48,7 @@ func tryBounds(t *testing.T) {
 	}{
 		"12 MB of jobs":    {"/v1/jobs", `{"jobs":[` + strings.Repeat("{},", 4_000_000) + `{}]}`, 413, "a list with more than 10000 items; send it in several parts"},
 		"a million fields": {"/v1/jobs", `{"jobs":[{` + strings.Join(fields, ",") + `}]}`, 422, "an object with more than 2000 fields"},
-		"nested":           {"/v1/jobs", `{"jobs":[{"args":` + strings.Repeat("[", 1_000_000), 422, "more than 100 lists and objects"},
+		"nested":           {"/v1/jobs", `{"jobs":[{"args":` + strings.Repeat("[", 1_000_000), 422, "lists and objects more than 100 levels deep"},
 		"many lists":       {"/v1/jobs", `{"jobs":[` + strings.Repeat(argv, 9_000) + strings.Repeat(after, 30) + `{}]}`, 413, "more than 500000 values"},
 		"ids":              {"/v1/jobs/alter", `{"verb":"hold","jobs":[` + strings.Repeat("1,", 200_000) + `1]}`, 413, "more than 100000 items"},
 	} {

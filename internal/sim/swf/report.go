@@ -81,7 +81,7 @@ func (p *Report) changes() (list []string) {
 		{p.Killed, "run times cut to the estimate (--overrun extend keeps them)"},
 		{p.Extended, "estimates extended to the run time"},
 		{p.Clipped, "jobs clipped to the machine"},
-		{p.NoEstimate, "without an estimate planned by their run time"},
+		{p.NoEstimate, "without an estimate (planned by their run time)"},
 		{p.Instant, "jobs with a run time of 0: they start and end in the same second"},
 		{p.Rounded, "numbers with fractions rounded"},
 		{p.Extra, "lines with more than 18 fields cut"},
