@@ -59,7 +59,7 @@ func (t *Limits) Stands(s sched.RateState) { t.rates[s.Name].RateState = s }
 // Holds adds an amount that running tasks hold.
 func (t *Limits) Holds(of string, amount int64) { t.held[of] += amount }
 
-// Admit decides at an instant, after all calls of Stands and Holds, and records in the argument out why a want is
+// Admit decides at an instant, after all calls of Stands and Holds, and records in the argument "out" why a want is
 // refused. It returns the other wants, and their places.
 func (t *Limits) Admit(wants []queue.Want, out []queue.Grant, now time.Time) (admitted []queue.Want, at []int) {
 	t.now = now
