@@ -95,7 +95,7 @@ func (t *Limits) admit(w queue.Want) (refused string) {
 	return ""
 }
 
-// Settle takes the tokens of leased tasks, and sets the state of each rate in the argument out. It returns the rates
+// Settle takes the tokens of leased tasks, and sets the state of each rate in the argument "out". It returns the rates
 // that the store must save.
 func (t *Limits) Settle(wants []queue.Want, out []queue.Grant) (changed []sched.RateState) {
 	for i, w := range wants {
