@@ -49,8 +49,8 @@ func newApp(t *testing.T) *fairlead.App {
 	return a
 }
 
-// TestAppHandlesTypedJobs: arguments come to the handler as they were submitted, through the
-// middleware, the first outermost.
+// TestAppHandlesTypedJobs: arguments reach the handler as they were submitted, through the middleware, with the first
+// outermost.
 func TestAppHandlesTypedJobs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newApp(t)
@@ -100,7 +100,8 @@ func TestAppHandlesTypedJobs(t *testing.T) {
 	})
 }
 
-// TestPermanentErrorsAreNotTriedAgain: neither are arguments that cannot be read.
+// TestPermanentErrorsAreNotTriedAgain: permanent errors are not tried again, and neither are jobs whose arguments
+// cannot be read.
 func TestPermanentErrorsAreNotTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newApp(t)
@@ -160,8 +161,8 @@ func TestArgsAreChecked(t *testing.T) {
 	}
 }
 
-// TestAppGoesDownGently: a handler that runs when the context ends may continue for the grace
-// period; what does not begin waits for the next time.
+// TestAppGoesDownGently: a handler that runs when the context ends may continue for the grace period; a job that has
+// not begun waits for the next start of the app.
 func TestAppGoesDownGently(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New("cpu")

@@ -13,7 +13,7 @@ import (
 )
 
 // Cron submits a job whenever a cron schedule is due, in the time zone of this process. "0 3 * * *" is every night at
-// three, "@hourly" is every full hour, and "*/10 * * * * *", with six fields, is every ten seconds. The function job
+// three, "@hourly" is every full hour, and "*/10 * * * * *", with six fields, is every ten seconds. The function "job"
 // receives the instant.
 //
 // When clocks change, "30 2 * * *" is still due once a day. On a day without half past two, it is due at the change. On
@@ -64,7 +64,7 @@ func (a *App) tick(ctx context.Context, c cron) {
 	}
 }
 
-// waitUntil waits until the clock shows the instant at. It checks the clock at intervals, because someone may set it,
+// waitUntil waits until the clock shows the instant "at". It checks the clock at intervals, because someone may set it,
 // and because timers stop while the machine sleeps. It returns false if ctx has ended.
 func waitUntil(ctx context.Context, at time.Time) bool {
 	for {

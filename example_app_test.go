@@ -20,8 +20,8 @@ type Thumbnail struct {
 // Kind names the kind of job.
 func (Thumbnail) Kind() string { return "thumbnail" }
 
-// Background jobs in a program: a store, a handler for each kind of job, and who submits is
-// whose turn it is. Acme floods the queue; Bolt, who comes last, is served second.
+// Background jobs in a program: a store, a handler for each kind of job, and a pool for each user who submits. Acme
+// floods the queue; Bolt, who comes last, is served second.
 func ExampleApp() {
 	ctx, stop := context.WithCancel(context.Background())
 	app, err := fairlead.New(ctx, memory.New("cpu"), fairlead.Options{Slots: 1})
@@ -54,8 +54,7 @@ func ExampleApp() {
 	// ended: <nil>
 }
 
-// Middleware does something before and after each handler; Permanent ends a job that no
-// further try would mend.
+// Middleware does something before and after each handler; Permanent ends a job that another attempt would not help.
 func ExampleApp_Use() {
 	ctx, stop := context.WithCancel(context.Background())
 	app, err := fairlead.New(ctx, memory.New("cpu"), fairlead.Options{})
@@ -83,8 +82,7 @@ func ExampleApp_Use() {
 	// failed there is no such image <nil>
 }
 
-// Cron submits a job by a schedule. All processes on a store may have it: each instant is one
-// job.
+// Cron submits a job by a schedule. All processes of a store may have the same schedule: each instant is one job.
 func ExampleApp_Cron() {
 	ctx := context.Background()
 	app, err := fairlead.New(ctx, memory.New("cpu"), fairlead.Options{})

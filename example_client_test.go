@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// Submit jobs, submit one of them again, and ask for them.
+// Submit jobs, submit one of them again, and query them.
 func ExampleClient() {
 	ctx := context.Background()
 	client := fairlead.NewClient(memory.New("cpu"), fairlead.DefaultShares())

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// Invoice is what a job of this kind is to do.
+// Invoice holds the arguments of a job of this kind.
 type Invoice struct {
 	Customer string `json:"customer"`
 	Month    string `json:"month"`
@@ -22,7 +22,7 @@ func (Invoice) Kind() string { return "invoice" }
 
 var errNoSuchCustomer = errors.New("no such customer")
 
-// sendInvoice stands for what your program does.
+// sendInvoice stands for the work of your program.
 func sendInvoice(_ context.Context, customer, month string) error {
 	if customer == "nobody" {
 		return errNoSuchCustomer
@@ -31,7 +31,7 @@ func sendInvoice(_ context.Context, customer, month string) error {
 	return nil
 }
 
-// What becomes of a worker of another queue: a function, and options of each job.
+// A worker of another queue becomes a function, and options of each job.
 func Example_converted() {
 	ctx, stop := context.WithCancel(context.Background())
 	app, err := fairlead.New(ctx, memory.New("cpu"), fairlead.Options{Slots: 10})

@@ -9,8 +9,7 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// Share the workers of a program among its users: one who floods the queue does not
-// keep the others waiting.
+// Share the workers of a program among its users: a user who floods the queue does not keep the others waiting.
 func ExampleLoop() {
 	ctx, stop := context.WithCancel(context.Background())
 	loop, err := fairlead.NewLoop(ctx, memory.New("cpu"), fairlead.LoopOptions{})

@@ -10,8 +10,7 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// Let no more tasks start than a service takes calls, and no more run at once than there
-// are licenses.
+// Start at most as many tasks as a service takes calls, and run at most as many at once as there are licenses.
 func ExampleLoop_Limits() {
 	ctx := context.Background()
 	shares, err := config.Parse("shares.yaml", []byte(`

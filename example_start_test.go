@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// Start and Stop fit into a program that has a beginning and an end of its own, such as a web server. Stats counts
-// what its handlers did.
+// Start and Stop suit a program with its own beginning and end, such as a web server. Stats counts the results of its
+// handlers.
 func ExampleApp_Start() {
 	ctx := context.Background()
 	app, err := fairlead.New(ctx, memory.New("cpu"), fairlead.Options{Grace: 30 * time.Second})
@@ -40,7 +40,7 @@ func ExampleApp_Start() {
 	// stopped: <nil> succeeded: 1
 }
 
-// A kind that nobody handles is told when it is submitted.
+// A job of a kind without a handler is refused when it is submitted.
 func ExampleApp_Submit_unknownKind() {
 	ctx := context.Background()
 	app, err := fairlead.New(ctx, memory.New("cpu"), fairlead.Options{})
@@ -54,7 +54,7 @@ func ExampleApp_Submit_unknownKind() {
 	// true kind: nobody handles kind "thumbnial" (here: thumbnail); call Handle before, or set Options.AnyKind
 }
 
-// A handler that finds nothing to do yet puts its task off: that is no failure.
+// A handler that finds nothing to do yet postpones its task, which does not count as a failure.
 func ExampleSnooze() {
 	ctx, stop := context.WithCancel(context.Background())
 	app, err := fairlead.New(ctx, memory.New("cpu"), fairlead.Options{})
@@ -81,7 +81,7 @@ func ExampleSnooze() {
 	// ended: <nil>
 }
 
-// A handler that knows when the next try has a chance says so, in the place of Job.Backoff.
+// A handler that knows when the next attempt can succeed says so, and replaces Job.Backoff.
 func ExampleRetryAfter() {
 	ctx, stop := context.WithCancel(context.Background())
 	app, err := fairlead.New(ctx, memory.New("cpu"), fairlead.Options{})
@@ -105,7 +105,7 @@ func ExampleRetryAfter() {
 	// ended: <nil>
 }
 
-// What a customer pays for today decides from now on.
+// A weight that follows from a customer's payment today counts from now on.
 func ExampleApp_SetWeight() {
 	ctx := context.Background()
 	app, err := fairlead.New(ctx, memory.New("cpu"), fairlead.Options{})

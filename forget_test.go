@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// forgetting is a store that notes what it is to forget, and fails the first time.
+// forgetting is a store that records the calls of Forget, and fails the first time.
 type forgetting struct {
 	*memory.Store
 	calls []time.Time
@@ -24,7 +24,7 @@ func (f *forgetting) Forget(_ context.Context, before time.Time) (int, error) {
 	return 1, nil
 }
 
-// TestRetention: while the jobs run, what ended too long ago is forgotten each hour.
+// TestRetention: while the app runs, jobs that ended too long ago are forgotten each hour.
 func TestRetention(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &forgetting{Store: memory.New("cpu")}

@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// TestRunEndsWithoutItsStore: an app whose store is away when it is to end ends when the grace
-// period is over, whether its tasks have ended before or heed their context.
+// TestRunEndsWithoutItsStore: an app whose store is away when the app should end, ends when the grace period is over,
+// whether its tasks have ended before or follow their context.
 func TestRunEndsWithoutItsStore(t *testing.T) {
 	const grace = 10 * time.Second
 	for name, goAway := range map[string]func(*enginetest.AwayStore){
@@ -47,7 +47,7 @@ func TestRunEndsWithoutItsStore(t *testing.T) {
 				go func() { ended <- app.Run(ctx) }()
 				synctest.Wait()
 				goAway(store)
-				time.Sleep(3 * time.Second) // one task has ended, and could not tell
+				time.Sleep(3 * time.Second) // one task has ended, and could not report that
 				stop()
 				at := time.Now()
 				back := time.AfterFunc(time.Minute, func() { store.Refuses.Store(false); store.Silent.Store(false) })
@@ -63,7 +63,7 @@ func TestRunEndsWithoutItsStore(t *testing.T) {
 	}
 }
 
-// TestRunReturnsWhatWentWrong: an app with a schedule whose worker cannot begin says so.
+// TestRunReturnsWhatWentWrong: an app with a schedule returns an error if its worker cannot begin.
 func TestRunReturnsWhatWentWrong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &enginetest.AwayStore{Store: memory.New("cpu")}

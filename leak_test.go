@@ -6,7 +6,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain fails if goroutines are left when all tests have ended: of an app whose Run has returned, nothing goes on.
+// TestMain fails if goroutines are left when all tests have ended: an app whose Run has returned leaves none.
 // Connections that clients of the tests keep for the next request do not count.
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m,

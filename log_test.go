@@ -17,7 +17,7 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// lines is a log that a test can look at while it is written.
+// lines is a log that a test can read while it is written.
 type lines struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -29,7 +29,7 @@ func (l *lines) Write(p []byte) (int, error) {
 	return l.text.Write(p)
 }
 
-// with returns the lines that hold all of some words.
+// with returns the lines that contain all these words.
 func (l *lines) with(words ...string) (found []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -49,8 +49,7 @@ func (l *lines) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelInfo}))
 }
 
-// TestFailuresAreLogged: whoever looks at the log of a program sees which of its tasks failed, and
-// where a handler panicked.
+// TestFailuresAreLogged: the log of a program shows which of its tasks failed, and where a handler panicked.
 func TestFailuresAreLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log lines
@@ -111,8 +110,8 @@ func TestFailuresAreLogged(t *testing.T) {
 
 func panicInTest() { panic("something odd") }
 
-// TestScheduleThatPanics: the function of a schedule that panics takes neither the program nor
-// the next instants down.
+// TestScheduleThatPanics: if the function of a schedule panics, the program continues, and so do the next instants of
+// the schedule.
 func TestScheduleThatPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log lines

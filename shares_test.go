@@ -13,8 +13,8 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// TestSharesByHand: shares that a program fills in by hand apply whatever they leave out, in a new engine, in a running
-// one and in a client alone. Shares that leave out all are the default ones.
+// TestSharesByHand: shares that a program fills in by hand apply even if fields are left out, in a new engine, in a
+// running one and in a client alone. Shares without any fields are the default shares.
 func TestSharesByHand(t *testing.T) {
 	for name, change := range map[string]func(*fairlead.Shares){
 		"pools only":                func(*fairlead.Shares) {},
@@ -68,7 +68,7 @@ func loopOf(t *testing.T, s fairlead.Shares) *fairlead.Loop {
 	return loop
 }
 
-// endsMeanwhile is a store in which a task ends while its tasks are asked for.
+// endsMeanwhile is a store in which a task ends while a caller reads the tasks of its job.
 type endsMeanwhile struct {
 	*memory.Store
 	end chan struct{}
@@ -114,7 +114,8 @@ func TestWhyIsOfOneInstant(t *testing.T) {
 	})
 }
 
-// TestHandlersComeFirst: a handler, a wrapper or a timetable that comes after the App has started is refused by name.
+// TestHandlersComeFirst: a handler, a middleware or a schedule that is added after the App has started is refused by
+// name.
 func TestHandlersComeFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app, err := fairlead.New(t.Context(), memory.New("cpu"), fairlead.Options{})

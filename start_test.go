@@ -30,8 +30,8 @@ func appOf(
 	return app
 }
 
-// TestStartAndStop: Start returns when the process takes tasks, the end of its context then stops nothing, and Stop
-// waits for running tasks.
+// TestStartAndStop: Start returns when the process takes tasks. The end of its context stops nothing after that, and
+// Stop waits for running tasks.
 func TestStartAndStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		type key struct{}
@@ -78,7 +78,7 @@ func TestStartAndStop(t *testing.T) {
 	})
 }
 
-// TestStopAgain: an App that has ended says how, whatever the context.
+// TestStopAgain: Stop of an ended App returns how it ended, whatever the context.
 func TestStopAgain(t *testing.T) {
 	app := appOf(t, fairlead.Options{}, func(context.Context, *fairlead.Work[Thumbnail]) error { return nil })
 	over, cancel := context.WithCancel(t.Context())
@@ -106,7 +106,8 @@ func TestStartThatFails(t *testing.T) {
 	})
 }
 
-// TestKindsThatNobodyHandles are told at once, but not to a program that only submits. Other jobs of the call are kept.
+// TestKindsThatNobodyHandles: a job of a kind without a handler is refused at once, except in a program that only
+// submits. Other jobs of the call are kept.
 func TestKindsThatNobodyHandles(t *testing.T) {
 	handler := func(context.Context, *fairlead.Work[Thumbnail]) error { return nil }
 	app := appOf(t, fairlead.Options{}, handler)
@@ -134,8 +135,8 @@ func TestKindsThatNobodyHandles(t *testing.T) {
 	}
 }
 
-// TestWhyAPauseIsThere: a job that its handler put off is told apart from one that waits for its next try, and from one
-// that was put off before and is tried again.
+// TestWhyAPauseIsThere: why distinguishes a job that its handler postponed from a job that waits for its next attempt,
+// and from a job that was postponed before and is tried again.
 func TestWhyAPauseIsThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app := appOf(t, fairlead.Options{}, func(_ context.Context, w *fairlead.Work[Thumbnail]) error {
@@ -173,7 +174,7 @@ func TestWhyAPauseIsThere(t *testing.T) {
 	})
 }
 
-// TestArgumentsByPointer: a handler may take a pointer to arguments, and a nil one is refused where it is submitted.
+// TestArgumentsByPointer: a handler may take a pointer to arguments, and a nil pointer is refused on submission.
 func TestArgumentsByPointer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		app, err := fairlead.New(t.Context(), memory.New("cpu"), fairlead.Options{})
@@ -243,8 +244,8 @@ func TestStats(t *testing.T) {
 	})
 }
 
-// TestWeightsAtRunTime: a customer who pays for three times as much gets three of four turns from then on, and a bound
-// holds from the next decision on.
+// TestWeightsAtRunTime: a customer who pays for three times as much gets three of four turns from then on, and a
+// maximum holds from the next decision on.
 func TestWeightsAtRunTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -268,7 +269,7 @@ func TestWeightsAtRunTime(t *testing.T) {
 		if err := app.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		// during counts the turns of a hundred seconds, after some in which the new shares take hold.
+		// during counts the turns of a hundred seconds, after some seconds in which the new shares take effect.
 		during := func() map[string]int {
 			time.Sleep(500*time.Millisecond + 10*time.Second)
 			mu.Lock()
@@ -304,7 +305,8 @@ func TestWeightsAtRunTime(t *testing.T) {
 	})
 }
 
-// TestWeightsOfPoolsToCome: a weight may come before the first job of its pool; one of no possible pool is refused.
+// TestWeightsOfPoolsToCome: a weight may be set before the first job of its pool; a path that no pool can have is
+// refused.
 func TestWeightsOfPoolsToCome(t *testing.T) {
 	app := appOf(t, fairlead.Options{}, func(context.Context, *fairlead.Work[Thumbnail]) error { return nil })
 	if err := app.SetWeight(t.Context(), "Big Customer", 2); err != nil {

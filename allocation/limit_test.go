@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// TestSettleLimit: a job gets the limit of the pool into which it goes, also where the
-// placement rules chose that, and keeps its own up to the largest.
+// TestSettleLimit: a job without a time limit gets the limit of its pool, even if the placement rules chose the pool. A
+// job keeps its own limit up to the maximum.
 func TestSettleLimit(t *testing.T) {
 	rules, err := share.NewPlacementRules([]share.Rule{{Match: map[string]string{"kind": "ci"}, Pool: "short/{user}"}})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// lab is the configuration of a lab: groups have pools, and their users have pools below those as they come.
+// lab returns the configuration of a lab: groups have pools, and each of their users gets a pool below on demand.
 func lab(t *testing.T, closed bool) *Config {
 	t.Helper()
 	rules, err := share.NewPlacementRules([]share.Rule{
@@ -32,12 +32,12 @@ func lab(t *testing.T, closed bool) *Config {
 	return &c
 }
 
-// userOf is the user of a job, who asks.
+// userOf returns the user of a job, as the one who asks.
 func userOf(j *queue.Job) *access.Principal {
 	return &access.Principal{Kind: access.User, Name: j.User, UID: 1000, Groups: []string{j.Group}}
 }
 
-// TestPoolsThatJobsName: whose pool a path leads to, and whether it may be made.
+// TestPoolsThatJobsName checks which user's pool a path names, and whether a job may create it.
 func TestPoolsThatJobsName(t *testing.T) {
 	ann := queue.Job{User: "ann", Group: "physics"}
 	theory := queue.Job{User: "ann", Group: "physics", Kind: "theory"}
@@ -47,8 +47,8 @@ func TestPoolsThatJobsName(t *testing.T) {
 	for _, c := range []struct {
 		job  queue.Job
 		pool string
-		// user is where the user may go, in an open tree as well, and admin where an administrator may send the
-		// job; "" is nowhere.
+		// user is the pool to which the user may submit, also in an open tree, and admin the pool to which an
+		// administrator may send the job; "" means none.
 		user, admin string
 	}{
 		{ann, "", "physics/ann", "physics/ann"},
@@ -106,7 +106,7 @@ func TestPoolsThatJobsName(t *testing.T) {
 	}
 }
 
-// TestAJobStaysInItsPool: whoever made the pool, the job is in it.
+// TestAJobStaysInItsPool: a job may stay in its pool, whoever made the pool.
 func TestAJobStaysInItsPool(t *testing.T) {
 	j := queue.Job{User: "ann", Group: "physics", Pool: "spare/of/old"}
 	n := Naming{By: userOf(&j), In: j.Pool, Priority: "normal"}
@@ -115,7 +115,7 @@ func TestAJobStaysInItsPool(t *testing.T) {
 	}
 }
 
-// TestRefusalsNameThePlace: whoever names a pool that is for others is told where the rules lead.
+// TestRefusalsNameThePlace: a user who names a pool that is for others is told to which pool the rules lead.
 func TestRefusalsNameThePlace(t *testing.T) {
 	for pool, want := range map[string]string{
 		"physics":     `the placement rules send this job of dan to "guests/dan", and not to "physics/dan"; known pools: `,
@@ -129,7 +129,7 @@ func TestRefusalsNameThePlace(t *testing.T) {
 	}
 }
 
-// TestMovesAreOfTheJob: what matters is whose the job is, not who moves it.
+// TestMovesAreOfTheJob: the rights depend on whose job it is, not on who moves it.
 func TestMovesAreOfTheJob(t *testing.T) {
 	j := queue.Job{User: "ann", Group: "physics", Kind: "theory", Requestor: "ann", Pool: "spare", Priority: "normal"}
 	for _, c := range []struct {
@@ -137,10 +137,10 @@ func TestMovesAreOfTheJob(t *testing.T) {
 		want string
 	}{
 		{queue.Alteration{Pool: "physics/ann", By: "ann"}, "physics/ann"},
-		{queue.Alteration{Pool: "physics", By: "ann"}, ""}, // for its kind, which gives no right
+		{queue.Alteration{Pool: "physics", By: "ann"}, ""}, // moved because of its kind, which gives no right
 		{queue.Alteration{Pool: "physics/bob", By: "ann"}, ""},
 		{queue.Alteration{Pool: "physics/bob", By: "root", Admin: true}, "physics/bob"},
-		{queue.Alteration{Pool: "guests"}, "guests/ann"}, // by the program itself
+		{queue.Alteration{Pool: "guests"}, "guests/ann"}, // moved by the program itself
 		{queue.Alteration{Pool: "chemistry/ann"}, ""},
 	} {
 		a := c.a

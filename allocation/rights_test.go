@@ -11,8 +11,9 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// TestRightsToPools: what the configuration opens, and to whom. It holds below a pool until another one says otherwise;
-// what it leaves out is not open, and pools of other users are not even where their group may submit.
+// TestRightsToPools checks which pools the configuration opens, and to whom. A rule holds below its pool until another
+// pool overrides it. All other pools are closed, including pools of other users below a pool where their group may
+// submit.
 func TestRightsToPools(t *testing.T) {
 	c := lab(t, true)
 	everybody := []access.Subject{access.Everybody}
@@ -32,7 +33,7 @@ func TestRightsToPools(t *testing.T) {
 		name string
 		job  queue.Job
 		pool string
-		want string // "" is a refusal
+		want string // "" means a refusal
 	}{
 		{"own", ann, "", "physics/ann"}, {"own, by kind, and open", theory, "", "physics/theory/ann"},
 		{"of a colleague", ann, "physics/bob", ""}, {"of another group", dan, "physics", ""},
@@ -82,7 +83,8 @@ func TestAllGroupsGiveRights(t *testing.T) {
 	}
 }
 
-// TestOperatorsMoveWithinTheirPools, and users do not get with a move what they do not get with a submission.
+// TestOperatorsMoveWithinTheirPools: operators may move jobs within their pools, and a move gives users no rights that
+// a submission does not give them.
 func TestOperatorsMoveWithinTheirPools(t *testing.T) {
 	c := lab(t, true)
 	c.Access.Operators = []access.Operator{{Who: "user:lea", Below: "physics"}}
@@ -104,7 +106,7 @@ func TestOperatorsMoveWithinTheirPools(t *testing.T) {
 		}
 	}
 	high := job
-	high.Priority = "high" // by an administrator
+	high.Priority = "high" // set by an administrator
 	if err := c.CheckRights(userOf(&job), &high, queue.Alteration{}); err != nil {
 		t.Errorf("it keeps the priority that it has: %v", err)
 	}
@@ -113,7 +115,7 @@ func TestOperatorsMoveWithinTheirPools(t *testing.T) {
 	}
 }
 
-// TestARefusalNamesThePoolsOfTheUser: the refusal of a pool names the own pool of the user and some open pools.
+// TestARefusalNamesThePoolsOfTheUser: a refusal names the user's own pool and some open pools.
 func TestARefusalNamesThePoolsOfTheUser(t *testing.T) {
 	c := lab(t, true)
 	c.Sched.Root.Pools = append(c.Sched.Root.Pools, share.Pool{Name: "foreign", Weight: 1})
@@ -139,8 +141,8 @@ func TestARefusalNamesThePoolsOfTheUser(t *testing.T) {
 	}
 }
 
-// TestARefusalNamesAPoolThatTakesTheJob: without placement rules, too, a refused user learns of a pool that takes the
-// job, or that there is none and who can change that.
+// TestARefusalNamesAPoolThatTakesTheJob: without placement rules, a refused user also learns of a pool that accepts the
+// job. If there is none, the refusal says so, and who can change that.
 func TestARefusalNamesAPoolThatTakesTheJob(t *testing.T) {
 	c := Default()
 	c.Closed = true

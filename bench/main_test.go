@@ -22,8 +22,7 @@ func must(t *testing.T, args ...string) string {
 	return out.String()
 }
 
-// TestSmoke runs everything for an instant: all contestants take part in everything, and do the work that is
-// measured.
+// TestSmoke runs each benchmark for an instant: all contestants take part in everything, and do the measured work.
 func TestSmoke(t *testing.T) {
 	var r report
 	if err := json.Unmarshal([]byte(must(t, "--smoke", "--json")), &r); err != nil {
@@ -53,7 +52,7 @@ func TestSmoke(t *testing.T) {
 	}
 }
 
-// TestBloat takes some jobs through the run that watches the sizes of tables.
+// TestBloat sends some jobs through the run that watches the sizes of tables.
 func TestBloat(t *testing.T) {
 	if text := must(t, "--bloat", "3000", "--bloat-every", "3000"); !strings.Contains(text, "3,000 jobs") || !strings.Contains(text, "ended") {
 		t.Errorf("it printed:\n%s", text)

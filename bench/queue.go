@@ -10,8 +10,8 @@ import (
 type measured interface {
 	// submit adds a job for each of the pools, in one call, and returns when they are durable.
 	submit(ctx context.Context, pools []int) error
-	// claim takes waiting jobs, at most the number most, in one call. The returned function ends the taken
-	// jobs with success, in one call.
+	// claim takes at most "most" waiting jobs in one call. The returned function ends the taken jobs with success, in
+	// one call.
 	claim(ctx context.Context, most int) (n int, end func(context.Context) error, err error)
 	close()
 }

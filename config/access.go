@@ -99,7 +99,7 @@ var subject = kind[access.Subject]{
 
 var subjects = listOf("list of user:NAME, group:NAME and *", subject, maxSubjects)
 
-// wordsOf makes the kind of a list of texts that check accepts.
+// wordsOf makes the kind of a list of texts that "check" accepts.
 func wordsOf(what string, check func(string) string) kind[[]string] {
 	one := line(what, 1024, check)
 	one.schema = described(object{"type": "string", "pattern": ".", "maxLength": 1024})

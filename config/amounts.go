@@ -17,7 +17,8 @@ const (
 	maxTasks     = 1_000_000_000
 )
 
-// named makes the kind of a mapping from names to values. check accepts the names, and one reads a value.
+// named makes the kind of a mapping from names to values. The function "check" accepts the names, and "one" reads a
+// value.
 func named[V any](word string, check func(string) string, most int, valueSchema object,
 	one func(r *reader, name string, n *node) (V, bool), show func(V) *node) kind[map[string]V] {
 	return kind[map[string]V]{

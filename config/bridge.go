@@ -74,8 +74,8 @@ var benefitTable = &table{name: "benefit", doc: "What a job adds to the usage of
 		func(b *BridgeBenefit) *map[string]float64 { return &b.Groups }),
 }}
 
-// bridgeFields returns the fields of the file. The argument options is the table of the settings of the kind
-// of bridge.
+// bridgeFields returns the fields of the file. The argument "options" is the table of the settings of the kind of
+// bridge.
 func bridgeFields(options *table) []field {
 	fields := []field{
 		of("feed", FeedAtOnce, "at-once submits all jobs at once, to the front or the back by their groups. just-in-time holds jobs back and submits one when a slot becomes free, in the order of the server.",

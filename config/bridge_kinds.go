@@ -54,7 +54,7 @@ var groupNames = texts("list of names", func(text string) string {
 	return ""
 })
 
-// texts makes the kind of one text that check accepts, or of a list of distinct ones.
+// texts makes the kind of one text that "check" accepts, or of a list of distinct ones.
 func texts(what string, check func(string) string) kind[[]string] {
 	return kind[[]string]{
 		word:   what,

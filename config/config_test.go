@@ -30,7 +30,7 @@ func mustParse(t *testing.T, text string) *config.Config {
 	return c
 }
 
-// example has every field.
+// example returns a configuration with every field.
 func example(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile("testdata/example.yaml")
@@ -88,8 +88,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestDefault compares what holds without a file with what the other packages take for
-// granted.
+// TestDefault compares the defaults of a configuration without a file with the values that the other packages assume.
 func TestDefault(t *testing.T) {
 	c := config.Default()
 	if c.Shares.PlacementRules != nil || c.Shares.Closed || len(c.Problems) > 0 || len(c.Shares.Hash) != 8 {
@@ -117,7 +116,7 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// TestNothingRuns checks what share.Pool has no word for: a limit of no tasks.
+// TestNothingRuns checks a limit of no tasks, which share.Pool cannot express.
 func TestNothingRuns(t *testing.T) {
 	p := mustParse(t, "unit: slots\npools: {a: {max_running: 0, max: {gpu: 3}}}").Shares.Sched.Root.Pools[0]
 	want := map[string]int64{"slots": 0, "gpu": 3}
@@ -126,7 +125,7 @@ func TestNothingRuns(t *testing.T) {
 	}
 }
 
-// TestSameSettings has pairs of files that say the same in other words.
+// TestSameSettings has pairs of files that mean the same in other words.
 func TestSameSettings(t *testing.T) {
 	for _, c := range []struct{ a, b string }{
 		{"", "{}"},

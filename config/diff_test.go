@@ -63,8 +63,8 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// TestDiffBothWays: the other way round every difference is turned, and settings that are
-// put over the file make the one they are.
+// TestDiffBothWays: the difference in the other direction has every change reversed. Settings that override a file turn
+// it into the other file.
 func TestDiffBothWays(t *testing.T) {
 	a := parsed(t, "pools: {x: {weight: 2, pools: {p: {}, q: {max_running: 3}}}, y: {}}\nplacement: [{requestor: r, pool: y}]")
 	b := parsed(t, "pools: {x: {weight: 2, pools: {q: {max_running: 4}}}, y: {weight: 5}, z: {}}\nhalf_life: 2d\nplacement: [{requestor: r, pool: y}, {pool: z}]")

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// dump writes a node with the places of its texts.
+// dump writes a node with the positions of its texts.
 func (n *node) dump() string {
 	var parts []string
 	switch n.kind {
@@ -65,7 +65,7 @@ func TestReadYAML(t *testing.T) {
 	}
 }
 
-// TestRefused has what testdata/reports/syntax.txt does not show with a picture.
+// TestRefused has the errors that testdata/reports/syntax.txt does not show with a picture.
 func TestRefused(t *testing.T) {
 	const indent, quoted = "this line does not fit the lines above; check its indentation", " has to be in quotes"
 	for _, c := range []struct{ text, want string }{
@@ -110,8 +110,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// FuzzPlaces reads texts that are no configuration, and looks for each of their values
-// at its place.
+// FuzzPlaces reads texts that need not be configurations, and looks for each of their values at its position.
 func FuzzPlaces(f *testing.F) {
 	f.Add("a: 1\nb: [c, {d: 'e'}]\n# f")
 	f.Add("é: \"世\"\n世: {😀: [x, y]}\n\ufeffz: |\n  a\n")
@@ -131,7 +130,7 @@ func FuzzPlaces(f *testing.F) {
 		}
 		n.eachText(func(n *node) {
 			rest := string([]rune(lines[n.line-1])[n.col-1:])
-			first, _, _ := strings.Cut(strings.ReplaceAll(n.text, "\n", " "), " ") // it may go on on other lines
+			first, _, _ := strings.Cut(strings.ReplaceAll(n.text, "\n", " "), " ") // the value may continue on other lines
 			switch {
 			case n.quoted && strings.ContainsAny(rest[:1], "'\"|>"), strings.HasPrefix(rest, "&"), strings.HasPrefix(rest, "*"):
 			case n.quoted || !strings.HasPrefix(rest, first):
@@ -150,7 +149,7 @@ func (n *node) eachText(f func(*node)) {
 	}
 }
 
-// TestSaidOnce has a wrong value in several places of the tree, but in one of the file.
+// TestSaidOnce has a wrong value that is at one place in the file and at several places in the tree.
 func TestSaidOnce(t *testing.T) {
 	_, err := Parse("f", []byte("pools:\n  a: &a {weight: -1}\n  b: *a\n  c: *a\n"))
 	if want := "f:2:18: weight must be >= 0, got -1"; err == nil || err.Error() != want {

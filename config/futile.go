@@ -9,8 +9,8 @@ import (
 var optionOf = []struct{ option, policy string }{{"rounding", "load"}, {"rebalance", "load"}, {"compat", "fairtree"},
 	{"decay", "decay"}}
 
-// options warns of options that no policy reads: an option belongs in the pool that names its policy. The flag
-// scoot says whether the loads below are rounded so that a pool with 0% is never served.
+// options warns of options that no policy reads: an option belongs in the pool that names its policy. The flag "scoot"
+// says whether the loads below are rounded so that a pool with 0% is never served.
 func (f *futile) options(n *node, p *share.Pool, path string, scoot bool) {
 	for _, x := range optionOf {
 		at := n.key(x.option)
@@ -46,7 +46,7 @@ func (f *futile) options(n *node, p *share.Pool, path string, scoot bool) {
 	}
 }
 
-// below checks the pools below p. The argument above is the reclaim setting that p inherits.
+// below checks the pools below p. The argument "above" is the reclaim setting that p inherits.
 func (f *futile) below(n *node, p *share.Pool, above share.Reclaim) {
 	byName := poolsByName(p.Pools)
 	for _, e := range pairs(n.get("pools")) {
@@ -94,7 +94,7 @@ func (f *futile) policy(n *node, p *share.Pool, who string) {
 
 // unread warns of settings that the policies above a pool do not read, such as weights under fifo. It also warns of
 // pools whose own policy defeats the order of a multifactor policy above, because multifactor compares jobs and not
-// pools. The argument divides is the policy of p. The argument ranks names the topmost pool above p with the policy
+// pools. The argument "divides" is the policy of p. The argument "ranks" names the topmost pool above p with the policy
 // multifactor, or is empty.
 func (f *futile) unread(n *node, p *share.Pool, who, divides, ranks string) {
 	if divides == "multifactor" && ranks == "" {

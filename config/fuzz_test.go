@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// FuzzParse: nothing panics or hangs, a refusal names a place in the file, and an
-// accepted file survives being written, and suits the scheduler.
+// FuzzParse checks that nothing panics or hangs, that a refusal names a place in the file, and that an accepted file
+// means the same when it is written and read again, and suits the scheduler.
 func FuzzParse(f *testing.F) {
 	pages, _ := filepath.Glob("testdata/reports/*.txt")
 	for _, page := range append(pages, "testdata/example.yaml") {

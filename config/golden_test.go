@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead/fairlead/internal/golden"
 )
 
-// TestReports reads the pages of testdata/reports. Each case is a line "== name", a
-// file, a line "--", and what config check says about the file.
+// TestReports reads the pages of testdata/reports. Each case is a line "== name", a file, a line "--", and the output
+// of config check for the file.
 func TestReports(t *testing.T) {
 	pages, err := filepath.Glob("testdata/reports/*.txt")
 	if err != nil || len(pages) == 0 {
@@ -29,7 +29,7 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// reports returns the page with the reports as they are now.
+// reports returns the page with the current reports.
 func reports(t *testing.T, page string) string {
 	t.Helper()
 	head, rest, _ := strings.Cut(page, "== ")
@@ -49,7 +49,7 @@ func reports(t *testing.T, page string) string {
 	return b.String()
 }
 
-// report is what there is to say about a file.
+// report returns the report on a file.
 func report(t *testing.T, name, input string) string {
 	t.Helper()
 	c, err := config.Parse("fairlead.yaml", []byte(input))

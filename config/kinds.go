@@ -40,7 +40,7 @@ func whole(least, most int) kind[int] {
 	}
 }
 
-// weight is a number that check accepts. For other numbers check returns the reason.
+// weight is a number that "check" accepts. For other numbers "check" returns the reason.
 func weight(check func(float64) error) kind[float64] {
 	schema := object{"type": "number", "minimum": 0, "maximum": 1e9}
 	if check(0) != nil {
@@ -60,7 +60,7 @@ func bounded(least, most float64) kind[float64] {
 		})
 }
 
-// numbers reads numbers that check accepts.
+// numbers reads numbers that "check" accepts.
 func numbers(schema object, check func(name string, v float64) error) kind[float64] {
 	return kind[float64]{
 		word:   "number",
@@ -131,8 +131,8 @@ func not(k kind[bool]) kind[bool] {
 	return k
 }
 
-// line is a text that check accepts. Numbers count as text; true, false and null must be quoted, because unquoted they
-// are ambiguous.
+// line is a text that "check" accepts. Numbers count as text; true, false and null must be quoted, because unquoted
+// they are ambiguous.
 func line(what string, most int, check func(string) string) kind[string] {
 	return kind[string]{
 		word:   what,

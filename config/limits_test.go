@@ -11,19 +11,18 @@ import (
 	"github.com/fairlead/fairlead/config"
 )
 
-// endless is no figure to keep to: only what grows with the square of the text takes
-// so long, or what does not end.
+// endless is no exact bound: only a run time that grows with the square of the text, or a loop that does not end,
+// exceeds it.
 const endless = time.Minute
 
-// measured parses a text and returns the time it took, and the error.
+// measured parses a text and returns how long that took, and the error.
 func measured(text string) (time.Duration, error) {
 	start := time.Now()
 	_, err := config.Parse("f", []byte(text))
 	return time.Since(start), err
 }
 
-// TestHostile gives files that are made to keep a reader busy. Each has to be refused
-// soon.
+// TestHostile gives files that are designed to keep a reader busy. Each has to be refused soon.
 func TestHostile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic on long texts")
@@ -73,7 +72,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// chain nests values by way of aliases.
+// chain nests values with aliases.
 func chain(length int) string {
 	var b strings.Builder
 	b.WriteString("a0: &a0 [x]\n")
@@ -92,13 +91,13 @@ func staircase(size int) string {
 	return b.String()
 }
 
-// TestBusy gives files as large as they may be, or half of that, that are read to the
-// end: the time has to grow with the size, and the report must not.
+// TestBusy gives files of the maximum size, and of half that, that are read to the end: the time has to grow in
+// proportion to the size, and the report must not grow.
 func TestBusy(t *testing.T) {
 	if testing.Short() {
 		t.Skip("much work, and nothing at once")
 	}
-	t.Parallel() // with other slow tests
+	t.Parallel() // together with other slow tests
 	const n = 1 << 19
 	for _, c := range []struct{ name, text string }{
 		{"unknown fields", numbered(n, "", "f%d: 1\n", "")},
@@ -154,7 +153,7 @@ func numbered(size int, head, line, tail string) string {
 	return b.String() + tail
 }
 
-// TestManyProblems sees to it that an error is never lost among warnings.
+// TestManyProblems checks that an error is never lost among warnings.
 func TestManyProblems(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("pools:\n")
@@ -174,7 +173,7 @@ func TestManyProblems(t *testing.T) {
 	}
 }
 
-// TestTorn cuts and garbles a file at random: whatever it is then, it is answered.
+// TestTorn cuts and garbles a file at random: the reader answers it in any case.
 func TestTorn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic on many texts")

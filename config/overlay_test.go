@@ -36,7 +36,7 @@ func with(t *testing.T, settings ...string) (*config.Config, error) {
 	return c.With(all, false)
 }
 
-// TestFirstRule: where the file has no rules, the number after the last is 1.
+// TestFirstRule: if the file has no rules, the number after the last one is 1.
 func TestFirstRule(t *testing.T) {
 	c, err := config.Parse("fairlead.yaml", []byte("pools: {a: {}}\n"))
 	if err != nil {
@@ -54,7 +54,7 @@ func TestFirstRule(t *testing.T) {
 	}
 }
 
-// TestSettings are put over the file, and read like it.
+// TestSettings: settings override the file, and are read in the same way.
 func TestSettings(t *testing.T) {
 	c, err := with(t, "pools.c0.load=40%", "pools.c1.load=60%", "pools.c1/z.weight=5", `pools.c1.pools."x.y".weight = 7`,
 		"rebalance={threshold: 20}", "rebalance.min_duration=9m", "placement.1={requestor: \"a=b\", pool: c1}", "half_life=")
@@ -84,7 +84,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestSettingsAreChecked by the reader of the file, with the same messages.
+// TestSettingsAreChecked: the reader of the file checks settings, with the same messages.
 func TestSettingsAreChecked(t *testing.T) {
 	for setting, want := range map[string]string{
 		"pools.c0.load=-1":          "set pools.c0.load=-1: load must be a percentage from 0% to 100%, got -1",

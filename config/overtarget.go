@@ -16,8 +16,7 @@ type overTargets struct {
 	out      []string
 }
 
-// overTargets returns the descriptions of such pools. The argument capacity is the total amount of
-// all nodes.
+// overTargets returns the descriptions of such pools. The argument "capacity" is the total amount of all nodes.
 func (c *Config) overTargets(capacity map[string]int64) []string {
 	unit := cmp.Or(c.Shares.Sched.Unit, sched.DefaultUnit)
 	o := overTargets{unit: unit, capacity: capacity[unit]}
@@ -26,7 +25,7 @@ func (c *Config) overTargets(capacity map[string]int64) []string {
 	return o.out
 }
 
-// below checks the pools below p, which divide amount.
+// below checks the pools below p, which divide "amount".
 func (o *overTargets) below(p *share.Pool, path, policy string, options share.Options, amount float64) {
 	sum := 0.0
 	for i := range p.Pools {

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/config"
 )
 
-// TestMinimumAboveLoad: a minimum above the load is told of where rebalancing is to bring the loads about.
+// TestMinimumAboveLoad: if rebalancing should bring about the loads, a minimum above the load is reported.
 func TestMinimumAboveLoad(t *testing.T) {
 	const rebalance = "policy: load\nrebalance: {threshold: 20, min_duration: 1s}\n"
 	for _, c := range []struct{ name, text, want string }{

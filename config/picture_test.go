@@ -32,7 +32,7 @@ func TestDistance(t *testing.T) {
 	}
 }
 
-// TestExcerpt looks at the column of the caret on a terminal.
+// TestExcerpt checks the column of the caret on a terminal.
 func TestExcerpt(t *testing.T) {
 	for _, c := range []struct {
 		line string

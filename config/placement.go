@@ -74,8 +74,8 @@ func (r *reader) checkReached(n *node, i int, above []share.Rule, match map[stri
 	}
 }
 
-// within reports whether all jobs that match the rule narrow also match the rule wide. It compares only
-// texts: narrow must have each expression of wide except for .*.
+// within reports whether all jobs that match the rule "narrow" also match the rule "wide". It compares only texts:
+// "narrow" must have each expression of "wide" except for .*.
 func within(narrow, wide map[string]string) bool {
 	for field, expr := range wide {
 		if expr != ".*" && narrow[field] != expr {

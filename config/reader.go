@@ -67,8 +67,7 @@ func (r *reader) entries(name string, n *node) ([]entry, bool) {
 	return all, true
 }
 
-// rules reports whether n is a list of rules, at most the number most. It returns false without a problem if there is
-// no value.
+// rules reports whether n is a list of at most "most" rules. It returns false without a problem if there is no value.
 func (r *reader) rules(name string, n *node, most int) bool {
 	switch {
 	case n.kind == nothing:

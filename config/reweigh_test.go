@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/config"
 )
 
-// reweigh is the text with other weights.
+// reweigh returns the text with other weights.
 func reweigh(text string, weights map[string]float64) (string, error) {
 	c, err := config.Parse("x.yaml", []byte(text))
 	if err != nil {
@@ -16,7 +16,7 @@ func reweigh(text string, weights map[string]float64) (string, error) {
 	return c.Reweigh(weights)
 }
 
-// TestReweigh: the weight changes wherever it stands or does not, and nothing else.
+// TestReweigh: only the weight changes, whether the text states it or not.
 func TestReweigh(t *testing.T) {
 	for _, c := range []struct{ pool, before, after string }{
 		{"a", "pools:\n  a: {weight: 2} # of the vote\n  b: {}\n", "pools:\n  a: {weight: 2.5} # of the vote\n  b: {}\n"},
@@ -54,7 +54,7 @@ func TestReweigh(t *testing.T) {
 	}
 }
 
-// TestNotReweighed: a weight that cannot change alone is refused, with the way out.
+// TestNotReweighed: if a weight cannot be changed alone, the error says so, and how to change it.
 func TestNotReweighed(t *testing.T) {
 	for pool, text := range map[string]string{
 		"a":   "pools: {a: {share: 30%}, b: {share: 70%}}\n",
@@ -77,7 +77,7 @@ func TestNotReweighed(t *testing.T) {
 	}
 }
 
-// TestReweighable knows beforehand.
+// TestReweighable checks that Reweighable knows this in advance.
 func TestReweighable(t *testing.T) {
 	c, err := config.Parse("x.yaml", []byte("pools: {a: {weight: 2}, b: }\n"))
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 func TestSchema(t *testing.T)    { golden.Check(t, "testdata/schema.json", string(config.Schema())) }
 func TestReference(t *testing.T) { golden.Check(t, "testdata/reference.md", config.Reference()) }
 
-// validator is as much of JSON Schema as our schema uses. It panics on other keywords.
+// validator implements the part of JSON Schema that our schema uses. It panics on other keywords.
 type validator struct{ root map[string]any }
 
 func newValidator(t *testing.T) validator {
@@ -141,8 +141,8 @@ func hasType(types, value any) bool {
 	return types == "object"
 }
 
-// TestSchemaAgrees holds the schema against the reader: it has to take every file
-// that the reader takes, and to refuse each file whose form alone is wrong.
+// TestSchemaAgrees compares the schema with the reader: the schema has to accept every file that the reader accepts,
+// and to refuse each file whose form alone is wrong.
 func TestSchemaAgrees(t *testing.T) {
 	v := newValidator(t)
 	for _, c := range []struct {
@@ -191,7 +191,7 @@ func values(t *testing.T, text string) (v any) {
 	if err := yaml.Load([]byte(text), &v); err != nil {
 		t.Fatalf("%q: %v", text, err)
 	}
-	asJSON, err := json.Marshal(v) // whose numbers are all of one type
+	asJSON, err := json.Marshal(v) // numbers in JSON are all of one type
 	if err == nil {
 		v = nil
 		err = json.Unmarshal(asJSON, &v)
@@ -202,7 +202,7 @@ func values(t *testing.T, text string) (v any) {
 	return v
 }
 
-// TestReferenceHasAll looks for the names of the example, which has every field.
+// TestReferenceHasAll looks up the names of the example, which has every field.
 func TestReferenceHasAll(t *testing.T) {
 	schema, page := string(config.Schema()), config.Reference()
 	for _, line := range strings.Split(example(t), "\n") {

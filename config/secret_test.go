@@ -10,8 +10,8 @@ import (
 
 const canary = "c4n4ry"
 
-// TestPasswordsAreHidden in all that a configuration shows, whichever way its file is written, and
-// come back from the file.
+// TestPasswordsAreHidden: passwords are hidden in all output about a configuration, however its file is written, and
+// the reader gets them from the file.
 func TestPasswordsAreHidden(t *testing.T) {
 	for _, database := range []string{
 		"postgres://fair:c4n4ry@db.example.org/jobs?sslmode=verify-full",
@@ -30,7 +30,7 @@ func TestPasswordsAreHidden(t *testing.T) {
 			"# was: %[1]s\n\"server\":\n  listen: []\n  database:\n    %[1]s # c\n"} {
 			text := fmt.Sprintf(format, database)
 			c, err := config.Parse("f", []byte(text))
-			if err != nil { // some cannot be hidden in this format, and are refused without being shown
+			if err != nil { // some cannot be hidden in this format; they are refused, and not shown
 				if strings.Contains(err.Error(), canary) || strings.Contains(err.(config.Problems).Text(), canary) {
 					t.Errorf("%s: %v", text, err)
 				}
@@ -55,7 +55,7 @@ func TestPasswordsAreHidden(t *testing.T) {
 	}
 }
 
-// TestPlainPasswordsAreRead: what everybody writes is not refused.
+// TestPlainPasswordsAreRead: the usual notation is not refused.
 func TestPlainPasswordsAreRead(t *testing.T) {
 	for _, database := range []string{"postgres://fair:c4n4ry@db/jobs", `"postgres://fair:c4n4ry@db/jobs?sslmode=require"`,
 		"postgres://fair@db/jobs", "/var/lib/password/jobs.db"} {
@@ -65,7 +65,7 @@ func TestPlainPasswordsAreRead(t *testing.T) {
 	}
 }
 
-// TestPasswordsThatCannotBeHidden are refused, and not shown.
+// TestPasswordsThatCannotBeHidden: passwords that cannot be hidden are refused, and not shown.
 func TestPasswordsThatCannotBeHidden(t *testing.T) {
 	for _, database := range []string{
 		`"postgres\x3a//fair:c4n4ry@db/jobs"`,
@@ -86,7 +86,7 @@ func TestPasswordsThatCannotBeHidden(t *testing.T) {
 	}
 }
 
-// TestErrorsShowNoPasswords: neither in their words nor in the lines beside them.
+// TestErrorsShowNoPasswords: neither the text of an error nor the quoted lines show a password.
 func TestErrorsShowNoPasswords(t *testing.T) {
 	for _, text := range []string{
 		"server:\n  database: postgres://fair:c4n4ry@db/jobs\n  lese: 1m\n",
@@ -109,7 +109,7 @@ func TestErrorsShowNoPasswords(t *testing.T) {
 	}
 }
 
-// TestRestore: who edits the address keeps the password, and is told when it is not known.
+// TestRestore: a user who edits the address keeps the password, and gets an error if it is unknown.
 func TestRestore(t *testing.T) {
 	const file = "# ******** the database ********\nserver:\n  database: postgres://fair:c4n4ry@db/jobs\n"
 	for text, want := range map[string]string{
@@ -127,7 +127,8 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// TestHashKnowsNoPassword, or whoever sees it could try passwords until it fits.
+// TestHashKnowsNoPassword: a hash does not depend on the password. Otherwise whoever sees the hash could try passwords
+// until one fits.
 func TestHashKnowsNoPassword(t *testing.T) {
 	a, b := mustParse(t, "server: {database: \"postgres://u:one@h/d\"}"), mustParse(t,
 		"server: {database: \"postgres://u:two@h/d\"}")

@@ -1,7 +1,6 @@
 package config
 
-// textList is one text, or a list of texts, at most the number most. The arguments one and
-// several name them in messages.
+// textList is one text, or a list of at most "most" texts. The arguments "one" and "several" name them in messages.
 func textList(one, several, pattern string, most int, check func(string) string) kind[[]string] {
 	return kind[[]string]{
 		word: one + " or list of " + several,

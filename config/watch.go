@@ -12,8 +12,8 @@ import (
 )
 
 // Watch watches the file from which c, the current configuration, was read. It calls f with each new valid
-// configuration, and the function bad with the problems of an invalid one; then the last good configuration stays
-// current. Watch misses no change since c was read. A value on poke makes it look at once, and call the function bad
+// configuration, and the function "bad" with the problems of an invalid one; then the last good configuration stays
+// current. Watch misses no change since c was read. A value on poke makes it look at once, and call the function "bad"
 // again if the file is still invalid. It never calls both functions at the same time. It returns when ctx ends.
 //
 // Unlike Load, Watch treats an empty or missing file as invalid, because it is more likely half written or lost than

@@ -96,14 +96,14 @@ func TestWatch(t *testing.T) {
 	w := watch(t, "policy: fifo", func(ctx context.Context, w *watched) error {
 		return (&Config{}).Watch(ctx, w.path, w.poke, w.good, w.bad)
 	})
-	w.wantPolicy("fifo") // other than the one in force
+	w.wantPolicy("fifo") // another policy than the current one
 	w.replace("policy: lottery")
 	w.wantPolicy("lottery")
 	w.write("# the same\npolicy: 'lottery'")
 	w.replace("policy: [")
 	w.wantBad("fairlead.yaml:1:10: the file ends, but a bracket is not closed")
 	w.write("policy: lottery")
-	w.wantPolicy("lottery") // mended
+	w.wantPolicy("lottery") // the file is correct now
 	if err := os.Remove(w.path); err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestWatchFromHereOn(t *testing.T) {
 		}
 		return c.Watch(ctx, w.path, w.poke, w.good, w.bad)
 	})
-	w.poke <- struct{}{} // the watcher is at work, and knows the policy fifo
+	w.poke <- struct{}{} // the watcher is running, and knows the policy fifo
 	w.write("policy: lottery")
 	w.wantPolicy("lottery")
 }
@@ -167,8 +167,7 @@ func TestWatchPolls(t *testing.T) {
 	w.wantPolicy("lottery")
 }
 
-// TestSettle writes the state at each look, and the reaction: ! is to act, + to look
-// again.
+// TestSettle writes the state after each look, and the reaction: ! means act, + means look again.
 func TestSettle(t *testing.T) {
 	for _, c := range []struct{ looks, want string }{
 		{"aa", "+!"}, {"aaa", "+!."}, {"abb", "++!"}, {"ababab", "++++++"}, {"aabab", "+!+.+"}, {"aababb",

@@ -26,7 +26,7 @@ const (
 )
 
 // script is a server that gives a worker two tasks, and then does not listen for longer than a lease. When it is back,
-// it knows one of the tasks only.
+// it knows only one of the tasks.
 type script struct {
 	t      *testing.T
 	path   string
@@ -37,9 +37,9 @@ type script struct {
 	ended  chan api.Finished
 }
 
-// testOutage checks that a task goes on while the only server does not listen, although its lease would be over; that
-// the worker then says when its tasks began and how long ago they ended; and that it reports nothing of a task that the
-// server does not know.
+// testOutage checks that a task continues while the only server does not listen, although its lease is over; that the
+// worker then reports when its tasks began and how long ago they ended; and that it reports nothing about a task that
+// the server does not know.
 func testOutage(t *testing.T, argv []string) {
 	s := &script{t: t, path: filepath.Join(t.TempDir(), "s"), ended: make(chan api.Finished, 10)}
 	server, began := s.listen(), time.Now()
@@ -51,7 +51,7 @@ func testOutage(t *testing.T, argv []string) {
 	})
 	end(server)
 	os.Remove(s.path)
-	// The outage is longer than the first task, and that is longer than its lease.
+	// The outage is longer than the first task, and the task is longer than its lease.
 	work.d.await("the end of the first task", func() []int64 {
 		return make([]int64, strings.Count(work.out.String(), "for ann: succeeded"))
 	})
@@ -157,7 +157,7 @@ func (s *script) poll(ctx context.Context, body []byte) api.PollResponse {
 		return api.PollResponse{Start: []api.Lease{lease(outageJob, "2"), lease(foreignJob, "600")}, Sole: true}
 	}
 	s.mu.Unlock()
-	<-ctx.Done() // nothing comes
+	<-ctx.Done() // nothing arrives
 	s.mu.Lock()
 	return api.PollResponse{Sole: true}
 }

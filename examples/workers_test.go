@@ -29,10 +29,10 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// patience bounds every wait of a test, far above the usual time.
+// patience bounds every wait of a test, far above the usual duration.
 const patience = time.Minute
 
-// leaseTTL is short, so that the jobs of a worker that was killed run again soon.
+// leaseTTL is short, so that the jobs of a killed worker soon run again.
 const leaseTTL = 4 * time.Second
 
 // TestWorkers runs the workers in other languages against a server.
@@ -75,7 +75,7 @@ func testKilled(d *desk) {
 			d.Fatal(err)
 		}
 		specs = append(specs, api.Spec{Kind: "checksum", Args: fmt.Appendf(nil, `{"path": %q}`, file)})
-		if i == jobs/4 { // jobs that the killed worker certainly runs at its end
+		if i == jobs/4 { // the killed worker certainly runs these jobs at its end
 			specs = append(specs, repeat(8, api.Spec{Kind: "wait", Args: []byte(`{"seconds": 3}`)})...)
 		}
 	}
@@ -129,7 +129,7 @@ func testFailed(d *desk) {
 			d.Errorf("task %d of %d attempts: %+v", i, attempts, got)
 		}
 		for n := 1; n <= attempts; n++ {
-			// The attempt and its failure; the user has a name of the machine's own.
+			// The line names the attempt and its failure; the user may have any name on this machine.
 			said := regexp.MustCompile(fmt.Sprintf(`(?m)^job %d, task 0, attempt %d, kind checksum, for \S+: failed \S`, ids[i], n))
 			d.await("a line about the failure", func() []int64 { return make([]int64, len(said.FindAllString(a.out.String(), -1))) })
 		}
@@ -343,7 +343,7 @@ func (d *desk) submit(specs ...api.Spec) (ids []int64) {
 	return ids
 }
 
-// in returns the jobs that are in a state, once there are enough of them.
+// in returns the jobs in a state, as soon as there are enough of them.
 func (d *desk) in(state fairlead.State, ids []int64, enough int) (found []int64) {
 	d.Helper()
 	jobs, err := d.loop.Client().Jobs(d.Context(), fairlead.Query{IDs: ids, States: []fairlead.State{state}})
@@ -434,7 +434,7 @@ func (d *desk) work(name string, flags ...string) *process {
 	return p
 }
 
-// kill ends it at once, if it has not ended.
+// kill ends the process at once, if it still runs.
 func (p *process) kill() {
 	if p.cmd.ProcessState == nil {
 		p.cmd.Process.Kill()
@@ -442,7 +442,7 @@ func (p *process) kill() {
 	}
 }
 
-// interrupt ends it as Ctrl-C does.
+// interrupt ends the process as Ctrl-C does.
 func (p *process) interrupt() {
 	p.d.Helper()
 	p.cmd.Process.Signal(syscall.SIGINT)
@@ -467,13 +467,13 @@ func python(t *testing.T) []string {
 // else tsc does.
 func typescript(t *testing.T) []string {
 	node := need(t, "node", "nodejs")
-	const strip = "--experimental-strip-types" // from 22.18 on this is the default
+	const strip = "--experimental-strip-types" // the default from 22.18 on
 	if exec.Command(node, strip, "-e", "0").Run() == nil {
 		return []string{node, strip, "worker-typescript/worker.ts"}
 	}
 	dir := t.TempDir()
 	tsc := exec.Command(need(t, "tsc", "node-typescript"), "--outDir", dir, "--target", "es2022", "--module", "es2022", "--moduleResolution", "node", "worker-typescript/worker.ts")
-	// It complains if the types of node are not installed, and writes the program nevertheless.
+	// tsc complains if the types of node are not installed, and writes the program nevertheless.
 	said, _ := tsc.CombinedOutput()
 	program := filepath.Join(dir, "worker.mjs")
 	if err := os.Rename(filepath.Join(dir, "worker.js"), program); err != nil {

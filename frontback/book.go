@@ -186,9 +186,8 @@ func (b *Book) release(e entry) {
 	}
 }
 
-// End takes the charge of a job back and counts its measured use instead. If the argument used is nil, the
-// estimate counts. A failure counts nothing unless the settings keep it; a job that did not start counts
-// nothing.
+// End takes the charge of a job back and counts its measured use instead. If the argument "used" is nil, the estimate
+// counts. A failure counts nothing unless the settings keep it; a job that did not start counts nothing.
 func (b *Book) End(id int64, how Outcome, used *Use, now time.Time) (Correction, error) {
 	e, known := b.jobs[id]
 	if !known {

@@ -44,7 +44,7 @@ func Example() {
 		}
 		fmt.Println(d.Text(), why.Verified(frontback.Verify(&d)))
 	}
-	// The second job mounted one tape and not two; the third failed.
+	// The second job mounted one tape instead of two; the third failed.
 	one := frontback.Use{Resources: map[string]float64{"tapes": 1}}
 	for id, how := range map[int64]frontback.Outcome{2: frontback.Done, 3: frontback.Failed} {
 		if _, err := book.End(id, how, &one, now.Add(time.Hour)); err != nil {

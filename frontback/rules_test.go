@@ -25,7 +25,7 @@ func TestD1DecidedAtOnce(t *testing.T) {
 		}
 	}
 	before := b.Standings(epoch)
-	if _, err := b.Decide(job(1, "physics", 1), epoch); err != nil { // Decide changes nothing
+	if _, err := b.Decide(job(1, "physics", 1), epoch); err != nil { // Decide only answers
 		t.Fatal(err)
 	}
 	for i, s := range b.Standings(epoch) {
@@ -49,7 +49,7 @@ func TestD2FrontWithinTheFraction(t *testing.T) {
 		a, b, job float64 // benefits of the groups, and of a job of a
 		place     string
 	}{
-		{0, 0, 1, "back"},  // a would have everything
+		{0, 0, 1, "back"},  // a would have all the benefits
 		{0, 0, 0, "front"}, // 0 of 0
 		{0, 5, 5, "front"}, // 5 of 10
 		{0, 5, 5.001, "back"},

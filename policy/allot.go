@@ -92,7 +92,7 @@ func (a *allotment) onLoan(i int) int64 { return max(0, a.running(i)-a.classes[i
 func (a *allotment) load(i int) float64 { return a.classes[i].Load }
 
 // divide divides free slots by claims: at once if no class has fewer waiting tasks than its part, else in rounds. It
-// calls claimed again after each round, as long as slots are free.
+// calls the function "claimed" again after each round, as long as slots are free.
 func (a *allotment) divide(phase string, claimed func() (claims, int64)) {
 	a.phase = phase
 	for rounds := 0; a.room > 0; rounds++ {
@@ -166,7 +166,7 @@ func (a *allotment) begun() []int64 {
 	return slices.Clone(a.grants)
 }
 
-// noted passes a finished round to the function note, if the round granted slots.
+// noted passes a finished round to the function "note", if the round granted slots.
 func (a *allotment) noted(before []int64, parts func() []float64, amount int64, unit string) {
 	if a.note == nil || slices.Equal(before, a.grants) {
 		return

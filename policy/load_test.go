@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// Of 105 slots, 6% and 46% both leave 0.3: the last slot is the larger load's. In floating
-// point the remainders differ.
+// Of 105 slots, 6% and 46% both leave the remainder 0.3: the last slot goes to the larger load. In floating point the
+// remainders differ.
 func TestTargetsAtEqualRemainders(t *testing.T) {
 	got := policy.Load{}.Targets(105, []float64{6, 46, 20, 6, 22})
 	if want := []int64{6, 49, 21, 6, 23}; !slices.Equal(got, want) {
@@ -18,8 +18,8 @@ func TestTargetsAtEqualRemainders(t *testing.T) {
 	}
 }
 
-// Where everybody can use its part, nobody is a slot or more away from it: of 4 slots, the
-// lacks 155, 111 and 371 have 0.97, 0.70 and 2.33.
+// If every class can use its part, no class is a slot or more away from it. Of 4 slots, classes that lack 155, 111 and
+// 371 have the parts 0.97, 0.70 and 2.33.
 func TestAllotWithinASlotOfTheParts(t *testing.T) {
 	classes := []sched.Claimant{
 		{Load: 39, Target: 617, Running: 462, Waiting: 2703},
@@ -32,9 +32,9 @@ func TestAllotWithinASlotOfTheParts(t *testing.T) {
 	}
 }
 
-// Of eight slots one runs and seven are free. Three of these are due; of the others the parts of
-// the first, the fourth and the fifth class are 4/7, 4/7 and 20/7: two slots for the fifth, one more for
-// it by its remainder, and of the equal ones the first class goes first.
+// One of eight slots is in use and seven are free. Three of these are due. Of the other four, the parts of the first,
+// the fourth and the fifth class are 4/7, 4/7 and 20/7. That gives two slots to the fifth class, one more by its
+// remainder, and of the equal classes the first goes first.
 func TestAllotAtEqualRemainders(t *testing.T) {
 	classes := classesOf(8, []float64{1, 30, 1, 1, 5, 1})
 	for i, waiting := range []int64{1, 2, 0, 2, 7, 0} {
@@ -47,7 +47,7 @@ func TestAllotAtEqualRemainders(t *testing.T) {
 	}
 }
 
-// classesOf are idle classes with loads and their targets.
+// classesOf returns idle classes with loads and their targets.
 func classesOf(slots int64, loads []float64) []sched.Claimant {
 	classes := make([]sched.Claimant, len(loads))
 	for i, target := range (policy.Load{}).Targets(slots, loads) {
@@ -56,8 +56,8 @@ func classesOf(slots int64, loads []float64) []sched.Claimant {
 	return classes
 }
 
-// TestOnlyProportionsCount: who gets which slots follows from the proportions of the loads,
-// however they are written.
+// TestOnlyProportionsCount: the division of the slots follows from the proportions of the loads, however they are
+// written.
 func TestOnlyProportionsCount(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 20_000 {
@@ -88,8 +88,8 @@ func TestOnlyProportionsCount(t *testing.T) {
 	}
 }
 
-// TestSingleSlotAtEqualKeys: classes that have the same by the formula have the same key, so that
-// the larger load goes first.
+// TestSingleSlotAtEqualKeys: classes with the same value by the formula have the same key, so that the larger load goes
+// first.
 func TestSingleSlotAtEqualKeys(t *testing.T) {
 	for open := range 120 {
 		for loans := range 12 {
@@ -110,7 +110,7 @@ func TestSingleSlotAtEqualKeys(t *testing.T) {
 	}
 }
 
-// loadKey is the key of a class that is entitled to five slots.
+// loadKey returns the key of a class that is entitled to five slots.
 func loadKey(load, running int, at sched.Setting) float64 {
 	p := &sched.Pool{Weight: float64(load), Target: 5}
 	p.Running = float64(running)

@@ -15,11 +15,10 @@ import (
 
 func number(x float64) *float64 { return &x }
 
-// TestMultifactorByHand puts a queue into words that somebody can check with a pocket
-// calculator. physics has used 3/4 of all with 1/2 of the shares: 2^-1.5 = 0.353553;
-// biology 1/4 with 1/2: 2^-0.5 = 0.707107. In physics ann has used everything, 2/3 of its
-// weights are hers: share 1/3, usage 3/4, 2^-2.25 = 0.210224; bob's usage is 0 + 3/4 x 1/3
-// = 1/4 on a share of 1/6: 2^-1.5.
+// TestMultifactorByHand computes a queue with numbers that a reader can check with a pocket calculator. physics has
+// used 3/4 of the cluster with 1/2 of the shares: 2^-1.5 = 0.353553; biology has used 1/4 with 1/2: 2^-0.5 = 0.707107.
+// In physics ann has used everything, and 2/3 of its weights are hers: share 1/3, usage 3/4, 2^-2.25 = 0.210224. bob's
+// usage is 0 + 3/4 x 1/3 = 1/4 on a share of 1/6: 2^-1.5.
 func TestMultifactorByHand(t *testing.T) {
 	now := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	cfg := sched.Config{
@@ -79,10 +78,9 @@ func TestMultifactorByHand(t *testing.T) {
 	golden.Check(t, "testdata/multifactor.txt", text.String())
 }
 
-// TestLargeJobsAreFavouredAndSmallOnesNotStarved: on ten processors a job of all ten and
-// one hour is submitted each hour, and one of one processor at the beginning. Large jobs go
-// first while they are ahead by their size, 900 points; the small one gains 1000 points a
-// day, so it is level with a large one that is submitted 21.6 hours after it.
+// TestLargeJobsAreFavouredAndSmallOnesNotStarved: on ten processors a job of ten processors and one hour is submitted
+// each hour, and one job of one processor at the beginning. Large jobs go first while they are ahead by their size, 900
+// points. The small job gains 1000 points a day, so it is level with a large job that is submitted 21.6 hours after it.
 func TestLargeJobsAreFavouredAndSmallOnesNotStarved(t *testing.T) {
 	now := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	m := sched.Multifactor{Age: 1000, Size: 1000, MaxAge: 24 * time.Hour, Recalculate: 5 * time.Minute}
@@ -121,7 +119,7 @@ func TestLargeJobsAreFavouredAndSmallOnesNotStarved(t *testing.T) {
 	golden.Check(t, "testdata/large.txt", text.String())
 }
 
-// TestSizeIsThatOfTheGang: the tasks of a gang count together.
+// TestSizeIsThatOfTheGang: the size of a gang is the sum of its tasks.
 func TestSizeIsThatOfTheGang(t *testing.T) {
 	now := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	m := sched.Multifactor{Size: 1000, MaxAge: 24 * time.Hour, Recalculate: 5 * time.Minute}

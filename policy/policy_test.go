@@ -14,9 +14,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// TestKeysFollowFromFormulas draws pools at random and checks for every policy that
-// the key, which is computed in Go, is exactly what the text of the formula gives for
-// the terms that are shown.
+// TestKeysFollowFromFormulas draws pools at random and checks for every policy that the key, which is computed in Go,
+// is exactly the result of the formula's text for the printed terms.
 func TestKeysFollowFromFormulas(t *testing.T) {
 	start := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	rapid.Check(t, func(t *rapid.T) {

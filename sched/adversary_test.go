@@ -8,13 +8,13 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// plans are what an adversary does all the time.
+// plans are the plans of adversaries: each names the kind of work that an adversary submits all the time.
 var plans = []string{"flood", "stagger", "lie", "fill", "exact", "burst", "mix", "own", "licensed", "any"}
 
-// furtherPlans are more of TestStarvationIsSeen, for jobs that can starve there.
+// furtherPlans are the plans of TestStarvationIsSeen: these, too, and one more, which can starve jobs there.
 var furtherPlans = append(slices.Clone(plans), "few", "few")
 
-// act lets the victim come when it is time, and the adversary submit.
+// act submits the victim when its time has come, and jobs of the adversary.
 func (d *duel) act() {
 	if d.came.IsZero() && !d.now.Before(d.comes) {
 		d.came, d.victim = d.now, d.last+1
@@ -83,10 +83,10 @@ func (d *duel) attack(ask sched.Request, length time.Duration, alike uint32) {
 	d.submit(d.pools[1+d.rng.IntN(len(d.pools)-1)], ask, length, alike)
 }
 
-// some is a length.
+// some draws a length.
 func (d *duel) some() time.Duration { return time.Duration(1 + d.rng.Int64N(int64(d.longest))) }
 
-// fill submits narrow jobs for all that is free, and one more.
+// fill submits narrow jobs for all free slots, and one more.
 func (d *duel) fill(length time.Duration) {
 	_, free := d.Cluster().Capacity()
 	for range max(0, int(free[0])+1-d.waiting) {
@@ -98,7 +98,7 @@ func (d *duel) fill(length time.Duration) {
 	}
 }
 
-// untilRoom is how long it is until the room that is kept begins.
+// untilRoom returns the time until the first planned start, for which room is kept.
 func (d *duel) untilRoom() time.Duration {
 	for r := range d.Reservations() {
 		return r.From.Sub(d.now)

@@ -6,8 +6,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// TestHalfASlotBelowTheRoot: 70% of 45 slots are 31.5, and 31.499... where the percentage is
-// computed first. The pools below divide 32 slots, as many as the root allots.
+// TestHalfASlotBelowTheRoot: 70% of 45 slots are 31.5, but 31.499... if the percentage is computed first. The pools
+// below divide 32 slots, the number that the root allots.
 func TestHalfASlotBelowTheRoot(t *testing.T) {
 	w := newWorld(t, share.Pool{Policy: "load", Pools: []share.Pool{
 		{Name: "a", Weight: 3}, {Name: "b", Weight: 7, Pools: []share.Pool{{Name: "x", Weight: 1}, {Name: "y", Weight: 1}}},

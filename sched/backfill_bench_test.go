@@ -12,8 +12,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// crowd is a full cluster with this number of waiting jobs, of random sizes and with limits
-// as people give them.
+// crowd is a full cluster with this number of waiting jobs, of random sizes and with time limits as users set them.
 func crowd(b *testing.B, policyName string, backfill sched.Backfill, waiting int) (*sched.Scheduler, []sched.RunID) {
 	s, err := sched.New(sched.Config{Root: share.Pool{Policy: policyName}, NewPolicy: policy.New(policy.Options{}), Backfill: backfill}, epoch, 1)
 	if err != nil {
@@ -39,8 +38,8 @@ func crowd(b *testing.B, policyName string, backfill sched.Backfill, waiting int
 	return s, runs
 }
 
-// BenchmarkConservativePass measures a pass over all that wait: the first, in which they came; the same and
-// an answer when each will start; and one after a task has ended.
+// BenchmarkConservativePass measures three passes over all waiting jobs: the first pass after they were submitted; the
+// same pass with an answer to when each job will start; and a pass after a task has ended.
 func BenchmarkConservativePass(b *testing.B) {
 	for _, name := range []string{"fifo", "fair"} {
 		for _, waiting := range []int{1000, 30_000} {

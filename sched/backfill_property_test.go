@@ -21,11 +21,11 @@ type plant struct {
 	byAge    bool
 	runs     []plantRun
 	limits   map[int64]time.Duration
-	lengths  map[int64]time.Duration // of the tasks of a job, at most the limit
-	kept     map[int64][]time.Time   // of each job, at the end of the last step
-	asks     map[int64]string        // for a window
+	lengths  map[int64]time.Duration // of the tasks of each job, at most the limit
+	kept     map[int64][]time.Time   // for each job, the planned starts at the end of the last step
+	asks     map[int64]string        // the window that each job asks for
 	windows  modelWindows
-	order    []int64 // of those for which room was kept
+	order    []int64 // the jobs with planned starts
 	licensed map[int64]bool
 }
 
@@ -34,11 +34,10 @@ type plantRun struct {
 	ends time.Time
 }
 
-// TestBackfillDelaysNobody submits random jobs to random trees and nodes. Under EASY the
-// room of the first job that finds none never moves to later, unless the policy lets others
-// go before it, and so it is under conservative backfilling where the order changes; where jobs go in
-// order of arrival no room of any job does then. No node ever has
-// less than nothing left, and no task may run into a window that is not its own.
+// TestBackfillDelaysNobody submits random jobs to random trees and nodes. Under EASY the planned start of the first job
+// without room never moves to later, unless the policy lets other jobs go before it. The same holds under conservative
+// backfilling if the policy changes the order of jobs; if jobs go in order of arrival, no planned start moves to later.
+// No node ever has less than nothing free, and no task may run into a window that is not its own.
 func TestBackfillDelaysNobody(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := newPlant(t)
@@ -130,7 +129,7 @@ func (p *plant) pass(t *rapid.T, to time.Time) {
 }
 
 func (p *plant) step(t *rapid.T) {
-	passed := false // some job started before one for which room is kept, by the policy
+	passed := false // by the policy, a job started before one with a planned start
 	for p.d.More = true; p.d.More; {
 		p.Step(p.now, 2, &p.d)
 		for _, st := range p.d.Starts {
@@ -154,7 +153,7 @@ func (p *plant) step(t *rapid.T) {
 	kept := map[int64][]time.Time{}
 	var order []int64
 	for r := range p.Reservations() {
-		passed = passed || r.Held // by a job that waited for longer
+		passed = passed || r.Held // nodes are held for a job that waited longer
 		order = append(order, r.Job)
 		if r.From.Before(p.now) {
 			t.Fatalf("room is kept for job %d since %v, now %v", r.Job, r.From, p.now)
@@ -167,20 +166,20 @@ func (p *plant) step(t *rapid.T) {
 	p.compare(t, kept, func(job int64) bool {
 		at, was := slices.Index(order, job), slices.Index(p.order, job)
 		if len(p.windows) > 0 && p.licensed[job] {
-			return true // it may be that of a window, before which others go that are in none
+			return true // its start may lie in a window, and jobs that are in no window go before it
 		}
 		return passed || slices.ContainsFunc(order[:max(0, at)], func(x int64) bool { return !slices.Contains(p.order[:max(0, was)], x) })
 	})
 	p.kept, p.order = kept, order
 }
 
-// compare fails if room that was kept for a job has moved to later, or is no longer kept.
+// compare fails if the planned start of a job has moved to later, or is gone.
 func (p *plant) compare(t *rapid.T, kept map[int64][]time.Time, passed func(job int64) bool) {
 	for job, was := range p.kept {
 		is, same := kept[job]
 		if p.backfill == sched.EASY || !p.byAge {
 			if p.backfill == sched.Conservative && job != p.order[0] {
-				continue // those before it may have come to another instant, and be in its way there
+				continue // jobs before it may have moved to another instant, where they are in its way
 			}
 			if same && !passed(job) && is[0].After(was[0]) {
 				t.Fatalf("job %d was to start at %v, and now at %v", job, was[0], is[0])

@@ -91,7 +91,7 @@ func BenchmarkFork(b *testing.B) {
 	}
 }
 
-// BenchmarkEntitlements measures what every sample of the account of fairness costs.
+// BenchmarkEntitlements measures the cost of each sample of the account of fairness.
 func BenchmarkEntitlements(b *testing.B) {
 	for _, pools := range []int{10, 1000, 100_000} {
 		b.Run(fmt.Sprintf("pools=%d", pools), func(b *testing.B) {

@@ -10,9 +10,10 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// TestHeldNodesOutlastLateTasks: nodes are held for a wide job that has waited too long, and tasks there run for longer
-// than predicted, also one that started in the step that began the hold. Room is held from their end, and not a year
-// later, and a task with a long limit that comes then, of a pool that goes first, does not start there.
+// TestHeldNodesOutlastLateTasks: nodes are held for a wide job that has waited too long. Tasks there run for longer
+// than predicted, and one of them started in the step that began the hold. Room is planned for the wide job at their
+// end, and not a year later. A task with a long limit that is submitted then, in a pool that goes first, does not start
+// there.
 func TestHeldNodesOutlastLateTasks(t *testing.T) {
 	for _, rule := range []sched.Backfill{sched.EASY, sched.Conservative} {
 		for _, name := range []string{"fifo", "fair", "fairtree", "drf", "load"} {

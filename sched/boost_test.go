@@ -26,8 +26,8 @@ func (w *world) weight(pool string) float64 {
 	return w.View(id).Weight
 }
 
-// TestBoostCounts: while it lasts a pool gets by its boosted weight, and afterwards by its
-// own. The step says when it ends.
+// TestBoostCounts: while a boost lasts, its pool receives service by the boosted weight, and afterwards by its own
+// weight. The step says when the boost ends.
 func TestBoostCounts(t *testing.T) {
 	w := newWorld(t, two(), 1, 1)
 	w.submit("a", 10_000)
@@ -49,7 +49,8 @@ func TestBoostCounts(t *testing.T) {
 	}
 }
 
-// TestBoostEndsByUsage at the exact instant, also when the running tasks change meanwhile.
+// TestBoostEndsByUsage: a boost that is limited by usage ends at the exact instant, even if the running tasks change
+// meanwhile.
 func TestBoostEndsByUsage(t *testing.T) {
 	w := newWorld(t, two(), 4, 1)
 	w.submit("a", 2)
@@ -76,7 +77,7 @@ func TestBoostEndsByUsage(t *testing.T) {
 	}
 }
 
-// TestBoostNoticedLate: keys are the same whether somebody looked when it ended or not.
+// TestBoostNoticedLate: keys are the same whether or not somebody looked at the moment when the boost ended.
 func TestBoostNoticedLate(t *testing.T) {
 	make := func() *world {
 		w := newWorld(t, two(), 4, 1)
@@ -101,7 +102,7 @@ func TestBoostNoticedLate(t *testing.T) {
 	}
 }
 
-// TestBoostsMultiply, wait for their pool, and are taken back.
+// TestBoostsMultiply: boosts multiply, wait for their pool, and can be taken back.
 func TestBoostsMultiply(t *testing.T) {
 	w := newWorld(t, share.Pool{Policy: "fair"}, 1, 1)
 	w.Boost(sched.Boost{ID: 1, Pool: "a/x", Factor: 2, Until: w.now.Add(time.Hour)}, w.now)
@@ -124,8 +125,8 @@ func TestBoostsMultiply(t *testing.T) {
 	}
 }
 
-// TestStarter: a new pool begins with more weight, until the time or the usage is over,
-// and goes on where it was when the scheduler is made anew.
+// TestStarter: a new pool begins with more weight, until a time has passed or an amount is used. A new scheduler
+// continues the starter boost where the old one was.
 func TestStarter(t *testing.T) {
 	root := share.Pool{Policy: "fair", Starter: share.Starter{Weight: 4, For: 24 * time.Hour, Usage: 3600},
 		Pools: []share.Pool{{Name: "staff", Weight: 1}}}
@@ -138,7 +139,7 @@ func TestStarter(t *testing.T) {
 		t.Error("only new pools have a starter")
 	}
 	w.Step(w.now, 0, &w.d)
-	if want := w.now.Add(time.Hour); !w.d.Next.Equal(want) { // by usage of one of the running tasks
+	if want := w.now.Add(time.Hour); !w.d.Next.Equal(want) { // by the usage of one running task
 		t.Errorf("next %v, want %v", w.d.Next, want)
 	}
 	w.tick(time.Hour)
@@ -175,8 +176,8 @@ func TestStarter(t *testing.T) {
 	}
 }
 
-// TestBoostsLeaveNothing behind: whatever happens meanwhile, when all boosts have ended
-// the weights are those of a fresh configuration, and the orders those built anew.
+// TestBoostsLeaveNothing: whatever happens meanwhile, when all boosts have ended, the weights equal those of a fresh
+// configuration, and the orders equal orders that are computed from scratch.
 func TestBoostsLeaveNothing(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		weight := rapid.Float64Range(1e-3, 1e3)
@@ -230,8 +231,8 @@ func TestBoostsLeaveNothing(t *testing.T) {
 	})
 }
 
-// TestUsageOfBoostIsExact: what a boost counts is what its pool received, by the sum over
-// the tasks.
+// TestUsageOfBoostIsExact: the usage that a boost counts is the service that its pool received, as a sum over the
+// tasks.
 func TestUsageOfBoostIsExact(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t, two(), 8, 1)

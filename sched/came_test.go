@@ -8,8 +8,9 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// TestKeptRoomThatHasComeIsUsed: a job that is told when it starts, by time limits only, starts then. Under load and
-// drf its pool ties with that of the narrow tasks when its node is empty, and these would go first.
+// TestKeptRoomThatHasComeIsUsed: a job whose planned start follows from time limits only starts at that instant. Under
+// load and drf its pool ties with the pool of the narrow tasks when its node is empty, and the narrow tasks would go
+// first.
 func TestKeptRoomThatHasComeIsUsed(t *testing.T) {
 	where := site{1, 8, false}
 	work := mix{narrow: 300, min: 20 * time.Second, max: 80 * time.Second, jobs: 4, wide: time.Minute}

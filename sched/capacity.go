@@ -2,9 +2,9 @@ package sched
 
 import "github.com/fairlead/fairlead/cluster"
 
-// Capacity returns the amounts that the pools divide, and the free part of them. The result endless means that a
-// bridge takes any number of units. Of the units of such a bridge, capacity counts only those of tasks that run
-// behind it.
+// Capacity returns the amounts that the pools divide, and the free part of them. The result "endless" means that a
+// bridge takes any number of units. Of the units of such a bridge, capacity counts only those of tasks that run behind
+// it.
 func (v View) Capacity() (capacity, free cluster.Vector, endless bool) {
 	return divided(&v.s.site, &v.s.tree)
 }

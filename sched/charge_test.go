@@ -23,7 +23,7 @@ func charged(t testing.TB, c sched.Charge) *sched.Scheduler {
 	return s
 }
 
-// TestPrices: what tasks are charged each second.
+// TestPrices checks how much tasks are charged each second.
 func TestPrices(t *testing.T) {
 	per := map[string]float64{"cpu": 1, "mem": 0.25, "gpu": 20}
 	for _, c := range []struct {
@@ -48,8 +48,8 @@ func TestPrices(t *testing.T) {
 	}
 }
 
-// TestPriceStays: a task is charged at the rate of its start until it ends, whatever joins
-// and whatever is configured meanwhile.
+// TestPriceStays: a task is charged at the rate of its start until it ends, whatever nodes join and whatever is
+// configured meanwhile.
 func TestPriceStays(t *testing.T) {
 	s := charged(t, sched.Charge{Dominant: true})
 	ask := s.Key(cluster.Amounts{"cpu": 1, "gpu": 1})
@@ -85,8 +85,7 @@ func TestPriceStays(t *testing.T) {
 	}
 }
 
-// TestFairByCharge: pools whose tasks cost different amounts receive the same amount of
-// charge, and not of processors.
+// TestFairByCharge: pools whose tasks cost different amounts receive the same charge, not the same processors.
 func TestFairByCharge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		gpu := float64(rapid.IntRange(1, 40).Draw(t, "gpu"))

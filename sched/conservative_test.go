@@ -11,9 +11,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// TestConservativeComesBackToWhatWasHeld: what a maximum of a pool, or of the job itself, a
-// licence or a rate kept out of the plan is planned when that has changed, and the step
-// says when that will be.
+// TestConservativeComesBackToWhatWasHeld: a maximum of a pool or of a job, a license or a rate keeps jobs out of the
+// plan. The jobs are planned when that has changed, and the step says when that will be.
 func TestConservativeComesBackToWhatWasHeld(t *testing.T) {
 	for _, name := range []string{"fifo", "fair"} {
 		t.Run(name, func(t *testing.T) { comesBack(t, name) })
@@ -67,7 +66,8 @@ func comesBack(t *testing.T, policyName string) {
 	}
 }
 
-// TestMaxRunningHoldsUnderEveryPlacement, also for jobs that come when the pool is full.
+// TestMaxRunningHoldsUnderEveryPlacement: max_running holds under every backfill rule, also for jobs that are submitted
+// when the pool is full.
 func TestMaxRunningHoldsUnderEveryPlacement(t *testing.T) {
 	for _, p := range []sched.Backfill{sched.FirstFit, sched.FCFS, sched.EASY, sched.Conservative} {
 		t.Run(p.String(), func(t *testing.T) {

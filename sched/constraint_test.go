@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// A job that only some nodes satisfy waits for these, and nobody waits behind it.
+// A job that only some nodes satisfy waits for these nodes, and no other job waits behind it.
 func TestConstraintHoldsUpItsOwnSubQueueOnly(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	s, err := sched.New(sched.Config{Root: share.Pool{Policy: "fair"}, NewPolicy: policy.New(policy.Options{})}, now, 1)
@@ -53,7 +53,7 @@ func TestConstraintHoldsUpItsOwnSubQueueOnly(t *testing.T) {
 	}
 }
 
-// Jobs that wait for room in a fork are not mixed up with those of the original.
+// Jobs that wait for room in a fork are not confused with those of the original.
 func TestForkKeepsItsOwnSubQueuesThatWaitForRoom(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	s, err := sched.New(sched.Config{Root: share.Pool{Policy: "fair"}, NewPolicy: policy.New(policy.Options{})}, now, 1)
@@ -83,7 +83,7 @@ func TestForkKeepsItsOwnSubQueuesThatWaitForRoom(t *testing.T) {
 	s.Pool("a")
 	s.Pool("b")
 	first := add(s, 1, "a", narrow)
-	second := add(s, 2, "a", wide, narrow) // the wide one waits for room, and then has it
+	second := add(s, 2, "a", wide, narrow) // the wide job waits for room, and gets it later
 	end(s, end(s, first, second))
 	run := add(s, 4, "a", narrow)
 	fork := s.Fork()

@@ -48,8 +48,8 @@ func (t *tree) rollDays() {
 	}
 }
 
-// daysKept returns the number of days that the policies count, 0 if none does. The result seed means that some
-// pools began to count by days since the last call, and know no earlier days.
+// daysKept returns the number of days that the policies count, 0 if none does. The result "seed" means that some pools
+// began to count by days since the last call, and know no earlier days.
 func (t *tree) daysKept() (n int, seed bool) {
 	for i := range t.inners {
 		if in := &t.inners[i]; in.as.daily != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// TestDaysUnderPriorityClasses: when a pool with jobs of several priorities gets pools below it, what its
-// tasks are charged each second goes on to be counted by days.
+// TestDaysUnderPriorityClasses: a pool with jobs of several priorities gets child pools; the charge of its tasks is
+// still counted by days.
 func TestDaysUnderPriorityClasses(t *testing.T) {
 	cfg := sched.Config{Root: share.Pool{Policy: "decay", Options: share.Options{Decay: share.Decay{Days: 2, Factor: 0.5}}}, NewPolicy: policy.New(policy.Options{})}
 	w := newWorldOf(t, cfg)

@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// TestDecayInsideASmallPool: what the children of a small pool use is little of the
-// cluster, and yet decides between them.
+// TestDecayInsideASmallPool: the usage of the children of a small pool is a small part of the cluster, and still
+// decides which child goes first.
 func TestDecayInsideASmallPool(t *testing.T) {
 	for _, decay := range []share.Decay{{}, {HalfLife: true}, {ScaleByShare: true, Days: 3}} {
 		t.Run(fmt.Sprintf("%+v", decay), func(t *testing.T) {

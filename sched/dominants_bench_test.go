@@ -12,9 +12,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// BenchmarkTwoResources measures one full cycle of a task under deficit where each pool
-// waits for two kinds of slots that do not stand in for one another, and one of them is
-// free.
+// BenchmarkTwoResources measures one full cycle of a task under deficit. Each pool waits for two kinds of slots that
+// cannot replace one another, and one slot is free.
 func BenchmarkTwoResources(b *testing.B) {
 	for _, pools := range []int{10, 1000, 100_000} {
 		b.Run(fmt.Sprintf("pools=%d", pools), func(b *testing.B) {

@@ -14,8 +14,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// TestDeficitResourcesApart: pools that want two kinds of slots all the time get their parts
-// of each, whatever holds one of them back in one kind now and then.
+// TestDeficitResourcesApart: pools that want two kinds of slots all the time get their parts of each kind, even if
+// something holds one of the pools back in one kind now and then.
 func TestDeficitResourcesApart(t *testing.T) {
 	weights := map[string]float64{"p1": 1, "p2": 3, "p3": 1}
 	for _, c := range []struct {
@@ -41,8 +41,8 @@ func TestDeficitResourcesApart(t *testing.T) {
 	}
 }
 
-// playKinds lets the leaves run tasks of two kinds without end for ten minutes, and returns how
-// many slots of each kind each had in the mean.
+// playKinds lets the leaves run tasks of two kinds without end for ten minutes, and returns the mean number of slots of
+// each kind that each leaf had.
 func playKinds(t *testing.T, root share.Pool, slots map[string]float64, seed uint64) map[string]float64 {
 	s, err := sched.New(sched.Config{Root: root, NewPolicy: policy.New(policy.Options{})}, epoch, 1)
 	if err != nil {
@@ -81,7 +81,7 @@ func playKinds(t *testing.T, root share.Pool, slots map[string]float64, seed uin
 	return got
 }
 
-// leavesBelow lists the paths of pools, and of those below them, that have no pools below.
+// leavesBelow lists the paths of the pools in the list, and below them, that have no children.
 func leavesBelow(path string, pools []share.Pool) (leaves []string) {
 	for _, p := range pools {
 		if len(p.Pools) == 0 {

@@ -22,8 +22,8 @@ func drawTree(t *rapid.T) share.Pool {
 	return root
 }
 
-// drawPool draws a pool with children of these names. The weight 0 is for those whose
-// policy above takes it.
+// drawPool draws a pool with children of these names. It draws the weight 0 only where zero is true, because the policy
+// above allows it.
 func drawPool(t *rapid.T, name string, zero bool, kids ...string) share.Pool {
 	least := 1
 	if zero {
@@ -87,8 +87,8 @@ func drawOptions(t *rapid.T) (o share.Options) {
 // roomOf returns the resources of a node with this number of cpus.
 func roomOf(cpus int64) cluster.Amounts { return cluster.Amounts{"cpu": cpus, "mem": 3 * cpus} }
 
-// drawQuotas configures licenses, rates and the running tasks of users. A license that is configured no more has the
-// amount 0, and a rate no limit.
+// drawQuotas configures licenses, rates and the running tasks of users. A license that is no longer configured has the
+// amount 0, and such a rate has no limit.
 func drawQuotas(t *rapid.T, cfg *sched.Config) {
 	cfg.Licenses, cfg.Rates = map[string]int64{}, map[string]sched.Rate{}
 	cfg.UserRunning = rapid.IntRange(0, 3).Draw(t, "user running")
@@ -104,7 +104,7 @@ func drawQuotas(t *rapid.T, cfg *sched.Config) {
 	}
 }
 
-// drawRequest is what a task asks for: with some probability memory, licences and rates.
+// drawRequest draws the request of a task: with some probability memory, licenses and rates.
 func drawRequest(t *rapid.T) sched.Request {
 	r := sched.Request{Amounts: cluster.Amounts{"cpu": int64(rapid.IntRange(1, 5).Draw(t, "cpu"))}}
 	if rapid.IntRange(0, 3).Draw(t, "narrow") > 0 {
@@ -126,7 +126,7 @@ func drawRequest(t *rapid.T) sched.Request {
 	return r
 }
 
-// drawCharge draws what tasks cost, mostly what they take of the unit.
+// drawCharge draws the charge of tasks, mostly by the amount of the unit that they take.
 func drawCharge(t *rapid.T) sched.Charge {
 	return rapid.SampledFrom([]sched.Charge{
 		{}, {}, {Dominant: true},

@@ -15,13 +15,13 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// drfModel is dominant resource fairness written down as it is defined: on one machine, with
-// tasks with one key in each pool, exactly, and looking at every pool at every choice.
+// drfModel follows the definition of dominant resource fairness: one machine, tasks with one key in each pool, exact
+// numbers, and every choice compares all pools.
 type drfModel struct {
 	capacity cluster.Amounts
 	free     cluster.Amounts
 	pools    []*drfPool
-	clock    *big.Rat // largest turn of a pool that started, before it did
+	clock    *big.Rat // the largest turn of a pool that started a task, before that start
 }
 
 type drfPool struct {
@@ -30,7 +30,7 @@ type drfPool struct {
 	ask     cluster.Amounts
 	waiting int
 	running int
-	turn    *big.Rat // decides between pools that hold the same part
+	turn    *big.Rat // decides between pools that hold equal parts
 }
 
 // part is the largest part of any resource of the machine that this number of tasks of the pool takes.
@@ -57,7 +57,7 @@ func (m *drfModel) fits(p *drfPool) bool {
 	return true
 }
 
-// next is the pool that goes first of those with work that fits, nil if there is none.
+// next returns the pool that goes first among the pools with work that fits, nil if there is none.
 func (m *drfModel) next() *drfPool {
 	var best *drfPool
 	for _, p := range m.pools {
@@ -90,7 +90,7 @@ func (m *drfModel) take(p *drfPool, tasks int64) {
 	}
 }
 
-// resize gives the machine another size, at least that of the running tasks.
+// resize changes the size of the machine; the running tasks must fit.
 func (m *drfModel) resize(to cluster.Amounts) {
 	for _, p := range m.pools {
 		for name, n := range p.ask {
@@ -134,8 +134,8 @@ func drawDRF(t *rapid.T, weights []int64) (*drfModel, *sched.Scheduler) {
 	return m, s
 }
 
-// TestDRFIsTheModel: whatever comes, ends and changes, the scheduler starts the tasks of the
-// pools in the order of the model, and a fork does the same.
+// TestDRFIsTheModel: whatever is submitted, ends and changes, the scheduler starts tasks of the pools in the order of
+// the model, and so does a fork.
 func TestDRFIsTheModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, s := drawDRF(t, []int64{1, 2, 4})
@@ -183,8 +183,8 @@ func TestDRFIsTheModel(t *testing.T) {
 	})
 }
 
-// TestDRFKeepsItsPromises fills a machine for pools that always want more, and checks what
-// the paper proves of tasks that can be divided, as far as whole tasks allow it.
+// TestDRFKeepsItsPromises fills a machine with tasks of pools that always want more. It checks the properties that the
+// paper proves for divisible tasks, as far as whole tasks allow them.
 //
 //   - Every pool has its part of its dominant resource, w/W of it. What whole tasks take away:
 //     when the pool could not go on, every other had at most one task more than it by their
@@ -227,7 +227,7 @@ func TestDRFKeepsItsPromises(t *testing.T) {
 	})
 }
 
-// couldRun is how many tasks one pool could run with what another has, less one task.
+// couldRun returns how many tasks one pool could run with the resources of another, less one task.
 func (m *drfModel) couldRun(p, q *drfPool) *big.Rat {
 	least := new(big.Rat)
 	for name, n := range p.ask {
@@ -242,8 +242,8 @@ func (m *drfModel) couldRun(p, q *drfPool) *big.Rat {
 	return least
 }
 
-// TestDRFAtEqualParts: one of five slots for the weight 1 and three for the weight 3 are the same
-// part, although a fifth is not a third of three fifths in floating point: the older pool goes first.
+// TestDRFAtEqualParts: one of five slots for the weight 1 and three for the weight 3 are equal parts, so the older pool
+// goes first. In floating point, a fifth is not a third of three fifths.
 func TestDRFAtEqualParts(t *testing.T) {
 	w := newWorld(t, share.Pool{Policy: "drf", Pools: []share.Pool{{Name: "a", Weight: 1}, {Name: "b", Weight: 3}}}, 5, 1)
 	w.submit("a", 9)

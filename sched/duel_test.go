@@ -20,35 +20,35 @@ type duel struct {
 	*world
 	rng      *rand.Rand
 	pools    []string // leaf pools; the victim is in the first
-	part     float64  // of the machine, to which that is entitled
+	part     float64  // the part of the machine to which the first pool is entitled
 	policies string
 	backfill sched.Backfill
-	nodes    []int64 // processors of each
-	slots    float64 // of all
-	free     bool    // exceptions of TestStarvation are drawn, too
+	nodes    []int64 // processors of each node
+	slots    float64 // processors of all nodes
+	free     bool    // draws the exceptions of TestStarvation, too
 	fifo     bool    // all pools serve in order of arrival
-	drawn    bool    // some pool draws who goes first
+	drawn    bool    // some pool draws lots for who goes first
 	arrival  bool    // some pool serves in order of arrival
 	urgent   bool    // jobs of the adversary have a higher priority
 	halfLife time.Duration
-	alarm    func(why.Gate) // called if the victim is said to starve
-	most     int64          // that a pool on the way to the victim may use; 0: all
+	alarm    func(why.Gate) // called if the scheduler says that the victim starves
+	most     int64          // maximum of a pool on the way to the victim; 0: none
 	licenses int64
-	longest  time.Duration // that a task may run
+	longest  time.Duration // the longest time that a task may run
 	patience time.Duration
-	limits   string // of the tasks: none, exact, loose or, for some jobs, none and for others loose: mixed
+	limits   string // of the tasks: none, exact, loose, or mixed (none for some jobs, loose for others)
 	plan     string // of the adversary
 
-	want    sched.Request // of the victim
+	want    sched.Request // the request of the victim
 	victim  int64
-	came    time.Time // when it did
+	came    time.Time // when the victim was submitted
 	comes   time.Time
 	started bool
 	runs    []duelRun
 	lengths map[int64]time.Duration
 	recent  []sched.Job   // submitted lately
-	waiting int           // jobs of the adversary
-	users   uint32        // that it has made up
+	waiting int           // waiting jobs of the adversary
+	users   uint32        // users that the adversary has made up
 	burst   time.Duration // until the next one
 }
 
@@ -58,10 +58,10 @@ type duelRun struct {
 	width int64
 }
 
-// remembering are the policies for the tree of a duel of TestStarvation, with exceptions that TestStarvationIsSeen
-// draws. Under decay all children weigh the same: by its formula, a pool that does not use a larger share up stays
-// first. Under load each pool is due a slot at least. Under load and deficit neither the victim nor most others ask
-// for licenses, as these policies count as due what licenses keep from starting.
+// remembering are the policies for the tree of a duel of TestStarvation; TestStarvationIsSeen draws exceptions. Under
+// decay all children have the same weight: by its formula, a pool that does not use up a larger share stays first.
+// Under load each pool is entitled to at least one slot. Under load and deficit neither the victim nor most other jobs
+// ask for licenses, because these policies also count work that only licenses keep from starting.
 var remembering = []string{"fair", "fairtree", "deficit", "decay", "drf", "load", "multifactor", "fifo", "lottery"}
 
 func oneOf[T any](rng *rand.Rand, from ...T) T { return from[rng.IntN(len(from))] }
@@ -112,7 +112,7 @@ func newDuel(t *testing.T, rng *rand.Rand, d *duel) *duel {
 	return d
 }
 
-// tree draws pools, and the part to which the first leaf is entitled.
+// tree draws pools, and computes the part to which the first leaf is entitled.
 func (d *duel) tree() share.Pool {
 	root := share.Pool{Policy: d.policy()}
 	d.policies, d.part = root.Policy, 1
@@ -156,7 +156,7 @@ func (d *duel) policy() string {
 	return oneOf(d.rng, remembering...)
 }
 
-// weigh counts to which part of a pool its first child is entitled.
+// weigh computes the part of a pool to which its first child is entitled.
 func (d *duel) weigh(above *share.Pool) {
 	sum := 0.0
 	for i := range above.Pools {
@@ -178,7 +178,7 @@ func (d *duel) limitPool(p *share.Pool) {
 	p.Max = map[string]int64{"cpu": d.most}
 }
 
-// owes reports whether a policy counts as due what licenses keep from starting.
+// owes reports whether a policy of the tree also counts work that only licenses keep from starting.
 func (d *duel) owes() bool {
 	return strings.Contains(d.policies, "deficit") || strings.Contains(d.policies, "load")
 }
@@ -207,8 +207,7 @@ func (d *duel) drawVictim() {
 	}
 }
 
-// submit adds a job of a length. Where tasks have limits, that of a loose one is twice as long, and at most
-// the longest.
+// submit adds a job of a length. If tasks have limits, a loose limit is twice the length, but at most the longest.
 func (d *duel) submit(pool string, ask sched.Request, length time.Duration, alike uint32) int64 {
 	d.last++
 	length = max(time.Second, min(length, d.longest))
@@ -227,7 +226,7 @@ func (d *duel) submit(pool string, ask sched.Request, length time.Duration, alik
 	return d.last
 }
 
-// step starts what starts now.
+// step starts all tasks that can start now.
 func (d *duel) step() {
 	for d.d.More = true; d.d.More; {
 		d.Step(d.now, 0, &d.d)
@@ -242,7 +241,7 @@ func (d *duel) step() {
 	}
 }
 
-// pass lets time pass until a task ends, the victim or a burst comes, or the scheduler asks for a step.
+// pass lets time pass until a task ends, the victim is submitted, a burst begins, or the scheduler asks for a step.
 func (d *duel) pass() {
 	next := d.now.Add(d.longest)
 	for _, at := range []time.Time{d.d.Next, d.comes, d.now.Add(d.burst)} {

@@ -10,7 +10,7 @@ import (
 // others start. Each counts the running tasks of all schedulers.
 
 // Take records that another scheduler started a task of a job on a node: the task no longer waits, and has run since
-// the instant started. Unlike after [Scheduler.Adopt], the start counts under its rates, unless SetRate has already
+// the instant "started". Unlike after [Scheduler.Adopt], the start counts under its rates, unless SetRate has already
 // counted it.
 func (s *Scheduler) Take(j Job, node cluster.NodeID, started, t time.Time) RunID {
 	s.Advance(t)

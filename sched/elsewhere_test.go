@@ -15,8 +15,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// peers are schedulers that share the waiting jobs. Each starts tasks on a node of its own and
-// hears of the others' a while later.
+// peers are schedulers that share the waiting jobs. Each starts tasks on its own node and learns of the starts of the
+// others later.
 type peers struct {
 	all  []*world
 	jobs map[int64]*modelJob
@@ -24,7 +24,7 @@ type peers struct {
 	cfg  sched.Config
 }
 
-// peerRun is one task that runs, as each of the schedulers numbers it.
+// peerRun is a running task, with its number in each of the schedulers.
 type peerRun struct {
 	job     int64
 	ids     []sched.RunID
@@ -77,7 +77,7 @@ func (p *peers) submit(t *rapid.T) {
 	}
 }
 
-// step has one of them start what it may, and the others hear of it.
+// step lets one scheduler start tasks, and the others learn of them.
 func (p *peers) step(t *rapid.T) {
 	own := rapid.IntRange(0, 2).Draw(t, "server")
 	w := p.all[own]
@@ -99,7 +99,7 @@ func (p *peers) step(t *rapid.T) {
 	}
 }
 
-// finish ends a task; the others hear of it later.
+// finish ends a task; the other schedulers learn of it later.
 func (p *peers) finish(t *rapid.T) {
 	if len(p.runs) == 0 {
 		t.Skip("nothing runs")
@@ -121,7 +121,7 @@ func (p *peers) tick(d time.Duration) {
 	}
 }
 
-// check sees that all of them count the same.
+// check fails unless all schedulers count the same.
 func (p *peers) check(t *rapid.T) {
 	waiting, running := 0, 0
 	for _, j := range p.jobs {
@@ -158,8 +158,8 @@ func (p *peers) check(t *rapid.T) {
 	}
 }
 
-// TestPeers: schedulers that hear of each other's starts and ends count the same, each
-// starts tasks on its own node alone, and what there is to divide is all of it.
+// TestPeers: schedulers that learn of each other's starts and ends count the same. Each starts tasks only on its own
+// node, and the pools divide the resources of all nodes.
 func TestPeers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := newPeers(t)
@@ -177,7 +177,7 @@ func TestPeers(t *testing.T) {
 	})
 }
 
-// TestAlike: the jobs that go next in the sub-queue of a start, and no arrays.
+// TestAlike: Alike lists the jobs that go next in the sub-queue of a start, without arrays.
 func TestAlike(t *testing.T) {
 	w := newWorld(t, two(), 1, 1)
 	w.submit("a", 1)
@@ -198,7 +198,7 @@ func TestAlike(t *testing.T) {
 	}
 }
 
-// TestGangAtOneServer: a gang fits if it does so at one of the servers.
+// TestGangAtOneServer: a gang fits if it fits at one of the servers.
 func TestGangAtOneServer(t *testing.T) {
 	w := newWorld(t, two(), 2, 1)
 	for i, slots := range []int64{4, 3} {
@@ -219,7 +219,7 @@ func TestGangAtOneServer(t *testing.T) {
 	}
 }
 
-// TestTakeLater: a task that another server started before its time had come here.
+// TestTakeLater: another server starts a task before its begin time has come by the clock here.
 func TestTakeLater(t *testing.T) {
 	w := newWorld(t, two(), 1, 1)
 	j := sched.Job{ID: 1, Pool: w.Pool("a"), Key: w.Key(nil), Priority: normal, Tasks: 2, Begin: w.now.Add(time.Minute)}
@@ -233,8 +233,7 @@ func TestTakeLater(t *testing.T) {
 	}
 }
 
-// TestTakeCountsOnce: a start at another server counts under its rate, unless the store has told
-// of it already.
+// TestTakeCountsOnce: a start at another server counts under its rate, unless the store has reported it already.
 func TestTakeCountsOnce(t *testing.T) {
 	limit := sched.Rate{Count: 1, Per: time.Hour, Burst: 5}
 	w := newQuotaWorld(t, two(), 10, nil, map[string]sched.Rate{"web": limit})
@@ -252,9 +251,9 @@ func TestTakeCountsOnce(t *testing.T) {
 	}
 }
 
-// TestReturnsAfterOthersElsewhere: a pool that comes while nobody waits is owed nothing of what
-// others received meanwhile, also by a scheduler that has chosen nothing all the time, as it had no
-// room of its own.
+// TestReturnsAfterOthersElsewhere: a pool whose jobs come while nobody waits has no claim to the service that others
+// received meanwhile. That also holds for a scheduler that has chosen nothing all the time because it had no room of
+// its own.
 func TestReturnsAfterOthersElsewhere(t *testing.T) {
 	for _, tree := range []share.Pool{two(), {Policy: "fair", Pools: []share.Pool{{Name: "x", Weight: 1, Pools: []share.Pool{{Name: "a", Weight: 1}, {Name: "b", Weight: 1}}}}}} {
 		w := newWorld(t, tree, 1, 1)
@@ -268,7 +267,7 @@ func TestReturnsAfterOthersElsewhere(t *testing.T) {
 		w.SetNode(own, cluster.Drain, w.now)
 		other := w.Join("other", cluster.Amounts{"cpu": 1}, w.now)
 		w.SetNode(other, cluster.Elsewhere, w.now)
-		for range 20 { // a alone, and not here
+		for range 20 { // pool a receives service alone, and on other servers
 			j := w.submit(path("a"), 1)
 			run := w.Take(j, other, w.now, w.now)
 			w.tick(10 * time.Second)

@@ -13,8 +13,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// TestEntitledExample: the cluster of the documentation. Physics and biology have 60 and
-// 40 percent of 64, env a minimum of 8; epi wants 48 and env 16.
+// TestEntitledExample plays the cluster of the documentation. Physics and biology have 60 and 40 percent of 64, env a
+// minimum of 8; epi wants 48 and env 16.
 func TestEntitledExample(t *testing.T) {
 	w := newWorld(t, share.Pool{Policy: "fair", Pools: []share.Pool{
 		{Name: "physics", Weight: 3, Pools: []share.Pool{{Name: "markov", Weight: 1}, {Name: "curie", Weight: 1}}},
@@ -36,8 +36,8 @@ func TestEntitledExample(t *testing.T) {
 	}
 }
 
-// TestEntitledBelow: what the limits further down cannot use goes to others, and their
-// minima count above.
+// TestEntitledBelow: capacity that the limits of lower pools leave unused goes to other pools, and the minima of lower
+// pools count above, too.
 func TestEntitledBelow(t *testing.T) {
 	w := newWorld(t, share.Pool{Policy: "fair", Pools: []share.Pool{
 		{Name: "a", Weight: 1, Pools: []share.Pool{{Name: "capped", Weight: 1, Max: map[string]int64{"cpu": 2}}}},
@@ -56,8 +56,8 @@ func TestEntitledBelow(t *testing.T) {
 	}
 }
 
-// TestNothingIsOwedForTheImpossible: tasks that no node could run, that their job's own limit
-// holds back, or that wait although there is room, count as demand and not as entitlement.
+// TestNothingIsOwedForTheImpossible: some tasks count as demand but not as entitlement: tasks that no node could run,
+// tasks that their job's own limit holds back, and tasks that wait although there is room.
 func TestNothingIsOwedForTheImpossible(t *testing.T) {
 	w := newWorld(t, share.Pool{Policy: "fair"}, 10, 1)
 	wide := w.Key(cluster.Amounts{"cpu": 11})
@@ -74,7 +74,7 @@ func TestNothingIsOwedForTheImpossible(t *testing.T) {
 	}
 }
 
-// TestNothingIsOwedForLicences: who waits for a licence is not owed slots.
+// TestNothingIsOwedForLicenses: tasks that wait for a license do not add to the entitlement.
 func TestNothingIsOwedForLicenses(t *testing.T) {
 	cfg := newWorld(t, share.Pool{Policy: "fair"}, 1, 1).Read().Config()
 	cfg.Licenses = map[string]int64{"matlab": 1}
@@ -106,7 +106,7 @@ func waitingIn(s *sched.Scheduler) (ids []int64) {
 	return ids
 }
 
-// TestIdleWhileDemand: strictly in order, one wide task keeps the slots from narrow ones.
+// TestIdleWhileDemand: if jobs start strictly in order, one wide task keeps the slots from narrow tasks.
 func TestIdleWhileDemand(t *testing.T) {
 	s, err := sched.New(sched.Config{Root: share.Pool{Policy: "fifo"}, NewPolicy: newWorld(t, share.Pool{Policy: "fifo"}, 1, 1).Read().Config().NewPolicy, Backfill: sched.FCFS}, epoch, 1)
 	if err != nil {
@@ -139,8 +139,8 @@ func TestIdleWhileDemand(t *testing.T) {
 	}
 }
 
-// checkEntitled: the ideal gives those below a pool what it gives the pool, never above
-// a maximum, and all in all the lesser of the capacity and of what could run.
+// checkEntitled: the ideal divides the entitlement of a pool among its children, never gives a pool more than its
+// maximum, and in sum gives the smaller of the capacity and the work that could run.
 func (m *model) checkEntitled(t *rapid.T) {
 	e := m.Read().Entitlements()
 	capacity, _ := m.Cluster().Capacity()
@@ -172,8 +172,8 @@ func tasksBelow(m *model, kids []sched.PoolID) (n int32) {
 	return n
 }
 
-// TestNothingIsOwedForWidths: of 100 processors ann's tasks of 64 can use 64, and bob's narrow ones the rest; neither
-// is owed the processors that are idle beside them. The simulator measures the same.
+// TestNothingIsOwedForWidths: of 100 processors ann's tasks of 64 can use 64, and bob's narrow tasks the rest. Neither
+// is entitled to the processors that stay idle beside them. The simulator measures the same.
 func TestNothingIsOwedForWidths(t *testing.T) {
 	w := newWorld(t, share.Pool{Policy: "fair", Pools: []share.Pool{
 		{Name: "ann", Weight: 1}, {Name: "bob", Weight: 1, Max: map[string]int64{"cpu": 10}}}}, 100, 1)

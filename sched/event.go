@@ -39,8 +39,8 @@ func (s *Scheduler) Withdraw(j Job, t time.Time) int {
 // counts into the mean of its pool.
 func (s *Scheduler) Finish(id RunID, t time.Time, learn bool) { s.FinishAt(id, t, t, learn) }
 
-// FinishAt is Finish for a task that ended at the instant ended, which may be earlier than t, when the scheduler
-// learns of the end.
+// FinishAt is Finish for a task that ended at the instant "ended". That may be earlier than t, the instant at which the
+// scheduler learns of the end.
 func (s *Scheduler) FinishAt(id RunID, ended, t time.Time, learn bool) {
 	s.Advance(t)
 	r, end := s.running.run(id), s.site.now
@@ -64,8 +64,8 @@ func (s *Scheduler) FinishAt(id RunID, ended, t time.Time, learn bool) {
 	})
 }
 
-// Abort records that a task did not start after all, as if it had never been chosen: it does not count under its
-// rates. If the flag back is set, the task waits again.
+// Abort records that a task did not start after all, as if it had never been chosen: it does not count under its rates.
+// If the flag "back" is set, the task waits again.
 func (s *Scheduler) Abort(id RunID, t time.Time, back bool) {
 	s.Advance(t)
 	r, most := *s.running.run(id), int32(0)
@@ -83,7 +83,7 @@ func (s *Scheduler) Abort(id RunID, t time.Time, back bool) {
 }
 
 // Adopt adds a task that already ran on the node when the scheduler was created, and had run since the instant
-// started. The job's other tasks are added separately.
+// "started". The job's other tasks are added separately.
 func (s *Scheduler) Adopt(j Job, node cluster.NodeID, started, t time.Time) RunID {
 	s.site.events++
 	s.Advance(t)

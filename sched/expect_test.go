@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// expects fails unless the running tasks of a pool are expected to receive so much.
+// expects fails unless the running tasks of a pool are expected to receive "want".
 func (w *world) expects(pool string, want float64) {
 	w.t.Helper()
 	id, known := w.Lookup(pool)
@@ -21,9 +21,9 @@ func (w *world) expects(pool string, want float64) {
 	}
 }
 
-// TestExpectedOfQueued: tasks in a queue of their node are expected to receive as much as running
-// ones, also when the mean length changes meanwhile; so each is subtracted with the amount that
-// was added for it, and tasks that are canceled there leave nothing behind.
+// TestExpectedOfQueued: tasks in a queue of their node are expected to receive as much as running tasks, even if the
+// mean length changes meanwhile. So the scheduler subtracts for each task the amount that it added, and tasks that are
+// canceled there leave nothing behind.
 func TestExpectedOfQueued(t *testing.T) {
 	w := newWorld(t, share.Pool{Policy: "fair"}, 403, 1)
 	w.submit("science", 402)
@@ -64,7 +64,7 @@ func TestExpectedOfQueued(t *testing.T) {
 	w.sound()
 }
 
-// TestExpectedAfterRestore: a mean length that is told while tasks run counts for them.
+// TestExpectedAfterRestore: a mean length that the scheduler receives while tasks run counts for them.
 func TestExpectedAfterRestore(t *testing.T) {
 	w := newWorld(t, share.Pool{Policy: "fair"}, 4, 1)
 	w.submit("a", 3)
@@ -79,7 +79,7 @@ func TestExpectedAfterRestore(t *testing.T) {
 	w.sound()
 }
 
-// sound fails if a sum that events keep up differs from a recount.
+// sound fails if a sum that events update differs from a recount.
 func (w *world) sound() {
 	w.t.Helper()
 	for _, d := range w.Read().Recount() {

@@ -10,15 +10,13 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// Rebuild computes all orders from scratch, for tests that compare them with the
-// ones kept up by events.
+// Rebuild computes all orders from scratch, for tests that compare them with the orders that events update.
 func (s *Scheduler) Rebuild() { s.turns.rebuild() }
 
-// LookRarely lets sub-queues without room look again as rarely as on a large site.
+// LookRarely makes sub-queues without room wait as long as on a large site before they look again.
 func (s *Scheduler) LookRarely() { s.site.rarely = true }
 
-// Check fails if some state that is kept up by events differs from what follows from
-// the rest.
+// Check fails if some state that events update differs from the state that follows from the rest.
 func (s *Scheduler) Check() error {
 	for i := range s.tree.inners {
 		if err := s.checkInner(&s.tree.inners[i]); err != nil {
@@ -60,8 +58,8 @@ func (s *Scheduler) checkInner(in *inner) error {
 	return s.checkDominant(in)
 }
 
-// checkDominant compares the children in the orders of the dominant resources from the second on
-// with the ready ones.
+// checkDominant compares the children in the orders of the dominant resources, from the second resource on, with the
+// ready children.
 func (s *Scheduler) checkDominant(in *inner) error {
 	if in.deficits == nil || !s.orders.byMain() {
 		return nil
@@ -175,7 +173,7 @@ func (s *Scheduler) checkPool(id int32) error {
 	return nil
 }
 
-// Queues is how many pools something is counted of that waits in queues of nodes.
+// Queues returns the number of pools for which tasks in the queues of nodes are counted.
 func (s *Scheduler) Queues() int { return len(s.tree.queued) }
 
 // StopTogether stops tasks as policies and reclaim do.
@@ -183,21 +181,20 @@ func (s *Scheduler) StopTogether(ids []RunID, rule StopRule, d *Decision) {
 	s.departures.stopTogether(ids, slices.Repeat([]stopReason{{Rule: rule}}, len(ids)), d)
 }
 
-// PartsLeft are the parts that pools keep when tasks are stopped.
+// PartsLeft returns the parts that pools keep when tasks are stopped.
 func (s *Scheduler) PartsLeft() []Entitlement { return s.reclaimer.partsLeft(s.tree.reclaimSettings()) }
 
 // Stoppable reports whether a task may be stopped now.
 func (s *Scheduler) Stoppable(id RunID) bool { return s.departures.stoppable(s.running.run(id)) }
 
-// Debt is what a child is owed in one resource.
+// Debt is the lag of a child in one resource.
 type Debt struct {
 	Child                          PoolID
 	Resource                       string
 	Received, Ideal, Rate, Running float64
 }
 
-// Debts lists what the children of a pool are owed, by resource; what nobody asked for
-// is left out.
+// Debts lists the lags of the children of a pool, by resource, without resources that nobody asked for.
 func (s *Scheduler) Debts(parent PoolID) (all []Debt) {
 	in := &s.tree.inners[s.tree.pools[parent].inner]
 	for m, d := range in.deficits.of {
@@ -268,7 +265,7 @@ func (s *Scheduler) Reservations() iter.Seq[Reservation] {
 	}
 }
 
-// Reservation is room that is kept for a task, or a gang, from an instant on.
+// Reservation is room that is planned for a task, or a gang, from an instant on.
 type Reservation struct {
 	Job      int64
 	Pool     PoolID           // the leaf in which it waits
@@ -277,7 +274,7 @@ type Reservation struct {
 	Held     bool // for a job that has waited for too long
 }
 
-// before counts the jobs and tasks that stand before id.
+// before counts the jobs and tasks before id.
 func (f *fifo) before(id int64) (jobs int, tasks int64) {
 	end, at, _ := f.find(id)
 	for ci := 0; ci <= end && ci < f.chunks(); ci++ {
@@ -296,5 +293,5 @@ func (f *fifo) before(id int64) (jobs int, tasks int64) {
 	return jobs, tasks
 }
 
-// SeedDay counts what tasks of a leaf that ended received on the day of an instant.
+// SeedDay counts service that ended tasks of a leaf received on the day of an instant.
 func (m Memory) SeedDay(leaf PoolID, amount float64, day time.Time) { m.seedDay(leaf, amount, day) }

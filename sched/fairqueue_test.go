@@ -19,8 +19,8 @@ import (
 
 const picks = 100_000
 
-// pick lets the scheduler pick one task at a time. Each ends at once and comes back, so
-// that the same tuples wait at every pick.
+// pick lets the scheduler start one task at a time. Each task ends at once and waits again, so that the same tuples
+// wait at every pick.
 func pick(t *testing.T, w *world, jobs []sched.Job, n int) map[string]int {
 	t.Helper()
 	byID := map[int64]sched.Job{}
@@ -43,8 +43,8 @@ func pick(t *testing.T, w *world, jobs []sched.Job, n int) map[string]int {
 	return count
 }
 
-// priority class fails if a count lies outside the 95% interval of a binomial distribution,
-// widened to hold for all counts of a test together (Bonferroni, 8 counts).
+// priorityClass fails if a count lies outside the 95% interval of a binomial distribution, widened to hold for all
+// counts of a test together (Bonferroni, 8 counts).
 func priorityClass(t *testing.T, what string, got, n int, p float64) {
 	t.Helper()
 	sigma := math.Sqrt(float64(n) * p * (1 - p))
@@ -107,7 +107,7 @@ func TestA4GlutChangesNothing(t *testing.T) {
 	}
 }
 
-// TestA4FairKeepsEqualParts is the same under fair, where it holds exactly.
+// TestA4FairKeepsEqualParts is the same test under fair, where the parts are exactly equal.
 func TestA4FairKeepsEqualParts(t *testing.T) {
 	w := newWorld(t, share.Pool{Policy: "fair"}, 1, 1)
 	count := pick(t, w, tuples(w, 100_000, "A/1", "A/2", "A/3", "B/1"), 6000)
@@ -171,8 +171,7 @@ func TestA6Shortlist(t *testing.T) {
 	}
 }
 
-// TestA6NewStepWhenCapacityFrees: a task that ends, and one that could not run, both
-// let the next step start another.
+// TestA6NewStepWhenCapacityFrees: after a task has ended, and after a task could not run, the next step starts another.
 func TestA6NewStepWhenCapacityFrees(t *testing.T) {
 	w := newWorld(t, share.Pool{Policy: "lottery"}, 1, 5)
 	w.submit("a", 3)

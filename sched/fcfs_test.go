@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// TestTooLargeBlocksNobody: under fcfs a job that the nodes could not hold if nothing ran makes nobody wait, and
-// goes first when there are nodes for it.
+// TestTooLargeBlocksNobody: under fcfs a job that does not fit on the empty nodes makes no job wait, and goes first as
+// soon as there are nodes for it.
 func TestTooLargeBlocksNobody(t *testing.T) {
 	w := newWorldOf(t, sched.Config{Root: share.Pool{Policy: "fifo"}, NewPolicy: policy.New(policy.Options{}),
 		Backfill: sched.FCFS})

@@ -10,9 +10,9 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// TestTheFirstJobHasAStartWhileNothingFits: whenever jobs of several requests wait, the first of them has a planned
-// start that follows from the numbers, also while no job has room and the scheduler plans nothing. Reading it changes
-// nothing in the next step.
+// TestTheFirstJobHasAStartWhileNothingFits: if jobs of several requests wait, the first of them always has a planned
+// start that follows from the numbers. That holds even while no job has room and the scheduler plans nothing. Reading
+// the planned start changes nothing in the next step.
 func TestTheFirstJobHasAStartWhileNothingFits(t *testing.T) {
 	for _, policy := range []string{"fifo", "fair", "fairtree", "deficit", "decay", "drf", "load"} {
 		t.Run(policy, func(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// Task is a running task, as passed to the end function of a forecast.
+// Task is a running task, as passed to the function "end" of a forecast.
 type Task struct {
 	Job     int64
 	Pool    PoolID
@@ -64,9 +64,9 @@ func (u *Future) took() *Scheduler {
 // because orders that follow the clock may change forever while a job cannot start at all.
 const idlePasses = 1000
 
-// Forecast replays the future, in which each task, running or still to start, ends at the instant that the function end
-// returns. It drives the scheduler itself, until a task of the job starts or goOn returns false. goOn is called after
-// each instant with an event.
+// Forecast replays the future, in which each task, running or still to start, ends at the instant that the function
+// "end" returns. It drives the scheduler itself, until a task of the job starts or goOn returns false. goOn is called
+// after each instant with an event.
 func (u *Future) Forecast(job int64, goOn func(Forecast) bool, end func(Task) time.Time) Forecast {
 	return u.Play(goOn, end, func(st Start, _ time.Time) bool { return st.Job != job })
 }

@@ -6,8 +6,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// forecast asks what another configuration would do: a copy takes it and steps, and the
-// original goes on as if nobody had asked.
+// forecast asks what another configuration would do: a copy takes the configuration and steps, and the original
+// continues unchanged.
 func (m *model) forecast(t *rapid.T) {
 	before := order(m.Scheduler)
 	cfg := m.cfg

@@ -12,9 +12,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// TestGapsOfManyHalfLives: the growth since the last event overflows in a very long gap,
-// once with a task running and once idle. Afterwards all
-// amounts are what they should be, and the shares are kept.
+// TestGapsOfManyHalfLives: the growth since the last event overflows in a very long gap, once with a task running and
+// once idle. Afterwards all amounts are right, and the shares are kept.
 func TestGapsOfManyHalfLives(t *testing.T) {
 	for _, gap := range []time.Duration{10 * time.Minute, 18 * time.Hour, 400 * 24 * time.Hour} {
 		t.Run(fmt.Sprint(gap), func(t *testing.T) { gapKeepsAmounts(t, gap) })

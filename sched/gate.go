@@ -14,9 +14,9 @@ import (
 // code in why/codes.go with a place in severity (internal/explain/gates.go). The present instant is site.at.
 type gateKind interface {
 	// holds reports whether the next tasks of a sub-queue may not start yet. If so, the kind notes the sub-queue, and
-	// lets it try again (see gates.returning) as soon as the tasks might start. The result pool is the pool whose gate
-	// holds the tasks. The pools below it compete for the room that this pool leaves, and want the tasks. The result is
-	// -1 if no pool wants the tasks in the meantime.
+	// lets it try again (see gates.returning) as soon as the tasks might start. The result "pool" is the pool whose
+	// gate holds the tasks. The pools below it compete for the room that this pool leaves, and want the tasks. The
+	// result is -1 if no pool wants the tasks in the meantime.
 	holds(leaf int32, at subRef) (pool int32, held bool)
 	// sleeps reports whether the kind can hold no job at present, because nothing of its kind is configured or
 	// requested. A step does not ask such a kind.

@@ -16,8 +16,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// gold reads a file of results that other programs gave. They are not part of the
-// project: FAIRLEAD_GOLD is the directory, or they lie beside the repository.
+// gold reads a file of results of other programs. The files are not part of the project: they lie in the directory
+// FAIRLEAD_GOLD, or beside the repository.
 func gold(t *testing.T, path string) []byte {
 	t.Helper()
 	dir := os.Getenv("FAIRLEAD_GOLD")
@@ -31,17 +31,16 @@ func gold(t *testing.T, path string) []byte {
 	return text
 }
 
-// hadoopCase is how a test of Hadoop 0.19.1's fair scheduler is played here, on two
-// workers with two map and two reduce slots each. The pools stand beside one another at
-// the root, with one job in each where only one is in each pool.
+// hadoopCase is a test of the fair scheduler of Hadoop 0.19.1, played here on two workers with two map and two reduce
+// slots each. The pools are children of the root. A job has a pool of its own, unless the test puts it in a pool.
 type hadoopCase struct {
 	pools []share.Pool
 	jobs  []hadoopJob
-	until time.Duration // at which the deficits are compared and the tasks assigned
-	// deficits are left out where they differ, as capped says: here no job is owed what it
-	// could not use, there all have the same fair share.
+	until time.Duration // when the deficits are compared and the tasks assigned
+	// capped says why the deficits differ from Hadoop's, if they do, so that they are not compared: here no pool is
+	// owed resources that its job could not use, and there all jobs have equal fair shares.
 	capped string
-	// starts are those of Hadoop, maps and reduces of each job.
+	// starts are the starts in Hadoop: the maps and reduces of each job.
 	starts map[string][2]int
 }
 
@@ -67,7 +66,7 @@ func hadoopCases() map[string]hadoopCase {
 			jobs: []hadoopJob{{"j1", "j1", 0, 10, 10}, {"j2", "j2", 100 * ms, 10, 10}}, until: 100 * ms,
 			starts: map[string][2]int{"j1": {4, 4}},
 		},
-		"testJobsWithPriorities": { // priorities are weights: jobs of their own pools have them as such
+		"testJobsWithPriorities": { // priorities are weights: each job's own pool has that weight
 			pools: []share.Pool{{Name: "j1", Weight: 1}, {Name: "j2", Weight: 2}},
 			jobs:  []hadoopJob{{"j1", "j1", 0, 10, 10}, {"j2", "j2", 0, 10, 10}}, until: 100 * ms,
 			starts: map[string][2]int{"j2": {4, 4}},
@@ -77,7 +76,7 @@ func hadoopCases() map[string]hadoopCase {
 			jobs:  []hadoopJob{{"j1", "default", 0, 10, 10}, {"j2", "poolA", 200 * ms, 10, 10}, {"j3", "poolB", 200 * ms, 10, 10}}, until: 300 * ms,
 			starts: map[string][2]int{"j1": {1, 1}, "j2": {1, 2}, "j3": {2, 1}},
 		},
-		"testLargeJobsWithExcessCapacity": { // each of poolA's jobs has a pool below it, with half of its minimum
+		"testLargeJobsWithExcessCapacity": { // each of poolA's jobs has a child pool of poolA, with half of its minimum
 			pools: []share.Pool{{Name: "poolA", Weight: 1, Min: map[string]int64{"map": 2, "reduce": 2}, Pools: []share.Pool{minima("j2", 1, 1), minima("j3", 1, 1)}}},
 			jobs:  []hadoopJob{{"j1", "default", 0, 10, 10}, {"j2", "poolA/j2", 200 * ms, 10, 10}, {"j3", "poolA/j3", 300 * ms, 10, 10}}, until: 400 * ms,
 			capped: "there all jobs divide the cluster, here the pools do, and in a pool its jobs",
@@ -91,7 +90,7 @@ func hadoopCases() map[string]hadoopCase {
 	}
 }
 
-// notPlayed says why tests of Hadoop are not played.
+// notPlayed says why some tests of Hadoop are not played.
 var notPlayed = map[string]string{
 	"testPoolMaxJobs":         "limits are of running tasks here, not of jobs",
 	"testUserMaxJobs":         "limits are of running tasks here, not of jobs",
@@ -99,8 +98,8 @@ var notPlayed = map[string]string{
 	"testCapBasedLoadManager": "nodes are filled in their order here, and not evenly",
 }
 
-// TestHadoop plays the tests of Hadoop's first fair scheduler, and compares what jobs are
-// owed, to the millisecond, and how many tasks of each start.
+// TestHadoop plays the tests of Hadoop's first fair scheduler, and compares the lags of the jobs, to the millisecond,
+// and how many tasks of each start.
 func TestHadoop(t *testing.T) {
 	var all []struct {
 		Name  string           `json:"name"`
@@ -130,7 +129,7 @@ func TestHadoop(t *testing.T) {
 	}
 }
 
-// play plays it up to the first assignment.
+// play plays the test up to the first assignment.
 func (c *hadoopCase) play(t *testing.T) (s *sched.Scheduler, starts map[string][2]int) {
 	cfg := sched.Config{Root: share.Pool{Policy: "deficit", Pools: c.pools}, NewPolicy: policy.New(policy.Options{}), Unit: "task"}
 	s, err := sched.New(cfg, epoch, 1)
@@ -186,7 +185,7 @@ func (c *hadoopCase) compare(t *testing.T, s *sched.Scheduler, steps []map[strin
 	}
 }
 
-// owed is what the pool of a job is owed.
+// owed returns the lag of a job's pool.
 func (c *hadoopCase) owed(s *sched.Scheduler, name, kind string) float64 {
 	for _, j := range c.jobs {
 		if id, ok := s.Lookup(j.pool); ok && j.name == name {

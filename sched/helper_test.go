@@ -33,7 +33,7 @@ func newWorld(t testing.TB, root share.Pool, slots int64, seed uint64) *world {
 	return &world{Scheduler: s, t: t, now: epoch}
 }
 
-// weigh makes weights of the priorities.
+// weigh makes the priorities weights.
 func (w *world) weigh() {
 	w.t.Helper()
 	cfg := w.Read().Config()
@@ -50,7 +50,7 @@ func (w *world) submit(pool string, tasks int) sched.Job {
 	return j
 }
 
-// step starts all that can start and returns the paths of the pools, in order.
+// step starts all tasks that can start and returns the starts, in order.
 func (w *world) step(limit int) []sched.Start {
 	var starts []sched.Start
 	for {

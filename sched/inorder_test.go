@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// use is what somebody has on a node, now or as planned.
+// use is a use of a node, by a running task or as planned.
 type use struct {
 	node     cluster.NodeID
 	cpus     int64
@@ -31,9 +31,9 @@ type planned struct {
 	takes  map[sched.RunID]use
 }
 
-// TestPlanFollowsTheOrder submits random jobs under every policy whose order changes. Each room that is
-// kept is the earliest that the running tasks and the jobs before it in the order leave, also for jobs that
-// came since a plan was made. While nodes are held for a job that has waited for too long the model says nothing.
+// TestPlanFollowsTheOrder submits random jobs under every policy that changes the order of jobs. Each planned start is
+// the earliest that the running tasks and the jobs before it in the order leave, also for jobs that were submitted
+// after a plan was made. While nodes are held for a job that has waited too long, the model says nothing.
 func TestPlanFollowsTheOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := &planned{widths: map[int64]int64{}, limits: map[int64]time.Duration{}, takes: map[sched.RunID]use{}}
@@ -105,7 +105,7 @@ func (p *planned) check(t *rapid.T) {
 	}
 	kept := slices.Collect(p.Reservations())
 	if slices.ContainsFunc(kept, func(r sched.Reservation) bool { return r.Held }) {
-		return // the held room may be anywhere in the list, and nothing is planned there any more
+		return // the held room may be anywhere in the list, and nothing else is planned there
 	}
 	rooms := 0
 	for _, r := range kept {
@@ -124,7 +124,7 @@ func (p *planned) check(t *rapid.T) {
 	}
 }
 
-// earliest is the first instant at which a node has room for some time: now, or when something ends.
+// earliest is the first instant at which a node has room for a duration: now, or when something ends.
 func (p *planned) earliest(uses []use, cpus int64, length time.Duration) time.Time {
 	instants := []time.Time{p.now}
 	for _, u := range uses {
@@ -143,7 +143,7 @@ func (p *planned) earliest(uses []use, cpus int64, length time.Duration) time.Ti
 	return time.Time{}
 }
 
-// least is the least that a node has free between two instants.
+// least returns the smallest number of processors that a node has free between two instants.
 func (p *planned) least(uses []use, node cluster.NodeID, from, to time.Time) int64 {
 	least := p.sizes[node]
 	at := func(instant time.Time) {
@@ -164,8 +164,8 @@ func (p *planned) least(uses []use, node cluster.NodeID, from, to time.Time) int
 	return least
 }
 
-// TestFloodOwnsNoFuture: one user's thousand narrow jobs wait, and another user's wide one comes. Under fair
-// it is to start when the running jobs have ended; under fifo, when all earlier jobs have.
+// TestFloodOwnsNoFuture: one user's thousand narrow jobs wait, and another user submits a wide job. Under fair it
+// starts when the running jobs have ended; under fifo, when all earlier jobs have.
 func TestFloodOwnsNoFuture(t *testing.T) {
 	for name, want := range map[string]time.Duration{"fair": time.Minute, "fifo": 126 * time.Minute} {
 		root := share.Pool{Policy: name, Pools: []share.Pool{{Name: "narrow", Weight: 1}, {Name: "wide", Weight: 1}}}
@@ -194,9 +194,9 @@ func TestFloodOwnsNoFuture(t *testing.T) {
 	}
 }
 
-// TestTurnsInOrder: under conservative backfilling lots are drawn anew for each start, and a pool that comes
-// back while nobody waits is not owed what another received alone: of the starts that follow each of two
-// pools has about half.
+// TestTurnsInOrder: under conservative backfilling the lottery draws again for each start. A pool whose jobs come while
+// nobody waits has no claim to service that another pool received alone: each of the two pools gets about half of the
+// following starts.
 func TestTurnsInOrder(t *testing.T) {
 	for _, name := range []string{"lottery", "fair"} {
 		root := share.Pool{Policy: name, Pools: []share.Pool{{Name: "a", Weight: 1}, {Name: "b", Weight: 1}}}
@@ -237,9 +237,9 @@ func TestTurnsInOrder(t *testing.T) {
 	}
 }
 
-// TestTheFirstJobOfTheShownPlanIsFirst: while all nodes are in use, a job comes that goes before the first one without
-// room. No plan is made before a task ends. The room that is shown is the one of the new first job; the other job's is
-// only planned.
+// TestTheFirstJobOfTheShownPlanIsFirst: while all nodes are in use, a job is submitted that goes before the first job
+// without room. No plan is made before a task ends. The answer shows the room of the new first job; the start of the
+// other job is only planned.
 func TestTheFirstJobOfTheShownPlanIsFirst(t *testing.T) {
 	for _, name := range []string{"fair", "fairtree", "drf"} {
 		w := newWorldOf(t, sched.Config{Root: share.Pool{Policy: name}, NewPolicy: policy.New(policy.Options{}),

@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/why/room"
 )
 
-// TestPlannedStartsAreRecomputed: each planned start, and each job that one holds back, follows from the numbers in
-// the answer.
+// TestPlannedStartsAreRecomputed: each planned start, and each job that the planned start holds back, follows from the
+// numbers in the answer.
 func TestPlannedStartsAreRecomputed(t *testing.T) {
 	kept, behind := 0, 0
 	for seed := uint64(1); seed <= uint64(*duels)/4; seed++ {

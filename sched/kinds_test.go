@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/why/replay"
 )
 
-// TestGateOfATest: a kind of gate is one type, here one of this test. It holds jobs back, gives the instant at
+// TestGateOfATest: one type makes a kind of gate; this test has its own. The gate holds jobs back, gives the instant at
 // which they may start, is shown, survives a reload, and works in copies.
 func TestGateOfATest(t *testing.T) {
 	w := newWorld(t, two(), 8, 1)
@@ -58,7 +58,7 @@ func TestGateOfATest(t *testing.T) {
 	}
 }
 
-// TestRuleOfATest: a backfill rule is one type, here one of this test, which uses the nodes evenly.
+// TestRuleOfATest: one type makes a backfill rule; the rule of this test uses the nodes evenly.
 func TestRuleOfATest(t *testing.T) {
 	for _, c := range []struct {
 		rule sched.Backfill
@@ -97,7 +97,7 @@ func (fewest) Terms(p *sched.Pool, _ sched.Setting) why.Terms {
 	return why.Terms{Formula: fewestFormula, Values: [why.MaxTerms]float64{n}, Key: n}
 }
 
-// TestPolicyOfATest: a policy is one type, here one of this test.
+// TestPolicyOfATest: one type makes a policy; this test has its own.
 func TestPolicyOfATest(t *testing.T) {
 	root := two()
 	root.Policy = "fewest"
@@ -118,8 +118,8 @@ func TestPolicyOfATest(t *testing.T) {
 	w.sound()
 }
 
-// TestEvidenceKnowsTheGateOfATest: replay finds the same order as a preview, although it has never heard of the gate
-// that holds some of the jobs back. That gate was not asked before, because there is no room for any job.
+// TestEvidenceKnowsTheGateOfATest: replay finds the same order as a preview, although replay does not know the gate
+// that holds some of the jobs back. Nobody asked the gate before, because there is no room for any job.
 func TestEvidenceKnowsTheGateOfATest(t *testing.T) {
 	w := newWorld(t, two(), 8, 1)
 	w.now = epoch.Truncate(24 * time.Hour).Add(30 * time.Hour)

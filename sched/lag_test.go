@@ -15,8 +15,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// occupancy orders by running tasks over weight, as Scoot does. It is here for
-// comparison, and shows that a policy of one's own takes a dozen lines.
+// occupancy orders children by running tasks over weight, as Scoot does. It serves as a comparison, and shows that a
+// new policy takes a dozen lines.
 type occupancy struct{}
 
 var occupancyFormula = why.NewFormula("running/weight", "running / weight", "smallest first",
@@ -57,7 +57,7 @@ type lagCase struct {
 	pools, slots int
 	horizon      float64
 	mean         func(pool int) float64
-	fair         float64 // largest lag that fair may have, in slot-seconds
+	fair         float64 // the largest lag that fair may have, in slot-seconds
 	seeds        int     // with -all; fewer where a million tasks run
 }
 
@@ -77,9 +77,8 @@ var lagCases = []lagCase{
 	{"50 pools, 1000 slots, T=1000", 50, 1000, 1000, same, 25, 2},
 }
 
-// TestLargestLag measures the largest |lag| behind the ideal fluid scheduler in
-// virtual time. With -all it is the mean over some seeds. With -v it is over five, and others are measured
-// beside fair.
+// TestLargestLag measures the largest |lag| behind the ideal fluid scheduler in virtual time. With -all it takes the
+// mean over some seeds. With -v it takes the mean over five, and measures other policies for comparison.
 func TestLargestLag(t *testing.T) {
 	if testing.Short() {
 		t.Skip("half a minute of arithmetic")

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// TestBackfillChangesWhileNodesAreHeld: nodes that are held for a job are let go when another backfill, or an
-// order by arrival, is put into force; answers about the future and further steps go on.
+// TestBackfillChangesWhileNodesAreHeld: held nodes are released when a configuration with another backfill rule, or
+// with an order by arrival, is applied. Answers about the future and further steps still work.
 func TestBackfillChangesWhileNodesAreHeld(t *testing.T) {
 	for _, to := range []struct {
 		policy   string

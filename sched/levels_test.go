@@ -27,7 +27,7 @@ func leveled(t testing.TB, at time.Time, half time.Duration) *world {
 	}
 	s.Join("n", cluster.Amounts{"cpu": 1}, at)
 	for _, pool := range levelPools {
-		s.Pool(pool) // of equal ones the oldest goes first
+		s.Pool(pool) // of equal pools the oldest goes first
 	}
 	return &world{Scheduler: s, t: t, now: at}
 }
@@ -45,7 +45,7 @@ func (w *world) serve(tasks int, length time.Duration) (pools []string) {
 	return pools
 }
 
-// again is a world in the place of another one, with what the store knows: usage and jobs.
+// again returns a world that takes the place of another one, with the usage and the jobs that the store knows.
 func (w *world) again(t testing.TB, waiting map[string]int, half time.Duration) *world {
 	next := leveled(t, w.now, half)
 	w.Advance(w.now)
@@ -62,8 +62,8 @@ func (w *world) again(t testing.TB, waiting map[string]int, half time.Duration) 
 	return next
 }
 
-// TestLevelsGoOn: a scheduler that takes the place of another one serves the pools that wait in the same order, if
-// it is told their levels. They keep the claims that they built up by waiting.
+// TestLevelsGoOn: a scheduler that takes the place of another one serves the waiting pools in the same order if it
+// receives their levels. The pools keep the claims that they built up by waiting.
 func TestLevelsGoOn(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		half := rapid.SampledFrom([]time.Duration{0, time.Hour}).Draw(rt, "half-life")
@@ -88,7 +88,7 @@ func TestLevelsGoOn(t *testing.T) {
 	})
 }
 
-// TestLevelsOfThoseWhoCome: a pool whose jobs came after its levels were noted is owed nothing for its absence, and a
+// TestLevelsOfThoseWhoCome: a pool whose jobs came after the levels were noted has no claim for its absence, and a
 // weight that changed meanwhile changes no claim.
 func TestLevelsOfThoseWhoCome(t *testing.T) {
 	w := leveled(t, epoch, 0)
@@ -109,7 +109,7 @@ func TestLevelsOfThoseWhoCome(t *testing.T) {
 	for _, pool := range next.serve(15, time.Minute) {
 		served[pool]++
 	}
-	// b had ten minutes at the weight 1, and waits until the others had as much.
+	// b had ten minutes at the weight 1, and waits until the others have had as much.
 	if served["b"] != 0 || served["a"] != 10 || served["g/c"] != 5 {
 		t.Errorf("served %v", served)
 	}

@@ -14,10 +14,9 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// TestMachinesAreUsedAsTheyAre: whatever nodes come, go and change, and whatever windows are
-// kept on them, under every backfill rule, a task starts only where it may run for as long as it
-// may, no node has less than nothing of anything, and where jobs
-// may pass one another, none waits that fits somewhere.
+// TestMachinesAreUsedAsTheyAre: nodes come, go and change, and windows are kept on them, under every backfill rule. A
+// task starts only where it may run for its whole time, and no node has less than nothing of any resource. If jobs may
+// pass one another, no job waits that fits somewhere.
 func TestMachinesAreUsedAsTheyAre(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newMachineModel(t)
@@ -40,7 +39,7 @@ func TestMachinesAreUsedAsTheyAre(t *testing.T) {
 	})
 }
 
-// machineModel keeps by itself what it means that something runs on a node.
+// machineModel keeps its own account of the tasks that run on each node.
 type machineModel struct {
 	s     *sched.Scheduler
 	now   time.Time
@@ -99,7 +98,7 @@ func (m *machineModel) event(t *rapid.T) {
 	name := rapid.SampledFrom([]string{"n1", "n2", "n3", "n4", "n5"}).Draw(t, "node")
 	switch rapid.IntRange(0, 10).Draw(t, "event") {
 	case 0, 1:
-		if m.nodes[name] == nil { // what shrinks under its tasks may have less than nothing free
+		if m.nodes[name] == nil { // a node that shrinks under its tasks may have less than nothing free
 			n := &machineNode{rapid.SampledFrom(machineOffers).Draw(t, "offer"), rapid.SampledFrom(machineLabels).Draw(t, "labels"), cluster.Up}
 			m.nodes[name] = n
 			m.s.JoinLabelled(name, n.offer, n.labels, m.now)

@@ -8,18 +8,17 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// slotsBy are how many slots each leaf has in the mean.
+// slotsBy holds the mean number of slots of each leaf.
 type slotsBy map[string]float64
 
-// capped is a tree of pools that run map and reduce tasks without end, and what each leaf is due.
+// capped is a tree of pools that run map and reduce tasks without end, and the slots that each leaf should have.
 type capped struct {
 	pools         []share.Pool
 	maps, reduces slotsBy
 }
 
-// TestDeficitBelowMaximum: the pools below one that is at its maximum divide it by their weights,
-// whether it is the pool right above, one higher up, or several on the way. What the maximum does not
-// restrict they divide as before.
+// TestDeficitBelowMaximum: the pools below a pool at its maximum divide that maximum by their weights, whether the pool
+// is their parent, an ancestor, or one of several on the way. They divide all other resources as before.
 func TestDeficitBelowMaximum(t *testing.T) {
 	for name, c := range map[string]capped{
 		"above": {
@@ -68,8 +67,8 @@ func TestDeficitBelowMaximum(t *testing.T) {
 	}
 }
 
-// TestDeficitAboveMaxima: a pool wants no more than the maxima of the pools below it leave, so that
-// its siblings have the rest by their weights, whatever the policy is that divides it.
+// TestDeficitAboveMaxima: a pool wants no more than the maxima of its child pools allow, so that its siblings divide
+// the rest by their weights, under every policy.
 func TestDeficitAboveMaxima(t *testing.T) {
 	mixed := mapsOf("a", 4, 0, mapsOf("x", 1, 1), mapsOf("y", 3, 2))
 	mixed.Policy = "fair"

@@ -106,8 +106,8 @@ func (m Memory) seedDay(leaf PoolID, amount float64, day time.Time) {
 	m.s.turns.settle(int32(leaf))
 }
 
-// DaysKept returns the number of days that the policies count, 0 if none does. The result seed means that some
-// pools began to count by days since the last call, and know no earlier days.
+// DaysKept returns the number of days that the policies count, 0 if none does. The result "seed" means that some pools
+// began to count by days since the last call, and know no earlier days.
 func (m Memory) DaysKept() (n int, seed bool) { return m.s.tree.daysKept() }
 
 // SetDeficit adds to the deficit of a leaf pool as of now, in slot-seconds of the unit, if its policy counts

@@ -18,8 +18,8 @@ func (w *world) running(pool string) int {
 	return int(w.View(id).Tasks)
 }
 
-// TestMinimumComesFirst: a pool below its guaranteed minimum is served before others,
-// whatever its weight, and beyond it by weight; so is a pool that holds such a one.
+// TestMinimumComesFirst: a pool below its guaranteed minimum is served before others, whatever its weight, and above
+// the minimum by its weight. The same holds for a pool with such a child.
 func TestMinimumComesFirst(t *testing.T) {
 	for _, policy := range []string{"fair", "fifo", "lottery"} {
 		root := share.Pool{Policy: policy, Pools: []share.Pool{
@@ -41,7 +41,7 @@ func TestMinimumComesFirst(t *testing.T) {
 	}
 }
 
-// TestMaximumIsNotOvershot by a task that asks for more than the rest of it.
+// TestMaximumIsNotOvershot: a task that asks for more than the rest of a maximum does not start.
 func TestMaximumIsNotOvershot(t *testing.T) {
 	w := newWorld(t, share.Pool{Policy: "fair", Pools: []share.Pool{{Name: "a", Weight: 1, Max: map[string]int64{"cpu": 5}}}}, 20, 1)
 	wide := w.Key(cluster.Amounts{"cpu": 2})
@@ -56,8 +56,8 @@ func TestMaximumIsNotOvershot(t *testing.T) {
 	}
 }
 
-// TestPrioritiesDivideByWeight from the first task on, where they are weights: high has
-// twice the weight of normal, low half of it.
+// TestPrioritiesDivideByWeight: if priorities are weights, they divide from the first task on: high has twice the
+// weight of normal, low half of it.
 func TestPrioritiesDivideByWeight(t *testing.T) {
 	w := newWorld(t, share.Pool{Policy: "fair"}, 7, 1)
 	w.weigh()

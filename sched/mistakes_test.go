@@ -12,8 +12,8 @@ import (
 
 var plantMistakes = flag.Bool("mistakes", false, "let TestStarvationFindsMistakes build the package with each mistake")
 
-// mistakes are planted in a copy of the package: at the text of a file stands another one, in which the condition
-// MISTAKE is true while its number is asked for. TestStarvation has to find each of them.
+// mistakes are planted in a copy of the package: in a file, a text is replaced by another one, in which the condition
+// MISTAKE is true while the number of the mistake is set. TestStarvation has to find each mistake.
 var mistakes = []struct{ name, file, text, with string }{
 	{"no room is kept", "reserved.go", "r := f.queues.unplacedAt(at, job)\n\tif !f.keepRoom(&r) {",
 		"r := f.queues.unplacedAt(at, job)\n\tif MISTAKE || !f.keepRoom(&r) {"},
@@ -50,8 +50,8 @@ var mistakes = []struct{ name, file, text, with string }{
 		"if !b.stable && !(MISTAKE) {\n\t\te.reserve.holdAgain"},
 }
 
-// TestStarvationFindsMistakes: the property fails for each planted mistake. The text at which each is planted
-// has to be there once in any case.
+// TestStarvationFindsMistakes: the property fails for each planted mistake. Even if no mistakes are planted, each text
+// to be replaced has to occur exactly once.
 func TestStarvationFindsMistakes(t *testing.T) {
 	dir, err := filepath.Abs(".")
 	if err != nil {

@@ -25,8 +25,8 @@ func (m *model) boost(t *rapid.T) {
 	}, m.now)
 }
 
-// unserved reports whether a pool on the way to a path gets nothing by its policy: a load
-// of 0% where loads are rounded as Scoot does.
+// unserved reports whether the policies give nothing to a pool on the way to a path: a load of 0% where loads are
+// rounded as Scoot does.
 func (m *model) unserved(path string) bool {
 	above := &m.cfg.Root
 	ruling := above
@@ -72,9 +72,9 @@ func (m *model) checkShares(t *rapid.T) {
 	}
 }
 
-// TestOrderFollowsFromWhatIsPrinted: under every policy, above and below any other, the
-// order of the next starts and all comparisons follow from the printed numbers alone, also where
-// minima and maxima of all resources, licenses and rates decide which tasks start.
+// TestOrderFollowsFromWhatIsPrinted: under every combination of policies, the order of the next starts and all
+// comparisons follow from the printed numbers alone. That also holds where minima and maxima of all resources, licenses
+// and rates decide which tasks start.
 func TestOrderFollowsFromWhatIsPrinted(t *testing.T) {
 	recomputed := map[string]int{}
 	check := func(t *rapid.T) {
@@ -94,7 +94,7 @@ func TestOrderFollowsFromWhatIsPrinted(t *testing.T) {
 		m.Advance(m.now)
 		m.checkVerified(t, recomputed)
 	}
-	for range 5 { // so that all policies come up
+	for range 5 { // so that all policies occur
 		rapid.Check(t, check)
 	}
 	for _, name := range policy.Names() {
@@ -105,7 +105,7 @@ func TestOrderFollowsFromWhatIsPrinted(t *testing.T) {
 	t.Log("places recomputed, by the policy of the root:", recomputed)
 }
 
-// newPlainModel is a model without what keeps an order from being recomputed: chance, and rounds.
+// newPlainModel is a model without chance and rounds, because these keep an order from being recomputed.
 func newPlainModel(t *rapid.T) *model {
 	m := &model{jobs: map[int64]*modelJob{}, nodes: map[string]int64{"n1": 4, "n2": 3}, down: map[string]bool{}, plain: true}
 	m.cfg = sched.Config{Root: drawTree(t), NewPolicy: policy.New(policy.Options{}), HalfLife: 20 * time.Hour, Charge: drawCharge(t)}
@@ -143,9 +143,8 @@ func (m *model) submitPlain(t *rapid.T) {
 	m.Add(j, m.now)
 }
 
-// checkVerified lets the order of the next starts, and the comparisons of all jobs, be
-// derived again from their printed numbers. It counts the recomputed orders by the policy
-// of the root.
+// checkVerified derives the order of the next starts, and the comparisons of all jobs, from their printed numbers. It
+// counts the recomputed orders by the policy of the root.
 func (m *model) checkVerified(t *rapid.T, recomputed map[string]int) {
 	evidence := m.Explain().Evidence(1000)
 	position, place := int64(0), map[int64]int64{}
@@ -181,8 +180,7 @@ func (m *model) checkVerified(t *rapid.T, recomputed map[string]int) {
 	}
 }
 
-// stepOnce takes a single step, before which it finds out which pools below their minimum
-// could start something.
+// stepOnce takes a single step. Before, it finds out which pools below their minimum could start something.
 func (m *model) stepOnce(t *rapid.T) {
 	m.due()
 	m.Advance(m.now)
@@ -192,7 +190,7 @@ func (m *model) stepOnce(t *rapid.T) {
 	for _, st := range m.d.Starts {
 		for _, l := range m.d.Why(st) {
 			if m.cfg.Backfill >= sched.EASY {
-				continue // what would be in the way of another does not start
+				continue // a task that would be in the way of another does not start
 			}
 			m.checkMinima(t, l, lacking)
 		}
@@ -200,8 +198,8 @@ func (m *model) stepOnce(t *rapid.T) {
 	m.took(t)
 }
 
-// lacking are the paths of the pools below their minimum in which a task could start that
-// asks for what lacks, and of the pools above them.
+// lacking returns the paths of the pools below their minimum in which a task could start that asks for the lacking
+// resource, and of the pools above them.
 func (m *model) lacking() map[string]bool {
 	found := map[string]bool{}
 	for _, j := range m.jobs {
@@ -223,8 +221,8 @@ func (m *model) lacking() map[string]bool {
 	return found
 }
 
-// checkMinima: while a sibling below its minimum could start something, nothing starts in
-// a pool that is not.
+// checkMinima: while a sibling below its minimum could start something, nothing starts in a pool that is at its
+// minimum.
 func (m *model) checkMinima(t *rapid.T, l sched.Level, lacking map[string]bool) {
 	chosen := m.Path(l.Child)
 	if l.BelowMin {
@@ -241,7 +239,7 @@ func (m *model) checkMinima(t *rapid.T, l sched.Level, lacking map[string]bool) 
 	}
 }
 
-// below reports whether a pool, or one in it, is below a minimum.
+// below reports whether a pool, or a pool in it, is below a minimum.
 func (m *model) below(path string) bool {
 	for where, p := range m.cfg.Root.All() {
 		if _, units, _ := m.inUse(where, 0); inPool(where, path) && (units < p.Min["cpu"] || m.mem(where) < p.Min["mem"]) {

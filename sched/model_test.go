@@ -9,15 +9,15 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// What happens to a scheduler beside its own steps: others start tasks, nodes come back with what
-// they ran, and ends are heard of late.
+// These actions happen to a scheduler besides its own steps: other schedulers start tasks, nodes return with running
+// tasks, and ends are reported late.
 
-// aNode is one of the nodes.
+// aNode draws a node.
 func (m *model) aNode(t *rapid.T) cluster.NodeID {
 	return cluster.NodeID(rapid.IntRange(0, len(m.Cluster().Nodes())-1).Draw(t, "node"))
 }
 
-// oneOf is a job none of whose tasks starts but all at once, as one task of it is told of.
+// oneOf draws a job that is not a gang, and the job as it looks in the report of one of its tasks.
 func (m *model) oneOf(t *rapid.T) (*modelJob, sched.Job) {
 	j := m.anyJob(t)
 	if j.gang() > 1 {
@@ -36,8 +36,7 @@ func (m *model) ran(j *modelJob, id sched.RunID, node cluster.NodeID) {
 	m.running = append(m.running, modelRun{id, j.header.ID, m.Cluster().Nodes()[node].Name})
 }
 
-// adopt adds a task that has run for some time on a node. The waiting tasks of its job, if it has
-// any, come later.
+// adopt adds a task that has run on a node for some time. The waiting tasks of its job, if there are any, come later.
 func (m *model) adopt(t *rapid.T) {
 	j, one := m.oneOf(t)
 	m.due()
@@ -51,7 +50,7 @@ func (m *model) adopt(t *rapid.T) {
 	m.ran(j, id, node)
 }
 
-// takeElsewhere tells of a task that another scheduler started.
+// takeElsewhere reports a task that another scheduler started.
 func (m *model) takeElsewhere(t *rapid.T) {
 	j, one := m.oneOf(t)
 	one.Tasks = j.header.Tasks
@@ -71,21 +70,21 @@ func (m *model) takeElsewhere(t *rapid.T) {
 	m.ran(j, id, node)
 }
 
-// restore tells what a pool received, and how long its tasks took.
+// restore reports how much a pool received, and how long its tasks took.
 func (m *model) restore(t *rapid.T) {
 	m.Advance(m.now)
 	m.Memory().Restore(m.Pool(rapid.SampledFrom(paths).Draw(t, "pool")), 100, float64(rapid.IntRange(1, 500).Draw(t, "mean")), 3)
 	m.due()
 }
 
-// finishLate tells of a task that ended some time ago.
+// finishLate reports a task that ended some time ago.
 func (m *model) finishLate(t *rapid.T) {
 	r := m.takeRun(t)
 	m.FinishAt(r.id, m.now.Add(-time.Duration(rapid.IntRange(-5, 100).Draw(t, "ago"))*time.Second), m.now, rapid.Bool().Draw(t, "learn"))
 	m.due()
 }
 
-// leave says that tasks were told to end, and spare that one is not.
+// leave reports that a task was told to end; spare reports that a task is not stopped after all.
 func (m *model) leave(t *rapid.T) { m.Leave(m.aRun(t).id) }
 
 func (m *model) spare(t *rapid.T) { m.Spare(m.aRun(t).id) }

@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// TestNamesOfCopies: the scheduler does not see pools and settings that a copy makes, nor the
-// other way round, though both share their tables of names until one of them changes.
+// TestNamesOfCopies: the scheduler does not see pools and settings that a copy makes, and a copy does not see those of
+// the scheduler, although both share their tables of names until one of them changes.
 func TestNamesOfCopies(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	cfg := sched.Config{Root: share.Pool{Policy: "fair", Pools: []share.Pool{{Name: "a", Weight: 2}}}, NewPolicy: policy.New(policy.Options{}), HalfLife: time.Hour}

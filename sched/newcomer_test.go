@@ -16,8 +16,8 @@ import (
 	"github.com/fairlead/fairlead/usage"
 )
 
-// TestWrongExpectation: before any task has ended, all are expected to run a minute.
-// Who comes while that is believed must not pay for it when the tasks turn out short.
+// TestWrongExpectation: before any task has ended, all tasks are expected to run for a minute. A pool whose jobs come
+// meanwhile must not pay for that expectation when the tasks turn out short.
 func TestWrongExpectation(t *testing.T) {
 	w := newWorld(t, share.Pool{Policy: "fair"}, 4, 1)
 	w.submit("ann", 1000)
@@ -54,8 +54,8 @@ func TestWrongExpectation(t *testing.T) {
 	}
 }
 
-// TestBehindKnowsTheTime: the key of a pool whose tasks run rises while nothing happens
-// to it, and so it is behind one that has come meanwhile.
+// TestBehindKnowsTheTime: the key of a pool with running tasks rises while nothing happens to the pool, so it goes
+// after a pool whose jobs have come meanwhile.
 func TestBehindKnowsTheTime(t *testing.T) {
 	w := newWorld(t, share.Pool{Policy: "fair"}, 2, 1)
 	w.submit("ann", 10)
@@ -71,8 +71,8 @@ func TestBehindKnowsTheTime(t *testing.T) {
 	}
 }
 
-// TestLagWithAbsence lets pools come and go, and measures how far each is from what
-// the ideal fluid scheduler would give it for the demand that it has.
+// TestLagWithAbsence lets pools come and go, and measures how far each is from the service that the ideal fluid
+// scheduler would give it for its demand.
 func TestLagWithAbsence(t *testing.T) {
 	const pools, slots, horizon = 20, 40, 600.0
 	worst := 0.0
@@ -80,7 +80,7 @@ func TestLagWithAbsence(t *testing.T) {
 		worst = math.Max(worst, lagWithAbsence(t, pools, slots, horizon, seed))
 	}
 	t.Logf("largest lag of pools that come and go: %.1f slot-seconds", worst)
-	// A pool that waits is owed at most about a task for each of its slots.
+	// The lag of a waiting pool is at most about a task for each of its slots.
 	if worst > 60 {
 		t.Errorf("largest lag %.1f slot-seconds", worst)
 	}

@@ -25,7 +25,7 @@ func (w *world) favour(n sched.NewJobs) {
 	}
 }
 
-// send submits a job that knows when it came.
+// send submits a job with its submission time.
 func (w *world) send(pool string, tasks int) sched.Job {
 	w.last++
 	j := sched.Job{ID: w.last, Pool: w.Pool(pool), Key: w.Key(nil), Priority: normal, Tasks: tasks, Submitted: w.now}
@@ -35,7 +35,7 @@ func (w *world) send(pool string, tasks int) sched.Job {
 
 func (w *world) in(j sched.Job) string { return w.Read().Name(w.Leaf(j)) }
 
-// TestNewJobsCountMore, within their pool, for a time.
+// TestNewJobsCountMore: new jobs count more within their pool, for a time.
 func TestNewJobsCountMore(t *testing.T) {
 	w := newJobs(t, 1, sched.NewJobs{Factor: 3, For: time.Hour})
 	old := w.send("a", 10_000)
@@ -68,7 +68,7 @@ func TestNewJobsCountMore(t *testing.T) {
 	}
 }
 
-// TestNewJobsAreFound after they moved: to be withdrawn, added to, adopted.
+// TestNewJobsAreFound: new jobs are found after they moved: to be withdrawn, extended, or adopted.
 func TestNewJobsAreFound(t *testing.T) {
 	w := newJobs(t, 1, sched.NewJobs{Factor: 2, For: time.Minute})
 	fresh, begun := w.send("a", 3), w.send("a", 5)
@@ -100,8 +100,7 @@ func TestNewJobsAreFound(t *testing.T) {
 	}
 }
 
-// TestNewJobsOfConfigurations: a change of the setting moves the jobs that are new no
-// longer.
+// TestNewJobsOfConfigurations: a change of the setting moves the jobs that are no longer new.
 func TestNewJobsOfConfigurations(t *testing.T) {
 	w := newJobs(t, 1, sched.NewJobs{Factor: 2, For: time.Hour})
 	a, b := w.send("a", 1), w.send("a", 1)

@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// TestOutlook: a copy for which room is planned on nodes previews what the scheduler does, which makes
-// a copy without plans.
+// TestOutlook: a copy that plans room on nodes previews the same starts as a copy that the scheduler makes without
+// plans.
 func TestOutlook(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	for _, backfill := range []sched.Backfill{sched.FirstFit, sched.EASY, sched.Conservative} {

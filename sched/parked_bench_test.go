@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// BenchmarkParked measures a decision while sub-queues of many pools wait for a licence that
-// nobody gives back: they are to cost nothing.
+// BenchmarkParked measures a decision while sub-queues of many pools wait for a license that nobody returns: they
+// should cost nothing.
 func BenchmarkParked(b *testing.B) {
 	for _, parked := range []int{0, 10_000} {
 		b.Run(fmt.Sprintf("parked=%d", parked), func(b *testing.B) {
@@ -36,8 +36,7 @@ func BenchmarkParked(b *testing.B) {
 	}
 }
 
-// BenchmarkRefill measures what it costs when a rate for which sub-queues of many pools wait
-// lets one start.
+// BenchmarkRefill measures the cost when sub-queues of many pools wait for a rate and the rate allows one start.
 func BenchmarkRefill(b *testing.B) {
 	for _, parked := range []int{100, 10_000} {
 		b.Run(fmt.Sprintf("parked=%d", parked), func(b *testing.B) {
@@ -57,8 +56,8 @@ func BenchmarkRefill(b *testing.B) {
 	}
 }
 
-// benchParked is a scheduler with a thousand pools whose jobs go on, and others that
-// wait for a licence or for a rate of one start a second.
+// benchParked is a scheduler with a thousand pools whose jobs continue, and other pools that wait for a license or for
+// a rate of one start per second.
 func benchParked(b *testing.B, parked int, free int64) (*sched.Scheduler, []sched.PoolID, []sched.RunID) {
 	start := time.Unix(1_700_000_000, 0)
 	s, err := sched.New(sched.Config{

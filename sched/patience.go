@@ -65,7 +65,7 @@ func (p *patience) find(job int64) (i int, known bool) {
 	return len(p.of), false
 }
 
-// looked records that a step has found a first job. The flag alone means that it is the only first job; otherwise it
+// looked records that a step has found a first job. The flag "alone" means that it is the only first job; otherwise it
 // is a further one, with another window.
 func (p *patience) looked(job int64, alone bool) {
 	for i := range p.of {

@@ -33,7 +33,7 @@ func (m *model) resume(t *rapid.T) {
 	}
 }
 
-// isPaused reports whether a pool is, by itself or by one above it.
+// isPaused reports whether a pool is paused, by itself or by a pool above it.
 func (m *model) isPaused(path string) bool {
 	for pool, until := range m.paused {
 		if inPool(path, pool) && (until.IsZero() || until.After(m.now)) {
@@ -43,8 +43,8 @@ func (m *model) isPaused(path string) bool {
 	return false
 }
 
-// TestPauseStartsNothing: running tasks go on and new jobs wait, also in pools that are made
-// while the one above them is paused; others get the free slots.
+// TestPauseStartsNothing: running tasks continue and new jobs wait, also in pools that are made while a pool above them
+// is paused; other pools get the free slots.
 func TestPauseStartsNothing(t *testing.T) {
 	w := newWorld(t, two(), 4, 1)
 	w.submit("a", 2)
@@ -70,7 +70,7 @@ func TestPauseStartsNothing(t *testing.T) {
 	}
 }
 
-// TestPauseSaysSo: with whose it is, and until when.
+// TestPauseSaysSo: the reason names the paused pool, and until when.
 func TestPauseSaysSo(t *testing.T) {
 	w := newWorld(t, two(), 4, 1)
 	j := w.submit("a", 1)
@@ -94,8 +94,8 @@ func TestPauseSaysSo(t *testing.T) {
 	}
 }
 
-// TestPauseEnds at its time, by a look before or after, by a new end in its place, or by
-// hand; a fork goes its own way.
+// TestPauseEnds: a pause ends at its time, whether or not somebody looks before or after, by a new end that replaces
+// the first, or by hand. A fork has pauses of its own.
 func TestPauseEnds(t *testing.T) {
 	w := newWorld(t, two(), 4, 1)
 	w.submit("a", 9)

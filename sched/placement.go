@@ -46,7 +46,7 @@ func (m *placement) drawAll(limit int, d *Decision) {
 	}
 }
 
-// draw chooses a leaf pool and starts up to jobs tasks of it. It returns false if the step is over.
+// draw chooses a leaf pool and starts up to "jobs" tasks of it. It returns false if the step is over.
 func (m *placement) draw(jobs, limit int, d *Decision) bool {
 	m.orders.dominants.sole = int8(m.queues.soleMain() + 1)
 	more := m.drawSole(jobs, limit, d)

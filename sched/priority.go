@@ -57,8 +57,8 @@ func (v Explainer) behindByRank(leaf int32, j *Job) (jobs int, tasks int64) {
 	return jobs, tasks
 }
 
-// until counts the jobs and tasks before the first entry for which the function over returns true. It must
-// return true for all later entries, too.
+// until counts the jobs and tasks before the first entry for which the function "over" returns true. It must return
+// true for all later entries, too.
 func (f *fifo) until(over func(*entry) bool) (jobs int, tasks int64) {
 	for ci := range f.chunks() {
 		e := f.chunk(ci).entries[f.start(ci):]
@@ -91,7 +91,7 @@ func (v Explainer) evidenceOfRanks(leaf int32, jobs []why.JobEvidence) {
 	}
 }
 
-// JobLevel compares the job with the jobs of its leaf pool that go before it by priority, at most the number most. It
+// JobLevel compares the job with the jobs of its leaf pool that go before it by priority, at most "most" of them. It
 // returns false if there are none; then the levels above explain the order.
 func (v Explainer) JobLevel(j Job, most int) (why.Level, bool) {
 	leaf := int32(v.s.growth.Leaf(j))
@@ -155,8 +155,8 @@ func (v Explainer) describeJob(ranker Ranker, leaf int32, j *Job) why.Child {
 	return d
 }
 
-// aheadByRank returns the first jobs of a leaf pool before the job, at most the number most; 0 means 100, because a
-// leaf pool may hold millions of jobs.
+// aheadByRank returns the first jobs of a leaf pool before the job, at most "most" of them; 0 means 100, because a leaf
+// pool may hold millions of jobs.
 func (v Explainer) aheadByRank(leaf int32, j *Job, most int) []Job {
 	if most == 0 {
 		most = 100

@@ -14,16 +14,16 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// track is a scheduler with jobs whose tasks have lengths of their own, played on by itself.
+// track is a scheduler with jobs whose tasks have their own lengths; it plays on by itself.
 type track struct {
 	*sched.Scheduler
 	now     time.Time
 	jobs    map[int64]sched.Job
-	length  map[int64]time.Duration // of each task, by job
+	length  map[int64]time.Duration // of each task of a job
 	running map[sched.RunID]taskRun
 	d       sched.Decision
-	starts  []int64 // jobs, a task each
-	stopped bool    // a task was, for others
+	starts  []int64 // the job of each started task
+	stopped bool    // a task was stopped, to make room for others
 }
 
 type taskRun struct {
@@ -31,7 +31,7 @@ type taskRun struct {
 	end time.Time
 }
 
-// trackPools are leaves of the tree that drawTree draws, and one that is made on demand.
+// trackPools are leaves of the tree that drawTree draws, and one pool that is made on demand.
 var trackPools = []string{"a/x", "a/y", "b/x", "c", "d/u"}
 
 // drawTrack draws a tree and its history so far, with jobs of up to mostTasks tasks.
@@ -104,7 +104,7 @@ func (c *track) finish(run sched.RunID, done bool) {
 	}
 }
 
-// until plays on to an instant; it stops before if nothing would ever happen.
+// until plays on to an instant; it stops before if nothing else can happen.
 func (c *track) until(t time.Time) {
 	for c.now.Before(t) {
 		next := t
@@ -126,7 +126,7 @@ func (c *track) until(t time.Time) {
 	}
 }
 
-// fork is a copy that is played on by itself.
+// fork returns a copy that plays on by itself.
 func (c *track) fork() *track {
 	f := *c
 	f.Scheduler, f.jobs, f.running = c.Fork(), maps.Clone(c.jobs), maps.Clone(c.running)
@@ -134,7 +134,7 @@ func (c *track) fork() *track {
 	return &f
 }
 
-// with is a copy in which a job has another priority.
+// with returns a copy in which a job has another priority.
 func (c *track) with(id int64, priority int) *track {
 	f := c.fork()
 	was := f.jobs[id]
@@ -148,7 +148,7 @@ func (c *track) with(id int64, priority int) *track {
 	return f
 }
 
-// startOf plays on until a task of the job starts, and tells when: never, if none does within
+// startOf plays on until a task of the job starts, and returns the time that passed: the maximum if none starts within
 // an hour.
 func (c *track) startOf(id int64) time.Duration {
 	end := c.now.Add(time.Hour)
@@ -185,8 +185,8 @@ func (c *track) drawWaiting(t *rapid.T) int64 {
 	return rapid.SampledFrom(all).Draw(t, "job")
 }
 
-// fate is when a task of a job starts, and which place it has in the order that is told
-// beforehand. What a maximum holds back has none.
+// fate holds when a task of a job starts, and its place in the order of the preview. A job that a maximum holds back
+// has no place.
 type fate struct {
 	at    time.Duration
 	place int
@@ -196,12 +196,11 @@ func (c *track) fateOf(id int64) fate {
 	return fate{c.fork().startOf(id), c.fork().placeOf(id)}
 }
 
-// sooner reports whether one is sooner than the other in some respect.
+// sooner reports whether the start or the place of one is before that of the other.
 func (f fate) sooner(g fate) bool { return f.at < g.at || f.place < g.place }
 
-// TestHigherIsNeverLater: a job that is given a higher priority starts no later for it, and
-// one that is given a lower priority no earlier, whatever the policies are and whatever
-// happened before.
+// TestHigherIsNeverLater: a job with a raised priority starts no later than before, and one with a lowered priority no
+// earlier, whatever the policies are and whatever happened before.
 func TestHigherIsNeverLater(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawTrack(t, 3, sched.FirstFit, sched.FCFS, sched.EASY)
@@ -214,8 +213,8 @@ func TestHigherIsNeverLater(t *testing.T) {
 	})
 }
 
-// TestThePreviewIsWhatHappens: after a change of priority the jobs of each pool start in the
-// order that is told beforehand. (Between pools the order depends on how long tasks run.)
+// TestThePreviewIsWhatHappens: after a change of priority, the jobs of each pool start in the order of the preview.
+// (Between pools the order depends on how long tasks run.)
 func TestThePreviewIsWhatHappens(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawTrack(t, 1, sched.FirstFit, sched.FCFS, sched.EASY)

@@ -121,8 +121,8 @@ func (f beside) promised(job, length int64) iter.Seq[*reserved] {
 }
 
 // spares is the number of tasks of a job that a node can take now beside the promised starts of other jobs. The job has
-// the given key and planned run time; the argument endless means that it has no time limit. The argument "most" bounds
-// the result.
+// the given key and planned run time; the argument "endless" means that it has no time limit. The argument "most"
+// bounds the result.
 func (f beside) spares(job int64, id cluster.NodeID, key cluster.Key, length int64, endless bool, most int) int {
 	for r := range f.promised(job, length) {
 		if r.on(id) {

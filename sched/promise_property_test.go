@@ -28,11 +28,11 @@ func TestPromisesAreKept(t *testing.T) {
 	}
 }
 
-// TestPromisesHoldBesideTasksOfBothKinds: jobs of all widths, with and without time limits, come under fifo. A task
-// with a limit does not take room until after a promised start because a task without one is predicted to end before,
-// and a start that moved to an earlier time by a prediction is not a promise. Such a move gives up the promised room,
-// so one promise of a thousand may be broken. Under conservative a new task without a limit ends the promises to all
-// but the first job.
+// TestPromisesHoldBesideTasksOfBothKinds: jobs of all widths, with and without time limits, come under fifo. The
+// prediction that a task without a limit ends before a promised start does not let a task with a limit take room beyond
+// that start. A start that moved to an earlier time by a prediction is not a promise. Such a move gives up the promised
+// room, so one promise of a thousand may be broken. Under conservative a new task without a limit ends the promises to
+// all but the first job.
 func TestPromisesHoldBesideTasksOfBothKinds(t *testing.T) {
 	for _, backfill := range backfills {
 		promised, broken := promisesOf(t, backfill)
@@ -47,7 +47,7 @@ func promisesOf(t *testing.T, backfill sched.Backfill) (promised int, broken str
 	for seed := range uint64(*duels) / 4 {
 		rng, by := rand.New(rand.NewPCG(seed, 31)), map[int64]time.Time{}
 		w, limits := newLasting(t, usersOf("fifo"), backfill), []time.Duration{0, 1, 2}
-		if backfill == sched.Conservative { // it promises more if few tasks have no limit
+		if backfill == sched.Conservative { // conservative promises more if few tasks have no limit
 			limits = []time.Duration{0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2}
 		}
 		for range 60 {
@@ -73,7 +73,7 @@ func promisesOf(t *testing.T, backfill sched.Backfill) (promised int, broken str
 	return promised, broken
 }
 
-// promise lets the victim start, and returns the earliest start that it was promised; zero if none was.
+// promise lets the victim start, and returns the earliest start that the scheduler promised; zero if there was none.
 func (d *duel) promise() (by time.Time) {
 	for limit := d.bound(); ; {
 		d.act()

@@ -36,7 +36,7 @@ func newLasting(t *testing.T, tree share.Pool, backfill sched.Backfill) *lasting
 		remake: map[int64]func(*lasting) sched.Job{}, runs: map[sched.RunID]int64{}}
 }
 
-// usersOf is a tree of three users.
+// usersOf returns a tree of three users.
 func usersOf(policy string) share.Pool {
 	root := share.Pool{Policy: policy}
 	for _, user := range []string{"a", "b", "c"} {
@@ -45,7 +45,7 @@ func usersOf(policy string) share.Pool {
 	return root
 }
 
-// add submits a job of one task, or of a gang on as many nodes.
+// add submits a job of one task, or a gang on this number of nodes.
 func (w *lasting) add(pool string, nodes int, cpus int64, length, limit time.Duration) int64 {
 	w.last++
 	w.lengths[w.last] = length
@@ -122,7 +122,7 @@ func TestShortTasksRunUntilAWindow(t *testing.T) {
 			t.Errorf("%v: the last of 1,000 tasks of 3 s on 4 processors began at %v (zero: not yet)", backfill, at)
 		}
 		for range 4 {
-			w.add("a", 1, 1, 3*time.Hour, 0) // they outlive all predictions
+			w.add("a", 1, 1, 3*time.Hour, 0) // these tasks outlive all predictions
 		}
 		w.play(to.Add(2 * time.Minute))
 		if at := w.began[wide]; !at.IsZero() {
@@ -160,8 +160,8 @@ func TestPromiseAgainstShortHistory(t *testing.T) {
 	}
 }
 
-// TestWaitBeginsWithLimits: when a job becomes first, all running tasks have limits. Later others start beside it
-// without limits, and each outlives its prediction. The job starts all the same.
+// TestWaitBeginsWithLimits: when a job becomes first, all running tasks have limits. Later, tasks without limits start
+// beside it, and each outlives its prediction. The job starts all the same.
 func TestWaitBeginsWithLimits(t *testing.T) {
 	for _, root := range []string{"fifo", "fair"} {
 		for _, backfill := range backfills {
@@ -188,7 +188,8 @@ func TestWaitBeginsWithLimits(t *testing.T) {
 }
 
 // TestLateTaskLeavesNoNodesIdle: a task outlives its prediction by far, and a wide job waits for it. Nothing else
-// happens. Short tasks with a time limit use the other processors, because the room of the wide job begins ever later.
+// happens. Short tasks with a time limit use the other processors, because the planned start of the wide job moves ever
+// later.
 func TestLateTaskLeavesNoNodesIdle(t *testing.T) {
 	for _, root := range []string{"fifo", "fair"} {
 		for _, backfill := range backfills {

@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// model is what a plain bookkeeper knows of a scheduler's jobs.
+// model keeps a plain account of a scheduler's jobs.
 type model struct {
 	*world
 	cfg     sched.Config
@@ -24,8 +24,8 @@ type model struct {
 	nodes   map[string]int64
 	down    map[string]bool
 	boosts  int64
-	paused  map[string]time.Time // until when, by pool
-	plain   bool                 // every place can be recomputed, but for rounding
+	paused  map[string]time.Time // end of the pause, by pool
+	plain   bool                 // every place can be recomputed, except for rounding
 }
 
 type modelJob struct {
@@ -151,7 +151,7 @@ func (m *model) step(t *rapid.T) {
 	m.took(t)
 }
 
-// took takes over what a step has started.
+// took records the starts of a step.
 func (m *model) took(t *rapid.T) {
 	m.checkGangs(t)
 	for _, st := range m.d.Starts {
@@ -184,11 +184,11 @@ func (m *model) took(t *rapid.T) {
 	}
 }
 
-// gang is how many tasks of a job start at once, 1 if each starts for itself.
+// gang returns how many tasks of a job start at once, 1 if each starts for itself.
 func (j *modelJob) gang() int { return max(1, j.request.Gang) }
 
-// checkGangs fails if a gang did not start as a whole, one task after another, while
-// nothing of it ran, or on fewer nodes than it asked for.
+// checkGangs fails if a gang did not start as a whole, with its tasks one after another and none of them running
+// before, or if it started on fewer nodes than it asked for.
 func (m *model) checkGangs(t *rapid.T) {
 	for i := 0; i < len(m.d.Starts); {
 		j := m.jobs[m.d.Starts[i].Job]
@@ -220,9 +220,9 @@ func (m *model) checkWhy(t *rapid.T, st sched.Start) {
 		}
 		a, b := l.Terms, l.RivalTerms
 		if a.Formula.Policy == "deficit" && math.Abs(a.Key-b.Key) < 1e-9 {
-			continue // owed the same but for rounding
+			continue // equal lags except for rounding
 		}
-		// Under fairtree, children that tie go in the order of theirs.
+		// Under fairtree, children that tie go in the order of their own children.
 		isNew := a.Key == b.Key && a.Tie == b.Tie && a.Fixed == b.Fixed && l.Child > l.Rival && a.Formula.Policy != "fairtree"
 		if !recomputed(b) || a.Key > b.Key || a.Key == b.Key && a.Tie > b.Tie || isNew {
 			t.Fatalf("chose key %v (tie %v) before %v (tie %v)", a.Key, a.Tie, b.Key, b.Tie)
@@ -263,8 +263,7 @@ func (m *model) admitted(j *modelJob) bool {
 	return true
 }
 
-// paid reports whether the licences that a task asks for are free, and whether its rates
-// have a start left.
+// paid reports whether the licenses that a task asks for are free, and whether its rates allow one more start.
 func (m *model) paid(j *modelJob) bool {
 	for name, n := range j.request.Licenses {
 		if m.held(name)+n*int64(j.gang()) > m.cfg.Licenses[name] {
@@ -302,7 +301,7 @@ func (m *model) held(license string) (n int64) {
 	return n
 }
 
-// mem is what the running tasks in and below a pool use of it.
+// mem returns how much memory the running tasks in and below a pool use.
 func (m *model) mem(path string) (n int64) {
 	for _, r := range m.running {
 		if j := m.jobs[r.job]; inPool(j.path, path) {
@@ -322,7 +321,7 @@ type at struct {
 	path string
 }
 
-// configured are the configured pools on the way to a path.
+// configured returns the configured pools on the way to a path.
 func (m *model) configured(path string) []at {
 	var pools []at
 	for where, p := range m.cfg.Root.All() {
@@ -406,11 +405,10 @@ func (m *model) node(t *rapid.T) {
 	m.Join(name, roomOf(m.nodes[name]), m.now)
 }
 
-// check compares the scheduler with the bookkeeper, and its order with one computed
-// from scratch.
+// check compares the scheduler with the model, and its order with an order that is computed from scratch.
 func (m *model) check(t *rapid.T) {
 	m.due()
-	m.Withdraw(sched.Job{ID: 1 << 40, Pool: m.Pool("c")}, m.now) // brings its time up to date
+	m.Withdraw(sched.Job{ID: 1 << 40, Pool: m.Pool("c")}, m.now) // brings the scheduler's time up to date
 	if err := m.Check(); err != nil {
 		t.Fatal(err)
 	}
@@ -435,8 +433,8 @@ func (m *model) check(t *rapid.T) {
 	}
 }
 
-// checkCaps: no task started over a cap. A configuration that sets one below the running
-// tasks stops none of them, so these do not count.
+// checkCaps: no task started over a cap. A configuration that sets a cap below the running tasks stops none of them, so
+// these do not count.
 func (m *model) checkCaps(t *rapid.T) {
 	for path := range m.cfg.Root.All() {
 		if l, ok := m.Read().Limits(m.lookup(t, path)); ok {
@@ -447,8 +445,7 @@ func (m *model) checkCaps(t *rapid.T) {
 	}
 }
 
-// checkStart fails if a task that has just started, and is not counted in yet, is over a
-// cap of a pool above it.
+// checkStart fails if a task that has just started, and is not counted yet, exceeds a cap of a pool above it.
 func (m *model) checkStart(t *rapid.T, j *modelJob) {
 	for _, p := range m.configured(j.path) {
 		tasks, units, ofJob := m.inUse(p.path, j.header.ID)

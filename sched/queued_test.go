@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// used is what a pool has received, as of now.
+// used returns the service that a pool has received until now.
 func (w *world) used(pool string) float64 {
 	w.t.Helper()
 	id, known := w.Lookup(pool)
@@ -30,8 +30,8 @@ func (w *world) wantUsed(pool string, want float64) {
 	}
 }
 
-// TestQueued: a task in a queue of its node has its room there and receives no service; from its
-// beginning on, which may be reported late, it does.
+// TestQueued: a task in a queue of its node takes its room there but receives no service. It receives service from the
+// moment when it begins, even if that is reported late.
 func TestQueued(t *testing.T) {
 	w := newWorld(t, share.Pool{Policy: "fair"}, 4, 1)
 	w.submit("a", 3)
@@ -44,7 +44,7 @@ func TestQueued(t *testing.T) {
 	w.Queue(waits, w.now)
 	w.Queue(begins, w.now)
 	w.Queue(begins, w.now)
-	w.wantUsed("a", 1) // the one that was not handed on
+	w.wantUsed("a", 1) // the task that was not handed on
 	a, _ := w.Lookup("a")
 	if tasks, units := w.Read().Queued(a); tasks != 2 || units != 2 || w.View(a).Tasks != 3 || w.View(a).Running != 3 {
 		t.Errorf("%d tasks and %v units wait in queues, of %d and %v", tasks, units, w.View(a).Tasks, w.View(a).Running)
@@ -52,7 +52,7 @@ func TestQueued(t *testing.T) {
 	w.tick(9 * time.Second)
 	w.wantUsed("a", 10)
 	w.Begin(begins, epoch.Add(8*time.Second), w.now)
-	w.Begin(begins, epoch.Add(9*time.Second), w.now) // it began once
+	w.Begin(begins, epoch.Add(9*time.Second), w.now) // a task begins only once
 	w.wantUsed("a", 12)
 	w.tick(10 * time.Second)
 	w.wantUsed("a", 32)
@@ -68,7 +68,7 @@ func TestQueued(t *testing.T) {
 	}
 }
 
-// TestQueuedBounds: a clock that goes wrong makes nothing negative, nor longer than the lease.
+// TestQueuedBounds: a wrong clock makes no service negative, nor longer than the lease.
 func TestQueuedBounds(t *testing.T) {
 	for began, want := range map[time.Duration]float64{-time.Hour: 10, 0: 10, 4 * time.Second: 6, time.Hour: 0} {
 		w := newWorld(t, share.Pool{Policy: "fair"}, 1, 1)
@@ -83,8 +83,8 @@ func TestQueuedBounds(t *testing.T) {
 	}
 }
 
-// TestQueuedByDays: what a pool received on each day is so, too, under a policy that counts days,
-// and usage that decays ends where it would have if the task had started when it began.
+// TestQueuedByDays: service of queued tasks is counted by days, too, if the policy counts days. Decaying usage ends as
+// if the task had started when it began on the node.
 func TestQueuedByDays(t *testing.T) {
 	for _, name := range []string{"fair", "decay"} {
 		cfg := sched.Config{Root: share.Pool{Policy: name}, NewPolicy: policy.New(policy.Options{}), HalfLife: 6 * time.Hour}
@@ -115,7 +115,7 @@ func TestQueuedByDays(t *testing.T) {
 	}
 }
 
-// TestQueuedBoost: a boost by usage counts no time in which a task waits in a queue.
+// TestQueuedBoost: a boost by usage does not count the time for which a task waits in a queue.
 func TestQueuedBoost(t *testing.T) {
 	w := newWorld(t, two(), 2, 1)
 	w.Boost(sched.Boost{ID: 1, Pool: "a", Factor: 3, Usage: 100}, w.now)
@@ -142,8 +142,8 @@ func TestQueuedBoost(t *testing.T) {
 	}
 }
 
-// TestQueuedPlan: a plan expects room when a task that is in a queue now has run as long as it
-// may, counted from its beginning once it has begun.
+// TestQueuedPlan: a plan expects the room of a queued task when the task has run for its limit, counted from its
+// beginning once it has begun.
 func TestQueuedPlan(t *testing.T) {
 	cfg := sched.Config{Root: share.Pool{Policy: "fair"}, NewPolicy: policy.New(policy.Options{}), Backfill: sched.Conservative}
 	w := newWorldOf(t, cfg)
@@ -191,13 +191,13 @@ func newWorldOf(t testing.TB, cfg sched.Config) *world {
 // queue lets a task wait in a queue of its node.
 func (m *model) queue(t *rapid.T) { m.Queue(m.aRun(t).id, m.now) }
 
-// begin lets one begin there, some time ago or not.
+// begin reports that a queued task began, now or some time ago.
 func (m *model) begin(t *rapid.T) {
 	r := m.aRun(t)
 	m.Begin(r.id, m.now.Add(-time.Duration(rapid.IntRange(-5, 600).Draw(t, "ago"))*time.Second), m.now)
 }
 
-// aRun is one of the tasks that run.
+// aRun draws a running task.
 func (m *model) aRun(t *rapid.T) modelRun {
 	if len(m.running) == 0 {
 		t.Skip("nothing runs")

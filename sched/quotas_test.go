@@ -33,7 +33,7 @@ func (w *world) ask(pool string, tasks int, r sched.Request) sched.Job {
 	return j
 }
 
-// starts are the instants at which tasks of a rate started, and how many in each pool.
+// starts are the instants at which tasks of a rate started, and the number of starts in each pool.
 type starts struct {
 	at   []time.Time
 	pool map[string]int
@@ -44,8 +44,8 @@ type quotaEnd struct {
 	run sched.RunID
 }
 
-// runUntil steps at every instant that matters until the end; tasks run for length. It
-// returns the tasks that run then, to go on with.
+// runUntil steps at every instant at which something changes, until the end; each task runs for "length". It returns
+// the tasks that still run then, for the next call.
 func (w *world) runUntil(end time.Time, ends []quotaEnd, length time.Duration, started func(sched.Start)) []quotaEnd {
 	for {
 		for _, st := range w.step(0) {
@@ -81,8 +81,7 @@ func checkWindows(t interface{ Fatalf(string, ...any) }, at []time.Time, limit s
 	}
 }
 
-// TestRateHoldsInEveryWindow submits at random under several rates, in several pools,
-// and looks at every pair of starts.
+// TestRateHoldsInEveryWindow submits at random under several rates, in several pools, and checks every pair of starts.
 func TestRateHoldsInEveryWindow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rates := map[string]sched.Rate{
@@ -133,9 +132,8 @@ func TestRateHoldsInEveryWindow(t *testing.T) {
 	})
 }
 
-// TestRateIsUsedUp has two pools that crawl under 5/s, one that does not, and room for
-// all: the rate is used to the last start and divided as the weights say, and the third
-// pool never waits.
+// TestRateIsUsedUp has two pools whose tasks need a rate of 5/s, one pool that needs no rate, and room for all. The
+// rate is used to the last start and divided by the weights, and the third pool never waits.
 func TestRateIsUsedUp(t *testing.T) {
 	root := share.Pool{Policy: "fair", Pools: []share.Pool{{Name: "a", Weight: 3}, {Name: "b", Weight: 1}, {Name: "c", Weight: 1}}}
 	w := newQuotaWorld(t, root, 20, nil, map[string]sched.Rate{"web": {Count: 5, Per: time.Second}})
@@ -163,7 +161,7 @@ func TestRateIsUsedUp(t *testing.T) {
 	}
 }
 
-// TestNextIsTheRefill steps just before the instant that the decision names, and then.
+// TestNextIsTheRefill steps just before the instant that the decision names, and then at it.
 func TestNextIsTheRefill(t *testing.T) {
 	w := newQuotaWorld(t, share.Pool{Policy: "fair"}, 100, nil, map[string]sched.Rate{"web": {Count: 3, Per: time.Second, Burst: 2}})
 	w.ask("a", 10, sched.Request{Rates: []string{"web"}})
@@ -188,8 +186,8 @@ func TestNextIsTheRefill(t *testing.T) {
 	}
 }
 
-// TestLicenseIsShared lets three pools contend for two licences while a fourth fills the
-// machine: nobody starves, and the weights hold among those who wait for the licence.
+// TestLicenseIsShared lets three pools contend for two licenses while a fourth fills the machine: no pool starves, and
+// the weights divide the license.
 func TestLicenseIsShared(t *testing.T) {
 	for _, name := range []string{"fair", "fairtree", "drf", "lottery", "multifactor"} {
 		root := share.Pool{Policy: name, Pools: []share.Pool{{Name: "a", Weight: 2}, {Name: "b", Weight: 1}, {Name: "c", Weight: 1}, {Name: "hog", Weight: 1}}}
@@ -218,8 +216,8 @@ func TestLicenseIsShared(t *testing.T) {
 	}
 }
 
-// TestCreditIsNotCarriedOver: who waited long for a licence may not flood the machine
-// with work that needs none.
+// TestCreditIsNotCarriedOver: a pool that waited long for a license may not flood the machine with work that needs
+// none.
 func TestCreditIsNotCarriedOver(t *testing.T) {
 	root := share.Pool{Policy: "fair", Pools: []share.Pool{{Name: "a", Weight: 1}, {Name: "b", Weight: 1}}}
 	w := newQuotaWorld(t, root, 10, map[string]int64{"matlab": 1}, nil)
@@ -250,8 +248,8 @@ func TestQuotasOfAdopted(t *testing.T) {
 	}
 }
 
-// TestRateGoesOn: another scheduler goes on where a rate stands, also under another limit and by
-// another clock; and one that was set back does not make the rate stand still.
+// TestRateGoesOn: a new scheduler continues a rate where it was, also under another limit and by another clock. A clock
+// that was set back does not stop the rate.
 func TestRateGoesOn(t *testing.T) {
 	limit := sched.Rate{Count: 1, Per: time.Minute, Burst: 3}
 	for _, c := range []struct {
@@ -289,8 +287,7 @@ func TestRateGoesOn(t *testing.T) {
 	}
 }
 
-// TestRateIsSet: tokens that other servers took hold up the waiting tasks, and the tokens that
-// they left start tasks.
+// TestRateIsSet: tokens that other servers took delay the waiting tasks, and the tokens that they left start tasks.
 func TestRateIsSet(t *testing.T) {
 	limit := sched.Rate{Count: 1, Per: time.Minute, Burst: 2}
 	w := newQuotaWorld(t, share.Pool{Policy: "fair"}, 10, nil, map[string]sched.Rate{"web": limit})
@@ -311,7 +308,7 @@ func TestRateIsSet(t *testing.T) {
 	}
 }
 
-// TestHeldBy: a task holds its licences and a part of the maxima of the pools above it.
+// TestHeldBy: a task holds its licenses and a part of the maxima of the pools above it.
 func TestHeldBy(t *testing.T) {
 	root := share.Pool{Policy: "fair", Pools: []share.Pool{
 		{Name: "a", Weight: 1, Policy: "fair", Max: map[string]int64{"cpu": 7}, Pools: []share.Pool{{Name: "b", Weight: 1, MaxRunning: 3}}},

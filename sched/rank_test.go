@@ -19,8 +19,8 @@ import (
 
 func ptr(x float64) *float64 { return &x }
 
-// rankWorld is a scheduler under the policy multifactor, with a plain list of its waiting
-// jobs: the two have to agree on the starts.
+// rankWorld is a scheduler under the policy multifactor, with a plain list of its waiting jobs. Both have to agree on
+// the starts.
 type rankWorld struct {
 	*world
 	waiting map[int64]*sched.Job
@@ -48,8 +48,8 @@ func (w *rankWorld) add(pool string, request cluster.Amounts, tasks, most int, f
 	w.waiting[j.ID] = &j
 }
 
-// want is the job that starts next: among the waiting jobs that may start, the one with the
-// highest priority, and among equals the smallest.
+// want is the job that starts next: among the waiting jobs that may start, the job with the highest priority, and among
+// equal ones the job with the smallest number.
 func (w *rankWorld) want(runningOf map[int64]int) int64 {
 	var all []*sched.Job
 	for _, j := range w.waiting {
@@ -84,7 +84,7 @@ func (w *rankWorld) runningOf() map[int64]int {
 	return n
 }
 
-// start steps once, one task, and checks that it is the one that a sort says.
+// start takes one step with one task, and checks that the sorted list has the same task first.
 func (w *rankWorld) start(t *rapid.T, full bool) {
 	want := w.want(w.runningOf())
 	w.Step(w.now, 1, &w.d)
@@ -125,7 +125,7 @@ var rankFactors = sched.Multifactor{
 	MaxAge: time.Hour, Recalculate: 10 * time.Minute, Levels: map[string]float64{"high": 1, "low": 0.1},
 }
 
-// TestStartsAreInTheOrderOfPriority compares each start with a sort of all that waits.
+// TestStartsAreInTheOrderOfPriority compares each start with a sorted list of all waiting jobs.
 func TestStartsAreInTheOrderOfPriority(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		tree := rankTree
@@ -142,8 +142,7 @@ func TestStartsAreInTheOrderOfPriority(t *testing.T) {
 	})
 }
 
-// verify checks that the order of the next starts can be derived from the numbers that an
-// answer prints, for each job that waits.
+// verify checks for each waiting job that the order of the next starts can be derived from the numbers in its answer.
 func (w *rankWorld) verify(rt *rapid.T) {
 	position, n := map[int64]int64{}, int64(0)
 	w.Preview(func(st sched.Start, _ float64) bool {
@@ -171,7 +170,7 @@ func (w *rankWorld) verify(rt *rapid.T) {
 	}
 }
 
-// printed is what somebody reads who gets an answer as JSON.
+// printed returns the answer as a reader of its JSON gets it.
 func (w *rankWorld) printed(rt *rapid.T, a *why.Answer) *why.Answer {
 	text, err := json.Marshal(a)
 	if err != nil {
@@ -229,7 +228,7 @@ func (w *rankWorld) finish(i int) {
 	w.running = slices.Delete(w.running, i, i+1)
 }
 
-// abort lets the last task that started wait again.
+// abort makes the last started task wait again.
 func (w *rankWorld) abort() {
 	if len(w.running) == 0 {
 		return
@@ -263,9 +262,8 @@ func (w *rankWorld) withdraw(rt *rapid.T) {
 	delete(w.waiting, j.ID)
 }
 
-// TestPriorityOfWhatPassesTheMaximumAge follows two jobs past it: the older one is ahead
-// by its age until that counts no further, and then the younger one, of the better quality
-// of service, catches up with it.
+// TestPriorityOfWhatPassesTheMaximumAge follows two jobs past the maximum age. The older job is ahead by its age until
+// its age stops counting. Then the younger job, which has the better quality of service, catches up.
 func TestPriorityOfWhatPassesTheMaximumAge(t *testing.T) {
 	w := newRankWorld(t, sched.Config{Root: rankTree, Multifactor: rankFactors}, 1)
 	w.add("b", nil, 1, 0, sched.Factors{}, 0) // takes the room
@@ -286,7 +284,7 @@ func TestPriorityOfWhatPassesTheMaximumAge(t *testing.T) {
 	if got := fmt.Sprint(order()); got != "[2 3]" {
 		t.Errorf("below the maximum age: %s", got)
 	}
-	w.tick(6 * time.Minute) // the first is at 1000 since a second; the second has 400 and 500
+	w.tick(6 * time.Minute) // the first has been at 1000 for a second; the second has 400 and 500
 	w.Advance(w.now)
 	if got := fmt.Sprint(order()); got != "[2 3]" {
 		t.Errorf("at the maximum age: %s", got)

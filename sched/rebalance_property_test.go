@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// rebalanceModel drives a random tree under the policy load, in which nobody has a minimum: a pool below
-// its minimum may take, before all others, the room that several tasks leave at once.
+// rebalanceModel drives a random tree under the policy load, in which no pool has a minimum: a pool below its minimum
+// may take, before all others, the room that several stopped tasks leave together.
 type rebalanceModel struct {
 	*story
 	rng  *rand.Rand
@@ -21,9 +21,9 @@ type rebalanceModel struct {
 	key  map[int64]cluster.Key
 }
 
-// TestRebalanceRules: whatever happens, no class gives protected tasks or goes below its target, each
-// class that tasks were stopped for starts a task as soon as these have ended, and among narrow tasks
-// the class that gave starts none.
+// TestRebalanceRules: whatever happens, no class loses protected tasks or falls below its target. Each class that tasks
+// were stopped for starts a task as soon as these have ended. Among narrow tasks, the class that lost tasks starts
+// none.
 func TestRebalanceRules(t *testing.T) {
 	stops := 0
 	for seed := range uint64(300) {
@@ -76,7 +76,7 @@ func newRebalanceModel(t *testing.T, seed uint64) *rebalanceModel {
 	return m
 }
 
-// happen lets a job come, some tasks end, or time pass.
+// happen submits a job, ends some tasks, or lets time pass.
 func (m *rebalanceModel) happen() {
 	switch m.rng.IntN(4) {
 	case 0:
@@ -105,7 +105,7 @@ func (m *rebalanceModel) happen() {
 	}
 }
 
-// checkStops checks the stopped tasks by the rules, and returns the classes that get and that give.
+// checkStops checks the stopped tasks by the rules, and returns the classes that gain and that lose room.
 func (m *rebalanceModel) checkStops() (fors, froms []sched.PoolID) {
 	left := map[sched.PoolID]float64{}
 	for _, x := range m.stops {
@@ -128,8 +128,8 @@ func (m *rebalanceModel) checkStops() (fors, froms []sched.PoolID) {
 	return fors, froms
 }
 
-// checkStarts ends the stopped tasks and checks the next starts. Narrow tasks of a class that gave may
-// start where room was free and only a limit kept them from it.
+// checkStarts ends the stopped tasks and checks the next starts. Narrow tasks of a class that lost room may start only
+// if room was free before and a limit kept them from it.
 func (m *rebalanceModel) checkStarts(fors, froms []sched.PoolID) {
 	idle := slices.ContainsFunc(m.Cluster().Nodes(), func(n cluster.Node) bool { return n.Free[0] > 0 })
 	for _, x := range m.stops {

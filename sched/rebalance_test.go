@@ -9,8 +9,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// balanced is a tree of two classes of one half each that are rebalanced after a minute,
-// after a change.
+// balanced returns a tree of two classes with one half each that are rebalanced after a minute; "change" may change it.
 func balanced(change func(*share.Pool)) share.Pool {
 	root := share.Pool{
 		Policy: "load", Options: share.Options{Rebalance: share.Rebalance{Threshold: 20, MinDuration: time.Minute}},
@@ -20,8 +19,8 @@ func balanced(change func(*share.Pool)) share.Pool {
 	return root
 }
 
-// rebalance plays an hour in which a runs all ten slots when b comes. Stopped tasks end
-// at once. It returns the stops.
+// rebalance plays an hour in which pool a runs on all ten slots when jobs of b come. Stopped tasks end at once. It
+// returns the stops.
 func rebalance(t *testing.T, root share.Pool, fill, come func(*story), nodes ...int64) (*story, []sched.Stop) {
 	s := newStory(t, reclaimConfig(root, sched.Cheapest), nodes...)
 	fill(s)
@@ -40,8 +39,8 @@ func rebalance(t *testing.T, root share.Pool, fill, come func(*story), nodes ...
 	return s, all
 }
 
-// TestRebalanceStopsWhatCanBeUsed: nothing is stopped for a class that may not have the room
-// or cannot use it, and no class is brought below a minimum or loses protected tasks.
+// TestRebalanceStopsWhatCanBeUsed: nothing is stopped for a class that may not have the room or cannot use it. No class
+// falls below a minimum or loses protected tasks.
 func TestRebalanceStopsWhatCanBeUsed(t *testing.T) {
 	ten := func(s *story) { s.add("a", 10, 1) }
 	five := func(s *story) { s.add("b", 5, 1) }
@@ -55,7 +54,7 @@ func TestRebalanceStopsWhatCanBeUsed(t *testing.T) {
 		fill, come func(*story)
 		nodes      []int64
 		stops      int
-		runs       [2]float64 // of a and b in the end
+		runs       [2]float64 // running tasks of a and b in the end
 	}{
 		{"half", func(*share.Pool) {}, ten, five, []int64{10}, 5, [2]float64{5, 5}},
 		{"max", func(p *share.Pool) { p.Pools[1].Max = map[string]int64{"cpu": 2} }, ten, five, []int64{10}, 2, [2]float64{8, 2}},
@@ -89,7 +88,7 @@ func TestRebalanceStopsWhatCanBeUsed(t *testing.T) {
 	}
 }
 
-// mustPool is the number of a pool as it is, inner ones included.
+// mustPool returns the number of a pool that exists, also of inner pools.
 func (s *story) mustPool(path string) sched.PoolID {
 	id, ok := s.Lookup(path)
 	if !ok {
@@ -98,8 +97,8 @@ func (s *story) mustPool(path string) sched.PoolID {
 	return id
 }
 
-// TestRebalanceGivesToWhomItIsFor: the room goes to the class that it was made for, also where the class that
-// gives it has the larger load, and starts a narrow task in the rest of it.
+// TestRebalanceGivesToWhomItIsFor: the room goes to the class for which it was made, even if the class that gave it has
+// the larger load, and even if that class starts a narrow task in the rest of it.
 func TestRebalanceGivesToWhomItIsFor(t *testing.T) {
 	for _, rounding := range []string{"exact", "scoot"} {
 		s, stops := rebalance(t, balanced(func(p *share.Pool) {
@@ -120,8 +119,8 @@ func TestRebalanceGivesToWhomItIsFor(t *testing.T) {
 	}
 }
 
-// TestRebalanceOthersFirst: below a pool that is above its own part, nothing is stopped,
-// as the room would go to somebody beside it.
+// TestRebalanceOthersFirst: below a pool that is above its own part nothing is stopped, because the room would go to a
+// sibling of that pool.
 func TestRebalanceOthersFirst(t *testing.T) {
 	below := balanced(func(p *share.Pool) { p.Name, p.Weight = "x", 1 })
 	root := share.Pool{Policy: "fair", Pools: []share.Pool{below, {Name: "y", Weight: 1}}}
@@ -134,8 +133,8 @@ func TestRebalanceOthersFirst(t *testing.T) {
 	}
 }
 
-// TestRebalanceBelowAMaximum: the children of a pool at its maximum are brought to their loads, too. No other
-// pool gives, and free slots elsewhere are of no use.
+// TestRebalanceBelowAMaximum: the children of a pool at its maximum are brought to their loads, too. No other pool
+// loses tasks, and free slots elsewhere do not help.
 func TestRebalanceBelowAMaximum(t *testing.T) {
 	for _, limit := range []func(*share.Pool){
 		func(p *share.Pool) { p.Max = map[string]int64{"cpu": 10} },
@@ -158,10 +157,10 @@ func TestRebalanceBelowAMaximum(t *testing.T) {
 	}
 }
 
-// TestRebalanceNewest: the newest tasks are stopped, whatever reclaim chooses.
+// TestRebalanceNewest: the newest tasks are stopped, even if reclaim chooses others.
 func TestRebalanceNewest(t *testing.T) {
 	s, stops := rebalance(t, balanced(func(*share.Pool) {}), func(s *story) {
-		for range 10 { // the younger, the wider: the cheapest would be the oldest ones
+		for range 10 { // the younger tasks are wider, so that the oldest ones would be the cheapest
 			s.add("a", 1, 1)
 			s.decide()
 			s.now = s.now.Add(time.Second)
@@ -196,8 +195,8 @@ func TestRebalanceGrace(t *testing.T) {
 	}
 }
 
-// TestRebalanceWakes: a scheduler to which nothing happens says when a grace period that
-// kept tasks from being stopped may be over.
+// TestRebalanceWakes: if nothing happens to a scheduler, it still says when a grace period that kept tasks from being
+// stopped may be over.
 func TestRebalanceWakes(t *testing.T) {
 	s := newStory(t, reclaimConfig(balanced(func(*share.Pool) {}), sched.Newest), 10)
 	s.add("a", 10, 1)

@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// BenchmarkLook measures a step that looks for starving pools among many, and one that
-// finds a pool and plans in vain, as all others are at their part.
+// BenchmarkLook measures a step that looks for starving pools among many, and a step that finds a pool and plans
+// without success, because all other pools are at their part.
 func BenchmarkLook(b *testing.B) {
 	for _, pools := range []int{1000, 100_000} {
 		for _, starving := range []bool{false, true} {

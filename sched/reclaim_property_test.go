@@ -20,16 +20,16 @@ type reclaimModel struct {
 	unit    bool // all tasks are one unit wide
 	gangs   map[int64]bool
 	key     map[int64]cluster.Key
-	stopped map[int64]time.Time // by job
+	stopped map[int64]time.Time // by job, when a task was stopped
 	leaving map[sched.RunID]sched.Stop
 }
 
-// TestReclaimRules: whatever happens, nobody who gives falls below the entitlement or the
-// minimum, no job is stopped twice within its grace period, a gang is stopped as a whole
-// or not at all, nothing is stopped before the timeout, and no more than what lacks.
+// TestReclaimRules: whatever happens, no pool that loses tasks falls below its entitlement or its minimum, no job is
+// stopped twice within its grace period, and a gang is stopped as a whole or not at all. Nothing is stopped before the
+// timeout, and no more is stopped than the pool lacks.
 func TestReclaimRules(t *testing.T) {
 	stops := 0
-	for range 20 { // of the few draws of a short run often none comes to a stop: there are more then
+	for range 20 { // in a short run, the few draws often lead to no stop, so there are more draws then
 		rapid.Check(t, func(t *rapid.T) {
 			m := newReclaimModel(t)
 			wait := rapid.IntRange(1, 30)
@@ -151,7 +151,7 @@ func (m *reclaimModel) checkGiver(t *rapid.T, x sched.Stop, entitled []sched.Ent
 	left := m.View(x.From).Running
 	got, goal := m.View(x.For).Running, x.Goal
 	for _, y := range m.leaving {
-		if m.inside(y.Pool, x.From) && !m.inside(y.For, x.From) { // else its room stays there
+		if m.inside(y.Pool, x.From) && !m.inside(y.For, x.From) { // otherwise its room stays there
 			left -= y.Width
 		}
 		if y.For == x.For && m.unit && !m.gangs[y.Job] {
@@ -165,7 +165,7 @@ func (m *reclaimModel) checkGiver(t *rapid.T, x sched.Stop, entitled []sched.Ent
 	if left < entitled[x.From].Now-1e-6 || left < least {
 		t.Fatalf("%s keeps %v of its entitlement %v and minimum %v: %+v\n%s", m.Path(x.From), left, entitled[x.From].Now, least, x, m.text.String())
 	}
-	// An earlier stop may be for a pool below as well: then it counts twice.
+	// An earlier stop may also be for a pool below; then it counts twice.
 	if m.unit && len(m.d.Stops) == len(m.leaving) && got > goal+1e-6 {
 		t.Fatalf("%s gets %v of %v: %+v\n%s", m.Path(x.For), got, goal, x, m.text.String())
 	}

@@ -13,13 +13,13 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// story drives a scheduler by hand and writes down what happens, with all numbers.
+// story drives a scheduler by hand and writes down all events, with all numbers.
 type story struct {
 	*world
 	text  strings.Builder
 	runs  map[sched.RunID]sched.Job
-	order []sched.RunID // that run, in order of their starts
-	stops []sched.Stop  // that have not ended
+	order []sched.RunID // the running tasks, in order of their starts
+	stops []sched.Stop  // the stops that have not ended
 	names map[int64]string
 }
 
@@ -76,7 +76,7 @@ func (s *story) decide() {
 	}
 }
 
-// until steps at the instants at which decisions say that something may change.
+// until steps at the instants at which, by the decisions, something may change.
 func (s *story) until(d time.Duration) {
 	end := epoch.Add(d)
 	for {
@@ -120,8 +120,7 @@ func reclaimConfig(root share.Pool, choose sched.Choose) sched.Config {
 	return sched.Config{Root: root, Reclaim: sched.Reclaim{Grace: 30 * time.Minute, Choose: choose}}
 }
 
-// TestReclaimByHand plays the sample of a minimum that is not served, and of a part that
-// is not, with all numbers.
+// TestReclaimByHand plays the sample of a minimum and of a part that a pool does not get, with all numbers.
 func TestReclaimByHand(t *testing.T) {
 	root := share.Pool{
 		Policy: "fair", Reclaim: share.Reclaim{MinAfter: time.Minute, ShareAfter: 10 * time.Minute},
@@ -154,8 +153,7 @@ func TestReclaimByHand(t *testing.T) {
 	golden.Check(t, "testdata/reclaim.txt", s.text.String())
 }
 
-// TestReclaimOrder: nothing is stopped when another pool would go first in the room, here
-// because its job came before.
+// TestReclaimOrder: nothing is stopped if another pool would take the room first, here because its job came before.
 func TestReclaimOrder(t *testing.T) {
 	for _, policy := range []string{"fifo", "fair"} {
 		root := share.Pool{
@@ -174,7 +172,7 @@ func TestReclaimOrder(t *testing.T) {
 	}
 }
 
-// TestReclaimChoice: the cheapest is not the newest when it is narrower.
+// TestReclaimChoice: the cheapest task to stop is not the newest one if an older one is narrower.
 func TestReclaimChoice(t *testing.T) {
 	for choose, want := range map[sched.Choose]int64{sched.Newest: 3, sched.Cheapest: 2} {
 		root := share.Pool{
@@ -196,8 +194,8 @@ func TestReclaimChoice(t *testing.T) {
 	}
 }
 
-// TestReclaimSpares protected tasks and jobs in their grace period, and stops none before a
-// pool has been below its minimum for long enough.
+// TestReclaimSpares: reclaim spares protected tasks and jobs in their grace period, and stops no task before a pool has
+// been below its minimum for long enough.
 func TestReclaimSpares(t *testing.T) {
 	play := func(change func(*share.Pool), f func(*story)) *story {
 		root := share.Pool{
@@ -239,9 +237,9 @@ func TestReclaimSpares(t *testing.T) {
 	}
 }
 
-// TestReclaimBesideProtected: what protected tasks hold above the part of their pool is
-// missing to the others, and not to the minimum of one of them. Where nothing can be stopped,
-// the scheduler says for whom, and what protected tasks hold.
+// TestReclaimBesideProtected: resources that protected tasks hold above the part of their pool are missing to the parts
+// of the others, but not to a minimum. If nothing can be stopped, the scheduler says for which pool, and how much
+// protected tasks hold.
 func TestReclaimBesideProtected(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -286,8 +284,8 @@ func TestReclaimBesideProtected(t *testing.T) {
 	}
 }
 
-// TestReclaimBelowAMaximum: a pool gets its minimum, or its part, of what the pool above may have, also
-// where that is at its maximum. Only its siblings give, whatever else runs.
+// TestReclaimBelowAMaximum: a pool gets its minimum, or its part, of the resources that its parent may have, even if
+// the parent is at its maximum. Only its siblings lose tasks, whatever else runs.
 func TestReclaimBelowAMaximum(t *testing.T) {
 	min, part := share.Reclaim{MinAfter: time.Minute}, share.Reclaim{ShareAfter: time.Minute}
 	four := func(p *share.Pool) { p.Max = map[string]int64{"cpu": 4} }
@@ -299,8 +297,8 @@ func TestReclaimBelowAMaximum(t *testing.T) {
 		limit func(*share.Pool)
 		width int64
 		gang  func(*story, *sched.Job)
-		want  [2]float64 // what x and y run in the end
-		room  int64      // that stays free elsewhere
+		want  [2]float64 // number of tasks that x and y run in the end
+		room  int64      // number of slots that stay free elsewhere
 	}{
 		{"minimum", min, four, 1, nil, [2]float64{3, 1}, 0},
 		{"part", part, four, 1, nil, [2]float64{2, 2}, 0},

@@ -22,8 +22,8 @@ func (w *world) reload(root share.Pool, priorities ...sched.Priority) {
 	}
 }
 
-// TestReloadPriorities: waiting and running jobs of a priority stay under it when the
-// list of priorities changes, also when it is not in the list any more.
+// TestReloadPriorities: waiting and running jobs keep their priority when the list of priorities changes, even if the
+// list no longer contains it.
 func TestReloadPriorities(t *testing.T) {
 	w := newWorld(t, share.Pool{Policy: "fair"}, 2, 1)
 	w.submit("a", 5)
@@ -76,8 +76,8 @@ func (w *world) rounds(n int) map[string]int {
 	return count
 }
 
-// TestReloadAddsPool: a pool that a new configuration adds is a newcomer like any other
-// and is owed nothing for the time before it.
+// TestReloadAddsPool: a pool that a new configuration adds is treated as any new pool and has no claim for the time
+// before it.
 func TestReloadAddsPool(t *testing.T) {
 	root := share.Pool{Policy: "fair", Pools: []share.Pool{{Name: "a", Weight: 1}, {Name: "b", Weight: 1}}}
 	w := newWorld(t, root, 1, 1)
@@ -96,7 +96,7 @@ func TestReloadAddsPool(t *testing.T) {
 	}
 }
 
-// TestMaximumStopsOnlyItsPool under first come, first served.
+// TestMaximumStopsOnlyItsPool: under first come, first served, a maximum stops only its own pool.
 func TestMaximumStopsOnlyItsPool(t *testing.T) {
 	root := share.Pool{Policy: "fair", Pools: []share.Pool{{Name: "a", Weight: 100, Max: map[string]int64{"cpu": 3}}, {Name: "b", Weight: 1}}}
 	s, err := sched.New(sched.Config{Root: root, NewPolicy: policy.New(policy.Options{}), Backfill: sched.FCFS}, epoch, 1)
@@ -115,8 +115,8 @@ func TestMaximumStopsOnlyItsPool(t *testing.T) {
 	}
 }
 
-// TestJobLimitOfReturnedTasks: tasks that come back one by one are held to
-// max_job_running of the pool like those of the first submission.
+// TestJobLimitOfReturnedTasks: for tasks that return one by one, max_job_running of the pool holds as for the first
+// submission.
 func TestJobLimitOfReturnedTasks(t *testing.T) {
 	w := newWorld(t, share.Pool{Policy: "fair", Pools: []share.Pool{{Name: "a", Weight: 1, JobRunning: 1}}}, 10, 1)
 	j := w.submit("a", 2)
@@ -132,8 +132,8 @@ func TestJobLimitOfReturnedTasks(t *testing.T) {
 	}
 }
 
-// TestExpectedAfterBranching: what the running tasks are expected to receive stays
-// right when the leaf that they were started in gets priority classes.
+// TestExpectedAfterBranching: the expected service of running tasks stays right when the leaf in which they started
+// gets priority classes.
 func TestExpectedAfterBranching(t *testing.T) {
 	w := newWorld(t, share.Pool{Policy: "fair"}, 200, 1)
 	w.submit("a", 100)

@@ -33,7 +33,7 @@ func (h *gates) firstsStay() bool {
 	return true
 }
 
-// eventsPerLook is the number of events after which all sub-queues try again. The argument work is the number of
+// eventsPerLook is the number of events after which all sub-queues try again. The argument "work" is the number of
 // sub-queues plus an eighth of the number of nodes.
 func (m *site) eventsPerLook(work int) int {
 	switch {

@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// hourly serves a child by turns: in even hours the first one, in odd hours the last.
-// The keys fall at the full hour, which is what a Renewer may do.
+// hourly serves children by turns: in even hours the first child, in odd hours the last. The keys fall at the full
+// hour, which a Renewer may do.
 type hourly struct{}
 
 var hourlyRule = why.NewFormula("hourly", "turn", "smallest first", why.Term{Name: "turn", Doc: "whose hour it is"})
@@ -48,7 +48,7 @@ func TestKeysAreComputedAnewAtTheInstantsOfTheirPolicy(t *testing.T) {
 			t.Errorf("at %v the next instant is %v, want the full hour", w.now, next)
 		}
 		w.tick(30 * time.Minute)
-		fork := w.Fork() // goes on by itself
+		fork := w.Fork() // the fork continues by itself
 		fork.Finish(starts[0].Run, w.now, true)
 		w.Finish(starts[0].Run, w.now, true)
 		if err := w.Check(); err != nil {

@@ -13,7 +13,7 @@ type backfillRule interface {
 	strict() bool
 	// begin prepares a step.
 	begin(e *departures)
-	// start starts up to limit tasks, or all that may start if limit is 0.
+	// start starts up to "limit" tasks, or all that may start if the limit is 0.
 	start(s *Scheduler, limit int, d *Decision)
 	// settled reports whether a step is sure to start nothing if nothing has happened since the last step. Otherwise a
 	// step may start a task merely because the order follows the clock.

@@ -20,10 +20,9 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// TestScenarios plays the worked examples of the sources, and what follows from them, in
-// virtual time. A scenario is a text: commands, a line of four dashes, and what they
-// print, which is rewritten by -update. So a change of arithmetic shows in review as
-// changed sentences. Lines that begin with # are comments. The commands:
+// TestScenarios plays the worked examples of the sources, and their consequences, in virtual time. A scenario is a
+// text: commands, a line of four dashes, and the output, which -update rewrites. So a change of arithmetic shows in
+// review as changed sentences. Lines that begin with # are comments. The commands:
 //
 //	now TIME                             where the time begins; before the configuration
 //	config                               the configuration that follows, indented
@@ -43,8 +42,8 @@ import (
 //	entitled                             what the ideal scheduler would give each
 //	rounds [POOL]                        how the policy load allots the free slots
 //
-// step prints for each start, or for several of one job in a row, where it goes and the
-// comparison that decided at each pool on the way: child and closest rival.
+// step prints where each start goes, or several starts of one job in a row, and the comparison that decided at each
+// pool on the way: child and closest rival.
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/scenarios/*.txt")
 	if err != nil || len(files) == 0 {
@@ -103,7 +102,7 @@ func playText(t *testing.T, text string) string {
 	return strings.Join(out, "\n") + "\n"
 }
 
-// play is a scenario under way.
+// play is a scenario while it is played.
 type play struct {
 	t     *testing.T
 	s     *sched.Scheduler
@@ -171,7 +170,7 @@ func (p *play) check(err error) {
 	}
 }
 
-// config puts a configuration in force. One with mistakes changes nothing.
+// config applies a configuration. One with mistakes changes nothing.
 func (p *play) config(_ []string, body string) {
 	c, err := config.Parse("fairlead.yaml", []byte(body))
 	if err != nil {
@@ -262,7 +261,7 @@ func (p *play) advance(args []string, _ string) {
 	p.s.Advance(p.now)
 }
 
-// pause keeps a pool from starting anything, forever or for so long.
+// pause keeps a pool from starting anything, forever or for a duration.
 func (p *play) pause(args []string, _ string) {
 	pause := sched.Pause{Pool: args[0], Since: p.now}
 	if len(args) > 1 {
@@ -281,7 +280,7 @@ func (p *play) resume(args []string, _ string) {
 
 func (p *play) name(id int64) string { return p.names[id-1] }
 
-// step tells what starts, the starts of one pool in a row together.
+// step prints the starts, with the starts of one pool in a row on one line.
 func (p *play) step(args []string, _ string) {
 	limit := 0
 	if len(args) > 0 {
@@ -308,7 +307,7 @@ func (p *play) step(args []string, _ string) {
 	}
 }
 
-// nodes names those of a gang, each once.
+// nodes names the nodes of a gang, each once.
 func (p *play) nodes(ids []cluster.NodeID) string {
 	var names []string
 	for _, id := range ids {
@@ -319,7 +318,7 @@ func (p *play) nodes(ids []cluster.NodeID) string {
 	return strings.Join(names, ", ")
 }
 
-// stopped prints the tasks that are to end early, equal lines once.
+// stopped prints the tasks that should end early, and equal lines once.
 func (p *play) stopped(stops []sched.Stop) {
 	p.stops = append(p.stops, stops...)
 	count := map[string]int{}
@@ -342,7 +341,7 @@ func (p *play) alike(a, b sched.Start) bool {
 	})
 }
 
-// started tells of starts of one pool: how many, and by what the first was chosen.
+// started prints starts of one pool: how many there are, and why the first was chosen.
 func (p *play) started(starts []sched.Start) {
 	var names []string
 	count := map[string]int{}
@@ -362,7 +361,7 @@ func (p *play) started(starts []sched.Start) {
 	}
 }
 
-// chosen tells of one choice: child, numbers, rival.
+// chosen prints one choice: child, numbers, rival.
 func (p *play) chosen(l sched.Level) string {
 	text := fmt.Sprintf("%s %s", p.s.Read().Name(l.Child), p.filled(l.Terms))
 	if l.BelowMin {
@@ -377,8 +376,8 @@ func (p *play) chosen(l sched.Level) string {
 	return text
 }
 
-// digits writes a number with more digits than an answer of why has. It rounds the rest
-// that remains when fractions are added in another order to 0.
+// digits writes a number with more digits than an answer of why has. The rest that remains when fractions are added in
+// another order is rounded to 0.
 func digits(v float64) string {
 	if math.Abs(v) < 1e-12 {
 		return "0"
@@ -386,7 +385,7 @@ func digits(v float64) string {
 	return strconv.FormatFloat(v, 'g', 6, 64)
 }
 
-// filled names the resource, too, in which a child is compared.
+// filled adds the resource in which a child is compared.
 func (p *play) filled(t why.Terms) string {
 	if t.Resource > 0 {
 		return p.s.Cluster().Resource(int(t.Resource)-1) + " " + filled(t)
@@ -396,7 +395,7 @@ func (p *play) filled(t why.Terms) string {
 
 var words = regexp.MustCompile(`[a-z_]+`)
 
-// filled is a formula with the numbers in the places of the names, and what it gives.
+// filled writes a formula with numbers in place of the names, and its result.
 func filled(t why.Terms) string {
 	if t.Formula == nil {
 		return ""
@@ -446,7 +445,7 @@ func (p *play) end([]string, string) {
 	p.stops = nil
 }
 
-// served counts what a pool received before, perhaps on another day.
+// served counts service that a pool received before, perhaps on another day.
 func (p *play) served(args []string, _ string) {
 	pool, amount := p.s.Pool(args[0]), p.number(args[1])
 	if len(args) > 2 {

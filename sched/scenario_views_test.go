@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// What follows only looks; see TestScenarios.
+// The following commands only read; see TestScenarios.
 
 // why prints the comparisons on the way to a pool, as the command why does.
 func (p *play) why(args []string, _ string) {
@@ -21,14 +21,14 @@ func (p *play) why(args []string, _ string) {
 	_, text, _ := strings.Cut(a.Text(), "SHARE ")
 	text, _, _ = strings.Cut(text, "\n  step ")
 	for i, line := range strings.Split(text, "\n") {
-		if i > 0 { // they stand below the word that was cut
+		if i > 0 { // the numbers stand below the word that was cut
 			line = strings.TrimPrefix(line, strings.Repeat(" ", 8))
 		}
 		p.say("%s", line)
 	}
 }
 
-// starves prints what lets others pass a job forever, by the facts of this moment.
+// starves prints what lets other jobs pass a job forever, given the facts of this moment.
 func (p *play) starves(args []string, _ string) {
 	g, yes := p.s.GateView().Starves(p.jobs[args[0]].Job)
 	if !yes {
@@ -38,7 +38,7 @@ func (p *play) starves(args []string, _ string) {
 	p.say("%s: %s %s of %s %s: %s", g.Code, g.Name, cmp.Or(g.Need, "-"), cmp.Or(g.Limit, "-"), g.Where, g.Text)
 }
 
-// owed prints what the children of a pool are owed, in each resource.
+// owed prints the lags of the children of a pool, in each resource.
 func (p *play) owed(args []string, _ string) {
 	parent := sched.Root
 	if len(args) > 0 {

@@ -11,11 +11,11 @@ import (
 )
 
 // TestStarvationIsSeen: whatever is configured, a job that fits on the empty machine starts within a bound, or
-// GateView.Starves says how others pass it forever. Against the adversaries of TestStarvation stand jobs under all
-// backfill rules and policies, below pools with unequal shares under decay, with less than a slot due under load, and
-// with a maximum, beside jobs of a higher priority, and with a short backfill_window.
+// GateView.Starves says how others pass it forever. The adversaries of TestStarvation compete with jobs under all
+// backfill rules and policies: below pools with unequal shares under decay, with less than one slot as share under
+// load, or with a maximum; beside jobs of a higher priority; and with a short backfill_window.
 //
-// The bound is that of TestStarvation, and under decay seven half-lives more: after these a key shows fully what a
+// The bound is that of TestStarvation, and seven half-lives more under decay: after these a key fully shows how much a
 // pool uses.
 func TestStarvationIsSeen(t *testing.T) {
 	if *duelSeed > 0 {
@@ -39,7 +39,7 @@ func TestStarvationIsSeen(t *testing.T) {
 	}
 }
 
-// watch lets a job wait among an adversary's. It returns the name of the gate that says so.
+// watch lets a job wait among those of an adversary. It returns the name of the gate that reports starvation.
 func watch(t *testing.T, seed uint64) (name string, starved bool) {
 	t.Helper()
 	place := []sched.Backfill{sched.FirstFit, sched.FCFS, sched.EASY, sched.Conservative, sched.FCFS, sched.EASY,
@@ -57,7 +57,7 @@ func watch(t *testing.T, seed uint64) (name string, starved bool) {
 	return g.Name, true
 }
 
-// starves returns the gate of the victim.
+// starves returns the gate that makes the victim starve.
 func (d *duel) starves() (why.Gate, bool) {
 	return d.GateView().Starves(sched.Job{ID: d.victim, Pool: d.Pool(d.pools[0]), Key: d.KeyOf(d.want), Priority: normal,
 		Submitted: d.came})

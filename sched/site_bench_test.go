@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// newSite is a scheduler as a large site has it, after a step: 4,900 pools of people in 70
-// institutes, a thousand nodes that are full, and a hundred thousand jobs that wait.
+// newSite is a scheduler of a large site, after a step: 4,900 pools of people in 70 institutes, a thousand full nodes,
+// and a hundred thousand waiting jobs.
 func newSite(b *testing.B) *sched.Scheduler {
 	b.Helper()
 	now := time.Unix(1_700_000_000, 0)
@@ -37,8 +37,8 @@ func newSite(b *testing.B) *sched.Scheduler {
 	return s
 }
 
-// BenchmarkSite measures what questions about a large site begin with: copies, and a preview of
-// a thousand starts.
+// BenchmarkSite measures the operations with which questions about a large site begin: copies, and a preview of a
+// thousand starts.
 func BenchmarkSite(b *testing.B) {
 	s := newSite(b)
 	b.Run("fork", func(b *testing.B) {

@@ -77,7 +77,7 @@ func TestPoolsWithoutRoomAreCompared(t *testing.T) {
 				Priority: normal, Tasks: 1}, w.now)
 		}
 		w.last = 200
-		w.submit("a", 1) // it fits, so that the others are asked
+		w.submit("a", 1) // this job fits, so that the others are asked
 		w.step(0)
 		a, _ := w.Lookup("a")
 		level := w.Explain().Comparisons(a, 0)[0]

@@ -17,12 +17,12 @@ var (
 	duelSeed = flag.Uint64("seed", 0, "the only duel of TestStarvation, as a failure names it; 0: the first so many")
 )
 
-// TestStarvation: whatever others submit, a job that fits on the empty machine starts within a bound
-// that follows from the share of its pool and from the longest task, under easy, conservative and every policy.
-// GateView.Starves never says that others pass it forever. The others form an adversary: they see the machine and
-// the room that is kept, and submit what delays the job most. -cases sets the number of duels, -seed repeats one
-// of them. Every other duel is under conservative, for which the bound holds alike: its first job waits as that of
-// easy, and the others are planned behind it and never delay it.
+// TestStarvation: whatever others submit, a job that fits on the empty machine starts within a bound that follows from
+// the share of its pool and from the longest task, under easy, conservative and every policy. GateView.Starves never
+// says that others pass it forever. The others form an adversary: it sees the machine and the planned starts, and
+// submits the jobs that delay the victim most. -cases sets the number of duels, -seed repeats one of them. Every other
+// duel is under conservative, for which the same bound holds: its first job waits as under easy, and the other jobs are
+// planned behind it and never delay it.
 //
 // The bound, with L the longest time for which a task may run, n the number of leaf pools and p the
 // part of the machine to which the job's pool is entitled:
@@ -68,12 +68,12 @@ func TestStarvation(t *testing.T) {
 // backfills are the rules under which waits are bounded.
 var backfills = [2]sched.Backfill{sched.EASY, sched.Conservative}
 
-// fight lets a job wait among an adversary's, and returns which part of its bound it waited.
+// fight lets a job wait among those of an adversary, and returns its wait as a fraction of the bound.
 func fight(t *testing.T, seed uint64) float64 {
 	t.Helper()
 	d := newDuel(t, rand.New(rand.NewPCG(seed, 15)), &duel{backfill: backfills[seed%2]})
 	limit := d.bound()
-	if !d.owes() { // there the pools that licenses hold back go first for a while, as if forever
+	if !d.owes() { // there, pools that licenses hold back go first for a while, as if forever
 		d.alarm = func(g why.Gate) {
 			t.Errorf("seed %d: %s is said to starve after %v: %+v", seed, d, d.now.Sub(d.came), g)
 		}
@@ -85,7 +85,7 @@ func fight(t *testing.T, seed uint64) float64 {
 	return float64(d.now.Sub(d.came)) / float64(limit)
 }
 
-// waits reports whether the victim still waits after so long.
+// waits reports whether the victim still waits after the limit.
 func (d *duel) waits(limit time.Duration) bool {
 	for steps := 0; ; steps++ {
 		d.act()
@@ -104,7 +104,7 @@ func (d *duel) waits(limit time.Duration) bool {
 	}
 }
 
-// bound is how long the victim waits at most; see TestStarvation.
+// bound is the longest possible wait of the victim; see TestStarvation.
 func (d *duel) bound() time.Duration {
 	others := len(d.pools) + 1
 	if d.drawn {

@@ -13,8 +13,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// TestMinimumOfWhatNobodyAsksFor: a pool that is guaranteed memory, and whose tasks ask for
-// none, is not below its minimum forever; with a task that asks for some, it is.
+// TestMinimumOfWhatNobodyAsksFor: a pool that is guaranteed memory, and whose tasks ask for none, is not below its
+// minimum forever. With a task that asks for memory, it is.
 func TestMinimumOfWhatNobodyAsksFor(t *testing.T) {
 	root := share.Pool{Policy: "fair", Pools: []share.Pool{{Name: "a", Weight: 1, Min: map[string]int64{"mem": 4}}, {Name: "b", Weight: 1}}}
 	w := newWorld(t, root, 8, 1)
@@ -36,9 +36,8 @@ func TestMinimumOfWhatNobodyAsksFor(t *testing.T) {
 	}
 }
 
-// TestReturningInTurn: pools that wait for the same maximum, or for a whole node beside one
-// with small tasks, take turns. Lifted to the level of the others whenever they may go on,
-// always the same would go first.
+// TestReturningInTurn: pools that wait for the same maximum, or for a whole node beside a pool with small tasks, take
+// turns. If each was lifted to the level of the others whenever it may continue, the same pool would always go first.
 func TestReturningInTurn(t *testing.T) {
 	for _, what := range []string{"max", "fit"} {
 		group := share.Pool{Name: "g", Weight: 100}
@@ -77,11 +76,10 @@ func TestReturningInTurn(t *testing.T) {
 // TestNoPoolStarves: where work waits in all pools all the time and tasks end, every pool
 // starts something within a bound.
 //
-// Under fair, fairtree and deficit, a child of the part p of the weights is behind all
-// others as soon as these received more than it by their weights. Each of n others may
-// receive a task on each of c slots too many before that shows, so c(n+1) tasks at most
-// start before the child is owed one, and each of those on the way takes 1/p tasks of the
-// whole: within (c+1)(n+1)/p^2 tasks it starts one again.
+// Under fair, fairtree and deficit, take a child with the part p of the weights. It is behind all others as soon as
+// these have received more service than it by their weights. Before that shows, each of n others may receive one task
+// too many on each of c slots, so at most c(n+1) tasks start before the child is behind. Each such turn of a pool on
+// the way takes 1/p tasks of the cluster. So the child starts a task again within (c+1)(n+1)/p^2 tasks.
 func TestNoPoolStarves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		policies := rapid.SampledFrom([]string{"fair", "fairtree", "deficit", "drf"})

@@ -3,7 +3,7 @@ package sched
 import "time"
 
 // Step decides at t which tasks start now, as long as there is room, and counts them as running. It starts at most
-// limit tasks, or all possible ones if limit is 0.
+// "limit" tasks, or all possible ones if the limit is 0.
 func (s *Scheduler) Step(t time.Time, limit int, d *Decision) {
 	s.openStep(t, d)
 	if len(s.tree.rebalancers) > 0 && !s.departures.stops.left {

@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// TestRoomOfTogetherIsGivenBackAtOnce: a wide task waits for the room of two narrow ones.
-// Narrow tasks that wait do not take what the first of them leaves.
+// TestRoomOfTogetherIsGivenBackAtOnce: a wide task waits for the room of two narrow ones. Waiting narrow tasks do not
+// take the room that the first of them leaves.
 func TestRoomOfTogetherIsGivenBackAtOnce(t *testing.T) {
 	root := share.Pool{Policy: "fair", Pools: []share.Pool{
 		{Name: "a", Weight: 1}, {Name: "b", Weight: 1, Min: map[string]int64{"cpu": 2}},
@@ -30,7 +30,7 @@ func TestRoomOfTogetherIsGivenBackAtOnce(t *testing.T) {
 	if w.Stoppable(first[0].Run) {
 		t.Error("a task that was told to end can be stopped")
 	}
-	fork := w.Fork() // goes its own way with its own groups
+	fork := w.Fork() // the fork has groups of its own
 	w.Finish(first[0].Run, w.now, false)
 	if got := w.step(0); len(got) != 0 {
 		t.Fatalf("%v started in half of the room", w.paths(got))
@@ -49,8 +49,8 @@ func TestRoomOfTogetherIsGivenBackAtOnce(t *testing.T) {
 	}
 }
 
-// TestSparedRunsOn: one of two that were stopped together ends, and the other is spared:
-// the room of the first is free then.
+// TestSparedRunsOn: one of two tasks that were stopped together ends, and the other is spared; the room of the first is
+// free then.
 func TestSparedRunsOn(t *testing.T) {
 	w := newWorld(t, share.Pool{Policy: "fair"}, 2, 1)
 	w.submit("a", 3)

@@ -10,7 +10,7 @@ import (
 )
 
 // TestTurnsOutlastARestart: tasks without a limit outlive their predictions, and nodes are held for a wide job. A new
-// scheduler that takes over holds them at once: the job does not wait as long again.
+// scheduler that takes over holds them at once, so the job does not wait as long again.
 func TestTurnsOutlastARestart(t *testing.T) {
 	for _, backfill := range backfills {
 		w := newLasting(t, usersOf("fair"), backfill)
@@ -57,8 +57,9 @@ func (w *lasting) restart(t *testing.T, policy string, backfill sched.Backfill) 
 	return next
 }
 
-// TestTurnsAreTakenOver: under policies that compare only running tasks, the wide jobs of one user run
-// one after the other until the user has caught up, and then others run. A new scheduler that takes over goes on so.
+// TestTurnsAreTakenOver: under policies that compare only running tasks, the wide jobs of one user run one after the
+// other until the user has caught up, and then jobs of others run. A new scheduler that takes over continues in the
+// same way.
 func TestTurnsAreTakenOver(t *testing.T) {
 	for _, policy := range []string{"drf", "load"} {
 		for _, backfill := range backfills {

@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// TestUnknownEnds: a forecast is not told that tasks end by their limits which wait in another queue, or which are
-// over them on a node that is down.
+// TestUnknownEnds: a forecast does not assume that a task ends by its limit if the task waits in another queue, or if
+// it exceeded the limit on a node that is down.
 func TestUnknownEnds(t *testing.T) {
 	w := newWorld(t, share.Pool{Policy: "fair"}, 2, 1)
 	add := func(id int64) {

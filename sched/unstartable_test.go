@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// TestConservativePassesWhatCanNeverStart: a gang that asks for more licenses than there are is before nobody, also
-// where a maximum leaves room for one of the jobs only.
+// TestConservativePassesWhatCanNeverStart: a gang that asks for more licenses than exist goes before no job, even if a
+// maximum leaves room for only one of the jobs.
 func TestConservativePassesWhatCanNeverStart(t *testing.T) {
 	g := share.Pool{Name: "g", Weight: 1, Policy: "fifo", Max: map[string]int64{"cpu": 5}}
 	g.Pools = []share.Pool{{Name: "never", Weight: 1}, {Name: "soon", Weight: 1}}
@@ -33,8 +33,8 @@ func TestConservativePassesWhatCanNeverStart(t *testing.T) {
 	}
 }
 
-// TestDrawsEndWhereAllAskForTheSame: a step draws some pools only, and the next step goes on. Pools that found no room
-// are not drawn again in it, also where all tasks ask for the same and nothing is planned.
+// TestDrawsEndWhereAllAskForTheSame: a step draws only some pools, and the next step continues. In that next step,
+// pools that found no room are not drawn again, even if all tasks ask for the same and nothing is planned.
 func TestDrawsEndWhereAllAskForTheSame(t *testing.T) {
 	s, err := sched.New(sched.Config{Root: share.Pool{Policy: "lottery"}, Backfill: sched.EASY,
 		NewPolicy: policy.New(policy.Options{}), Licenses: map[string]int64{"lic": 1}}, epoch, 1)

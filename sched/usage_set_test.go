@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// TestUsageSetAndTakenBack: whoever sets the usage of a pool that waits, and takes that back, gives it no claim
-// to the whole machine: under fair the pool stands where the least served of the others stands.
+// TestUsageSetAndTakenBack: an administrator sets the usage of a waiting pool, and takes that back. That gives the pool
+// no claim to the whole machine: under fair the pool gets the position of the least served of the others.
 func TestUsageSetAndTakenBack(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	s, err := sched.New(sched.Config{Root: share.Pool{Policy: "fair"}, NewPolicy: policy.New(policy.Options{})}, now, 1)

@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// TestWantedOfNewPool: when the first pool whose policy uses the demand is made, jobs that wait
-// already count, whether or not a job comes with it.
+// TestWantedOfNewPool: when the first pool is made whose policy uses the demand, jobs that wait already count, whether
+// or not the pool is made for a new job.
 func TestWantedOfNewPool(t *testing.T) {
 	for _, policy := range []string{"load", "deficit"} {
 		w := newWorld(t, share.Pool{Policy: "fair", Pools: []share.Pool{{Name: "b", Weight: 1, Policy: policy}}}, 1, 1)
@@ -19,8 +19,8 @@ func TestWantedOfNewPool(t *testing.T) {
 	}
 }
 
-// TestWantedBelowMaximum: what the maximum of a pool holds back is wanted by the pools below it only,
-// also by one that takes the jobs of the pool over, and whatever becomes of the jobs and of the maximum.
+// TestWantedBelowMaximum: work that the maximum of a pool holds back counts as demand only in the pools below it. That
+// includes a pool that takes over the jobs of the pool, and holds whatever happens to the jobs and to the maximum.
 func TestWantedBelowMaximum(t *testing.T) {
 	for _, policy := range []string{"load", "deficit"} {
 		w := newWorld(t, share.Pool{Policy: policy, Pools: []share.Pool{mapsOf("a", 1, 1)}}, 1, 1)

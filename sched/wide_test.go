@@ -13,8 +13,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// contest is a machine that two users share by halves: one has a flood of narrow tasks, and the other
-// submits wide jobs later.
+// contest is a machine that two users share in halves: one has a flood of narrow tasks, and the other submits wide jobs
+// later.
 type contest struct {
 	*world
 	rng     *rand.Rand
@@ -26,8 +26,8 @@ type contest struct {
 	wide    map[int64]bool
 }
 
-// mix is the work of a contest: the number of narrow tasks for each eight processors, and how long they run, and the
-// wide jobs.
+// mix is the work of a contest: the number of narrow tasks for each eight processors, how long they run, and the wide
+// jobs.
 type mix struct {
 	narrow   int
 	min, max time.Duration
@@ -41,8 +41,8 @@ var mixes = map[string]mix{
 	"short":  {900, 20 * time.Second, 80 * time.Second, 20, 40 * time.Second},
 }
 
-// site is nodes with the same number of processors each, or of GPUs where processors abound. A wide job takes
-// all of them: as a gang of one task for each node, if there are several.
+// site is a number of nodes with the same number of processors each, or of GPUs where processors abound. A wide job
+// takes all of them: as a gang of one task for each node, if there are several nodes.
 type site struct {
 	nodes, each int
 	gpus        bool
@@ -55,7 +55,7 @@ func (s site) String() string {
 	return fmt.Sprintf("%dx%d", s.nodes, s.each)
 }
 
-// ask is a request for a number of processors, or for as many GPUs with a processor each.
+// ask returns a request for a number of processors, or for the same number of GPUs with one processor each.
 func (s site) ask(n int) sched.Request {
 	r := sched.Request{Amounts: cluster.Amounts{"cpu": int64(n)}}
 	if s.gpus {
@@ -73,10 +73,10 @@ func (s site) wide() sched.Request {
 	return r
 }
 
-// all asks for all cases of tests that else run few of them, as these take minutes.
+// all makes some tests run all cases. Without it they run few cases, because all take minutes.
 var all = flag.Bool("all", false, "all seeds of TestLargestLag, and all sites of TestWideJobsGetTheirShare")
 
-// sitesOf are the sites of contests. A plan of all that wait takes long on the large ones.
+// sitesOf returns the sites of contests. A plan of all waiting jobs takes long on the large ones.
 func sitesOf(backfill sched.Backfill, limits string) []site {
 	one, four, gpus := site{1, 8, false}, site{4, 4, false}, site{1, 8, true}
 	switch {
@@ -126,7 +126,7 @@ func (c *contest) add(pool string, ask sched.Request, length, limit time.Duratio
 	return id
 }
 
-// run goes on until an instant, or until all wide jobs have started.
+// run continues until an instant, or until all wide jobs have started.
 func (c *contest) run(until time.Time) {
 	for c.now.Before(until) && (len(c.wide) == 0 || len(c.starts) < len(c.wide)) {
 		c.begin()
@@ -149,7 +149,7 @@ func (c *contest) run(until time.Time) {
 	}
 }
 
-// begin starts what starts now.
+// begin starts all tasks that can start now.
 func (c *contest) begin() {
 	for d := (sched.Decision{More: true}); d.More; {
 		c.Step(c.now, 0, &d)
@@ -163,9 +163,9 @@ func (c *contest) begin() {
 	}
 }
 
-// TestWideJobsGetTheirShare: a user who is entitled to half of the machine, and whose jobs need all of it,
-// gets half of the time, however many narrow tasks of another wait. The last of the wide jobs starts
-// within one and a half times of what the share gives, whether or not there are time limits.
+// TestWideJobsGetTheirShare: a user who is entitled to half of the machine, and whose jobs need all of it, gets half of
+// the time, however many narrow tasks of another user wait. The last of the wide jobs starts within one and a half
+// times the time that follows from the share, with and without time limits.
 func TestWideJobsGetTheirShare(t *testing.T) {
 	for _, name := range []string{"fair", "fairtree", "deficit", "decay", "drf", "load", "multifactor"} {
 		for _, backfill := range []sched.Backfill{sched.EASY, sched.Conservative} {
@@ -182,7 +182,7 @@ func TestWideJobsGetTheirShare(t *testing.T) {
 	}
 }
 
-// decide lets the wide jobs come after a while, and fails if the last of them starts too late.
+// decide submits the wide jobs after a while, and fails if the last of them starts too late.
 func (c *contest) decide(t *testing.T, where site) {
 	t.Helper()
 	c.run(epoch.Add(5 * time.Minute))

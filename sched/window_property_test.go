@@ -9,11 +9,10 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// modelWindows are windows as they are told, with what follows from them worked out anew for
-// each question.
+// modelWindows are windows as they are set; each question recomputes what follows from them.
 type modelWindows []cluster.Window
 
-// drawWindows draws some windows on nodes: they may overlap, have begun or be over.
+// drawWindows draws some windows on nodes. They may overlap, and may have begun or ended.
 func drawWindows(t *rapid.T, now time.Time, nodes []string) (all modelWindows) {
 	for _, name := range []string{"p", "q", "r"}[:rapid.IntRange(0, 3).Draw(t, "windows")] {
 		from := now.Add(time.Duration(rapid.IntRange(-50, 200).Draw(t, "from")) * time.Second)

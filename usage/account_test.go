@@ -6,8 +6,8 @@ import (
 	"github.com/fairlead/fairlead/usage"
 )
 
-// TestServiceNeverFalls: when the last charged task ends beside a task that is not charged, because it waits in another
-// queueing system, no rounding error goes on as a rate, which could be negative.
+// TestServiceNeverFalls: the last charged task ends while another task is not charged, because it waits in another
+// queueing system. No rounding error remains as a rate, which could be negative.
 func TestServiceNeverFalls(t *testing.T) {
 	for _, rates := range [][]float64{{0.1, 0.2, 0.3}, {0.7, 0.1, 0.3}, {0.3, 0.6, 0.1}, {1.1, 2.2, 3.3}} {
 		var a usage.Account
@@ -15,7 +15,7 @@ func TestServiceNeverFalls(t *testing.T) {
 		for _, r := range rates {
 			a.Start(1, r, begin)
 		}
-		a.Accrue(-rates[0], begin) // is taken to another queueing system
+		a.Accrue(-rates[0], begin) // the task moves to another queueing system
 		for _, r := range rates[1:] {
 			a.Finish(1, r, begin, usage.Now{Tau: 200, Growth: 1})
 		}

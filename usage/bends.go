@@ -37,7 +37,7 @@ func (b *bends) add(i int32) {
 	}
 }
 
-// insert adds node i at the level at which the total slope changes by slope.
+// insert adds node i at the level at which the total slope changes by "slope".
 func (b *bends) insert(i int32, level, slope float64) {
 	for int(i) >= len(b.nodes) {
 		k := uint32(len(b.nodes)) * 2654435769 // spread by multiplication (Knuth, 6.4)
@@ -122,7 +122,7 @@ func (b *bends) merge(l, r int32) int32 {
 	return r
 }
 
-// level returns the level at which the sum of the rates equals the capacity. The argument least is their sum at level
+// level returns the level at which the sum of the rates equals the capacity. The argument "least" is their sum at level
 // 0. The level is infinite if the sum never reaches the capacity.
 func (b *bends) level(least, capacity float64) float64 {
 	if least >= capacity {

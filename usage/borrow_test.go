@@ -9,21 +9,21 @@ import (
 	"github.com/fairlead/fairlead/usage"
 )
 
-// TestLoansExample is the one in the comment of Loans.
+// TestLoansExample plays the example in the comment of Loans.
 func TestLoansExample(t *testing.T) {
 	got := usage.Loans([]usage.Standing{{60, 20, 20}, {30, 60, 200}, {10, 20, 40}})
 	want := []usage.Loan{{To: 1, From: 0, Slots: 30}, {To: 2, From: 0, Slots: 10}}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	// The owner wants it back: what the other still runs is no loan any more.
+	// The owner wants its share back: the tasks that the other still runs count no longer as a loan.
 	if got := usage.Loans([]usage.Standing{{60, 20, 100}, {40, 80, 80}}); got != nil {
 		t.Errorf("got %v", got)
 	}
 }
 
-// TestLoansBalance: nobody borrows more than it runs beyond its share, nobody lends
-// more than it leaves, and as much is lent as can be.
+// TestLoansBalance: no pool borrows more than it runs beyond its share, no pool lends more than it leaves unused, and
+// the sum of the loans is as large as possible.
 func TestLoansBalance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var all []usage.Standing

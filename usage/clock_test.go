@@ -19,8 +19,8 @@ func finite(xs ...float64) bool {
 	return true
 }
 
-// TestAtStaysFinite: growth is divided by and multiplied with, so it is neither 0 nor
-// infinite however far an instant is from the reference.
+// TestAtStaysFinite: the program divides by growth and multiplies with it, so growth is neither 0 nor infinite, however
+// far an instant is from the reference.
 func TestAtStaysFinite(t *testing.T) {
 	for _, half := range []time.Duration{1, time.Second, time.Hour} {
 		c := usage.NewClock(ref, half)
@@ -33,8 +33,8 @@ func TestAtStaysFinite(t *testing.T) {
 	}
 }
 
-// TestRebaseOverAnyGap follows one task that ended and one that runs, over gaps that
-// are short and ones in which the old clock's growth is beyond all numbers.
+// TestRebaseOverAnyGap follows one task that ended and one that runs, over short gaps and over gaps in which the old
+// clock's growth overflows.
 func TestRebaseOverAnyGap(t *testing.T) {
 	const half = time.Minute
 	most := half.Seconds() / math.Ln2 // service of a slot that was always busy
@@ -67,7 +67,7 @@ func TestRebaseOverAnyGap(t *testing.T) {
 	}
 }
 
-// TestReferenceNeverGoesBack: a machine's clock that is set back lets nothing grow.
+// TestReferenceNeverGoesBack: if a machine's clock is set back, nothing grows.
 func TestReferenceNeverGoesBack(t *testing.T) {
 	next, amount, _ := usage.NewClock(ref, time.Second).Rebase(ref.Add(-time.Hour), time.Minute)
 	if !next.Reference().Equal(ref) || amount(3) != 3 {

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestDeficitsAgainstSampling compares the exact sums with a plain version that computes
-// every rate anew at every event by bisection, and adds rate x time.
+// TestDeficitsAgainstSampling compares the exact sums with a simple version that computes every rate anew at every
+// event by bisection, and adds rate x time.
 func TestDeficitsAgainstSampling(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "children")
@@ -82,8 +82,8 @@ func slowLevel(rate float64, sum func(level float64) float64) float64 {
 	return (low + high) / 2
 }
 
-// TestDriftsAlike checks that children of the same drift keep their order by Still while
-// time passes, and that Still plus the drift is the deficit.
+// TestDriftsAlike checks that children with the same drift keep their order by Still while time passes, and that Still
+// plus the drift is the deficit.
 func TestDriftsAlike(t *testing.T) {
 	d := NewDeficits(0)
 	d.SetRate(10)

@@ -17,7 +17,7 @@ func after(seconds float64) time.Time {
 	return ref.Add(time.Duration(math.Round(seconds * 1e9)))
 }
 
-// TestFairnessExample is the one in the comment of Fairness.
+// TestFairnessExample plays the example in the comment of Fairness.
 func TestFairnessExample(t *testing.T) {
 	f := usage.NewFairness(ref, usage.Span{Part: 5 * time.Second, Parts: 2})
 	steps := []struct {
@@ -48,8 +48,8 @@ func TestFairnessExample(t *testing.T) {
 	}
 }
 
-// history is the slow, obvious version: every stretch between two events is kept, and
-// added up again for every question.
+// history is the slow, obvious version: it keeps every stretch between two events, and adds them all up for every
+// question.
 type history []stretch
 
 type stretch struct {
@@ -72,8 +72,8 @@ func (h history) sum(pool int, from, to float64) (s usage.Sums) {
 	return s
 }
 
-// TestFairnessAgainstHistory: totals, windows and idle time are those of the slow
-// version, and the lags add up to the demand that was not served.
+// TestFairnessAgainstHistory: totals, windows and idle time equal those of the slow version, and the lags add up to the
+// demand that was not served.
 func TestFairnessAgainstHistory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		part, parts := rapid.IntRange(1, 9).Draw(t, "part"), rapid.IntRange(1, 5).Draw(t, "parts")
@@ -124,8 +124,8 @@ func TestFairnessAgainstHistory(t *testing.T) {
 	})
 }
 
-// drawRates divides a capacity ideally and lets somebody else have it: whoever comes
-// first takes what it wants.
+// drawRates divides a capacity ideally, and then gives the capacity to others: whoever comes first takes as much as it
+// wants.
 func drawRates(t *rapid.T, pools int, capacity float64) (rates []usage.Rate, idle float64) {
 	claims := make([]share.Claim, pools)
 	for i := range claims {

@@ -31,8 +31,8 @@ type OwnCluster struct {
 	Largest float64   // largest lateness, in seconds
 }
 
-// End records the end of a task, and returns the lateness of that task. The argument slots is the size of the
-// private cluster; if it is 0, nothing is late. The argument width is the number of slots that the task occupied.
+// End records the end of a task, and returns the lateness of that task. The argument "slots" is the size of the private
+// cluster; if it is 0, nothing is late. The argument "width" is the number of slots that the task occupied.
 func (o *OwnCluster) End(slots, width float64, submitted, started, ended time.Time) time.Duration {
 	length := ended.Sub(started)
 	if slots <= 0 || length < 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/usage"
 )
 
-// TestOwnClusterExample is the one in the comment of OwnCluster.
+// TestOwnClusterExample plays the example in the comment of OwnCluster.
 func TestOwnClusterExample(t *testing.T) {
 	var o usage.OwnCluster
 	for i, want := range []time.Duration{0, 10 * time.Second, 15 * time.Second} {
@@ -28,11 +28,11 @@ func TestOwnClusterExample(t *testing.T) {
 	}
 }
 
-// TestOwnClusterBorrowed: who had more than its share is ahead of its private cluster,
-// and not late when it later gets less.
+// TestOwnClusterBorrowed: a pool that had more than its share is ahead of its private cluster, and not late when it
+// later gets less.
 func TestOwnClusterBorrowed(t *testing.T) {
 	var o usage.OwnCluster
-	for range 4 { // four slots for 10 s, where its own cluster has one
+	for range 4 { // four slots for 10 s; its own cluster has one
 		if got := o.End(1, 1, ref, ref, after(10)); got != 0 {
 			t.Errorf("late by %v", got)
 		}
@@ -45,7 +45,7 @@ func TestOwnClusterBorrowed(t *testing.T) {
 	}
 }
 
-// TestOwnFinishExample is the one in the comment of OwnFinish.
+// TestOwnFinishExample plays the example in the comment of OwnFinish.
 func TestOwnFinishExample(t *testing.T) {
 	got := usage.OwnFinish(2, []usage.OwnTask{{0, 10, 1}, {0, 4, 1}, {0, 4, 1}, {1, 5, 2}, {2, 1, 4}})
 	if want := []float64{10, 4, 8, 15, 17}; !slices.Equal(got, want) {
@@ -53,7 +53,7 @@ func TestOwnFinishExample(t *testing.T) {
 	}
 }
 
-// TestOwnFinishBySecond compares with a cluster that is looked at every second.
+// TestOwnFinishBySecond compares with a cluster that is simulated second by second.
 func TestOwnFinishBySecond(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		slots := rapid.IntRange(1, 4).Draw(t, "slots")
@@ -86,8 +86,8 @@ func TestOwnFinishBySecond(t *testing.T) {
 	})
 }
 
-// TestOwnClusterIsFluid: with tasks of one slot that always wait, the fluid ends no later
-// than the private cluster of whole slots, and earlier by less than a task.
+// TestOwnClusterIsFluid: if tasks of one slot always wait, the fluid version ends no later than the private cluster of
+// whole slots, and earlier by less than a task.
 func TestOwnClusterIsFluid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		slots := rapid.IntRange(1, 5).Draw(t, "slots")

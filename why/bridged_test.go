@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TestBridgedText: the priority is said once, and how old the answer is.
+// TestBridgedText: the text states the priority only once, and how old the answer is.
 func TestBridgedText(t *testing.T) {
 	at := time.Unix(1000, 0)
 	for says, want := range map[string]string{

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/why/room"
 )
 
-// TestKeptSaysSeconds: that nodes are held for a job after room was to be free is later, as one reads it.
+// TestKeptSaysSeconds: the text shows seconds, so that readers see that nodes are held only after the planned start.
 func TestKeptSaysSeconds(t *testing.T) {
 	now := time.Date(2026, 11, 22, 21, 32, 0, 0, time.Local)
 	held := time.Date(2026, 11, 22, 22, 6, 45, 0, time.Local)

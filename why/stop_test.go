@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// TestStopInWords: a stop says who was below which limit and how long, which work was lost, who got
-// the room, and from when on it could happen again.
+// TestStopInWords: the text of a stop says which pool was below which limit and for how long, which work was lost,
+// which pool got the room, and when a stop could happen again.
 func TestStopInWords(t *testing.T) {
 	at := time.Date(2026, 1, 5, 12, 40, 2, 0, time.Local)
 	s := why.Stop{

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// TestVersusInWords: the last line of a comparison says what decided, as the policy does.
+// TestVersusInWords: the last line of a comparison says what decided, in the words of the policy.
 func TestVersusInWords(t *testing.T) {
 	level := func(policy, order string, x, y why.Child) why.Level {
 		return why.Level{Policy: policy, Formula: "weight", Order: order, You: "b", Children: []why.Child{x, y}}
@@ -44,7 +44,7 @@ func TestVersusInWords(t *testing.T) {
 	}
 }
 
-// TestTies: of two equal keys no digits are compared; the text names what decides instead.
+// TestTies: if two keys are equal, their digits are not compared; the text names the deciding fact instead.
 func TestTies(t *testing.T) {
 	l := why.Level{Policy: "fair", Formula: "weight", Order: "smallest first", Called: "key {key}"}
 	a := why.Child{Name: "a", Key: 0.1 + 0.2}

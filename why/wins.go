@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Wins says in words why one child goes before another, with the numbers of both. In the text, the argument who is
+// Wins says in words why one child goes before another, with the numbers of both. In the text, the argument "who" is
 // the name of the first child.
 func (l *Level) Wins(who string, first, you Child, growth float64) string {
 	switch {

@@ -18,10 +18,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// advised finds commands in a text. A colon before a command says that it is a command and no prose.
+// advised finds commands in a text. A colon before a command shows that it is a command and not prose.
 var (
 	advised = regexp.MustCompile(`(: |^|[^a-z/._-])fairlead ([a-z][^;\n·()]*)`)
-	// placeholder matches a stand-in for a job number in a command.
+	// placeholder matches a placeholder for a job number in a command.
 	placeholder = regexp.MustCompile(`JOB|%(\[\d\])?[ds]`)
 	aFlag       = regexp.MustCompile(`^--?[a-zA-Z][a-z-]*`)
 )

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestUndoNamesAll checks that the undo command names all jobs, or selects them again where that is possible.
+// TestUndoNamesAll checks that the undo command names all jobs, or selects them by the same filter if that is possible.
 func TestUndoNamesAll(t *testing.T) {
 	many := strings.Fields(strings.Repeat("7 ", maxUndo+1))
 	named := strings.Join(many, " ")

@@ -32,8 +32,8 @@ type bridgeKind struct {
 	options      []config.BridgeOption // flags, and fields of options in the file
 	// levels returns the priorities of n levels, beginning with the back. Nil: 0, 1, 2, ...
 	levels func(n int) []int64
-	// open creates the adapter. The function get returns the value of an option. The adapter reports to away
-	// when the queueing system does not answer.
+	// open creates the adapter. The function "get" returns the value of an option. The adapter reports to away when the
+	// queueing system does not answer.
 	open func(ctx context.Context, get func(name string) string, log *slog.Logger, away *wait.Outage) (bridge.QS, error)
 }
 

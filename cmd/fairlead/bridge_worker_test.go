@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestWorkerOfAllUsers checks that a worker refuses to run everybody's jobs as root without --allow-root, or
-// as the user of a server to which others can connect.
+// TestWorkerOfAllUsers checks that a worker refuses to run the jobs of all users as root without --allow-root, or as
+// the user of a server to which other users can connect.
 func TestWorkerOfAllUsers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", path)

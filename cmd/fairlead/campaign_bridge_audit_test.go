@@ -81,7 +81,7 @@ func (c *bridgeRun) audit() {
 			c.t.Errorf("job %d, which %s, ran under %d markers: %v\n%s", id, what, len(of), of, c.said(id))
 		}
 		if len(of) == 0 && j.Job.State == "failed" && c.qs.failed != nil && c.qs.failed(j.Job.Cause) {
-			gaveUp++ // the queueing system says that it did not start the job
+			gaveUp++ // the queueing system reports that it did not start the job
 			continue
 		}
 		if j.Job.State != want || want == "succeeded" && (len(of) != tries || ends < tries) {
@@ -103,8 +103,8 @@ func (c *bridgeRun) audit() {
 	}
 }
 
-// unanswered counts the submissions during which a bridge was killed. The next bridge logs of each whether it
-// had arrived.
+// unanswered counts the submissions during which a bridge was killed. The next bridge logs for each submission whether
+// it had arrived.
 func (c *bridgeRun) unanswered() (found, unsent int) {
 	c.t.Helper()
 	log, err := os.ReadFile(c.bridge.log)

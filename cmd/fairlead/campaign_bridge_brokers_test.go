@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/internal/brokertest"
 )
 
-// TestCampaignBridgeBeanstalkd kills the bridge to a real beanstalkd, beanstalkd, and the server, at random
+// TestCampaignBridgeBeanstalkd kills the bridge to a real beanstalkd, the beanstalkd itself, and the server, at random
 // instants. This beanstalkd does not compact its files (-n): otherwise it may lose jobs that it acknowledged.
 func TestCampaignBridgeBeanstalkd(t *testing.T) {
 	b := brokertest.NewKeepingBeanstalkd(t)
@@ -25,8 +25,8 @@ func TestCampaignBridgeRabbitMQ(t *testing.T) {
 // brokerLease is longer than any outage of a broker or a bridge.
 const brokerLease = time.Minute
 
-// brokerChaos runs the campaign with a worker that nobody kills. If the broker dies, it hands out again the
-// jobs that the worker was running.
+// brokerChaos runs the campaign with a worker that nobody kills. If the broker dies, it later hands out the jobs that
+// the worker was running a second time.
 func brokerChaos(t *testing.T, kind, to string, crash func()) {
 	t.Helper()
 	r := newRig(t, brokerLease)

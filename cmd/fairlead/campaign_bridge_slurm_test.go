@@ -31,8 +31,8 @@ func TestCampaignBridgeSlurm(t *testing.T) {
 	bridgeChaos(t, bridgedQS{
 		kind: "slurm", flags: flags, pause: 700 * time.Millisecond, user: who, trail: filepath.Join(s.Dir(t, "work"), "trail"),
 		crash: func() { s.Restart(t, slurmtest.Controller) },
-		// A slurmctld that ends after it chose a node and before its message reaches the node believes that
-		// the job runs until the node registers again, which takes half an hour by itself.
+		// If slurmctld ends after it chose a node and before its message reaches the node, it believes that the job
+		// runs until the node registers again, which takes half an hour by itself.
 		mend: func() {
 			for _, node := range s.Nodes() {
 				s.Restart(t, node)

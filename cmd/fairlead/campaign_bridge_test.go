@@ -23,21 +23,21 @@ var bridgeKills = flag.Int("bridge-kills", 20, "how often a TestCampaignBridgeXy
 // TestCampaignBridgeXyz that starts it and calls [bridgeChaos], in a file of its own (named
 // campaign_bridge_*_test.go); scripts/campaign finds it by its name.
 type bridgedQS struct {
-	// kind and flags are those of fairlead bridge KIND.
+	// kind and flags are the arguments of fairlead bridge KIND.
 	kind  string
 	flags []string
-	// crash ends the queueing system abruptly and starts it again. Entries that it acknowledged must survive
-	// that. It may return before the system answers.
+	// crash ends the queueing system abruptly and restarts it. Entries that it acknowledged must survive that. It may
+	// return before the system answers.
 	crash func()
 	// reruns says that the queueing system may run an entry again under the same marker, if the entry ran
 	// during a crash. Such runs are counted, and are no fault of the bridge.
 	reruns bool
-	// failed reports whether a cause says that the queueing system failed a job for its own reasons, for
-	// example because it did not reach a node in time. A few such jobs that never ran are no fault of the
-	// bridge. Nil: there are none.
+	// failed reports whether a cause says that the queueing system failed a job for its own reasons, for example
+	// because it did not reach a node in time. A few such jobs that never ran are no fault of the bridge. Nil: no cause
+	// says that.
 	failed func(cause string) bool
-	// mend does what an administrator does for entries that the queueing system lost track of in a crash: the
-	// system believes that they run, but never began them. Nil: it loses track of none.
+	// mend does what an administrator does for entries that the queueing system lost track of in a crash: the system
+	// believes that they run, but never began them. Nil: the system loses track of none.
 	mend func()
 	// left returns how many entries wait or run there. Nil: unknown.
 	left func() int
@@ -45,7 +45,7 @@ type bridgedQS struct {
 	shown func() string
 	// pause is the mean time between two kills; default 250ms.
 	pause time.Duration
-	// user owns the jobs, and trail is the file in which they write; default: those of the test.
+	// user owns the jobs, and trail is the file in which they write; default: the user and the file of the test.
 	user, trail string
 }
 
@@ -132,8 +132,7 @@ func (c *bridgeRun) victims() []string {
 	return all
 }
 
-// fault ends one of the three after a moment and starts it again; the bridge starts after another short
-// pause.
+// fault ends one of the three victims after a moment and restarts it; the bridge starts after another short pause.
 func (c *bridgeRun) fault(victim string) {
 	c.t.Helper()
 	time.Sleep(time.Duration(c.rng.ExpFloat64() * float64(cmp.Or(c.qs.pause, 250*time.Millisecond))))
@@ -154,7 +153,7 @@ func (c *bridgeRun) fault(victim string) {
 	}
 }
 
-// mostOpen limits the open jobs of the users, so that all end soon after the last kill, however slow the
+// mostOpen is the maximum number of open jobs of the users, so that all end soon after the last kill, however slow the
 // queueing system and the machine are.
 const mostOpen = 500
 
@@ -217,8 +216,7 @@ func (c *bridgeRun) spec(what string, rng *rand.Rand) api.Spec {
 	spec := api.Spec{Pool: []string{"physics", "biology", "daq"}[rng.IntN(3)], Dir: "/", LimitSeconds: 600}
 	switch what {
 	case "fails once":
-		// The job fails until it was submitted once more: if the queueing system runs it again, it fails
-		// again.
+		// The job fails until it is submitted once more: if the queueing system reruns it, it fails again.
 		script += fmt.Sprintf("; grep \"^b $FAIRLEAD_JOB \" %s | grep -qv $FAIRLEAD_MARKER", c.trail())
 		spec.Retries, spec.BackoffSeconds = 3, 0.01
 	case "is canceled":
@@ -251,7 +249,7 @@ func (c *bridgeRun) settle() {
 			if c.qs.mend != nil && !mended {
 				c.t.Logf("%d jobs are left, and none has ended for %v: the queueing system is mended", left, mostWait)
 				c.qs.mend()
-				mended, patience = true, 4*mostWait // Slurm lets requeued jobs wait for two minutes
+				mended, patience = true, 4*mostWait // Slurm delays requeued jobs by two minutes
 				continue
 			}
 			if c.qs.shown != nil {

@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// got matches the lines of a demonstration with the share that a user got; waited matches those with the
-// waits of the same jobs in both halves.
+// got matches the lines of a demonstration with the share that a user got; waited matches the lines with the waits of
+// the same jobs in both halves.
 var (
 	got    = regexp.MustCompile(`(?m)^ +(alice|bob|carol) +[█·]+ +([0-9.]+)%$`)
 	waited = regexp.MustCompile(`(?m)^ +(alice|bob|carol) +(\d+) jobs +fifo (\S+) +fair (\S+)$`)
 )
 
-// TestCampaignDemo runs the demonstration without flags, with real processes. Users who ask for little wait
-// behind the flood under FIFO, and hardly wait under fair share.
+// TestCampaignDemo runs the demonstration without flags, with real processes. Users with little work wait behind the
+// flood under FIFO, and hardly wait under fair share.
 func TestCampaignDemo(t *testing.T) {
 	var out, errs bytes.Buffer
 	if code := run([]string{"demo"}, strings.NewReader(""), &out, &errs); code != 0 {

@@ -12,13 +12,13 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// ghost sends late reports in the name of healthy agents: it reports ends of attempts that are over, and
-// renews them, like a packet that was long on its way or an agent that slept. The server has to refuse each
-// of them. The witness sees the answers, like everything else.
+// ghost sends late reports in the name of healthy agents, like a packet that was long on its way or an agent that
+// slept: it reports ends of attempts that are over, and renews such attempts. The server has to refuse each report. The
+// witness sees these answers, too.
 type ghost struct {
 	fleet   *fleet
 	rng     *rand.Rand
-	clients []*api.Client // through the wires
+	clients []*api.Client // they connect through the wires
 }
 
 func newGhost(f *fleet, seed uint64) *ghost {
@@ -29,7 +29,7 @@ func newGhost(f *fleet, seed uint64) *ghost {
 	return g
 }
 
-// run haunts until stopped returns true.
+// run sends late reports until "stopped" returns true.
 func (g *ghost) run(stopped func() bool) {
 	for !stopped() {
 		g.haunt()
@@ -57,7 +57,7 @@ func (g *ghost) haunt() {
 	g.clients[site].Report(ctx, name, report) // the wire sees the answer, if there is one
 }
 
-// over returns the session of an agent and some attempts that are over, mostly late ones.
+// over returns the session of an agent and some attempts that are over, mostly the latest ones.
 func (w *witness) over(agent string, rng *rand.Rand) (session string, refs []queue.Ref) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 	"github.com/fairlead/fairlead/why/replay"
 )
 
-// edit writes the file and waits until it is in force.
+// edit writes the file and waits until the server has applied it.
 func (l *lab) edit(configured string) {
 	l.t.Helper()
 	before := l.status()
@@ -29,8 +29,8 @@ func (l *lab) edit(configured string) {
 	})
 }
 
-// spoil writes a file that the server must refuse, with the given reason, which includes line and column. The
-// configuration in force must stay.
+// spoil writes a file that the server must refuse, for the given reason, which includes line and column. The current
+// configuration must stay.
 func (l *lab) spoil(configured, reason string) {
 	l.t.Helper()
 	before := l.status()
@@ -55,7 +55,7 @@ func (l *lab) status() *api.ConfigStatus {
 	return s
 }
 
-// feed keeps jobs of all users waiting. It returns a function that ends this, but not before least jobs were
+// feed keeps jobs of all users waiting. It returns a function that ends this, but not before at least "least" jobs were
 // submitted.
 func (l *lab) feed(users map[string]string, work []string, least int64) (end func()) {
 	var wg sync.WaitGroup
@@ -88,7 +88,7 @@ func (l *lab) feed(users map[string]string, work []string, least int64) (end fun
 	}
 }
 
-// enough is how many waiting jobs keep a pool busy until the next check.
+// enough is the number of waiting jobs that keeps a pool busy until the next check.
 const enough = 60
 
 func waitingIn(client *api.Client, pool string) (int64, error) {

@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// begin starts the users, and a watcher of the queue's length. They use all servers, given by their sockets.
+// begin starts the users, and a watcher of the queue's length. They use all servers, given as sockets.
 func (l *load) begin(seed uint64, sockets []string, names ...string) {
 	t := l.record.t
 	for i, name := range names {
@@ -75,7 +75,7 @@ func (u *submitter) run() {
 		switch {
 		case len(u.cancel) > 0 && u.rng.IntN(3) == 0:
 			u.cancelOne()
-		case len(u.done) > 0 && u.rng.IntN(15) == 0: // submit again, as if the answer had been lost
+		case len(u.done) > 0 && u.rng.IntN(15) == 0: // repeat an order, as if the answer had been lost
 			u.submit(u.done[u.rng.IntN(len(u.done))])
 		case u.backlog.Load() > mostBacklog:
 			time.Sleep(10 * time.Millisecond)
@@ -138,8 +138,8 @@ func (u *submitter) submit(orders ...*order) {
 	}
 }
 
-// cancelOne cancels a job. If the job has ended already, an earlier answer was lost: such jobs do not end by
-// themselves.
+// cancelOne cancels a job. Such jobs do not end by themselves: if the job has ended already, the answer to an earlier
+// cancellation was lost.
 func (u *submitter) cancelOne() {
 	id := u.cancel[0]
 	u.cancel = u.cancel[1:]

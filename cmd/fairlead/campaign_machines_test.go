@@ -19,7 +19,7 @@ import (
 	"github.com/fairlead/fairlead/internal/explain"
 )
 
-// shapes lists eight machines of eight kinds, as their agents claim to be.
+// shapes lists eight machines of eight kinds, as their agents describe them.
 var shapes = []struct {
 	name  string
 	has   cluster.Amounts
@@ -43,19 +43,19 @@ licenses: {matlab: 3, ansys: 2}
 
 const (
 	machineJobs = 70
-	// blocked is the shortest time limit of the tasks that hold every node until all jobs are submitted and
-	// the test has asked for all bounds.
+	// blocked is the minimum time limit of the tasks that occupy every node until all jobs are submitted and the test
+	// has asked for all bounds.
 	blocked = 20 * time.Second
 	// lateness is how late a process may begin or end.
 	lateness = 700 * time.Millisecond
 )
 
-// TestCampaignMachines has five users run gangs, arrays, and jobs with GPUs, memory, constraints and licenses
-// on eight machines of different shapes, with backfilling. Then it replays the log: nothing was ever taken
-// twice, no backfilled job delayed a planned start, and every job started by the bound that was computed
-// after the submissions. EASY plans the start of the first job alone: its bounds for the others are no
-// promises if tasks end early, so the test only counts them. On a busy machine a task may run over its limit,
-// which voids all earlier promises. Finally the test spoils the log and checks that it finds each fault.
+// TestCampaignMachines has five users run gangs, arrays, and jobs with GPUs, memory, constraints and licenses on eight
+// machines of different shapes, with backfilling. Then it replays the log: no resource was ever taken twice, no
+// backfilled job delayed a planned start, and every job started by the bound that was computed after the submissions.
+// EASY plans only the start of the first job: its bounds for the other jobs are no promises if tasks end early, so the
+// test only counts these. On a busy machine a task may run over its limit, which voids all earlier promises. Finally
+// the test spoils the log and checks that it finds each fault.
 func TestCampaignMachines(t *testing.T) {
 	for _, backfill := range []string{"easy", "conservative"} {
 		t.Run(backfill, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestCampaignMachines(t *testing.T) {
 				log.nodes[s.name] = maps.Clone(s.has)
 				log.nodes[s.name]["mem"] <<= 30 // GiB
 			}
-			hold := max(blocked, 6*time.Since(began)) // starting agents shows how slow the machine is
+			hold := max(blocked, 6*time.Since(began)) // the time to start the agents shows how slow the machine is
 			l.block(hold)
 			began = time.Now()
 			l.submitMix(rand.New(rand.NewPCG(1, 3)))

@@ -62,18 +62,18 @@ var classes = [3]string{"prod", "research", "batch"}
 // physEqual is the change that gives phys the weight of epi instead of twice that weight.
 const physEqual = "set: phys weight 1"
 
-// phase is a time in which one configuration was in force and all users had work.
+// phase is a time in which one configuration was current and all users had work.
 type phase struct {
 	name     string
 	want     loads
 	from, to time.Time
-	shares   map[string]views.PoolView // at its end
-	first    bool                      // too few tasks of each user have ended in it to judge the shares of users
+	shares   map[string]views.PoolView // at the end of the phase
+	first    bool                      // too few tasks of each user ended in the phase to judge the shares of users
 }
 
-// TestCampaignMixed runs 5,000 processes through a tree that mixes policies. Meanwhile it changes weights
-// through the interface, edits the file, rightly and wrongly, and stops and starts nodes and the server.
-// Every job must run once, and the usage of the classes must follow each change.
+// TestCampaignMixed runs 5,000 processes through a tree that mixes policies. Meanwhile it changes weights through the
+// interface, edits the file, with and without errors, and stops and starts nodes and the server. Every job must run
+// once, and the usage of the classes must follow each change.
 func TestCampaignMixed(t *testing.T) {
 	l := newLab(t, mixed)
 	l.serve()
@@ -89,8 +89,7 @@ func TestCampaignMixed(t *testing.T) {
 		all := l.pools()
 		return !slices.ContainsFunc(slices.Collect(maps.Values(users)), func(pool string) bool { return all[pool].Waiting == 0 })
 	})
-	// No user gets a head start: usage from a moment alone on the machine would count against the user for
-	// seconds.
+	// No user gets a head start: usage from a moment alone on the machine would count against that user for seconds.
 	l.work("n1", mixedSlots/2)
 	l.work("n2", mixedSlots/2)
 	for _, c := range mixedChanges(l) {
@@ -216,7 +215,7 @@ func (l *lab) boost(pool string, factor float64) {
 	}
 }
 
-// unboost ends the boosts in force.
+// unboost ends the current boosts.
 func (l *lab) unboost() {
 	l.t.Helper()
 	all, err := l.client.Pools.Boosts(l.t.Context())
@@ -278,7 +277,7 @@ func (l *lab) nothingLost() {
 			again++
 		}
 	}
-	// A server that is killed after it stored a lease and before it told the agent leaves an attempt that
+	// A server that is killed after it stored a lease and before it sent the lease to the agent leaves an attempt that
 	// never began.
 	l.t.Logf("%d tasks were leased more than once, and ran once", again)
 	if again > mixedSlots {
@@ -300,8 +299,7 @@ func received(jobs []api.Job, from, to time.Time) map[string]float64 {
 	return got
 }
 
-// idle returns the users who had no work at the end of the phase: shares apply only among users who want
-// more.
+// idle returns the users who had no work at the end of the phase: shares only apply among users who want more.
 func (p *phase) idle(users map[string]string) (out []string) {
 	for _, user := range slices.Sorted(maps.Keys(users)) {
 		if p.shares[users[user]].Waiting == 0 {
@@ -311,9 +309,9 @@ func (p *phase) idle(users map[string]string) (out []string) {
 	return out
 }
 
-// judge compares the usage of the pools in a phase with their entitlements. It counts from the moment when
-// all tasks that ran at the beginning of the phase have ended: the change cannot show before. The bounds are
-// wide, as a busy machine starts tasks late.
+// judge compares the usage of the pools in a phase with their entitlements. It counts from the moment when all tasks
+// that ran at the beginning of the phase have ended, because the change has no effect before. The bounds are wide,
+// because a busy machine starts tasks late.
 func (p *phase) judge(t *testing.T, jobs []api.Job) {
 	t.Helper()
 	settled := p.from

@@ -23,12 +23,12 @@ var (
 	chaosSeed  = flag.Uint64("seed", 0, "of TestCampaignServer, to repeat a run; 0: a new one")
 )
 
-// mostWait is the longest wait of a campaign for anything that it expects, although servers and agents are
+// mostWait is the maximum time for which a campaign waits for anything that it expects, although servers and agents are
 // killed.
 const mostWait = time.Minute
 
-// leastRate is how many jobs a second must be acknowledged while the server is up. With fewer there is too
-// little to lose, and the run proves nothing.
+// leastRate is the minimum number of jobs that must be acknowledged per second while the server is up. With fewer there
+// is too little to lose, and the run proves nothing.
 const leastRate = 5
 
 // TestCampaignServer kills the server again and again while users submit jobs and agents run them, and loses

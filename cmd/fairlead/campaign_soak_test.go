@@ -40,10 +40,10 @@ type soak struct {
 	late stalls
 }
 
-// presence is a time in which a server with its agents was there.
+// presence is a time in which a server and its agents were running.
 type presence struct {
 	site     int
-	from, to time.Time // to is zero while it is there
+	from, to time.Time // to is zero while they run
 }
 
 // soakRun is how long tasks run, and soakPause is the mean pause between two submissions of a tenant. Two
@@ -53,10 +53,10 @@ const (
 	soakPause = 300 * time.Millisecond
 )
 
-// TestCampaignSoak lets servers with their agents join and leave one PostgreSQL every few seconds; half of
-// the leaving ones are killed. Four tenants submit equally much. The servers that stay can always do more
-// than the tenants ask for. So every job must start within a lease and a second after its submission, or
-// after its server left, plus the time for the queue before it.
+// TestCampaignSoak lets servers with their agents join and leave one PostgreSQL every few seconds; half of the leaving
+// ones are killed. Four tenants submit equal work. The remaining servers always have more capacity than the tenants ask
+// for. So every job must start within a lease and a second after its submission, or after its server left, plus the
+// time for the queue before it.
 func TestCampaignSoak(t *testing.T) {
 	seed := *chaosSeed
 	if seed == 0 {
@@ -168,7 +168,7 @@ type waiting struct {
 	from, to time.Time
 	why      string // why the wait began
 	drain    time.Duration
-	late     time.Duration // how late the machine itself was meanwhile
+	late     time.Duration // the largest delay of the machine itself meanwhile
 }
 
 func (w waiting) length() time.Duration { return w.to.Sub(w.from) }
@@ -205,8 +205,7 @@ func (s *soak) waits() (all []waiting) {
 	return all
 }
 
-// drain returns how long the servers that stayed take for the tasks that waited already when a task began to
-// wait.
+// drain returns how long the remaining servers take for the tasks that already waited when a task began to wait.
 func (s *soak) drain(all []waiting, w *waiting) time.Duration {
 	before := 0
 	for _, o := range all {
@@ -239,7 +238,7 @@ func (s *soak) judge() {
 		if w.why != "submitted" {
 			again++
 		}
-		// The machine may be late by w.late at each of the few steps of a start.
+		// The machine may delay each of the few steps of a start by w.late.
 		if most := s.lease + time.Second + w.drain + 4*w.late; w.length() > most {
 			s.t.Errorf("nothing explains %s", s.text(w))
 		}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestCampaignTroubles causes the faults of TestRealTroubles. All places must show each within five seconds, and its
-// end within five seconds.
+// TestCampaignTroubles causes the faults of TestRealTroubles. All places must show each fault within five seconds, and
+// its end within five seconds.
 func TestCampaignTroubles(t *testing.T) {
 	for name, took := range troubles(t) {
 		if took > 5*time.Second {

@@ -24,9 +24,9 @@ const (
 	wideRun    = 400 * time.Millisecond
 )
 
-// TestCampaignWide lets two users share eight processors by halves. One has hundreds of narrow jobs there, the other
-// submits jobs that need the whole machine: on one node, or as gangs on four. The last of these starts within one and a
-// half times of what the share gives, under every policy that counts shares, with and without time limits.
+// TestCampaignWide lets two users share eight processors in halves. One has hundreds of narrow jobs, the other submits
+// jobs that need the whole machine: on one node, or as gangs on four. The last of these starts within one and a half
+// times the time that follows from the share, under every policy that counts shares, with and without time limits.
 // TestWideJobsGetTheirShare plays the same in virtual time, on larger machines too.
 func TestCampaignWide(t *testing.T) {
 	n, soonest, latest, at := 0, math.Inf(1), 0.0, ""
@@ -54,8 +54,8 @@ func TestCampaignWide(t *testing.T) {
 		"the latest: %s", wideJobs, soonest, latest, n, at)
 }
 
-// contest submits the narrow jobs and then the wide ones. It returns after which part of the time that its share gives
-// the last of these started.
+// contest submits the narrow jobs and then the wide ones. It returns when the last of these started, as a fraction of
+// the time that follows from its share.
 func (l *lab) contest(nodes int, limits bool) float64 {
 	l.t.Helper()
 	rng := rand.New(rand.NewPCG(31, uint64(nodes)))
@@ -118,7 +118,7 @@ func (l *lab) submitAll(user string, specs []api.Spec) (ids []int64) {
 	return ids
 }
 
-// ended returns when the first task of each job that has succeeded began and ended.
+// ended returns when the first task of each successful job began and ended.
 func (l *lab) ended(ids []int64) (all []machineRun) {
 	l.t.Helper()
 	for _, id := range ids {

@@ -18,8 +18,8 @@ import (
 	daemons "github.com/fairlead/fairlead/internal/daemon"
 )
 
-// The test compares shares over windows of at least the length window; windows of them fit side by side into
-// the time in which all have work. It asks why for every waiting job at moments instants.
+// The test compares shares over windows of at least the length "window"; this number of windows fits side by side into
+// the time in which all users have work. It asks why for every waiting job, at "moments" instants.
 const (
 	windows = 6
 	window  = 10 * time.Second
@@ -72,9 +72,8 @@ func allHadWork(jobs []api.Job) time.Time {
 	return slices.MinFunc(slices.Collect(maps.Values(last)), time.Time.Compare)
 }
 
-// compareShares compares the usage in every window with the weights; the next window begins a tenth of a
-// window later. On a busy machine jobs take longer; the windows are then longer too, and hold equally many
-// jobs.
+// compareShares compares the usage in every window with the weights; the next window begins a tenth of a window later.
+// On a busy machine jobs take longer, so the windows are longer, too, and contain the same number of jobs.
 func compareShares(t *testing.T, client *api.Client, all []*person, from time.Time) {
 	jobs := list(t, client, "succeeded", "failed", "cancelled")
 	weights, worst := 0.0, 0.0
@@ -109,7 +108,7 @@ func compareShares(t *testing.T, client *api.Client, all []*person, from time.Ti
 	}
 }
 
-// parts returns the part of all slot time that each user had between two instants.
+// parts returns the fraction of all slot time that each user had between two instants.
 func parts(jobs []api.Job, from, to time.Time) map[string]float64 {
 	got, total := map[string]float64{}, 0.0
 	for _, j := range jobs {

@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead/fairlead/internal/pgtest"
 )
 
-// onPostgres is a directory for the program and a database.
+// onPostgres is a directory for the program, and a database.
 type onPostgres struct {
 	t            *testing.T
 	dir, program string
@@ -68,8 +68,8 @@ func (p *onPostgres) serve() (out *background, stop func()) {
 	}
 }
 
-// TestServeOnPostgres runs a server on PostgreSQL: jobs run, submitted jobs are there after a restart, and a
-// second server knows the jobs and nodes of the first.
+// TestServeOnPostgres runs a server on PostgreSQL: jobs run, submitted jobs survive a restart, and a second server
+// knows the jobs and nodes of the first.
 func TestServeOnPostgres(t *testing.T) {
 	program, err := os.Executable()
 	if err != nil {

@@ -259,8 +259,7 @@ func (d *demoCmd) explain(ctx context.Context, x *instance, last map[string]int6
 	}
 }
 
-// follow draws the running tasks until the function done returns true, but no longer than the time
-// most.
+// follow draws the running tasks until the function "done" returns true, but no longer than "most".
 func (d *demoCmd) follow(ctx context.Context, x *instance, done func() bool, most time.Duration) error {
 	for end := time.Now().Add(most); time.Now().Before(end) && !done(); {
 		d.draw(x)

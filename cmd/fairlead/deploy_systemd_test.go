@@ -29,8 +29,8 @@ func TestUnitsOnPage(t *testing.T) {
 	}
 }
 
-// TestUnitsAreValid has systemd verify the units, with existing programs, and rate how much the server could
-// do to the machine.
+// TestUnitsAreValid lets systemd verify the units, with existing programs, and rate how much the server could do to the
+// machine.
 func TestUnitsAreValid(t *testing.T) {
 	t.Parallel()
 	analyze, err := exec.LookPath("systemd-analyze")

@@ -17,7 +17,7 @@ import (
 const (
 	// comparePagePath is the page that compares policies on two traces.
 	comparePagePath = "docs/explanation/comparing-policies.md"
-	// comparePictures is the folder of its pictures.
+	// comparePictures is the folder of the page's pictures.
 	comparePictures = rootDir + "/docs/explanation/comparing-policies"
 )
 
@@ -28,8 +28,8 @@ var sharedTraces = cmp.Or(os.Getenv("FAIRLEAD_TRACES"), rootDir+"/../shared/trac
 // comparedInDocs lists the policies of the page.
 var comparedInDocs = []string{"fifo", "easy", "conservative", "fairtree+easy", "fair+easy", "deficit+easy", "lottery+easy"}
 
-// TestDocsComparingPolicies replays the traces of the page and compares its tables and pictures; -update
-// writes them anew. Then read the prose of the page again: it quotes numbers of both.
+// TestDocsComparingPolicies replays the traces of the page and compares its tables and pictures; -update rewrites them.
+// After -update, reread the prose of the page: it quotes numbers of both.
 func TestDocsComparingPolicies(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

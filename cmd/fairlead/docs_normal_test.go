@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// canonical replaces the names of the machine where a session runs by those of the documentation: ann on the
+// canonical replaces the names of the machine where a session runs by the names in the documentation: ann on the
 // machine lab1.
 
 func (s *session) canonical(out string) []string {
@@ -88,8 +88,8 @@ var varies = []struct {
 	{regexp.MustCompile(` +$`), ""},
 }
 
-// soon matches the second line of submit, about the progress of the job or the reason of its wait. place
-// matches the end of the first line, and leaving a state of an agent. All depend on how fast the agent is.
+// soon matches the second line of submit, about the progress of the job or the reason of its wait. place matches the
+// end of the first line, and leaving matches a state of an agent. All depend on how fast the agent is.
 var (
 	soon    = regexp.MustCompile(`^[a-z].*\(fairlead why \d+\)$`)
 	place   = regexp.MustCompile(`^(job \d+ queued in .*): (it is next|number \d+ of \d+)(; starts by WHEN \(in SPAN\) (?:if every task uses its whole time limit and no new job goes ahead|because room is kept for it from then|if the order of the waiting jobs stays as it is))?$`)
@@ -114,7 +114,7 @@ func normal(lines []string) []string {
 	return out
 }
 
-// matches compares the output on a page with real output. A line of three dots stands for any lines.
+// matches compares the output on a page with real output. A line of three dots matches any number of lines.
 func matches(want, got []string) bool { return matchLines(normal(want), normal(got)) }
 
 func matchLines(want, got []string) bool {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestDocsScreens compares the screens on the pages with those in the tests of fairlead top, and writes them
-// with -update. The note before a screen names the file and the screen in it: <!-- screen: 80x24 start -->.
+// TestDocsScreens compares the screens on the pages with the screens in the tests of fairlead top, and writes them with
+// -update. The note before a screen names the file and the screen in it: <!-- screen: 80x24 start -->.
 func TestDocsScreens(t *testing.T) {
 	t.Parallel()
 	shown := 0

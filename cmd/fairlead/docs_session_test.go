@@ -22,8 +22,8 @@ import (
 	"github.com/fairlead/fairlead/internal/terminal"
 )
 
-// pace is the pause before each command of a session with -update, as a person would pause: then the numbers
-// in the output are realistic. With pace the test writes all output anew.
+// pace is the pause before each command of a session with -update, as a person would pause, so that the numbers in the
+// output are realistic. With pace the test rewrites all output.
 var pace = flag.Duration("pace", 0, "with -update: pause before each command of a session in the documentation")
 
 // TestDocsSessions runs the sessions of the documentation and compares the output with the pages, except for
@@ -84,7 +84,7 @@ func newSession(t *testing.T, page string) *session {
 	return s
 }
 
-// runPage runs the blocks of a page, and writes the page anew with -update.
+// runPage runs the blocks of a page, and rewrites the page with -update.
 func (s *session) runPage(blocks []block) {
 	lines := strings.Split(readPage(s.t, s.page), "\n")
 	shift := 0
@@ -113,7 +113,7 @@ func (s *session) runPage(blocks []block) {
 // prompt is one command of a session with the output that the page shows.
 type prompt struct {
 	line int
-	text string // several lines are joined
+	text string // continued lines are joined
 	as   []string
 	want []string
 }
@@ -150,9 +150,9 @@ func (s *session) follow(c prompt) []string {
 	return append(slices.Clone(c.as), got...)
 }
 
-// lookLong is how long a read-only command is repeated until its output matches the page: the times of jobs
-// vary. With -update, a changed page never matches. After a first difference the page is wrong anyway, and its other
-// commands are not waited for: the test must end and tell before its time is over.
+// lookLong is how long a read-only command is repeated until its output matches the page, because the times of jobs
+// vary. With -update, a changed page never matches. After a first difference the page is wrong anyway, and the test
+// does not wait for its other commands: it must report the difference before its time is over.
 func lookLong(t testing.TB) time.Duration {
 	switch {
 	case *update:
@@ -191,7 +191,7 @@ func (s *session) run(text string) string {
 // nodesPort is the port for other machines on the pages.
 const nodesPort = ":7448"
 
-// here replaces the port of the pages by a free one.
+// here replaces the port on the pages with a free one.
 func (s *session) here(text string) string { return strings.ReplaceAll(text, nodesPort, s.port) }
 
 func (s *session) env() []string {
@@ -225,8 +225,8 @@ func (s *session) begin(kind string, c prompt) []string {
 		}
 	}
 	if kind == "fairlead work" && os.Getuid() == 0 {
-		c.text += " --allow-root"                // the reader is not root
-		if !strings.Contains(c.text, "--dir ") { // that of root is shared with all agents of this machine
+		c.text += " --allow-root"                // the reader of the page is not root
+		if !strings.Contains(c.text, "--dir ") { // root's directory is shared with all agents of this machine
 			c.text += " --dir " + filepath.Join(s.dir, ".local/agents", name)
 		}
 	}
@@ -274,8 +274,8 @@ func inBackground(t *testing.T, cmd *exec.Cmd, onTerminal bool) *background {
 	return b
 }
 
-// onTerminal gives a process a terminal for its output, as readers of the pages have one. The caller calls
-// the returned function when the process has started.
+// onTerminal gives a process a terminal for its output, because readers of the pages have one. The caller calls the
+// returned function when the process has started.
 func (b *background) onTerminal(t *testing.T) (started func()) {
 	t.Helper()
 	person, program, err := terminal.Open(200, 50)

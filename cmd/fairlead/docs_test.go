@@ -16,8 +16,8 @@ import (
 	"github.com/fairlead/fairlead/internal/script"
 )
 
-// The tests of this file check the documentation: links have targets, configurations are valid, and Go code
-// is that of an example.
+// The tests of this file check the documentation: links have targets, configurations are valid, and Go code equals an
+// example.
 
 // rootDir is the root of the repository, relative to this package.
 const rootDir = "../.."
@@ -191,9 +191,8 @@ func bridgeOptions(t *testing.T, name string) []config.BridgeOption {
 	return nil
 }
 
-// TestDocsQuoteExamples compares Go code with the example that it quotes, and writes it with -update. The
-// note before it names the example: <!-- example: ExampleLoop -->. Another test builds the files of
-// tutorials.
+// TestDocsQuoteExamples compares Go code with the example that it quotes, and writes it with -update. The note before
+// the code names the example: <!-- example: ExampleLoop -->. Another test builds the files of tutorials.
 func TestDocsQuoteExamples(t *testing.T) {
 	t.Parallel()
 	examples := exampleBodies(t)
@@ -247,10 +246,10 @@ func exampleBodies(t *testing.T) map[string]string {
 	return bodies
 }
 
-// directive matches a row of a table that says what a line of a script does.
+// directive matches a row of a table that explains a line of a script.
 var directive = regexp.MustCompile("(?m)^\\| `(#(?:SBATCH|PBS|FL) [^`]+)` \\| (.+?) \\|")
 
-// TestDocsDirectives compares the tables of directives with the flags that the program makes of them.
+// TestDocsDirectives compares the tables of directives with the flags into which the program translates them.
 func TestDocsDirectives(t *testing.T) {
 	t.Parallel()
 	const page = "docs/how-to/move-from-slurm.md"

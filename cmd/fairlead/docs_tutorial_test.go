@@ -16,8 +16,8 @@ import (
 	"github.com/fairlead/fairlead/internal/pgtest"
 )
 
-// lesson follows the tutorial for Go programs: it writes the files in order, and runs the commands in a
-// folder that was empty.
+// lesson follows the tutorial for Go programs: it writes the files in order, and runs the commands in an initially
+// empty folder.
 type lesson struct {
 	t        *testing.T
 	dir      string
@@ -27,7 +27,7 @@ type lesson struct {
 	database string
 }
 
-// TestDocsGoTutorial builds and runs the program that docs/fair-background-jobs.md has its reader write.
+// TestDocsGoTutorial builds and runs the program that the reader of docs/fair-background-jobs.md writes.
 func TestDocsGoTutorial(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds the program of each chapter")
@@ -38,7 +38,7 @@ func TestDocsGoTutorial(t *testing.T) {
 		daemons.Skip(t, "there is no curl here: apt-get install curl")
 	}
 	l := &lesson{t: t, dir: t.TempDir(), services: map[string]*background{}, ports: map[string]string{}, database: pgtest.Own(t)}
-	// All modules were fetched for this module, and its go.sum verifies them.
+	// The modules were all downloaded for the module of this repository, and its go.sum verifies them.
 	l.env = append(os.Environ(), "GOFLAGS=-mod=mod -trimpath "+os.Getenv("GOFLAGS"), "GOSUMDB=off", "GOWORK=off")
 	t.Cleanup(l.stop)
 	blocks, _ := blocksOf(readPage(t, page))
@@ -99,7 +99,7 @@ func (l *lesson) follow(c prompt) []string {
 	return got
 }
 
-// port returns a free port for one of the page.
+// port returns a free port for a port of the page.
 func (l *lesson) port(page string) string {
 	if l.ports[page] == "" {
 		x, err := net.Listen("tcp", "localhost:0")
@@ -130,7 +130,7 @@ func (l *lesson) require() {
 	}
 }
 
-// begin starts the service of the folder in place of the one at the same address, and returns its output.
+// begin starts the service of the folder, replaces the service at the same address, and returns its output.
 func (l *lesson) begin(flags string, want []string) []string {
 	address := "localhost:8080"
 	if m := listens.FindStringSubmatch(flags); m != nil {
@@ -187,8 +187,8 @@ var (
 	customers = regexp.MustCompile(`\b(acme|bolt)\b`)
 )
 
-// sameForm compares output without its numbers, and without the order of customers, which depends on who
-// submitted first. The counts of customers have to agree.
+// sameForm compares output without its numbers, and without the order of customers, which depends on who submitted
+// first. Each customer must have the same number of lines.
 func sameForm(want, got []string) bool {
 	form := func(lines []string, mix bool) (out []string) {
 		for _, line := range lines {

@@ -101,8 +101,7 @@ func failedCheck(name, text, next string) api.HealthCheck {
 	return api.HealthCheck{Name: name, Result: api.ResultFail, Text: text, Next: next}
 }
 
-// judged returns a check of a number. It warns from the number warn on, and fails
-// from the number fail on.
+// judged returns a check of a number. It warns from the number "warn" on, and fails from the number "fail" on.
 func judged(name, text string, value float64, unit string, warn, fail float64, next string) api.HealthCheck {
 	c := api.HealthCheck{Name: name, Result: api.ResultOK, Text: text, Value: &value, Unit: unit, WarnAt: &warn, FailAt: &fail}
 	if value >= warn {

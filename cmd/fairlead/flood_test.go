@@ -27,8 +27,8 @@ func (a *actor) held() map[string]int {
 	return out
 }
 
-// serves checks that a server still serves administrators, their agents, other users at the socket, and a
-// browser with a session.
+// serves checks that a server still serves administrators, their agents, other users on the socket, and a browser with
+// a session.
 func serves(t *testing.T, when, socket, address, cookie string) {
 	t.Helper()
 	home := t.TempDir()
@@ -63,8 +63,8 @@ func serves(t *testing.T, when, socket, address, cookie string) {
 	}
 }
 
-// TestConnectionFlood has one user open thousands of connections, on the socket and on the address, and keep
-// them. Others must not notice.
+// TestConnectionFlood lets one user open thousands of connections, on the socket and on the address, and keep them.
+// Other users must not notice.
 func TestConnectionFlood(t *testing.T) {
 	needRoot(t)
 	t.Parallel()
@@ -99,7 +99,7 @@ func TestConnectionFlood(t *testing.T) {
 	}
 }
 
-// TestFewFiles checks that a server that may open few files keeps some for administrators and for itself.
+// TestFewFiles checks that a server that may open only a few files reserves some for administrators and for itself.
 func TestFewFiles(t *testing.T) {
 	needRoot(t)
 	t.Parallel()
@@ -135,7 +135,7 @@ func TestFewFiles(t *testing.T) {
 	}
 }
 
-// TestStreamFlood has one user open many streams of events. Others must still get theirs.
+// TestStreamFlood lets one user open many streams of events. Other users must still get theirs.
 func TestStreamFlood(t *testing.T) {
 	needRoot(t)
 	t.Parallel()

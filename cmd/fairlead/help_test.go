@@ -46,7 +46,7 @@ func TestFlagErrors(t *testing.T) {
 	}
 }
 
-// TestWhyOfNothing checks that an empty name is refused, such as that of an unset shell variable.
+// TestWhyOfNothing checks that an empty name is refused, for example the value of an unset shell variable.
 func TestWhyOfNothing(t *testing.T) {
 	root := newRoot(&app{in: strings.NewReader(""), out: io.Discard, errs: io.Discard})
 	root.SetArgs([]string{"why", ""})

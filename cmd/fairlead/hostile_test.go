@@ -23,11 +23,11 @@ import (
 	"github.com/fairlead/fairlead/internal/terminal"
 )
 
-// evil is text that somebody may append to a name: it clears a screen, sets its title, reverses text, and
-// tries to begin a line of its own.
+// evil is text that somebody may append to a name: it clears the screen, sets the title, reverses text, and tries to
+// begin new lines.
 const evil = "\x1b[2J\x1b]0;owned\x07\u009b31m\u202eFORGED\r\nFORGED\b\u2028FORGED\x7f\u200b\U000e0041"
 
-// known lists the fields that tell programs which document they have.
+// known lists the fields from which programs recognize a document.
 var known = []string{"state", "verdict", "code", "policy", "result", "formula", "data", "plan", "by", "order", "first"}
 
 // spoil appends evil to each string of a document that may be user input. The server's own error messages may
@@ -121,7 +121,7 @@ var hostileCommands = []string{
 	"config set policy fair", "explain share.behind", "logs 1", "logs --all 1", "logs --tail 1 1",
 }
 
-// filed matches the commands that print a file or output unchanged, for another file.
+// filed matches the commands that print a file or output unchanged, so that it can be written to another file.
 var filed = regexp.MustCompile(`^(config show|logs (--\S+ )*(1 )?1)$`)
 
 // TestHostileWords checks that names, notes and reasons of users, and messages of a server, cannot control a
@@ -143,7 +143,8 @@ func TestHostileWords(t *testing.T) {
 		line = strings.NewReplacer("USER", s.user, "NODE", s.host).Replace(line)
 		t.Run(line, func(t *testing.T) {
 			seen := s.onTerminal(t, address, line)
-			// A finding, or a reason, goes on below, far from where the names of checks and the numbers of jobs are.
+			// A finding, or a reason, may continue on the next line, far from the names of checks and the numbers of
+			// jobs.
 			if line == "doctor" || strings.HasPrefix(line, "queue") {
 				seen = continued.ReplaceAllString(seen, " ")
 			}
@@ -158,7 +159,7 @@ func TestHostileWords(t *testing.T) {
 			harmless(t, seen)
 		})
 	}
-	const printed = "a\x1b[2J\x1b]0;t\x07" // by the first job
+	const printed = "a\x1b[2J\x1b]0;t\x07" // printed by the first job
 	for line, out := range map[string]string{"logs 1 | cat": s.piped(address, "logs 1"), "logs --raw 1": s.onTerminal(t, address, "logs --raw 1"), "logs --raw --all 1": s.onTerminal(t, address, "logs --raw --all 1")} {
 		if !strings.Contains(out, printed) {
 			t.Errorf("%s prints %q, want the bytes of the job", line, out)
@@ -209,7 +210,7 @@ func (s *session) onTerminal(t *testing.T, address, line string) string {
 		t.Fatal(err)
 	}
 	program.Close()
-	out, _ := io.ReadAll(person) // until the other end is closed
+	out, _ := io.ReadAll(person) // read until the other end is closed
 	x.Wait()
 	return strings.ReplaceAll(colours.ReplaceAllString(string(out), ""), "\r\n", "\n")
 }

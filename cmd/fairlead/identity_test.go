@@ -24,7 +24,7 @@ import (
 	"github.com/fairlead/fairlead/remote"
 )
 
-// intrusion is an intruder that gives up a port at each command.
+// intrusion is an intruder that releases a port at each command.
 type intrusion struct {
 	t     *testing.T
 	in    io.WriteCloser
@@ -97,9 +97,9 @@ func sessionCookie(t *testing.T, client *api.Client) string {
 	return resp.Cookies()[0].Name + "=" + resp.Cookies()[0].Value
 }
 
-// TestPortIsNoIdentity has a user send requests and give up the port of each at once, so that an
-// administrator's connection gets the port while the server handles the request. The server must not carry
-// out a request under a name other than the sender's, and must carry out the administrator's requests.
+// TestPortIsNoIdentity lets a user send requests and release the port of each at once, so that an administrator's
+// connection gets the port while the server handles the request. The server must not carry out a request under a name
+// other than the sender's, and must carry out the administrator's requests.
 func TestPortIsNoIdentity(t *testing.T) {
 	needRoot(t)
 	t.Parallel()
@@ -172,8 +172,8 @@ func said(cmd *exec.Cmd) (string, int) {
 	return string(out), status
 }
 
-// TestImpostor has a user listen in place of a server. Other users' commands, agents, bridges and programs
-// send nothing there, and name that user.
+// TestImpostor lets a user listen in place of a server. Other users' commands, agents, bridges and programs send
+// nothing there, and their errors name that user.
 func TestImpostor(t *testing.T) {
 	needRoot(t)
 	t.Parallel()
@@ -220,8 +220,8 @@ func TestImpostor(t *testing.T) {
 	}
 }
 
-// TestImpostorOnPort checks that no program of ours connects to a port, not even if there is no socket:
-// nothing proves which user listens on a port.
+// TestImpostorOnPort checks that no program of ours connects to a port, even if there is no socket: nothing proves
+// which user listens on a port.
 func TestImpostorOnPort(t *testing.T) {
 	needRoot(t)
 	t.Parallel()
@@ -332,8 +332,8 @@ func TestEverybodyReachesTheSocket(t *testing.T) {
 	}
 }
 
-// TestHostileTemporaryDirectory checks a directory for this user's socket that somebody else made: the server
-// does not use it, and commands do not connect there.
+// TestHostileTemporaryDirectory checks a directory for this user's socket that another user made: the server does not
+// use it, and commands do not connect there.
 func TestHostileTemporaryDirectory(t *testing.T) {
 	needRoot(t)
 	t.Parallel()

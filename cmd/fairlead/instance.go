@@ -66,8 +66,8 @@ type instanceOptions struct {
 	log        *slog.Logger
 }
 
-// newInstance opens the store, creates the loop and the server, and listens. The caller has to call stop,
-// also after a failure that arrives on failed.
+// newInstance opens the store, creates the loop and the server, and listens. The caller has to call stop, also after a
+// failure that arrives on the channel "failed".
 func newInstance(ctx context.Context, o instanceOptions) (*instance, error) {
 	x := &instance{
 		log: o.log, failed: make(chan error, 4), changed: make(chan struct{}, 1), revoked: make(chan struct{}, 1),

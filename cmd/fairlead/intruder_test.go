@@ -22,7 +22,7 @@ import (
 	"github.com/fairlead/fairlead/internal/tempdir"
 )
 
-// strangerUID is the user "nobody", who does the forbidden things in tests.
+// strangerUID is the user "nobody", who tries forbidden things in tests.
 const strangerUID = 65534
 
 // intruder is a separate program for tests: it tries attacks that are open to every user of the machine.
@@ -104,16 +104,15 @@ func impersonate(args []string) {
 	}
 }
 
-// stay is a request that keeps its connection open: servers close connections without a request.
+// stay is a request that lets its connection stay open: servers close connections without a request.
 const stay = `GET /healthz HTTP/1.1\r\nHost: fairlead\r\n\r\n`
 
-// stayEvery is the interval between these requests: servers keep connections with earlier requests for
-// minutes.
+// stayEvery is the interval between these requests: servers keep connections with earlier requests for minutes.
 const stayEvery = 20 * time.Second
 
-// holdConnections opens connections, sends a request on each, and keeps them: unix|tcp ADDRESS NUMBER
-// [REQUEST]. It prints how many the server answered, by status, and how many it refused, and ends at the end
-// of its input. Without REQUEST it sends stay at intervals, and counts answered connections as open.
+// holdConnections opens connections, sends a request on each, and keeps them: unix|tcp ADDRESS NUMBER [REQUEST]. It
+// prints how many the server answered, by status, and how many it refused, and ends at the end of its input. Without
+// REQUEST it sends the request "stay" at intervals, and counts answered connections as open.
 func holdConnections(args []string) {
 	request := stay
 	if len(args) > 3 {

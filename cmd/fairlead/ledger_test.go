@@ -85,7 +85,7 @@ func checkCounters(t testing.TB, store interface {
 		for _, k := range tasks {
 			n[k.State]++
 		}
-		if j.Cancel { // tasks that never started were canceled without a row of their own
+		if j.Cancel { // tasks that never started were canceled without rows of their own
 			n[queue.Cancelled], n[queue.Waiting] = n[queue.Cancelled]+n[queue.Waiting], 0
 		}
 		if n[queue.Waiting] != j.Waiting || n[queue.Running] != j.Running || n[queue.Succeeded] != j.Succeeded ||

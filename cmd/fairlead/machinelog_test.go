@@ -12,8 +12,7 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// machineLog records the tasks on a cluster and the promises to jobs. A replay checks that everything was
-// right.
+// machineLog records the tasks on a cluster and the promises to jobs. A replay checks that no rule was broken.
 type machineLog struct {
 	nodes    map[string]cluster.Amounts // resources of each node, types included
 	licenses map[string]int64
@@ -34,8 +33,8 @@ type machineRun struct {
 	start, end time.Time
 }
 
-// promise is the latest start of a job: either a bound, which holds as long as no new job goes ahead, or a
-// planned start, which no job may delay that keeps its time limit.
+// promise is the latest start of a job: either a bound, which holds as long as no new job goes ahead, or a planned
+// start. No job that keeps its time limit may delay a planned start.
 type promise struct {
 	job  int
 	room bool
@@ -43,7 +42,7 @@ type promise struct {
 	by   time.Time
 }
 
-// violations describes everything that was wrong, adjacent duplicates once.
+// violations describes every broken rule, adjacent duplicates once.
 func (l *machineLog) violations() []string {
 	var out []string
 	for _, check := range []func() []string{l.overfull, l.torn, l.overrun, l.broken} {
@@ -132,8 +131,8 @@ func (l *machineLog) overrun() (out []string) {
 	return out
 }
 
-// broken finds broken promises. Bounds must hold; a planned start may be late if only tasks that exceeded
-// their limits delayed it.
+// broken finds broken promises. Bounds must hold; a planned start may be late only because of tasks that exceeded their
+// limits.
 func (l *machineLog) broken() (out []string) {
 	_, runs := l.byJob()
 	for _, p := range l.promises {
@@ -152,9 +151,9 @@ func (l *machineLog) broken() (out []string) {
 	return out
 }
 
-// setAside removes void promises, and returns their number: between the promise and the start a task exceeded
-// its limit, or came so near to it that the scheduler may have learned of its end too late. The plan then
-// gives this task more time, and others may use it.
+// setAside removes void promises, and returns their number. A promise is void if, between the promise and the start, a
+// task exceeded its limit, or came close enough to it that the scheduler may have learned of its end too late. The plan
+// then gives this task more time, and other jobs may use it.
 func (l *machineLog) setAside() int {
 	_, runs := l.byJob()
 	before := len(l.promises)
@@ -211,7 +210,7 @@ func wellRun() *machineLog {
 	return l
 }
 
-// faults are ways to spoil a log so that at least one violation can be found. Each returns a text of the
+// faults are ways to spoil a log so that at least one violation can be found. Each returns a part of the text of the
 // expected violation, or "" if the log has nothing of that kind.
 var faults = map[string]func(*machineLog) string{
 	"a processor too many": func(l *machineLog) string {

@@ -16,7 +16,7 @@ type jobOrder struct {
 	of func(j *api.Job) float64
 }
 
-// queueOrders are the numbers that queue --sort compares; the argument unit is the unit of shares.
+// queueOrders are the numbers that queue --sort compares; the argument "unit" is the unit of shares.
 func queueOrders(unit string) map[string]func(j *api.Job) float64 {
 	atOnce := func(j *api.Job) float64 { return float64(max(1, j.Gang)) }
 	return map[string]func(j *api.Job) float64{

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestQueueOrders: the largest number goes first, and of equal ones the older job.
+// TestQueueOrders: the largest number goes first, and among equal ones the older job.
 func TestQueueOrders(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)

@@ -17,11 +17,11 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestRealAgentKilled kills an agent: its tasks end with it, run again on the other node as soon as their
-// leases are over, and complete once. Processes that a task left behind are killed when the agent is back.
+// TestRealAgentKilled kills an agent: its tasks end with it, run again on the other node as soon as their leases are
+// over, and complete once. Processes that a task left behind are killed when the agent returns.
 func TestRealAgentKilled(t *testing.T) { killAgent(t, 3*time.Second) }
 
-// killAgent is this test with a given lease. It returns the time from the death of the agent until its tasks
+// killAgent is TestRealAgentKilled with a given lease. It returns the time from the death of the agent until its tasks
 // ran again.
 func killAgent(t *testing.T, lease time.Duration) time.Duration {
 	t.Helper()
@@ -39,8 +39,8 @@ func killAgent(t *testing.T, lease time.Duration) time.Duration {
 	})
 	r.until("all tasks run", func() bool { return l.count(t, "b", 1) == tasks })
 	r.work("b", tasks)
-	// The server hears of the agent until its death, long after the agent last renewed the leases. Even so,
-	// the server must not hand the tasks to the dead agent again.
+	// The agent sent messages until its death, long after it last renewed the leases. Even so, the server must not hand
+	// the tasks to the dead agent again.
 	before := r.wire.renewed()
 	r.until("the leases are renewed", func() bool { return r.wire.renewed() > before })
 	for end := time.Now().Add(lease / 4); time.Now().Before(end); {
@@ -103,8 +103,8 @@ func (r *rig) accounts() {
 	a.askServer(r.direct)
 }
 
-// TestRealAgentStopped suspends an agent for longer than its leases last. Its tasks run elsewhere. When the
-// agent continues, the server refuses its reports about them, and the agent kills the one that still runs.
+// TestRealAgentStopped suspends an agent for longer than its leases last. Its tasks run elsewhere. When the agent
+// continues, the server refuses its reports about them, and the agent kills the task that still runs.
 func TestRealAgentStopped(t *testing.T) {
 	const lease = 2 * time.Second
 	r := newRig(t, lease)
@@ -130,7 +130,7 @@ func TestRealAgentStopped(t *testing.T) {
 	}
 	r.until("task 0 notes its late end", func() bool { return l.count(t, "e", 1) == 1 })
 	shells, ids := numbers(t, pids)
-	// The shell may live for a moment after the note. An agent that continues then kills it and gives it back.
+	// The shell may live for a moment after the note. An agent that continues then kills the task and gives it back.
 	late := shells[slices.Index(ids, 0)]
 	r.until("task 0 ends late", func() bool { return !lives(late) })
 	if countLive(shells) == 0 {

@@ -144,10 +144,10 @@ func (m miscounted) Recount(context.Context) (map[string]queue.Counters, error) 
 	return map[string]queue.Counters{"ann": {Waiting: 1}}, nil
 }
 
-// doctored lists changes to the logs of a small run.
+// doctored lists changes to the logs of a small run, which the audit has to judge.
 var doctored = map[string]struct {
 	doctor func(*small)
-	differ func(*tally) // how the tally differs from that of a good run
+	differ func(*tally) // how the tally differs from the tally of a good run
 	good   bool         // the audit must find nothing
 }{
 	"nothing": {func(*small) {}, func(*tally) {}, true},

@@ -78,7 +78,7 @@ func TestRealFullDisk(t *testing.T) {
 	t.Logf("%d jobs acknowledged, %d refused", len(d.acked), len(d.refused))
 }
 
-// mountSmall mounts a small file system in memory, which only root can do.
+// mountSmall mounts a small file system in memory; only root can do that.
 func mountSmall(t *testing.T, size int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -166,7 +166,7 @@ func (d *disk) untilFull(name string) {
 	d.t.Logf("%s: %d submissions accepted before the first was refused", name, accepted)
 }
 
-// checkJobs compares the server's jobs with the acknowledged and the refused ones.
+// checkJobs compares the server's jobs with the acknowledged and the refused jobs.
 func (d *disk) checkJobs() {
 	d.t.Helper()
 	list, err := d.direct.Jobs.List(d.t.Context(), url.Values{"limit": {"10000"}})

@@ -15,12 +15,12 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// patientLease is longer than any restart: no task is lost because the machine is busy.
+// patientLease is longer than any restart, so that no task is lost because the machine is busy.
 const patientLease = 10 * time.Minute
 
-// TestRealServerKilled kills a server with -9 right after it acknowledged jobs and a cancellation, while
-// tasks run. Nothing of that is lost: a key that is sent again is the same job, running tasks continue in
-// their first attempt, and every job ends in the right state.
+// TestRealServerKilled kills a server with -9 right after it acknowledged jobs and a cancellation, while tasks run.
+// Nothing of that is lost: a repeated key returns the same job, running tasks continue in their first attempt, and
+// every job ends in the right state.
 func TestRealServerKilled(t *testing.T) {
 	r := newRig(t, patientLease)
 	l, gate := r.ledger(), filepath.Join(r.dir, "gate")
@@ -59,7 +59,7 @@ func TestRealServerKilled(t *testing.T) {
 	r.accounts()
 }
 
-// ranOnce checks that this number of tasks wrote their begin and their end to the ledger, each once.
+// ranOnce checks that this number of tasks wrote their begin and their end to the ledger, once each.
 func ranOnce(t *testing.T, l ledger, tasks int) {
 	t.Helper()
 	times := map[string]int{}
@@ -76,8 +76,8 @@ func ranOnce(t *testing.T, l ledger, tasks int) {
 	}
 }
 
-// TestRealServersTakeOver runs two servers on one PostgreSQL. It kills one with -9, together with its agents,
-// while all tasks run there. The other runs the tasks again when their leases are over.
+// TestRealServersTakeOver runs two servers on one PostgreSQL. It kills one server with -9, together with its agents,
+// while all tasks run there. The other server reruns the tasks when their leases are over.
 func TestRealServersTakeOver(t *testing.T) {
 	f := newFleet(t, 2, 3*time.Second, 1)
 	doomed, other := f.sites[0], f.sites[1]
@@ -109,9 +109,8 @@ func TestRealServersTakeOver(t *testing.T) {
 	}
 }
 
-// TestRealBridgeKilled kills a bridge with -9 while jobs that it passed on run and wait, and starts it again
-// after all of them have ended. Each job must be passed on once and run once, and the server must learn of
-// its end.
+// TestRealBridgeKilled kills a bridge with -9 while jobs that it passed on run and wait, and restarts it after all of
+// them have ended. Each job must be passed on once and run once, and the server must learn of its end.
 func TestRealBridgeKilled(t *testing.T) {
 	behind := newRig(t, patientLease)
 	behind.serve()
@@ -162,9 +161,9 @@ func TestRealBridgeKilled(t *testing.T) {
 	}
 }
 
-// TestRealCancelWaitingOnAnotherServer runs two servers on one PostgreSQL. A job runs on the node of one, and its
-// waiting tasks are canceled on the other: these never start, and the running ones end as they would have. An uncancel
-// on the first server runs the others, once each.
+// TestRealCancelWaitingOnAnotherServer runs two servers on one PostgreSQL. A job runs on a node of the first server,
+// and its waiting tasks are canceled on the second: these tasks never start, and the running tasks end normally. An
+// uncancel on the first server runs the canceled tasks, once each.
 func TestRealCancelWaitingOnAnotherServer(t *testing.T) {
 	f := newFleet(t, 2, patientLease, 1)
 	with, other := f.sites[0], f.sites[1]
@@ -206,7 +205,7 @@ func TestRealCancelWaitingOnAnotherServer(t *testing.T) {
 }
 
 // TestRealRunningLimitOfTwoServers runs two servers on one PostgreSQL with four processors each. A user who may run
-// three tasks never runs more, on both servers together, and all tasks run.
+// three tasks never runs more on both servers together, and all tasks run.
 func TestRealRunningLimitOfTwoServers(t *testing.T) {
 	f := newFleet(t, 2, patientLease, 1)
 	const most, tasks = 3, 24

@@ -92,7 +92,7 @@ func (l *lab) server() *exec.Cmd {
 		"--lease", "10s", "--log", "warn")
 }
 
-// serveWith starts the server with a command of the caller's, and waits until it answers.
+// serveWith starts the server with the given command, and waits until it answers.
 func (l *lab) serveWith(c *exec.Cmd) {
 	l.t.Helper()
 	l.run("server", c)

@@ -17,13 +17,13 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// networks are two networks joined by a link: the server is in the one, a node in the other. Both are apart
-// from the network of this machine, because a browser gives up its requests whenever that one changes.
+// networks are two networks joined by a link: the server is in one, a node in the other. Both are separate from the
+// network of this machine, because a browser gives up its requests whenever that network changes.
 type networks struct {
 	near, far string
 }
 
-// nearAddress is the one address of the near network that the far one reaches.
+// nearAddress is the only address of the near network that the far network reaches.
 const nearAddress = "10.213.0.1"
 
 func newNetworks(t *testing.T) networks {
@@ -63,8 +63,8 @@ func inside(network string, c *exec.Cmd) *exec.Cmd {
 	return exec.Command("ip", append([]string{"netns", "exec", network}, c.Args...)...)
 }
 
-// TestRealMachineElsewhere has an agent in another network join over TLS and run tasks. A short outage of the
-// link ends no task. After the node is revoked, its task runs elsewhere.
+// TestRealMachineElsewhere lets an agent in another network join over TLS and run tasks. A short outage of the link
+// ends no task. After the node is revoked, its task runs elsewhere.
 func TestRealMachineElsewhere(t *testing.T) {
 	n := newNetworks(t)
 	authority := filepath.Join(t.TempDir(), "authority.pem")

@@ -13,8 +13,8 @@ import (
 	daemons "github.com/fairlead/fairlead/internal/daemon"
 )
 
-// reader is an ordinary user who types the commands of the README in an empty home directory, or root where the
-// README says so, in a directory in place of those of the system.
+// reader is an ordinary user who types the commands of the README in an empty home directory. Where the README says so,
+// the reader is root, with one directory in place of the system's directories.
 type reader struct {
 	t         *testing.T
 	uid       int
@@ -98,7 +98,7 @@ func (r *reader) sees(cmd *exec.Cmd, want string, status int) {
 	}
 }
 
-// demo runs the program, which go run would compile first.
+// demo runs the program; the README uses go run, which would compile it first.
 func (r *reader) demo(command string) {
 	r.sees(r.types(strings.TrimPrefix(command, "go run ")), "fair share", 0)
 }
@@ -138,7 +138,7 @@ func (r *reader) work(command string) {
 	})
 }
 
-// checkSlurm finds no Slurm on this machine, and is told so.
+// checkSlurm finds no Slurm on this machine, and the output says so.
 func (r *reader) checkSlurm(command string) { r.sees(r.types(command), "Slurm", 1) }
 
 func (r *reader) compare(command string) {

@@ -72,7 +72,7 @@ func TestRealSlurm(t *testing.T) {
 	t.Logf("%d associations, %d of them users: shares and order are those of Slurm", len(all), users)
 }
 
-// asProgram ranks tied accounts as Slurm's program does, not as its documentation says.
+// asProgram ranks tied accounts as Slurm's program does, instead of as its documentation says.
 func asProgram(t *testing.T, file string) {
 	t.Helper()
 	f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
@@ -85,7 +85,7 @@ func asProgram(t *testing.T, file string) {
 	}
 }
 
-// useSlurm returns a function that runs the commands of the Slurm to compare with.
+// useSlurm returns a function that runs the commands of the Slurm with which the test compares.
 func useSlurm(t *testing.T) func(name string, args ...string) string {
 	t.Helper()
 	s := usedSlurm(t)
@@ -111,7 +111,7 @@ func usedSlurm(t *testing.T) *slurmtest.Slurm {
 type association struct {
 	path            string
 	user            bool
-	share           float64 // of the cluster
+	share           float64 // share of the cluster
 	used, fairshare float64
 }
 

@@ -24,11 +24,11 @@ import (
 	"github.com/fairlead/fairlead/internal/views"
 )
 
-// looker looks at the places that show what does not work: the first page, top, doctor and the metrics.
+// looker looks at the places that show problems: the first page, top, doctor and the metrics.
 type looker struct {
 	*rig
 	web    http.Client
-	screen *terminal.Screen // of a top that runs all the time
+	screen *terminal.Screen // the screen of a top that runs all the time
 }
 
 func newLooker(r *rig) *looker {
@@ -66,10 +66,10 @@ func newLooker(r *rig) *looker {
 	return l
 }
 
-// lookedAt are what a looker looks at, in the order in which it names them.
+// lookedAt lists these places, in the order in which the looker names them.
 var lookedAt = []string{"page", "top", "doctor", "metrics"}
 
-// says returns what a place says about a check that is not good, "" if it says nothing.
+// says returns the text of a place about a check that is not good, "" if there is none.
 func (l *looker) says(place, check string) string {
 	switch place {
 	case "page":
@@ -109,12 +109,12 @@ func (l *looker) get(path string) string {
 		return ""
 	}
 	defer resp.Body.Close()
-	text, _ := io.ReadAll(resp.Body) // a page that says that the database is away has another status
+	text, _ := io.ReadAll(resp.Body) // a page that reports an unreachable database has another status
 	return string(text)
 }
 
-// trouble causes a fault, and mends it. It waits until each place shows the fault, says what it holds up and the next
-// step, and then until none shows it. It returns the longest of these times.
+// trouble causes a fault, and mends it. It waits until each place shows the fault, its effect and the next step, and
+// then until no place shows it. It returns the longest of these times.
 func (l *looker) trouble(name, check string, holds, next string, cause, mend func()) time.Duration {
 	l.t.Helper()
 	var longest time.Duration
@@ -149,8 +149,8 @@ func (l *looker) trouble(name, check string, holds, next string, cause, mend fun
 	return longest
 }
 
-// TestRealTroubles causes six faults, one after the other: the first page, top, doctor and the metrics show each with
-// what it holds up and the next step, and nothing when it is mended.
+// TestRealTroubles causes six faults, one after the other: the first page, top, doctor and the metrics show each fault
+// with its effect and the next step, and nothing when it is mended.
 func TestRealTroubles(t *testing.T) {
 	for name, took := range troubles(t) {
 		t.Log(name, took)
@@ -163,7 +163,7 @@ func troubles(t *testing.T) map[string]time.Duration {
 	behind.serve()
 	behind.work("m1", 1)
 	r := newRig(t, patientLease)
-	dir := mountSmall(t, 1280<<20) // with less than 1 GiB free, the disk would be a trouble all the time
+	dir := mountSmall(t, 1280<<20) // with less than 1 GiB free, the disk would be reported all the time
 	r.db = filepath.Join(dir, "jobs.db")
 	config := filepath.Join(r.dir, "fairlead.yaml")
 	write := func(text string) {
@@ -226,7 +226,7 @@ func (l *looker) silent(node string) bool {
 	return at >= 0 && list.Nodes[at].Silent != nil
 }
 
-// killedBridge kills a bridge that has passed tasks on, and starts it again.
+// killedBridge kills a bridge that has passed tasks on, and restarts it.
 func (l *looker) killedBridge(behind *rig) time.Duration {
 	first := l.bridgeTo(behind)
 	sleep := api.Spec{Pool: "physics", Dir: "/", LimitSeconds: 900, Array: "0-9", Argv: []string{"sleep", "600"}}
@@ -236,7 +236,7 @@ func (l *looker) killedBridge(behind *rig) time.Duration {
 		first.kill, func() { l.bridgeTo(behind) })
 }
 
-// lostDatabase takes the PostgreSQL of a server away, and gives it back.
+// lostDatabase takes the PostgreSQL of a server away, and brings it back.
 func lostDatabase(t *testing.T) time.Duration {
 	f := newFleet(t, 1, patientLease, 1)
 	site := f.sites[0]

@@ -201,10 +201,10 @@ func binary(t *testing.T) string {
 	return filepath.Join(dir, "fairlead")
 }
 
-// submitAll submits the jobs of all users at the same time, those of each user one after the other.
+// submitAll submits the jobs of all users at the same time, and the jobs of each user one after the other.
 func submitAll(t *testing.T, dir, address string, all []*person, packages []string) {
 	var wg sync.WaitGroup
-	as := filepath.Join(dir, "as") // has a file for each user, to which the user's jobs write the user that they run as
+	as := filepath.Join(dir, "as") // each user's jobs write into a file here as which user they run
 	if err := os.Mkdir(as, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -279,7 +279,7 @@ func askAll(t *testing.T, client *api.Client) (asked, wrong int) {
 
 // untilIdle waits until nothing waits or runs.
 func untilIdle(t *testing.T, client *api.Client) {
-	for left := math.MaxInt; left > 0; { // as long as jobs end, the server does not hang
+	for left := math.MaxInt; left > 0; { // the server is not stuck as long as jobs end
 		before := left
 		await.Until(t, "a job ends", func() (any, bool) {
 			left = len(list(t, client, "waiting", "running"))

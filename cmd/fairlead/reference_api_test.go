@@ -30,7 +30,7 @@ func newTestServer(t *testing.T) *server.Server {
 	return s
 }
 
-// newTestLoop returns such a server with its loop, which does not run.
+// newTestLoop returns such a server with its loop, which is not running.
 func newTestLoop(t *testing.T) (*server.Server, *engine.Loop) {
 	t.Helper()
 	store := memory.New("cpu")
@@ -49,7 +49,7 @@ type idler struct{}
 func (idler) Start([]*queue.Lease)     {}
 func (idler) Stop([]queue.Ref, string) {}
 
-// newBusyServer returns a server on which a task has started, as some metrics need one.
+// newBusyServer returns a server on which a task has started, because some metrics need one.
 func newBusyServer(t *testing.T, ctx context.Context) *server.Server {
 	t.Helper()
 	s, loop := newTestLoop(t)

@@ -66,7 +66,7 @@ func stateNames() []string {
 	return names
 }
 
-// life is the life of one job, and of another that it may depend on.
+// life is the life of one job, and of another job on which it may depend.
 type life struct {
 	t      *testing.T
 	ctx    context.Context
@@ -127,7 +127,7 @@ func (l *life) look(event string) {
 	l.tasks = now
 }
 
-// step does one random thing to the job, or to the one that it depends on.
+// step does one random thing to the job, or to the other job.
 func (l *life) step() {
 	verbs := []queue.Verb{queue.VerbCancel, queue.VerbHold, queue.VerbRelease, queue.VerbRequeue, queue.VerbUncancel}
 	switch n := l.rng.IntN(12); {
@@ -165,7 +165,7 @@ func (l *life) start() {
 	l.look("handed to a bridge")
 }
 
-// beginThere lets an attempt begin in the queueing system behind a bridge, if it waits there.
+// beginThere lets an attempt begin in the queueing system behind a bridge, if the attempt waits there.
 func (l *life) beginThere() {
 	if len(l.leases) > 0 {
 		l.progress(l.leases[0], time.Now())
@@ -218,7 +218,7 @@ func (l *life) finish(ref queue.Ref, s queue.State, event string) {
 	l.look(event)
 }
 
-// endOther ends the job that the other may depend on.
+// endOther ends the job on which the other may depend.
 func (l *life) endOther() {
 	grants, err := l.store.Lease(l.ctx, "other", []queue.Want{{Job: l.on}}, 1<<40)
 	if err != nil || grants[0].Lease == nil {

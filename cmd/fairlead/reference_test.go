@@ -17,8 +17,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// TestReference compares generated parts of the documentation with the code, and writes them with -update.
-// Such a part stands between two comments, in a page whose rest is written by hand.
+// TestReference compares generated parts of the documentation with the code, and writes them with -update. Each part is
+// between two comments, in a page that is otherwise written by hand.
 func TestReference(t *testing.T) {
 	t.Setenv("FAIRLEAD_SERVER", "")
 	t.Setenv("FAIRLEAD_POOL", "")
@@ -54,7 +54,7 @@ func region(t *testing.T, page, name, want string) {
 	}
 }
 
-// whole is region for a generated file.
+// whole does the same as region for a generated file.
 func whole(t *testing.T, page, want string) {
 	t.Helper()
 	got, err := os.ReadFile(filepath.Join(rootDir, page))
@@ -120,8 +120,8 @@ var sentinels = map[string]error{
 	"ErrForbidden": queue.ErrForbidden, "ErrLimit": queue.ErrLimit, "ErrBusy": queue.ErrBusy, "ErrKeyUsed": queue.ErrKeyUsed, "ErrTaken": queue.ErrTaken, "ErrUnavailable": queue.ErrUnavailable,
 }
 
-// errorsText returns the table of errors, codes and statuses. It reads the errors from their source, so that
-// it misses none.
+// errorsText returns the table of errors, codes and statuses. It reads the errors from their source, so that none is
+// missing.
 func errorsText(t *testing.T) string {
 	f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(rootDir, "queue", "errors.go"), nil, parser.ParseComments)
 	if err != nil {

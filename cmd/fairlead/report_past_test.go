@@ -99,7 +99,7 @@ func TestWhoHadNothingCounts(t *testing.T) {
 	}
 }
 
-// TestWaitsAreRoundedOnce checks that pictures write a wait as tables do.
+// TestWaitsAreRoundedOnce checks that pictures and tables write a wait the same way.
 func TestWaitsAreRoundedOnce(t *testing.T) {
 	t.Parallel()
 	doc := quarter()
@@ -160,7 +160,8 @@ func TestPastReportOfServer(t *testing.T) {
 	}
 }
 
-// TestCSVColumns: -o chooses the columns of CSV, by the names of tables or of CSV; a file is not taken for a column.
+// TestCSVColumns: -o chooses the columns of CSV, by the names in tables or in CSV; a file name is not mistaken for a
+// column.
 func TestCSVColumns(t *testing.T) {
 	t.Parallel()
 	doc := quarter()

@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/internal/views"
 )
 
-// TestSmallJainIsExplained checks that the report names the child pools that received most and least of their
-// due.
+// TestSmallJainIsExplained checks that the report names the child pools that received the largest and the smallest part
+// of their entitlement.
 func TestSmallJainIsExplained(t *testing.T) {
 	pool := func(path string, depth int, due, received, jain float64) views.PoolView {
 		p := views.PoolView{Path: path, Depth: depth}

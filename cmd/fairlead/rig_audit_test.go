@@ -20,13 +20,13 @@ type tally struct {
 	faults map[string]int // by kind
 
 	submitted  int // keys that were sent
-	acked      int // of these, keys whose id came back
+	acked      int // of these, keys with a returned id
 	ok         int // of these, jobs that ended in the right state
 	aside      int // of these, jobs set aside because their agents were lost too often
 	lost       int // acknowledged jobs that are missing or have not ended
 	unexpected int // jobs whose key nobody sent
 	duplicates int // runs of tasks beyond the first run and the runs after failures
-	explained  int // of these, new attempts after a lease that was lost or given back
+	explained  int // of these, new attempts after a lease was lost or given back
 	twice      int // tasks with two accepted completions, keys with two ids, ids with two keys
 	holders    int // attempts that were valid while a later one was
 	stale      int // writes of attempts that were over
@@ -116,8 +116,8 @@ func (a *audit) judge() {
 	}
 }
 
-// askServer checks the server's counts when nothing waits or runs any more, and returns the usage of each
-// pool by the server's account.
+// askServer checks the server's counts when nothing waits or runs any more, and returns the usage of each pool from the
+// server's account.
 func (a *audit) askServer(c *api.Client) map[string]float64 {
 	a.t.Helper()
 	ctx := a.t.Context()
@@ -206,7 +206,7 @@ func (a *audit) checkJob(j *queue.Job, o *order) bool {
 		all += a.reruns(&tasks[i])
 	}
 	for i := range tasks {
-		explained := all // all tasks of a gang run again together
+		explained := all // all tasks of a gang rerun together
 		if j.Gang < 2 {
 			explained = a.reruns(&tasks[i])
 		}
@@ -223,11 +223,10 @@ func setAside(tasks []queue.Task) bool {
 	})
 }
 
-// reruns returns how often a task may have run again without a failure.
+// reruns returns how often a task may have rerun without a failure.
 func (a *audit) reruns(k *queue.Task) int { return k.Losses + a.seen.givenBack(k.Job, k.Index) }
 
-// checkRuns compares a task with its lines in the ledger. The task may have run again reruns times without a
-// failure.
+// checkRuns compares a task with its lines in the ledger. The task may have rerun "reruns" times without a failure.
 func (a *audit) checkRuns(j *queue.Job, k *queue.Task, o *order, reruns int) bool {
 	name := ledgerTask{j.ID, k.Number}
 	tries, good := a.tries[name], true
@@ -253,8 +252,8 @@ func (a *audit) checkRuns(j *queue.Job, k *queue.Task, o *order, reruns int) boo
 	return good
 }
 
-// checkServed recounts the service of the pools from the jobs: each attempt that ended was charged once, and
-// for its length.
+// checkServed recounts the service of the pools from the jobs: each attempt that ended was charged once, for its
+// length.
 func (a *audit) checkServed(served map[string]float64) {
 	a.t.Helper()
 	usage, err := a.store.Usage(a.t.Context())
@@ -296,8 +295,8 @@ func (a *audit) checkServed(served map[string]float64) {
 		if got.Total < s.least-rounding || got.Total > s.most+rounding {
 			a.mismatch("pool %s was charged %v slot-seconds; its tasks had from %v to %v", pool, got.Total, s.least, s.most)
 		}
-		// The loop has its own sum since its start, by its own clock: each attempt is longer by the time of
-		// writing its begin and its end.
+		// The loop keeps a sum since its start, by its own clock: each attempt is longer there by the time of writing
+		// its begin and its end.
 		const writing = 0.05
 		if diff := math.Abs(served[pool] - got.Used); diff > 0.05*got.Used+writing*float64(got.Ended)+0.1 {
 			a.mismatch("pool %s: the server says %v used, its database %v", pool, served[pool], got.Used)
@@ -305,8 +304,8 @@ func (a *audit) checkServed(served map[string]float64) {
 	}
 }
 
-// charged returns how many attempts of a task its pool was charged for, and whether the last attempt is one
-// of them. Attempts that were given back are not charged: such a task ended as cancelled without a cause.
+// charged returns how many attempts of a task were charged to its pool, and whether the last attempt is one of them.
+// Attempts that were given back are not charged; their task ended as cancelled without a cause.
 func charged(k *queue.Task) (n int64, last bool) {
 	n = int64(k.Losses + k.Fails)
 	switch k.Outcome.State {
@@ -322,7 +321,7 @@ func charged(k *queue.Task) (n int64, last bool) {
 	return n, false
 }
 
-// lostCause is the cause of a cancelled task whose agent then was lost; its loss is counted already.
+// lostCause is the cause of a cancelled task whose agent was then lost; the loss is already counted.
 const lostCause = "cancelled; its agent was lost"
 
 // open returns the query for jobs that have not ended.

@@ -18,8 +18,8 @@ import (
 	"github.com/fairlead/fairlead/internal/pgtest"
 )
 
-// fleet is several servers on one database, each with its own agents. One goroutine does all injuries, and
-// heals them when their time comes.
+// fleet is several servers on one database, each with its own agents. One goroutine injures them, and heals the
+// injuries when their time comes.
 type fleet struct {
 	t        *testing.T
 	lease    time.Duration
@@ -86,7 +86,7 @@ func (f *fleet) sockets() (all []string) {
 	return all
 }
 
-// injure records an injury, which good will undo after pause.
+// injure records an injury, which the function "good" undoes after the pause.
 func (f *fleet) injure(kind, name string, pause time.Duration, good func()) {
 	f.faults[kind]++
 	f.mu.Lock()
@@ -119,7 +119,7 @@ func (f *fleet) tend(all bool) {
 // upTo returns a random duration below d.
 func (f *fleet) upTo(d time.Duration) time.Duration { return time.Duration(f.rng.Int64N(int64(d))) }
 
-// fault injures a healthy server or agent, or the database. It returns false if it finds none.
+// fault injures a healthy server or agent, or the database. It returns false if nothing is healthy.
 func (f *fleet) fault() bool {
 	f.t.Helper()
 	for range 50 {

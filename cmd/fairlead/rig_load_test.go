@@ -19,7 +19,7 @@ type order struct {
 	cancel bool // the client cancels it as soon as it is acknowledged
 }
 
-// record holds the clients' knowledge: sent and acknowledged jobs. The audit judges the server by it.
+// record holds the clients' knowledge: sent and acknowledged jobs. The audit compares the server with it.
 type record struct {
 	t testing.TB
 
@@ -83,7 +83,7 @@ type load struct {
 	users   sync.WaitGroup
 }
 
-// mostBacklog limits the waiting and running tasks, so that all end soon after the last submission.
+// mostBacklog is the maximum number of waiting and running tasks, so that all end soon after the last submission.
 const mostBacklog = 300
 
 func newLoad(t testing.TB, l ledger) *load {

@@ -26,10 +26,10 @@ import (
 // which sees all messages.
 type rig struct {
 	t       *testing.T
-	dir     string // for everything but the sockets, whose paths have to be short
+	dir     string // for everything except the sockets, whose paths have to be short
 	socket  string
 	db      string
-	options []string // of the server, besides these
+	options []string // further options of the server
 	lease   time.Duration
 	wire    *wire
 	direct  *api.Client // bypasses the wire
@@ -44,7 +44,7 @@ func newRig(t *testing.T, lease time.Duration) *rig {
 	return newRigWith(t, lease, newWitness())
 }
 
-// newRigWith is newRig for one of several servers, which share a witness.
+// newRigWith does the same as newRig for one of several servers, which share a witness.
 func newRigWith(t *testing.T, lease time.Duration, seen *witness) *rig {
 	t.Helper()
 	short, err := os.MkdirTemp("", "fl")
@@ -234,8 +234,8 @@ var forks = sync.OnceValue(func() chan<- func() {
 	return c
 })
 
-// start starts the program: this test binary under the program's name. The kernel kills the process when the
-// thread that forked it ends, so also after a time-out of the test.
+// start starts the program: this test binary under the program's name. The kernel kills the process when the thread
+// that forked it ends, including after a timeout of the test.
 func (r *rig) start(name string, args ...string) *proc {
 	r.t.Helper()
 	self, err := os.Executable()

@@ -21,8 +21,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// wire stands between a server and everybody else. It shows all messages to the witness, and cuts connections
-// at random: before a request arrives, or before its answer does.
+// wire is a proxy between a server and everybody else. It shows all messages to the witness, and cuts connections at
+// random: before a request arrives, or before its answer does.
 type wire struct {
 	*witness
 	socket string
@@ -30,19 +30,18 @@ type wire struct {
 
 	lossy                   sync.Mutex
 	rng                     *rand.Rand
-	chance                  float64 // probability to lose a request, or an answer
+	chance                  float64 // probability of losing a request, or an answer
 	cutRequests, cutAnswers int
 }
 
-// witness records which attempts servers handed out, renewed and accepted as ended, as seen from the other
-// end.
+// witness records which attempts servers handed out, renewed and accepted as ended, as seen from the other side.
 type witness struct {
 	mu                    sync.Mutex
 	tasks                 map[taskName]*attempts
 	refs                  []queue.Ref       // attempts that were handed out
 	sessions              map[string]string // sessions of agents, by name
 	wrong                 []string          // descriptions of faults
-	twoHolders, completed int               // how often: two valid holders; two completions
+	twoHolders, completed int               // number of attempts with two valid holders, and of tasks with two completions
 	renewals, ends        int               // renewals granted, and ends accepted, by servers
 	stale, refused        int               // writes of attempts that were over, and how many of these were refused
 }
@@ -59,7 +58,7 @@ type taskName struct {
 // attempts holds the messages about the attempts of one task.
 type attempts struct {
 	newest   int            // newest attempt that was handed out
-	gang     bool           // one of a gang: all run again if one has to
+	gang     bool           // part of a gang: all its tasks rerun if one has to
 	accepted map[int]string // state at the end that the server accepted, by attempt
 	refused  map[int]string // code of the refusal, by attempt
 	back     map[int]bool   // attempts that were given back, with or without an answer
@@ -206,9 +205,9 @@ func (w *witness) seeLeases(path string, answer []byte) {
 	}
 }
 
-// reportSeen is a report on its way. In stale are the attempts for which a later attempt of the same task had
-// been handed out before the report set out; in over are those whose end had been accepted. The server must
-// not accept either as valid.
+// reportSeen is a report on its way. The list stale holds the attempts for which a later attempt of the same task had
+// been handed out before the report was sent; over holds the attempts whose end had been accepted. The server must not
+// accept either as valid.
 type reportSeen struct {
 	api.ReportRequest
 	stale, over map[queue.Ref]bool
@@ -278,9 +277,9 @@ func (w *witness) answered(r *reportSeen, ref queue.Ref, e *api.Error) {
 	}
 }
 
-// accept records an end that the server accepted. No other end may follow a success, except in a gang, nor a
-// second end of the same attempt. The answers of two servers may be seen in another order than they were
-// given: the numbers of the attempts tell which came first.
+// accept records an end that the server accepted. After a success no other end may follow, except in a gang, and no
+// attempt may end twice. The wire may see the answers of two servers in another order than they were given: the numbers
+// of the attempts show which came first.
 func (w *witness) accept(f api.Finished, stale bool) {
 	a := w.task(f.Ref)
 	if stale {
@@ -288,7 +287,7 @@ func (w *witness) accept(f api.Finished, stale bool) {
 		w.blame("the end of %v was accepted though a later attempt had begun", f.Ref)
 	}
 	for try, state := range a.accepted {
-		first := state // of the two attempts
+		first := state // the state of the first of the two attempts
 		if f.Attempt < try {
 			first = f.State
 		}

@@ -29,9 +29,9 @@ func docFile(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o644))
 }
 
-// groupsOf opens a second socket beside the server's, on which users belong to given groups, whether or not
-// the machine knows them: groups USER=GROUP... A job that is submitted there with --as USER has the user's
-// group, as if the machine had it.
+// groupsOf opens a second socket, next to the server's, on which users belong to given groups, whether or not the
+// machine knows them: groups USER=GROUP... A job that is submitted there with --as USER has the user's group, as if the
+// machine knew it.
 func groupsOf(ts *testscript.TestScript, neg bool, args []string) {
 	socket := ts.Getenv("SOCKET")
 	group := map[string]string{}

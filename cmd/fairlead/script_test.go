@@ -20,7 +20,7 @@ import (
 	"github.com/fairlead/fairlead/internal/await"
 )
 
-// update makes tests write the expected output into scripts and pages.
+// update makes tests rewrite the expected output in scripts and pages.
 var update = flag.Bool("update", false, "write the expected output anew")
 
 func TestMain(m *testing.M) {
@@ -62,7 +62,7 @@ func TestScripts(t *testing.T) {
 // setup gives each script its own home and socket. Paths of sockets have to be short.
 func setup(e *testscript.Env, sockets string) error {
 	socket := filepath.Join(sockets, strings.TrimPrefix(filepath.Base(e.WorkDir), "script-"))
-	// Only we may enter a directory above the work directory, but jobs of other users run there.
+	// Only our user may enter a directory above the work directory, but jobs of other users run there.
 	for d := e.WorkDir; len(d) > len(os.TempDir()); d = filepath.Dir(d) {
 		os.Chmod(d, 0o755)
 	}
@@ -79,7 +79,7 @@ func setup(e *testscript.Env, sockets string) error {
 	return nil
 }
 
-// patience is the longest wait of a script for anything.
+// patience is the longest time for which a script waits for anything.
 const patience = 2 * time.Minute
 
 // waitServer waits until the server of the script accepts connections, or with ! until it does not.

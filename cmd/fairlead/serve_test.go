@@ -76,8 +76,8 @@ func TestServeAsUser(t *testing.T) {
 	}
 }
 
-// TestServeWithoutSocket checks that a server refuses to run without a socket, as commands and agents must be
-// able to reach it.
+// TestServeWithoutSocket checks that a server refuses to run without a socket, because commands and agents must be able
+// to reach it.
 func TestServeWithoutSocket(t *testing.T) {
 	s := &serve{app: &app{errs: &background{}}, socket: "none", listen: "127.0.0.1:0"}
 	if _, _, err := s.options(config.Default()); err == nil || !strings.Contains(err.Error(), "needs its socket") {
@@ -128,8 +128,8 @@ func TestAgentDir(t *testing.T) {
 	}
 }
 
-// TestCodeIsForTerminals checks that the sign-in address is printed only on a terminal. Others may be able to
-// read a file, a journal or a build log, and the first to open the address acts as the server's user.
+// TestCodeIsForTerminals checks that the sign-in address is printed only on a terminal. Other users may be able to read
+// a file, a journal or a build log, and whoever opens the address first acts as the server's user.
 func TestCodeIsForTerminals(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ want, not string }{
@@ -152,8 +152,8 @@ func TestCodeIsForTerminals(t *testing.T) {
 	}
 }
 
-// TestServeWithoutItsPort has a user take the port while the server is away. The socket must still work, and
-// the user must get no sign-in code.
+// TestServeWithoutItsPort lets a user take the port while the server is away. The socket must still work, and the user
+// must get no sign-in code.
 func TestServeWithoutItsPort(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
@@ -182,8 +182,8 @@ func TestServeWithoutItsPort(t *testing.T) {
 	says("http://"+address+"/login?code=", "dashboard")
 }
 
-// TestDeadSocketHidesNobody checks that the socket that a user's own killed server left behind does not hide
-// the socket of the machine's server.
+// TestDeadSocketHidesNobody checks that a socket that a user's own killed server left behind does not hide the socket
+// of the machine's server.
 func TestDeadSocketHidesNobody(t *testing.T) {
 	dir := t.TempDir()
 	make := func(name string, alive bool) string {

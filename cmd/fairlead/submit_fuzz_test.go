@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// requestOf returns the job that a submit command with these arguments and this script would send; nil if it
-// is refused, which must have a reason.
+// requestOf returns the job that a submit command with these arguments and this script would send, nil if the program
+// refuses it; a refusal must have a reason.
 func requestOf(t *testing.T, input string, args ...string) *api.Spec {
 	t.Helper()
 	s := &submission{app: &app{in: strings.NewReader(input), out: io.Discard, errs: io.Discard}}
@@ -21,7 +21,7 @@ func requestOf(t *testing.T, input string, args ...string) *api.Spec {
 	err := c.ParseFlags(args)
 	rest := c.Flags().Args()
 	if err == nil && (s.wrap != "" || len(rest) == 0 || c.ArgsLenAtDash() != 0 && rest[0] != "-") {
-		return nil // a script of that name, if there is one
+		return nil // a script of that name may exist or not
 	}
 	var spec *api.Spec
 	if err == nil {
@@ -36,8 +36,8 @@ func requestOf(t *testing.T, input string, args ...string) *api.Spec {
 	return spec
 }
 
-// holds checks a property of every job that a command would send: it is refused as invalid, or means the same
-// after it was sent.
+// holds checks a property of every job that a command would send: it is refused as invalid, or means the same after it
+// was sent.
 func holds(t *testing.T, spec *api.Spec) {
 	t.Helper()
 	if spec == nil {

@@ -105,7 +105,7 @@ func TestTopOnTerminal(t *testing.T) {
 	}
 }
 
-// numbers returns the lines that the screen has to show, by --json.
+// numbers returns the lines that the screen has to show, derived from --json.
 func (w *watched) numbers() []string {
 	w.t.Helper()
 	var shares api.Shares

@@ -27,8 +27,8 @@ func TestCampaignImageService(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	// The small tenants ask for so few images that they stay within their shares also on a busy machine, and
-	// the bound has a floor for such moments.
+	// The small tenants ask for so few images that they stay within their shares even on a busy machine, and the bound
+	// has a floor for such moments.
 	out, err := exec.CommandContext(t.Context(), program, "-db", pgtest.Own(t), "-flood", fmt.Sprint(*flood), "-rate", "2",
 		"-time", paced.String(),
 		"-from", fmt.Sprint(*from), "-slots", fmt.Sprint(*slots), "-rush", "200", "-patience", "20s", "-check", "-floor", "500ms").CombinedOutput()

@@ -29,7 +29,7 @@ func TestResize(t *testing.T) {
 	}
 }
 
-// TestMeasures checks the figures on outcomes that can be counted by hand.
+// TestMeasures checks the figures of outcomes that can be counted by hand.
 func TestMeasures(t *testing.T) {
 	at := func(s float64) time.Time {
 		return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(s * float64(time.Second)))

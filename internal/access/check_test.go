@@ -12,7 +12,7 @@ var (
 	root    = Principal{Kind: User, Name: "root", UID: 0, Via: BySocket, Admin: true}
 	ann     = Principal{Kind: User, Name: "ann", UID: 1000, Groups: []string{"physics", "leads"}, Via: BySocket}
 	bob     = Principal{Kind: User, Name: "bob", UID: 1001, Groups: []string{"physics"}, Via: BySession}
-	unknown = Principal{Name: "ann", UID: -1} // says so, and cannot show it
+	unknown = Principal{Name: "ann", UID: -1} // claims to be ann, and cannot prove it
 	agent   = Principal{Kind: Node, Name: "n1", UID: -1, Via: ByCertificate}
 	robot   = Principal{Kind: Service, Name: "robot", UID: -1, Via: ByToken}
 
@@ -22,7 +22,7 @@ var (
 	}
 )
 
-// TestWhoMayDoWhat is the table of permissions. Whatever is not in it nobody may do but administrators.
+// TestWhoMayDoWhat is the table of permissions. Only administrators may do anything that is not in it.
 func TestWhoMayDoWhat(t *testing.T) {
 	of := func(user, pool string) Object { return Object{Owner: user, Pool: pool} }
 	for _, c := range []struct {
@@ -68,7 +68,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 	}
 }
 
-// TestCredentialsLimit: a credential gives less than its owner has, never more, and the words of whoever made it.
+// TestCredentialsLimit: a credential with scopes and pools gives only a part of its owner's rights, never more.
 func TestCredentialsLimit(t *testing.T) {
 	limited := root
 	limited.Scopes, limited.Pools = []string{"alter"}, []string{"physics"}
@@ -86,7 +86,7 @@ func TestCredentialsLimit(t *testing.T) {
 	}
 }
 
-// TestAdministrators: the configuration names users and groups; a node with a name like that is none of them.
+// TestAdministrators: the configuration names users and groups as administrators; a node with the same name is not one.
 func TestAdministrators(t *testing.T) {
 	eve, hpc := Principal{Kind: User, Name: "eve"}, Principal{Kind: User, Name: "x", Groups: []string{"a", "hpc"}}
 	node := Principal{Kind: Node, Name: "eve", Groups: []string{"hpc"}}
@@ -106,7 +106,7 @@ func TestAdministrators(t *testing.T) {
 	}
 }
 
-// TestRefusalSaysWhatToDo: whoever may not do something reads what it is, why, and what to do.
+// TestRefusalSaysWhatToDo: a refusal names the action, the reason and the next step.
 func TestRefusalSaysWhatToDo(t *testing.T) {
 	for _, c := range []struct {
 		who  Principal

@@ -10,7 +10,7 @@ import (
 // Anything stands for every pool that a job may name, every priority, or every quality of service.
 const Anything = "*"
 
-// nearest returns the field of a pool, or of the nearest pool above that sets it. The result of is the path of that
+// nearest returns the field of a pool, or of the nearest pool above that sets it. The result "of" is the path of that
 // pool.
 func nearest[T any](r *Rules, path string, field func(Pool) []T) (all []T, of string, said bool) {
 	for {
@@ -162,7 +162,7 @@ func (r *Rules) Priorities(path string) (names []string, said bool) {
 	return names, said
 }
 
-// CheckPriority checks whether jobs of a principal may have a priority in a pool. The argument usual is true for
+// CheckPriority checks whether jobs of a principal may have a priority in a pool. The argument "usual" is true for
 // priorities that they may have where the configuration sets none.
 func (r *Rules) CheckPriority(p *Principal, path, name string, usual bool) error {
 	names, said := r.Priorities(path)

@@ -203,7 +203,7 @@ func (s *sums) rows() []Row {
 	return rows
 }
 
-// upTo returns the first depth names of a path; depth 0 means all.
+// upTo returns the first "depth" names of a path; the depth 0 means all.
 func upTo(path string, depth int) string {
 	if depth == 0 {
 		return path

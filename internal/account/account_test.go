@@ -44,8 +44,8 @@ func day(month time.Month, d, hour int) time.Time {
 	return time.Date(2026, month, d, hour, 0, 0, 0, time.UTC)
 }
 
-// TestRead compares with sums by hand: a run over the end of a month is divided, times outside the window do
-// not count, and waits are those before the first start.
+// TestRead compares with sums by hand: a run across the end of a month is divided, times outside the window do not
+// count, and only the waits before first starts count.
 func TestRead(t *testing.T) {
 	a := &archive{tasks: map[int64][]queue.Task{}}
 	cpu := queue.Amounts{"cpu": 4}

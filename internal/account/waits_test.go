@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestReadWaits checks that the waits equal the sums of Read for the same window, even if the limit of
-// tasks to read makes the window begin later; then Cut says so.
+// TestReadWaits checks that the waits equal the sums of Read for the same window. If the limit of tasks to read makes
+// the window begin later, Cut is set, and the waits equal the sums for the shorter window.
 func TestReadWaits(t *testing.T) {
 	a := &archive{tasks: map[int64][]queue.Task{}}
 	run := func(from, to time.Time) queue.Task {
@@ -19,7 +19,7 @@ func TestReadWaits(t *testing.T) {
 		}
 		return task
 	}
-	for i := range 20 { // one after another; each waits for longer
+	for i := range 20 { // one after another; each waits longer than the one before
 		at := day(4, 1, 0).Add(time.Duration(i) * time.Hour)
 		a.add(queue.Job{Kind: []string{"a", "b"}[i%2], Tasks: 1, Succeeded: 1, Submitted: day(3, 31, 23),
 			Ended: at.Add(time.Hour)}, run(at, at.Add(time.Hour)))

@@ -215,7 +215,7 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// begun waits until a task has written its file begun: the lease may still be on its way to the agent.
+// begun waits until a task has written the file "begun", because the lease may still be on its way to the agent.
 func begun(t *testing.T, dir string) {
 	t.Helper()
 	await.True(t, "the task runs", func() bool { return os.Remove(dir+"/begun") == nil })
@@ -248,8 +248,8 @@ func TestRenews(t *testing.T) {
 	}
 }
 
-// TestOthersReachTheirScripts checks that other users can reach their scripts even if the agent made its
-// directory and the parents of the directory: jobs run as their users.
+// TestOthersReachTheirScripts checks that other users can reach their scripts even if the agent made its directory and
+// the parents of the directory, because jobs run as their users.
 func TestOthersReachTheirScripts(t *testing.T) {
 	top := t.TempDir()
 	probe := filepath.Join(top, "probe")

@@ -22,7 +22,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// silent is a server that gives out one task and then answers no request until resume is closed.
+// silent is a server that gives out one task and then answers no request until "resume" is closed.
 type silent struct {
 	ttl    time.Duration
 	lease  api.Lease
@@ -74,9 +74,9 @@ func (s *silent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, "{}")
 }
 
-// TestCampaignKillsWhatItCannotRenew checks that an agent whose server stops answering ends a task before the
-// end of its lease, because the server may then give the task to another agent. If the server comes back
-// before anybody has noticed, the task waits again: nobody canceled it.
+// TestCampaignKillsWhatItCannotRenew checks that an agent whose server stops answering ends a task before the end of
+// its lease, because the server may then give the task to another agent. If the server comes back before anybody has
+// noticed, the task waits again, because nobody canceled it.
 func TestCampaignKillsWhatItCannotRenew(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

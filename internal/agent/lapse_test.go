@@ -18,9 +18,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// lapsing runs f with an agent that has one task, whose lease lasts ttl, and returns how the task ended. The
-// process is real; the clock of the agent is virtual: f runs in a synctest bubble while the agent watches the
-// lease.
+// lapsing runs f with an agent that has one task, whose lease lasts ttl, and returns how the task ended. The process is
+// real, but the agent's clock is virtual: f runs in a synctest bubble while the agent watches the lease.
 func lapsing(t *testing.T, ttl time.Duration, f func(t *testing.T, a *Agent, killed func() bool)) queue.Outcome {
 	runner, err := process.NewRunner()
 	if err != nil {
@@ -72,9 +71,9 @@ func TestKillsBeforeTheLeaseEnds(t *testing.T) {
 	}
 }
 
-// TestOutlastsTheServer checks that a task goes on as long as no server can give it to another agent, for ten
-// leases in this test. The agent kills it one lease after the last sign of that, and at once if another
-// server may give it away.
+// TestOutlastsTheServer checks that a task continues as long as no server can give it to another agent, for ten leases
+// in this test. The agent kills it one lease after the last sign that no server listens, and at once if another server
+// may give it away.
 func TestOutlastsTheServer(t *testing.T) {
 	const ttl = time.Minute
 	for _, sole := range []bool{true, false} {
@@ -96,7 +95,7 @@ func TestOutlastsTheServer(t *testing.T) {
 				if !killed() {
 					t.Error("it runs on a lease after the last sign")
 				}
-				a.outlast(time.Now()) // comes too late
+				a.outlast(time.Now()) // too late
 				if !killed() {
 					t.Error("a task whose lease is over has one again")
 				}

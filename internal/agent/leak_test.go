@@ -23,8 +23,8 @@ import (
 // TestMain fails if goroutines are left when all tests have ended.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// displacer passes requests to a server until taken is closed. Then it answers polls like a server when
-// another agent has taken the name of this one.
+// displacer passes requests to a server until "taken" is closed. Then it answers polls as a server does when another
+// agent has taken the name of this one.
 type displacer struct {
 	server http.Handler
 	taken  chan struct{}

@@ -71,7 +71,7 @@ func (a *Agent) reportOnce(ctx context.Context) bool {
 	}
 }
 
-// unreportedEnds returns a report of unreported ends, at most the number most, without the ends in the argument again.
+// unreportedEnds returns a report of unreported ends, at most "most" of them, without the ends in the argument "again".
 func (a *Agent) unreportedEnds(most int, again map[queue.Ref]error) api.ReportRequest {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -91,7 +91,7 @@ func (a *Agent) unreportedEnds(most int, again map[queue.Ref]error) api.ReportRe
 }
 
 // acknowledged forgets everything in a report that the server has accepted. It adds the ends that the server could not
-// record to the argument again.
+// record to the argument "again".
 func (a *Agent) acknowledged(req api.ReportRequest, r *api.ReportResponse, again map[queue.Ref]error) {
 	over := make(map[queue.Ref]bool, len(req.Finished))
 	for i, f := range req.Finished {

@@ -74,8 +74,8 @@ func newClient(address, base string, transport *http.Transport) *Client {
 	return c
 }
 
-// DialTLS returns a client of a server on another machine, https://HOST:PORT. For each connection, config returns the
-// certificates of the host that the client trusts, and the certificate that the client presents.
+// DialTLS returns a client of a server on another machine, https://HOST:PORT. For each connection, the function
+// "config" returns the certificates of the host that the client trusts, and the certificate that the client presents.
 func DialTLS(address string, config func(host string) (*tls.Config, error)) (*Client, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.Port() == "" || strings.Trim(u.Path, "/") != "" ||
@@ -109,7 +109,7 @@ func isPath(address string) bool {
 // Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Call sends the value in as JSON, if it is not nil, and decodes the answer into the value out.
+// Call sends the value "in" as JSON, if it is not nil, and decodes the answer into the value "out".
 func (c *Client) Call(ctx context.Context, method, path string, in, out any) error {
 	var reader io.Reader
 	if in != nil {

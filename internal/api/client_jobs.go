@@ -48,8 +48,8 @@ func (s *jobsService) Get(ctx context.Context, id int64) (*JobResponse, error) {
 	return whole, err
 }
 
-// Tasks returns a job with some of its tasks: at most limit tasks whose index is above the argument after,
-// which is -1 for the first ones.
+// Tasks returns a job with some of its tasks: at most "limit" tasks whose index is above the argument "after", which is
+// -1 for the first ones.
 func (s *jobsService) Tasks(ctx context.Context, id int64, after, limit int) (*JobResponse, error) {
 	q := url.Values{"after": {strconv.Itoa(after)}, "limit": {strconv.Itoa(limit)}}
 	return get[JobResponse](ctx, s.client, fmt.Sprint("/v1/jobs/", id), q)
@@ -77,7 +77,7 @@ func (s *jobsService) History(ctx context.Context, id int64, task int) (*History
 }
 
 // Stops lists the tasks that were stopped to make room for others, oldest first. If job is above 0, it lists only the
-// tasks of that job. If there are more than limit, it lists the latest ones.
+// tasks of that job. If there are more than "limit", it lists the latest ones.
 func (s *jobsService) Stops(ctx context.Context, since time.Time, job int64, limit int) (*StopList, error) {
 	q := url.Values{"since": {since.Format(time.RFC3339Nano)}, "limit": {strconv.Itoa(limit)}}
 	if job > 0 {

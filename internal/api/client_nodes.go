@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Tasks returns the running tasks of nodes, or of all nodes if none is named, preceded by the tasks that ended
-// there within the duration past.
+// Tasks returns the running tasks of nodes, or of all nodes if none is named, preceded by the tasks that ended there
+// within the duration "past".
 func (s *nodesService) Tasks(ctx context.Context, nodes []string, past time.Duration) (*NodeTasks, error) {
 	q := url.Values{"node": nodes}
 	if past > 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// TestDial: a socket is found by its path, also by one that begins where we are.
+// TestDial: a socket is found by its path, including a path relative to the working directory.
 func TestDial(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.Mkdir("sub", 0o700); err != nil {

@@ -9,8 +9,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestErrorsSayOnce: what people read has no marks of programs in it, and programs get the
-// error back.
+// TestErrorsSayOnce: the text of an error has no marks for programs, and programs get the same error back.
 func TestErrorsSayOnce(t *testing.T) {
 	for _, x := range []struct {
 		is   error

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// TestPagesAreJoined: who asks for a whole job gets what a server gives in several pages.
+// TestPagesAreJoined: a client that asks for a whole job gets the parts that the server returns in several pages.
 func TestPagesAreJoined(t *testing.T) {
 	const all = 3
 	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
@@ -24,7 +24,7 @@ func TestPagesAreJoined(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		if strings.HasSuffix(r.URL.Path, "/history") { // one event at a time
+		if strings.HasSuffix(r.URL.Path, "/history") { // return one event at a time
 			json.NewEncoder(w).Encode(api.History{Job: 7, Events: []api.Event{{Task: after}}, More: after+1 < all})
 			return
 		}

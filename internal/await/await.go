@@ -17,8 +17,8 @@ const (
 	lastPause  = 50 * time.Millisecond
 )
 
-// Until calls the function look until its second result is true. If that never happens, the test fails and
-// prints the first result of the last call.
+// Until calls the function "look" until its second result is true. If that never happens, the test fails and prints the
+// first result of the last call.
 func Until(t testing.TB, what string, look func() (seen any, done bool)) {
 	t.Helper()
 	var seen any

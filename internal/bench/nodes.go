@@ -29,8 +29,8 @@ var nodeKinds = []cluster.Amounts{
 	{"cpu": 32, "mem": 256, "gpu:a100": 4}, {"cpu": 48, "mem": 512, "gpu:h100": 8},
 }
 
-// newMachines fills the machines with running and waiting jobs. The argument requests is the number of
-// different requests.
+// newMachines fills the machines with running and waiting jobs. The argument "requests" is the number of different
+// requests.
 func newMachines(cfg sched.Config, nodes, pools, requests, waiting int) (*machines, error) {
 	m := &machines{at: time.Unix(1_700_000_000, 0), rng: rand.New(rand.NewPCG(1, 1))}
 	var err error

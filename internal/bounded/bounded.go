@@ -3,8 +3,8 @@ package bounded
 
 import "strings"
 
-// Text keeps at most the number most of bytes of a text. Three dots replace the rest, and ? replaces bytes
-// that are not UTF-8, and NUL, which PostgreSQL cannot store in a text.
+// Text keeps at most "most" bytes of a text. Three dots replace the rest, and ? replaces bytes that are not UTF-8, and
+// NUL, which PostgreSQL cannot store in a text.
 func Text(text string, most int) string {
 	const mark = "..."
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "?"), "\x00", "?")

@@ -25,8 +25,8 @@ type Keeper struct {
 	server    *tls.Certificate
 }
 
-// Open reads an authority for a server with a name. The function hosts returns the names and addresses at
-// which other machines reach the server.
+// Open reads an authority for a server with a name. The function "hosts" returns the names and addresses at which other
+// machines reach the server.
 func Open(path, name string, hosts func() []string, now func() time.Time, log *slog.Logger) (*Keeper, error) {
 	k := &Keeper{path: path, name: name, hosts: hosts, now: now, log: log}
 	is, err := os.Stat(path)

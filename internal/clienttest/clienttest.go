@@ -14,8 +14,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Run runs the suite. The function open returns a client of an empty queue without nodes, whose jobs belong
-// to user.
+// Run runs the suite. The function "open" returns a client of an empty queue without nodes, whose jobs belong to user.
 func Run(t *testing.T, user string, open func(t *testing.T) queue.Client) {
 	for _, c := range []struct {
 		name string

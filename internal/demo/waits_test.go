@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/internal/demo"
 )
 
-// TestWaitsAreOfTheSameJobs checks that a job that started in one phase only is in no mean.
+// TestWaitsAreOfTheSameJobs checks that a job that started in only one phase is in no mean.
 func TestWaitsAreOfTheSameJobs(t *testing.T) {
 	zero := time.Unix(1_700_000_000, 0)
 	run := func(job int64, user string, wait time.Duration) demo.Run {
@@ -30,7 +30,7 @@ func TestWaitsAreOfTheSameJobs(t *testing.T) {
 	}
 }
 
-// TestDemoComparesWhatBothHalvesStarted checks that the comparison of the flood uses the jobs that fair share
+// TestDemoComparesWhatBothHalvesStarted checks that the comparison of the flood uses only jobs that fair share, too,
 // had started.
 func TestDemoComparesWhatBothHalvesStarted(t *testing.T) {
 	var all [][]demo.Run

@@ -118,7 +118,7 @@ func (n named) of(name string) string {
 // Forget drops the attempts that ended on a node in the last hour, e.g. because the node has been repaired.
 func (t *Tally) Forget(node string) { delete(t.recent, node) }
 
-// LastHour returns the attempts that ended in the hour before the instant now, by node and by user; names without
+// LastHour returns the attempts that ended in the hour before the instant "now", by node and by user; names without
 // attempts are left out.
 func (t *Tally) LastHour(now time.Time) (nodes, users map[string]Count) {
 	return t.recent.since(now.Add(-hour)), t.users.since(now.Add(-hour))

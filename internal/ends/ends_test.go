@@ -12,10 +12,10 @@ import (
 
 var start = time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 
-// TestLastHour: counts leave the last hour after an hour, and the day before it after a day.
+// TestLastHour: ends leave the count of the last hour after an hour, and the count of the last day after a day.
 func TestLastHour(t *testing.T) {
 	var tally ends.Tally
-	for m := range 30 * 60 { // a failure every minute on a, a success every other minute on b, for 30 hours
+	for m := range 30 * 60 { // for 30 hours, a failure every minute on a, and a success every other minute on b
 		now := start.Add(time.Duration(m) * time.Minute)
 		tally.Add("a", "ann", ends.Exit, now)
 		if m%2 == 0 {
@@ -49,7 +49,7 @@ func TestLastHour(t *testing.T) {
 	}
 }
 
-// TestManyNames: a thousand nodes are counted apart, and all later ones together.
+// TestManyNames: a thousand nodes are counted separately, and all later ones together.
 func TestManyNames(t *testing.T) {
 	var tally ends.Tally
 	for i := range 1500 {
@@ -61,7 +61,7 @@ func TestManyNames(t *testing.T) {
 	}
 }
 
-// TestClockSetBack: ends that seem to be older than the latest ones are counted with these.
+// TestClockSetBack: ends that seem older than the latest ones are counted at the time of the latest.
 func TestClockSetBack(t *testing.T) {
 	var tally ends.Tally
 	tally.Add("a", "ann", ends.Exit, start)

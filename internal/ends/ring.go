@@ -27,7 +27,7 @@ func (r *ring) add(c Count, now time.Time, width, reach time.Duration) {
 	*r = append(slices.Delete(*r, 0, old), bucket{from, c})
 }
 
-// since sums the buckets that began after an instant.
+// since sums up the buckets that began after an instant.
 func (r *ring) since(from time.Time) (sum Count) {
 	for i := len(*r) - 1; i >= 0 && (*r)[i].from.After(from); i-- {
 		sum = sum.plus((*r)[i].Count)

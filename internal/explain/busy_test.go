@@ -20,19 +20,19 @@ import (
 	"github.com/fairlead/fairlead/why/replay"
 )
 
-// cpus is a job of a user with a request, a time limit (0: none) and the time for which it runs.
+// cpus returns a job of a user with a request, a time limit (0: none) and a run time.
 func cpus(user string, n int64, limit time.Duration, runs string) queue.Job {
 	return fairlead.Job{User: user, Request: fairlead.Amounts{"cpu": n}, Limit: limit, Payload: []byte(runs)}
 }
 
-// shortOf is the reason of a job in lists.
+// shortOf returns the reason of a job in lists.
 func shortOf(t *testing.T, loop *engine.Loop, id int64) explain.ShortReason {
 	t.Helper()
 	return explain.New(loop).ShortReasons(t.Context(), enginetest.Jobs(t, loop, id))[id]
 }
 
-// TestMaintenanceIsNoReasonWhileNodesAreBusy: a job overlaps a maintenance, but waits because no node has room. It is
-// not told to ask for a shorter limit before a node has room.
+// TestMaintenanceIsNoReasonWhileNodesAreBusy: a job overlaps a maintenance, but waits because no node has room. As long
+// as no node has room, it is not told to ask for a shorter limit.
 func TestMaintenanceIsNoReasonWhileNodesAreBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop, stop := start(t, engine.LoopOptions{}, 4, enginetest.Lasting)
@@ -70,7 +70,7 @@ func TestMaintenanceIsNoReasonWhileNodesAreBusy(t *testing.T) {
 }
 
 // TestJobWithHeldNodesWaitsForThem: nodes are held for a job, and another job goes first. The job is told that it waits
-// for the nodes, and not for its turn, and not that others can pass it.
+// for these nodes, not for its turn, and not that others can pass it.
 func TestJobWithHeldNodesWaitsForThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
@@ -100,8 +100,8 @@ func TestJobWithHeldNodesWaitsForThem(t *testing.T) {
 	})
 }
 
-// TestListsTellOfKeptRoomUnderConservative: a job fits now, but room is kept there for the job that goes first. Lists
-// and the answer to why agree on that.
+// TestListsTellOfKeptRoomUnderConservative: a job fits now, but the room there is planned for the job that goes first.
+// Lists and the answer to why agree on that.
 func TestListsTellOfKeptRoomUnderConservative(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
@@ -123,7 +123,7 @@ func TestListsTellOfKeptRoomUnderConservative(t *testing.T) {
 	})
 }
 
-// TestNextStepsNameJobs: the next step of a job that is held, or waits for another, can be typed as it is.
+// TestNextStepsNameJobs: the next step of a job that is held, or waits for another job, can be typed unchanged.
 func TestNextStepsNameJobs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop, stop := start(t, engine.LoopOptions{}, 1, enginetest.Lasting)
@@ -146,8 +146,8 @@ func TestNextStepsNameJobs(t *testing.T) {
 	})
 }
 
-// TestDrainedNodesTakeNoTurn: a gang that needs a drained node cannot start, so that it goes before nobody: the job
-// behind it is next, and the answer can be recomputed.
+// TestDrainedNodesTakeNoTurn: a gang that needs a drained node cannot start, so it goes before no job: the job behind
+// it is next, and the answer can be recomputed.
 func TestDrainedNodesTakeNoTurn(t *testing.T) {
 	for _, rule := range []sched.Backfill{sched.EASY, sched.Conservative} {
 		synctest.Test(t, func(t *testing.T) {

@@ -48,9 +48,9 @@ func (c *Cached[T]) Peek(l *engine.Loop) (last *T, fresh bool) {
 	})
 }
 
-// Ask returns a fresh value if there is one or if it can be computed within the time wait. Otherwise it returns the
-// last value, or nil. A computation that has begun continues for the next caller. The function begin copies the needed
-// data from the state, and returns a function that computes the value without the lock.
+// Ask returns a fresh value if there is one or if it can be computed within the time "wait". Otherwise it returns the
+// last value, or nil. A computation that has begun continues for the next caller. The function "begin" copies the
+// needed data from the state, and returns a function that computes the value without the lock.
 func (c *Cached[T]) Ask(ctx context.Context, l *engine.Loop, wait time.Duration,
 	begin func(*engine.State, time.Time) func() *T) *T {
 	over := time.NewTimer(wait)

@@ -42,7 +42,8 @@ func heldSpans(events []queue.Event) (all []span) {
 	return all
 }
 
-// blocked returns the time during which a job waited for its dependencies. If its end is unknown, the end is ever.
+// blocked returns the time during which a job waited for its dependencies. If its end is unknown, the result ends at
+// the instant "ever".
 func (ex *Explainer) blocked(ctx context.Context, j *queue.Job, events []queue.Event) (span, error) {
 	s := span{j.Submitted, j.Submitted}
 	for _, d := range j.After {

@@ -13,9 +13,9 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestOnlyWhoCouldStartWaitedForRoom: jobs of one pool wait, one for room, the others as they are held, wait
-// for a job, or begin later. The pool's lack of room is the reason of each while it is the first job that could start.
-// Other tasks of an array wait on after its first one has started.
+// TestOnlyWhoCouldStartWaitedForRoom: jobs of one pool wait: one for room, the others because they are held, depend on
+// a job, or begin later. Each job has the pool's lack of room as its reason only while it is the first job that could
+// start. Other tasks of an array still wait after its first task has started.
 func TestOnlyWhoCouldStartWaitedForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop, ex, stop := remembering(t, engine.LoopOptions{}, 1, enginetest.Lasting)

@@ -21,7 +21,7 @@ type Stuck struct {
 // MayStarve reports whether the jobs can start, but others can pass them forever.
 func (s *Stuck) MayStarve() bool { return verdictOf(why.Reason{Code: s.Code}) == why.MayStarve }
 
-// Stuck searches the jobs that have waited longest, at most the number most. It returns the jobs that cannot start
+// Stuck searches the jobs that have waited longest, at most "most" of them. It returns the jobs that cannot start
 // without a change, or that may starve, grouped by reason, and the number of jobs searched.
 func (ex *Explainer) Stuck(ctx context.Context, most int) (stuck []Stuck, looked int, err error) {
 	jobs, err := ex.loop.Store.Jobs(ctx, queue.Query{States: []queue.State{queue.Waiting}, Limit: most})

@@ -18,15 +18,15 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// story is what happened to a job, an entry a line, with the seconds since its submission. What its pool
-// waited for is left out.
+// story returns the history of a job, with one entry per line and the seconds since its submission, but without the
+// reasons for which its pool waited.
 func story(t *testing.T, ex *explain.Explainer, id int64) (lines []string) {
 	t.Helper()
 	return slices.DeleteFunc(whole(t, ex, id),
 		func(line string) bool { return strings.Contains(strings.Fields(line)[1], ".") })
 }
 
-// whole is that with what its pool waited for.
+// whole returns the same with the reasons for which its pool waited.
 func whole(t *testing.T, ex *explain.Explainer, id int64) (lines []string) {
 	t.Helper()
 	events, err := ex.History(t.Context(), id)
@@ -58,12 +58,12 @@ func alters(t *testing.T, l *engine.Loop, v queue.Verb, ids ...int64) {
 	synctest.Wait()
 }
 
-// stopped is the kept text of an attempt that was stopped.
+// stopped is the stored text of an attempt that was stopped.
 const stopped = "attempt 1 on local cancelled: " +
 	"fairlead: the job was canceled or requeued, or has to make room for others"
 
-// TestStopsAreToldOnce: a task that is stopped waits again, and is canceled as it does: its attempt ended
-// once, and its history tells that once, in the order of time.
+// TestStopsAreToldOnce: a task is stopped, so that it would wait again, and is canceled meanwhile. Its attempt ended
+// once, and its history reports that once, in the order of time.
 func TestStopsAreToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop, ex, stop := remembering(t, engine.LoopOptions{}, 2, enginetest.Lasting)
@@ -92,7 +92,7 @@ func TestStopsAreToldOnce(t *testing.T) {
 	})
 }
 
-// TestStoppedBeforeItEnds: nothing happens to a job after its end but what brings it back.
+// TestStoppedBeforeItEnds: after its end, the only events of a job are the ones that bring it back.
 func TestStoppedBeforeItEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop, ex, stop := remembering(t, engine.LoopOptions{}, 1, enginetest.Lasting)
@@ -109,8 +109,8 @@ func TestStoppedBeforeItEnds(t *testing.T) {
 	})
 }
 
-// TestStartsStay: each attempt of a task that is tried again, requeued and brought back has begun, and its
-// job's history tells when.
+// TestStartsStay: a task is tried again, requeued and brought back. Each attempt has begun, and the job's history says
+// when.
 func TestStartsStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fails := true
@@ -141,8 +141,8 @@ func TestStartsStay(t *testing.T) {
 	})
 }
 
-// TestEndsWithoutAStart: a job that is canceled while it waits, or as one ended that it waited for, has
-// ended, and its history tells when and why.
+// TestEndsWithoutAStart: a job that is canceled while it waits, or because a job that it depends on ended, has ended;
+// its history says when and why.
 func TestEndsWithoutAStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop, ex, stop := remembering(t, engine.LoopOptions{}, 1, enginetest.Lasting)
@@ -164,7 +164,7 @@ func TestEndsWithoutAStart(t *testing.T) {
 		}
 		ends(a, "10 ended canceled by ann")
 		ends(b, fmt.Sprintf("10 ended canceled: it waited for job %d (ok), which ended as cancelled", a))
-		// Of one that was requeued while it ran the attempt is told already, and it ended later.
+		// A job is requeued while it runs, and ends later: the history already has the attempt.
 		c := enginetest.Submit(t, loop, runs)[0]
 		time.Sleep(10 * time.Second)
 		alters(t, loop, queue.VerbHold, c)
@@ -247,7 +247,8 @@ func TestPriorityChanged(t *testing.T) {
 	})
 }
 
-// TestCanceledArrays: if somebody canceled the rest of an array, it was canceled, also if tasks had failed before.
+// TestCanceledArrays: if somebody canceled the rest of an array, the array counts as canceled, even if tasks had failed
+// before.
 func TestCanceledArrays(t *testing.T) {
 	j := queue.Job{ID: 7, Tasks: 6, State: queue.Failed, Failed: 3, Cancelled: 3, Cause: "by root",
 		Ended: time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)}
@@ -258,7 +259,7 @@ func TestCanceledArrays(t *testing.T) {
 	if got, want := j.EndEvent().Text, "canceled by root "+tasks; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	j.Cause = "exit status 3" // one task was canceled alone
+	j.Cause = "exit status 3" // only one task was canceled
 	if got, want := j.EndEvent().Text, "failed: exit status 3 "+tasks; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -35,8 +35,9 @@ func loses(t *testing.T, l *engine.Loop, name string, cpu int64) {
 	}
 }
 
-// TestHeldUp: a lost node holds up the waiting jobs that only lost nodes could run, and gangs that have no room without
-// it; not jobs that wait for a node that takes tasks. The nodes, and why of such a job, say how many.
+// TestHeldUp: a lost node delays the waiting jobs that only lost nodes could run, and gangs that have no room without
+// it, but not jobs that wait for a node that takes tasks. The list of nodes, and the answer to why such a job waits,
+// give their number.
 func TestHeldUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop, stop := enginetest.Start(t, engine.LoopOptions{}, 4, enginetest.Endless)
@@ -49,7 +50,7 @@ func TestHeldUp(t *testing.T) {
 		held := func(nodes ...string) int {
 			return engine.Read(loop, explain.HeldUpIn).Jobs(func(n string) bool { return slices.Contains(nodes, n) })
 		}
-		enginetest.Submit(t, loop, job(4), job(3), job(4)) // one runs, and two wait for the node that is here
+		enginetest.Submit(t, loop, job(4), job(3), job(4)) // one runs, and two wait for the remaining node
 		time.Sleep(time.Second)
 		loses(t, loop, "large", 8)
 		loses(t, loop, "larger", 9)

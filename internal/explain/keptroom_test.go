@@ -18,9 +18,9 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// TestQueueTellsOfKeptRoom: while room is kept for a wide job, queue and why give the same reason for the narrow jobs
-// that would fit, also when the tasks that run have run for longer than predicted, and when the last step was long ago.
-// The lines of one answer do not contradict each other.
+// TestQueueTellsOfKeptRoom: while room is planned for a wide job, queue and why give the same reason for the narrow
+// jobs that would fit. That also holds when the running tasks have run longer than predicted, and when the last step
+// was long ago. The lines of one answer do not contradict each other.
 func TestQueueTellsOfKeptRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop, stop := start(t, engine.LoopOptions{Shares: fairlead.DefaultShares()}, 8, enginetest.Lasting)
@@ -68,8 +68,8 @@ func TestQueueTellsOfKeptRoom(t *testing.T) {
 	})
 }
 
-// TestPredictedRoomIsCalledSo: where tasks run without a limit, the instant from which room is kept follows from
-// how long those like them ran. why says so, and from when on nodes are held for the job.
+// TestPredictedRoomIsCalledSo: if tasks run without a limit, the planned start follows from how long similar tasks ran.
+// why says so, and when nodes will be held for the job.
 func TestPredictedRoomIsCalledSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
@@ -87,7 +87,7 @@ func TestPredictedRoomIsCalledSo(t *testing.T) {
 		one(3, "30m") // predicted: 8m
 		time.Sleep(time.Minute)
 		wide := one(4, "1m")
-		one(1, "1m") // it would fit
+		one(1, "1m") // this job would fit
 		time.Sleep(time.Minute)
 		ask := func() *why.Answer {
 			t.Helper()
@@ -115,8 +115,9 @@ func TestPredictedRoomIsCalledSo(t *testing.T) {
 	})
 }
 
-// TestNextIsToldOfHeldRoom: while the first of two wide jobs runs on all processors and room is held for the second, a
-// narrow job that is next by its share learns that it does not get all that becomes free, and so do those behind it.
+// TestNextIsToldOfHeldRoom: the first of two wide jobs runs on all processors, and room is held for the second. A
+// narrow job that is next by its share learns that it does not get all the room that becomes free, and so do the jobs
+// behind it.
 func TestNextIsToldOfHeldRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}

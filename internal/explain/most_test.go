@@ -15,9 +15,9 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// TestMoreThanAPoolMayHave: a job that asks for more at once than its pool may ever have is
-// refused with what it may have. Submitted nevertheless it is told to be impossible, and the job
-// beside it, which only waits, is not told that it was the same for it.
+// TestMoreThanAPoolMayHave: a job that asks for more at once than its pool may ever have is refused, and the error
+// names the maximum. If it is submitted nevertheless, why calls it impossible. The job beside it only waits, and its
+// answer does not claim the same reason.
 func TestMoreThanAPoolMayHave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
@@ -72,7 +72,7 @@ func TestMoreThanAPoolMayHave(t *testing.T) {
 		if got := short[small]; got.Code != why.GateMax {
 			t.Errorf("what waits beside it: %+v", got)
 		}
-		jobs[0].Limit = 24 * time.Hour // which no maintenance makes more possible
+		jobs[0].Limit = 24 * time.Hour // no maintenance makes this job more possible
 		soon := engine.Reservation{Name: "service", Nodes: []string{"n0", "n1"}, From: time.Now().Add(time.Hour),
 			Until: time.Now().Add(2 * time.Hour), Maintenance: true}
 		if _, _, err := loop.Overrides.Reserve(t.Context(), soon, engine.ReserveOptions{Force: true}); err != nil {
@@ -84,8 +84,7 @@ func TestMoreThanAPoolMayHave(t *testing.T) {
 	})
 }
 
-// TestOnlyAwayNodes: where the nodes that a job needs are drained or down, that is said, with
-// their names, of gangs too.
+// TestOnlyAwayNodes: if the nodes that a job or a gang needs are drained or down, the reason says so, with their names.
 func TestOnlyAwayNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop, stop := enginetest.StartNodes(t, engine.LoopOptions{}, []int{8, 2}, enginetest.Endless)
@@ -112,8 +111,8 @@ func TestOnlyAwayNodes(t *testing.T) {
 	})
 }
 
-// TestDrainedNodesThatMatter: while no node takes tasks, a job hears only of the nodes that could run it, unless there
-// are none.
+// TestDrainedNodesThatMatter: while no node takes tasks, the reason of a job names only the nodes that could run it,
+// unless there are none.
 func TestDrainedNodesThatMatter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop, stop := enginetest.StartNodes(t, engine.LoopOptions{}, []int{8, 2, 2}, enginetest.Endless)
@@ -139,8 +138,8 @@ func TestDrainedNodesThatMatter(t *testing.T) {
 	})
 }
 
-// TestThePoolAboveTellsOfAJobInIt: what an inner pool is told to wait for is what a job below it
-// asks for, not what any job of anybody does.
+// TestThePoolAboveTellsOfAJobInIt: the gates of an inner pool follow from the jobs below it, not from jobs of other
+// pools.
 func TestThePoolAboveTellsOfAJobInIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
@@ -162,7 +161,7 @@ func TestThePoolAboveTellsOfAJobInIt(t *testing.T) {
 	})
 }
 
-// TestMemoryIsToldInWords: what a pool has of its maximum is told as it was asked for.
+// TestMemoryIsToldInWords: the memory in the reason has the unit in which it was requested.
 func TestMemoryIsToldInWords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}

@@ -22,15 +22,15 @@ import (
 	"github.com/fairlead/fairlead/why/replay"
 )
 
-// arrival is a job of one task, which lasts for a while.
+// arrival is a job of one task, with its run time.
 type arrival struct {
 	pool  string
 	lasts time.Duration
-	after time.Duration // since the arrival before
+	after time.Duration // since the previous arrival
 }
 
 // TestTheNextJobIsTheNextToStart asks why of all waiting jobs just before each end of a task. The job that is said to
-// be the next one is the one that starts then.
+// be next is the job that starts then.
 func TestTheNextJobIsTheNextToStart(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		word := rapid.SampledFrom(nextPolicies)
@@ -57,9 +57,9 @@ func TestTheNextJobIsTheNextToStart(t *testing.T) {
 	})
 }
 
-// nextPolicies are policies under which the end of a task does not change the order of the others. Under fair the pool
-// of a task loses its expected run time when it ends, under drf its holdings, and under load its demand, so that
-// another job may go first a moment later; multifactor counts the use of a task when it ends.
+// nextPolicies are policies under which the end of a task does not change the order of the other jobs. Under other
+// policies another job may go first a moment later: under fair the pool of an ended task loses its expected run time,
+// under drf its holdings, and under load its demand; multifactor counts the usage of a task when it ends.
 var nextPolicies = []string{"fifo", "decay", "fairtree"}
 
 // playNext plays the arrivals, and returns the first contradiction between an answer and the next start.

@@ -11,11 +11,11 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestNextSaysWhichResourceLacks: a job that waits for GPUs is told of these, not of processors that others use or that
-// are free.
+// TestNextSaysWhichResourceLacks: the reason of a job that waits for GPUs names these, not processors that others use
+// or that are free.
 func TestNextSaysWhichResourceLacks(t *testing.T) {
 	for _, x := range []struct {
-		cpu, gpu int64 // of the task that runs
+		cpu, gpu int64 // of the running task
 		want     string
 	}{
 		{1, 1, "it asks for 1 cpu, 2 gpu on one node, and only 1 of 2 gpu are free; it starts when enough of them are"},

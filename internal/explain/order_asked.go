@@ -32,7 +32,7 @@ func (ex *Explainer) Order(ctx context.Context) *Order {
 // order, or an empty one. The next one is computed in the background.
 func (ex *Explainer) CachedOrder(ctx context.Context) *Order { return ex.orderSoon(ctx, orderWait) }
 
-// orderSoon returns the order that is available after at most the time wait.
+// orderSoon returns the order that is available after at most the time "wait".
 func (ex *Explainer) orderSoon(ctx context.Context, wait time.Duration) *Order {
 	if err := ex.loop.Refresh(ctx); err != nil {
 		ex.loop.Log.Warn("the order is of an older state", "error", err)
@@ -44,7 +44,7 @@ func (ex *Explainer) orderSoon(ctx context.Context, wait time.Duration) *Order {
 }
 
 // Next returns the waiting jobs that would start first, in order. They are the jobs of a pool and the pools below it,
-// or of all pools if the argument pool is empty. The argument "most" bounds their number. Jobs that none of the nodes
+// or of all pools if the argument "pool" is empty. The argument "most" bounds their number. Jobs that none of the nodes
 // that take tasks could run come last: the order itself ignores room, so it may put them before others.
 func (ex *Explainer) Next(ctx context.Context, pool string, most int) []int64 {
 	o := ex.Order(ctx)
@@ -67,9 +67,8 @@ func (ex *Explainer) Next(ctx context.Context, pool string, most int) []int64 {
 	return ids[:min(most, len(ids))]
 }
 
-// Oldest returns jobs with waiting tasks, at most the number most, the earliest submissions first. The first one is
-// the job behind [PoolView.OldestWait] of the root. It leaves out jobs that may not begin yet, or that wait for other
-// jobs.
+// Oldest returns jobs with waiting tasks, at most "most" of them, the earliest submissions first. The first one is the
+// job behind [PoolView.OldestWait] of the root. It leaves out jobs that may not begin yet, or that wait for other jobs.
 func (ex *Explainer) Oldest(ctx context.Context, most int) []int64 {
 	if err := ex.loop.Refresh(ctx); err != nil {
 		ex.loop.Log.Warn("the oldest jobs are of an older state", "error", err)
@@ -79,7 +78,7 @@ func (ex *Explainer) Oldest(ctx context.Context, most int) []int64 {
 	})
 }
 
-// oldestJobs returns the ids of jobs with waiting tasks, at most the number most, the oldest first.
+// oldestJobs returns the ids of jobs with waiting tasks, at most "most" of them, the oldest first.
 func oldestJobs(v sched.View, most int) (oldest []int64) {
 	v.WaitingJobs(func(_ cluster.Key, id int64) (among bool) {
 		at, _ := slices.BinarySearch(oldest, id)

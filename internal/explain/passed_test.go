@@ -16,19 +16,19 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// passedCase is a job whose room other jobs take, or not, by the configuration.
+// passedCase is a job whose room other jobs take or do not take, depending on the configuration.
 type passedCase struct {
 	name   string
 	shares func(s *sched.Config)
 	others fairlead.Job // five of them come before the job and five after it
 	job    fairlead.Job
-	code   why.Code // "": nobody passes it forever
+	code   why.Code // "": no job passes it forever
 	says   string
 }
 
 func wide(n int64) fairlead.Amounts { return fairlead.Amounts{"cpu": n} }
 
-// fifoBelow is a pool g that serves in order of arrival below fair.
+// fifoBelow returns a configuration with a pool g below fair that serves in order of arrival.
 func fifoBelow(place sched.Backfill) func(*sched.Config) {
 	return func(s *sched.Config) {
 		g := share.Pool{Name: "g", Weight: 1, Policy: "fifo"}
@@ -37,7 +37,7 @@ func fifoBelow(place sched.Backfill) func(*sched.Config) {
 	}
 }
 
-// flat is two equal pools below a policy.
+// flat returns a configuration with two equal pools below a policy.
 func flat(policy string, place sched.Backfill) func(*sched.Config) {
 	return func(s *sched.Config) {
 		two := []share.Pool{{Name: "a", Weight: 1}, {Name: "b", Weight: 1}}
@@ -45,7 +45,7 @@ func flat(policy string, place sched.Backfill) func(*sched.Config) {
 	}
 }
 
-// passedByChoice are jobs for which it matters how their pools choose.
+// passedByChoice returns jobs for which it matters how their pools choose.
 func passedByChoice() []passedCase {
 	return []passedCase{
 		{"another's license under deficit", func(s *sched.Config) {
@@ -134,8 +134,7 @@ func passedCases() []passedCase {
 	}
 }
 
-// TestStarvationIsAnnounced: a job that others can pass forever is not told to wait, and one that
-// nobody can is.
+// TestStarvationIsAnnounced: a job that others can pass forever is not told to wait, and a job that nobody can pass is.
 func TestStarvationIsAnnounced(t *testing.T) {
 	for _, c := range append(passedCases(), passedByChoice()...) {
 		t.Run(c.name, func(t *testing.T) {

@@ -17,8 +17,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// TestPauseBeforeARetryIsShown: while all tasks of a job pause before another attempt, queue and why say so, though
-// nothing runs, and why does not advise what would not end the pause.
+// TestPauseBeforeARetryIsShown: while all tasks of a job pause before another attempt, queue and why say so, even if
+// nothing runs, and why does not advise a change that would not end the pause.
 func TestPauseBeforeARetryIsShown(t *testing.T) {
 	for _, backfill := range []sched.Backfill{sched.EASY, sched.Conservative} {
 		synctest.Test(t, func(t *testing.T) {

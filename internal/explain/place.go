@@ -140,7 +140,7 @@ func (t *tally) add(pool sched.PoolID, first bool, units float64, called func(sc
 	t.tasks++
 }
 
-// close returns the place. The argument found says whether all tasks ahead of the job are known.
+// close returns the place. The argument "found" says whether all tasks ahead of the job are known.
 func (t *tally) close(found bool) *place {
 	t.r.Position, t.r.Pools, t.r.Capped = t.tasks, int64(len(t.pools)), !found
 	if found {

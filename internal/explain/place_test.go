@@ -18,9 +18,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// TestAnswersAreOfOneInstant: where thousands wait, the place of a job comes from an order that all
-// share and that may be older. The pool whose task is the next to start is the one that goes first by
-// the numbers of the same answer.
+// TestAnswersAreOfOneInstant: if thousands of jobs wait, the place of a job comes from a shared order, which may be
+// older. Even so, the pool whose task is next to start goes first by the numbers of the same answer.
 func TestAnswersAreOfOneInstant(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
@@ -61,8 +60,8 @@ func TestAnswersAreOfOneInstant(t *testing.T) {
 	})
 }
 
-// TestAheadCountsPoolsOnce: jobs of several priorities in a pool are told apart by name, and make it
-// no more than one pool; with few jobs as with thousands, which have their places from another order.
+// TestAheadCountsPoolsOnce: jobs of several priorities in a pool are listed by name, and count as one pool. That holds
+// for few jobs, and for thousands of jobs, whose places come from the shared order.
 func TestAheadCountsPoolsOnce(t *testing.T) {
 	for _, each := range []int{2, 300} {
 		t.Run(fmt.Sprint(each), func(t *testing.T) {
@@ -110,8 +109,8 @@ func aheadCountsPoolsOnce(t *testing.T, each int) {
 	}
 }
 
-// TestPlaceAmongMany: where much waits the place of a job comes from the order that all share,
-// and is the same as by a preview of its own.
+// TestPlaceAmongMany: if many jobs wait, the place of a job comes from the shared order, and equals the place in a
+// preview of its own.
 func TestPlaceAmongMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shares := enginetest.Shares(t, "pools: {a: {weight: 3}, b: {weight: 1}, c: {weight: 2}}")

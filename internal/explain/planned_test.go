@@ -14,9 +14,9 @@ import (
 	"github.com/fairlead/fairlead/why/room"
 )
 
-// TestPlannedRoomFollowsTheOrder: while the order changes between two plans, the list says of the job that is next that
-// it is, and of no job behind it that room is kept for it. Tasks that end at one instant are counted out in any order,
-// and some orders leave the plan fresh; so it looks at several runs.
+// TestPlannedRoomFollowsTheOrder: the order changes between two plans. The list says of the next job that it is next,
+// and of no job behind it that room is planned for it. Tasks that end at one instant are processed in any order, and
+// some orders leave the plan fresh, so the test plays several runs.
 func TestPlannedRoomFollowsTheOrder(t *testing.T) {
 	stale := 0
 	for range 8 {
@@ -27,7 +27,7 @@ func TestPlannedRoomFollowsTheOrder(t *testing.T) {
 	}
 }
 
-// staleReasons plays a run. It counts how often another job than at the last plan was first.
+// staleReasons plays a run. It counts how often the first job differed from the first job of the last plan.
 func staleReasons(t *testing.T) (stale int) {
 	o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
 	o.Shares.Sched.Root, o.Shares.Sched.Backfill = share.Pool{Policy: "fairtree"}, sched.Conservative

@@ -17,8 +17,8 @@ multifactor:
   qos: {high: 1}
 `
 
-// TestPrioritiesFollowTheConfiguration: what counts of a job for its priority is told to
-// the core anew when the rules change, and when jobs come to have one at all.
+// TestPrioritiesFollowTheConfiguration: the core gets new values for the priorities of jobs when the rules change, and
+// when the policy begins to use priorities.
 func TestPrioritiesFollowTheConfiguration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shares := enginetest.Shares(t, "policy: fair")

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// TestReasonsOfAnEarlierJob: what a pool waited for before a job came is told of that job only if
-// the pool still waited for it then.
+// TestReasonsOfAnEarlierJob: a reason for which a pool waited before a job came counts for that job only if the pool
+// still waited for it then.
 func TestReasonsOfAnEarlierJob(t *testing.T) {
 	begin := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	at := func(s int) time.Time { return begin.Add(time.Duration(s) * time.Second) }
@@ -20,7 +20,7 @@ func TestReasonsOfAnEarlierJob(t *testing.T) {
 	full := why.Reason{Code: why.CapacityFull, Text: "the pool is next; everything is in use"}
 	r.lead(ann, 7, at(0))
 	last := at(0)
-	for _, s := range []int{2, 4, 20, 22, 24} { // all are looked at every two seconds; from 4 to 20 nobody waits
+	for _, s := range []int{2, 4, 20, 22, 24} { // the pools are sampled every two seconds; from 4 to 20 no job waits
 		before := last
 		if s == 20 {
 			before = at(18)
@@ -37,7 +37,7 @@ func TestReasonsOfAnEarlierJob(t *testing.T) {
 		want               []string
 	}{
 		{1, 5, []string{"gate.rate"}},
-		{3, 5, []string{"gate.rate"}}, // it came while another waited for that, and waited itself
+		{3, 5, []string{"gate.rate"}}, // it came while another job waited for the rate, and then waited itself
 		{10, 10, nil},
 		{19, 25, []string{"gate.rate", "capacity.full"}},
 		{23, 25, []string{"capacity.full"}},
@@ -56,8 +56,8 @@ func TestReasonsOfAnEarlierJob(t *testing.T) {
 	}
 }
 
-// TestReasonsOfAnotherJob: a license or rate that a job does not ask for is not what it waited for,
-// and what it waited for before has not lasted.
+// TestReasonsOfAnotherJob: a job did not wait for a license or rate that it does not ask for. Its earlier reason ends
+// when the pool waits for that.
 func TestReasonsOfAnotherJob(t *testing.T) {
 	begin := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	at := func(s int) time.Time { return begin.Add(time.Duration(s) * time.Second) }
@@ -89,8 +89,8 @@ func TestReasonsOfAnotherJob(t *testing.T) {
 	}
 }
 
-// TestReasonsOfFormerLives: while a job ran, and after it had ended, it waited for nothing, whatever its
-// pool waited for. What still holds when it is requeued holds for it from then on.
+// TestReasonsOfFormerLives: while a job ran, and after it had ended, it waited for nothing, even if its pool waited. A
+// reason that still holds when the job is requeued counts from then on.
 func TestReasonsOfFormerLives(t *testing.T) {
 	begin := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	at := func(s int) time.Time { return begin.Add(time.Duration(s) * time.Second) }
@@ -103,7 +103,7 @@ func TestReasonsOfFormerLives(t *testing.T) {
 	}
 	lives := formerLives([]queue.Event{
 		event(0, "submitted"), event(15, "started"), event(25, "finished"), event(25, queue.EventEnded), event(45, "requeue"),
-		event(62, "started"), event(64, "requeue"), // while it runs: this ends no life
+		event(62, "started"), event(64, "requeue"), // the requeue comes while it runs, and ends no life
 	})
 	var got []string
 	for _, e := range r.since(&queue.Job{ID: 7, Pool: "ann", Submitted: at(0)}, lives) {
@@ -114,15 +114,15 @@ func TestReasonsOfFormerLives(t *testing.T) {
 	}
 }
 
-// TestEventsOfARequeuedTask: a task that waits since its job was requeued tells of no start, and of no
-// instant before all times.
+// TestEventsOfARequeuedTask: a task that has waited since its job was requeued has no start among its events, and no
+// event with the zero time.
 func TestEventsOfARequeuedTask(t *testing.T) {
 	if events := (&queue.Task{Job: 1, Attempt: 1, State: queue.Waiting}).Events(); len(events) != 0 {
 		t.Errorf("it tells %+v", events)
 	}
 }
 
-// TestLimitOf: the license or rate is the one that is closed.
+// TestLimitOf: limitOf returns the license or rate whose gate is closed.
 func TestLimitOf(t *testing.T) {
 	gates := []why.Gate{
 		{Name: "rate mail", Where: "rates", Open: true}, {Name: "rate post", Where: "rates", Code: why.GateRate},
@@ -144,8 +144,8 @@ func recording() *reasons {
 	return &reasons{pool: map[leafOf][]waited{}, heads: map[leafOf][]head{}}
 }
 
-// TestReasonsOfTheFirstJob: the reason of the first job of a pool is not that of the jobs behind it, which get it when
-// they are first; the reason of a pool is that of all its jobs.
+// TestReasonsOfTheFirstJob: the reason of the first job of a pool does not count for the jobs behind it until they are
+// first; the reason of a pool counts for all its jobs.
 func TestReasonsOfTheFirstJob(t *testing.T) {
 	begin := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	at := func(s int) time.Time { return begin.Add(time.Duration(s) * time.Second) }

@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// TestOnlyWhoAsksForARateWaitedForIt: two jobs of a pool wait, the first for a rate. Its history says
-// so, and that of the other one does not.
+// TestOnlyWhoAsksForARateWaitedForIt: two jobs of a pool wait, the first for a rate. The history of the first says so,
+// and the history of the other does not.
 func TestOnlyWhoAsksForARateWaitedForIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}

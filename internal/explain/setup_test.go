@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// remembering is enginetest.Start with an explainer that remembers for what the pools wait.
+// remembering is enginetest.Start with an explainer that records the reasons for which the pools wait.
 func remembering(t *testing.T, o engine.LoopOptions, slots int, h engine.HandlerFunc) (
 	loop *engine.Loop, ex *explain.Explainer, stop func(),
 ) {
@@ -22,7 +22,7 @@ func remembering(t *testing.T, o engine.LoopOptions, slots int, h engine.Handler
 	return loop, ex, stop
 }
 
-// start is remembering for a test that asks explainers of its own.
+// start is the same for a test that uses its own explainers.
 func start(t *testing.T, o engine.LoopOptions, slots int, h engine.HandlerFunc) (*engine.Loop, func()) {
 	t.Helper()
 	loop, _, stop := remembering(t, o, slots, h)

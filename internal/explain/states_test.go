@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestCancellingReason: of one task and of several it is a sentence.
+// TestCancellingReason: the reason is a sentence for one task and for several.
 func TestCancellingReason(t *testing.T) {
 	for running, want := range map[int]string{1: "; 1 task of it is being ended on n1",
 		2: "; 2 tasks of it are being ended on n1"} {
@@ -20,7 +20,8 @@ func TestCancellingReason(t *testing.T) {
 	}
 }
 
-// TestCanceledTasksAreCounted: a job that runs on after its waiting tasks were canceled says how many, and by whom.
+// TestCanceledTasksAreCounted: a job continues to run after its waiting tasks were canceled. Its reason says how many
+// these are, and who canceled them.
 func TestCanceledTasksAreCounted(t *testing.T) {
 	j := &queue.Job{Tasks: 6, Running: 2, Cancelled: 4, Cause: "by ann"}
 	tasks := []queue.Task{{State: queue.Running, Holder: "n1"}}
@@ -35,7 +36,7 @@ func TestCanceledTasksAreCounted(t *testing.T) {
 	}
 }
 
-// TestStoppedTasksAreSaidToBe: a job whose tasks are being stopped, to wait again, is not said to run on.
+// TestStoppedTasksAreSaidToBe: a job whose tasks are being stopped, to wait again, is not said to continue running.
 func TestStoppedTasksAreSaidToBe(t *testing.T) {
 	one, two := queue.Task{State: queue.Running, Holder: "n1", Requeue: true}, queue.Task{State: queue.Running,
 		Holder: "n1", Stopped: true}
@@ -54,7 +55,8 @@ func TestStoppedTasksAreSaidToBe(t *testing.T) {
 	}
 }
 
-// TestTimeLeft: the answer about a running job says how much of its time limit is left, to its first running task.
+// TestTimeLeft: the answer about a running job says how much time is left until its first running task reaches the time
+// limit.
 func TestTimeLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Now()

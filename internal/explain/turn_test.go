@@ -15,9 +15,9 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// TestQueueAgreesWithWhyOnWhoIsNext: two wide jobs of different pools wait, and narrow jobs before and behind them.
-// Only the job of rank 1 is told that it is next, only jobs behind others of their pool are told so, and queue and why
-// give the same kind of reason. why counts jobs, not their tasks.
+// TestQueueAgreesWithWhyOnWhoIsNext: two wide jobs of different pools wait, with narrow jobs before and behind them.
+// Only the job of rank 1 is told that it is next, and only jobs behind others of their pool are told that. queue and
+// why give the same kind of reason. why counts jobs, not their tasks.
 func TestQueueAgreesWithWhyOnWhoIsNext(t *testing.T) {
 	for _, backfill := range []sched.Backfill{sched.EASY, sched.Conservative, sched.FirstFit, sched.FCFS} {
 		t.Run(backfill.String(), func(t *testing.T) {

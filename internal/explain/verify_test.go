@@ -19,8 +19,8 @@ import (
 	"github.com/fairlead/fairlead/why/replay"
 )
 
-// TestWhyVerifiesAllTheirLife asks why of jobs that wait, that run and that have ended, under
-// every policy: each answer must be recomputable from its own numbers.
+// TestWhyVerifiesAllTheirLife asks why of waiting, running and ended jobs, under every policy: each answer must be
+// recomputable from its own numbers.
 func TestWhyVerifiesAllTheirLife(t *testing.T) {
 	if testing.Short() {
 		t.Skip("much arithmetic, and nothing at once")

@@ -13,8 +13,8 @@ import (
 	"github.com/fairlead/fairlead/internal/engine/enginetest"
 )
 
-// TestJobsOfALeafTakeTurns: a single job of a pool starts with the next end of a task of that pool, though an older
-// array of the pool has hundreds of tasks; and what `why` calls the next job is the next one that starts.
+// TestJobsOfALeafTakeTurns: a single job of a pool starts at the next end of a task of that pool, although an older
+// array of the pool has hundreds of tasks. The job that `why` calls next is the next to start.
 func TestJobsOfALeafTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex

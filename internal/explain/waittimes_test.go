@@ -15,7 +15,7 @@ import (
 )
 
 // TestWaitReasonsAreAddedUp: a pool waits for a rate for ten minutes, and then for room; after an hour without waiting
-// jobs, nothing is left of that.
+// jobs, these times are gone.
 func TestWaitReasonsAreAddedUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
@@ -29,7 +29,7 @@ func TestWaitReasonsAreAddedUp(t *testing.T) {
 		submit("physics", "1s", "mail")
 		submit("physics", "1s", "mail") // ten minutes later
 		time.Sleep(5 * time.Minute)
-		submit("biology", "10m") // the rate is free again before it has ended
+		submit("biology", "10m") // the rate allows starts again before this job has ended
 		time.Sleep(15 * time.Minute)
 		_, all := ex.WaitReasons(time.Now())
 		near(t, all, "physics gate.rate", 10*time.Minute)
@@ -44,7 +44,7 @@ func TestWaitReasonsAreAddedUp(t *testing.T) {
 	})
 }
 
-// near checks the time of a reason, which is exact to some samples.
+// near checks the time of a reason, to within a few samples.
 func near(t *testing.T, all []explain.WaitReason, name string, want time.Duration) {
 	t.Helper()
 	for _, w := range all {

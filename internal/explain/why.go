@@ -372,7 +372,7 @@ func CancellingReason(j *queue.Job, tasks []queue.Task) why.Reason {
 	}
 }
 
-// holdersOf names the nodes that hold the tasks of a job for which the function asked returns true.
+// holdersOf names the nodes that hold the tasks of a job for which the function "asked" returns true.
 func holdersOf(tasks []queue.Task, asked func(*queue.Task) bool) string {
 	var where []string
 	known := map[string]bool{}

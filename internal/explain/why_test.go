@@ -20,9 +20,8 @@ import (
 	"github.com/fairlead/fairlead/why/replay"
 )
 
-// TestWhyUnderLimits asks every job of a mixed load, with wide jobs, a maximum that is
-// nearly used up and a pool below its minimum: each answer has a reason that holds, and
-// each can be recomputed.
+// TestWhyUnderLimits asks every job of a mixed load, with wide jobs, a nearly used-up maximum and a pool below its
+// minimum. Each answer has a true reason, and can be recomputed.
 func TestWhyUnderLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		root := share.Pool{Policy: "fair", Pools: []share.Pool{
@@ -68,8 +67,8 @@ func TestWhyUnderLimits(t *testing.T) {
 	})
 }
 
-// TestWhyBelowClassesThatStandLevel: when classes by load have all that they are entitled to,
-// a job does not wait for the class of the largest load, but in its own.
+// TestWhyBelowClassesThatStandLevel: when all classes of the policy load have the resources to which they are entitled,
+// a job does not wait for the class of the largest load, but for jobs in its own class.
 func TestWhyBelowClassesThatStandLevel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
@@ -86,7 +85,7 @@ func TestWhyBelowClassesThatStandLevel(t *testing.T) {
 			jobs = append(jobs, fairlead.Job{User: "ann", Pool: "prod"}, fairlead.Job{User: "ann", Pool: "lab/ann"},
 				fairlead.Job{User: "bob", Pool: "lab/bob"})
 		}
-		enginetest.Submit(t, loop, jobs...) // at once: what starts does not depend on when the loop wakes
+		enginetest.Submit(t, loop, jobs...) // all at once, so that the starts do not depend on when the loop wakes
 		time.Sleep(time.Minute)
 		for pool, want := range map[string]string{
 			"prod": "of its own pool prod", "lab/bob": "bob", "lab/ann": "in lab: it has used less of its share (",
@@ -107,8 +106,8 @@ func TestWhyBelowClassesThatStandLevel(t *testing.T) {
 	})
 }
 
-// TestWhyAdvisesTheNextPriority: a job behind others of its pool is to get the next higher priority, and
-// one that has the highest gets no such advice.
+// TestWhyAdvisesTheNextPriority: a job behind others of its pool is advised to take the next higher priority; a job
+// with the highest priority gets no such advice.
 func TestWhyAdvisesTheNextPriority(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop, stop := start(t, engine.LoopOptions{Shares: fairlead.DefaultShares()}, 1, enginetest.Endless)
@@ -133,8 +132,7 @@ func TestWhyAdvisesTheNextPriority(t *testing.T) {
 	})
 }
 
-// TestKeysAreAsOfNow: the keys in words are those of the table, however much has
-// decayed.
+// TestKeysAreAsOfNow: the keys in the text equal those in the table, however much has decayed.
 func TestKeysAreAsOfNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
@@ -171,7 +169,7 @@ func TestKeysAreAsOfNow(t *testing.T) {
 	})
 }
 
-// TestNewJobsRipen while they wait, and why shows it as one more comparison.
+// TestNewJobsRipen: new jobs lose their higher weight while they wait, and why shows that as one more comparison.
 func TestNewJobsRipen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := fairlead.DefaultShares()

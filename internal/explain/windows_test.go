@@ -13,8 +13,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// TestPoolTellsOfReservations: a pool whose only job a reservation keeps from starting says so, as
-// the job does, and not that everything is in use.
+// TestPoolTellsOfReservations: if a reservation keeps the only job of a pool from starting, the pool and the job give
+// that reason, and the pool does not say that everything is in use.
 func TestPoolTellsOfReservations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop, stop := start(t, engine.LoopOptions{}, 2, enginetest.Endless)

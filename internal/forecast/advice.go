@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// advice says which change helps most, or that none does. The argument tried names the kinds of changes that were
+// advice says which change helps most, or that none does. The argument "tried" names the kinds of changes that were
 // tried in full, such as "a shorter time limit"; without such kinds no change is ruled out.
 func advice(changes []why.Change, tried []string) string {
 	if len(changes) == 0 {

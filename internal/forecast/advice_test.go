@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// TestAdvice: the conclusion names the change that helps most, or says that none does. If the search ended early, it
+// TestAdvice: the conclusion names the change that helps most, or says that none helps. If the search ended early, it
 // says nothing about changes that were not tried.
 func TestAdvice(t *testing.T) {
 	at := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)

@@ -15,8 +15,9 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// TestListsAndWhyNameOneStart: whatever the order of the jobs, and however it changes as tasks start and end, the list
-// of jobs names the same start for a job as why: the latest one if all tasks have time limits, else a likely one.
+// TestListsAndWhyNameOneStart: whatever the order of the jobs is, and however it changes as tasks start and end, the
+// list of jobs and why name the same start for a job: the latest one if all tasks have time limits, and otherwise a
+// likely one.
 func TestListsAndWhyNameOneStart(t *testing.T) {
 	for limits, policies := range map[bool][]string{
 		true:  {"fair", "deficit", "load"},
@@ -78,7 +79,7 @@ func contestOfStarts(t *testing.T, policyName string, backfill sched.Backfill, l
 	}
 }
 
-// compareStarts compares what the list of jobs and why say of the start of a job.
+// compareStarts compares the starts of a job in the list of jobs and in why.
 func compareStarts(t *testing.T, a *why.Answer, listed forecast.Coming, known, limits bool) {
 	t.Helper()
 	job, clock := a.Subject.Job, listed.By.Format(time.TimeOnly)
@@ -91,7 +92,7 @@ func compareStarts(t *testing.T, a *why.Answer, listed forecast.Coming, known, l
 			t.Errorf("job %d starts by %v in the list, and by %v in why", job, clock, a.Start.By.Format(time.TimeOnly))
 		}
 	case known && a.Start.Middle != nil && !strings.Contains(a.Start.Text, "about"):
-		checkRoom(t, a, *a.Start.Early) // a later start of some replays does not contradict the room
+		checkRoom(t, a, *a.Start.Early) // if some replays start it later, that does not contradict the planned start
 		if listed.By.Before(a.Start.Early.Add(-time.Second)) || listed.By.After(a.Start.Late.Add(time.Second)) {
 			t.Errorf("job %d starts at about %v in the list, and from %v to %v in why", job, clock,
 				a.Start.Early.Format(time.TimeOnly), a.Start.Late.Format(time.TimeOnly))
@@ -103,7 +104,7 @@ func compareStarts(t *testing.T, a *why.Answer, listed forecast.Coming, known, l
 	}
 }
 
-// checkRoom checks that the room that is kept for a job does not contradict its start.
+// checkRoom checks that the planned start of a job does not contradict its estimate.
 func checkRoom(t *testing.T, a *why.Answer, at time.Time) {
 	t.Helper()
 	k := a.Kept

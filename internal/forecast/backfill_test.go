@@ -15,8 +15,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// TestBackfillIsExplained: of four cpus three are in use; a job of four waits with room
-// kept for it, a long one may not pass it, and a short one does.
+// TestBackfillIsExplained: of four cpus three are in use. A job of four waits, and has a planned start. A long job may
+// not pass it, and a short one does.
 func TestBackfillIsExplained(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}

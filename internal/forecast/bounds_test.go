@@ -15,8 +15,8 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// TestStartBoundsAreKept: under conservative backfilling, once nobody new goes ahead, each job
-// starts by the bound that it is told, however early others end.
+// TestStartBoundsAreKept: under conservative backfilling, if no new job goes ahead, each job starts by the bound in its
+// answer, however early others end.
 func TestStartBoundsAreKept(t *testing.T) {
 	if testing.Short() {
 		t.Skip("much arithmetic, and nothing at once")
@@ -30,8 +30,8 @@ func TestStartBoundsAreKept(t *testing.T) {
 	}
 }
 
-// keepBounds submits a mix of gangs, arrays and jobs with licences while all nodes are taken.
-// Tasks run for a part of their limits, or as long as they may.
+// keepBounds submits a mix of gangs, arrays and jobs with licenses while all nodes are in use. Tasks run for a part of
+// their limits, or for the whole limit.
 func keepBounds(t *testing.T, full bool, seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	o := engine.LoopOptions{Shares: fairlead.DefaultShares()}

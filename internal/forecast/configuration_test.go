@@ -27,8 +27,8 @@ func forecastText(f *forecast.Forecast) string {
 	return b.String()
 }
 
-// TestForecastConfiguration: a fork of the scheduler forecasts the effects of another configuration, the
-// configuration has them once it is applied, and the original does not notice.
+// TestForecastConfiguration: a fork of the scheduler forecasts the effects of another configuration. The configuration
+// has these effects once it is applied, and the original is not affected by the forecast.
 func TestForecastConfiguration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shares := enginetest.Shares(t, "pools: {a: {weight: 3, max_running: 2}, b: {weight: 1, max_running: 1}}")
@@ -71,7 +71,7 @@ func TestForecastConfiguration(t *testing.T) {
 	})
 }
 
-// lasting is what does not change as time goes by.
+// lasting returns the values that do not change over time.
 func lasting(pools []views.PoolView) (text []string) {
 	for _, p := range pools {
 		text = append(text, fmt.Sprint(p.Path, p.Weight, p.Share, p.Tasks, p.Waiting, p.MaxRunning, p.Configured))
@@ -79,14 +79,14 @@ func lasting(pools []views.PoolView) (text []string) {
 	return text
 }
 
-// TestForecastOrder: who leads, before and after, and what could not be put in force.
+// TestForecastOrder checks who goes first before and after the change, and a configuration that could not be applied.
 func TestForecastOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shares := enginetest.Shares(t, "policy: fifo\npools: {a: {}, b: {}}")
 		loop, stop := start(t, engine.LoopOptions{Shares: shares}, 1, enginetest.Endless)
 		defer stop()
 		enginetest.Submit(t, loop, fairlead.Job{Pool: "a", Array: "1-3"})
-		time.Sleep(time.Minute) // in the bubble
+		time.Sleep(time.Minute) // virtual time
 		enginetest.Submit(t, loop, fairlead.Job{Pool: "b", Array: "1-3"})
 		synctest.Wait()
 		got, err := forecast.New(loop).Forecast(t.Context(),

@@ -194,8 +194,8 @@ func (e *estimator) typical(t sched.Task) time.Duration {
 	}, func(ran time.Duration) time.Duration { return 2 * ran })
 }
 
-// The method length returns the run time of a task. The function pick chooses it among the longer run times of the
-// task's pool. If there are none, outlast computes it from the present run time.
+// The method length returns the run time of a task. The function "pick" chooses it among the longer run times of the
+// task's pool. If there are none, the function "outlast" computes it from the present run time.
 func (e *estimator) length(t sched.Task, pick func([]time.Duration) time.Duration,
 	outlast func(time.Duration) time.Duration) (long time.Duration) {
 	ran := max(0, e.began.Sub(t.Started))

@@ -18,15 +18,15 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// kthSP2 is a log of a machine of a hundred processors. It is used where it is there.
+// kthSP2 is a log of a machine of a hundred processors. The test uses it if it exists.
 const kthSP2 = "../../../shared/traces/kth-sp2.swf.gz"
 
-// wholeLog replays all of it, under four policies, with a range for every 25th wait: that is
-// where the table of docs/explanation/backfill.md comes from.
+// wholeLog replays the whole log, under four policies, with a range for every 25th wait. The table of
+// docs/explanation/backfill.md comes from it.
 var wholeLog = flag.Bool("whole-log", false, "measure the estimates on the whole of a real log; some minutes")
 
-// TestEstimatesOfARealLog replays a real log, asks for an estimate for each job that has to wait
-// when it is submitted, and compares that with when it started then.
+// TestEstimatesOfARealLog replays a real log, asks for an estimate for each job that has to wait when it is submitted,
+// and compares the estimate with the start in the replay.
 func TestEstimatesOfARealLog(t *testing.T) {
 	w, every := realLog(t, kthSP2), 25
 	policies, backfills := []string{"fifo", "fair"}, []sched.Backfill{sched.EASY, sched.Conservative}
@@ -72,7 +72,7 @@ func realLog(t *testing.T, file string) *sim.Workload {
 	return w
 }
 
-// rehearsal is a replay in which estimates are asked for.
+// rehearsal is a replay that asks for estimates.
 type rehearsal struct {
 	w     *sim.Workload
 	every int // one of this number of estimates also uses recent run times
@@ -81,7 +81,7 @@ type rehearsal struct {
 	lengths engine.Lengths
 	now     int64
 	runs    map[int64]sched.RunID
-	pools   map[int64]sched.PoolID // that are charged, by job
+	pools   map[int64]sched.PoolID // the charged pool, by job
 	ends    map[int64][]int64      // jobs by the second in which they end
 	waits   map[int64]*waiting
 	all     []waiting
@@ -151,7 +151,7 @@ func (r *rehearsal) finish() {
 	delete(r.ends, r.now)
 }
 
-// step starts what starts, and returns when it will end.
+// step starts all tasks that can start now, and returns when they will end.
 func (r *rehearsal) step() (ends []int64) {
 	for r.d.More = true; r.d.More; {
 		r.core.Step(r.at(r.now), 0, &r.d)
@@ -194,7 +194,7 @@ func (r *rehearsal) ask(job int64, backfill sched.Backfill) {
 	r.waits[job+1] = w
 }
 
-// ratios are the estimated waits divided by the real waits, in order.
+// ratios returns the estimated waits divided by the real waits, in order.
 func (r *rehearsal) ratios(of func(waiting) time.Time) []float64 {
 	var all []float64
 	for _, w := range r.all {
@@ -206,7 +206,7 @@ func (r *rehearsal) ratios(of func(waiting) time.Time) []float64 {
 	return all
 }
 
-// kept is the part of the bounds that were kept.
+// kept returns the fraction of the bounds that were kept.
 func (r *rehearsal) kept() float64 {
 	kept, all := 0, 0
 	for _, w := range r.all {
@@ -219,7 +219,7 @@ func (r *rehearsal) kept() float64 {
 	return float64(kept) / float64(all)
 }
 
-// within is the part of the jobs that started between the early and the late instant.
+// within returns the fraction of the jobs that started between the early and the late instant.
 func (r *rehearsal) within() float64 {
 	in, all := 0, 0
 	for _, w := range r.all {

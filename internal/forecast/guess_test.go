@@ -12,7 +12,7 @@ import (
 )
 
 // TestGuessesAreMarked: an estimate says that it is a guess if it rests on a task of a pool in which few tasks have
-// ended, or on one that runs for longer than most of those. While the tasks are like many that ended, it is none.
+// ended, or on a task that runs longer than most of those. While the tasks are like many that ended, it is no guess.
 func TestGuessesAreMarked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop, stop := start(t, engine.LoopOptions{Shares: fairlead.DefaultShares()}, 1, enginetest.Lasting)
@@ -30,7 +30,7 @@ func TestGuessesAreMarked(t *testing.T) {
 		}
 		for i := range 10 {
 			submit("ann", "10m")
-			if i == 3 { // three have ended
+			if i == 3 { // three tasks have ended
 				waits := submit("ann", "10m")
 				time.Sleep(time.Minute)
 				a := ask(t, loop, waits)

@@ -15,7 +15,7 @@ import (
 )
 
 // TestLikelyStarts: without time limits, lists name likely starts, marked as predicted, for all jobs. If the tasks run
-// for as long as the ones before, the jobs start then. As long as nobody knows how long tasks run, lists name none.
+// as long as earlier ones, the jobs start then. As long as the run times of tasks are unknown, lists name none.
 func TestLikelyStarts(t *testing.T) {
 	for _, policyName := range []string{"fair", "fairtree"} {
 		for _, backfill := range []sched.Backfill{sched.FirstFit, sched.EASY, sched.Conservative} {
@@ -60,7 +60,7 @@ func likelyStarts(t *testing.T, policyName string, backfill sched.Backfill) {
 	}
 }
 
-// startOf is when the only task of a job started.
+// startOf returns when the only task of a job started.
 func startOf(t *testing.T, loop *engine.Loop, id int64) time.Time {
 	t.Helper()
 	tasks, err := loop.Store.Tasks(t.Context(), id)

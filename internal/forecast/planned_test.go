@@ -14,8 +14,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// TestWhySaysWhatAPlannedStartIs: under conservative backfilling and fifo a planned start is a promise,
-// whoever comes; under fair it moves to later when a user comes who had less, and why says that it may.
+// TestWhySaysWhatAPlannedStartIs: under conservative backfilling and fifo a planned start is a promise, whoever submits
+// jobs later. Under fair it moves to later when a user with less usage submits jobs, and why says that it may move.
 func TestWhySaysWhatAPlannedStartIs(t *testing.T) {
 	for policyName, want := range map[string]struct {
 		text  string

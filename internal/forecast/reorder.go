@@ -143,8 +143,8 @@ func orderOf(s *sched.Scheduler, now time.Time) *explain.Order {
 	return o
 }
 
-// compareOrders reports how the second order differs from the first. The argument changed has the jobs that the report
-// is about.
+// compareOrders reports how the second order differs from the first. The argument "changed" has the jobs that the
+// report is about.
 func compareOrders(before, after *explain.Order, changed []Moved) *Reordering {
 	r := &Reordering{At: before.At, Jobs: []Moved{}, Pools: []movedPool{}, Others: []Moved{}}
 	if !before.Whole || !after.Whole {

@@ -17,8 +17,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// TestReorderIsWhatComesTrue: the order that is told before priorities change is the one that is there when
-// they have, and to ask changes nothing.
+// TestReorderIsWhatComesTrue: the order that is forecast before a change of priorities is the order after the change,
+// and asking changes nothing.
 func TestReorderIsWhatComesTrue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		root := share.Pool{Policy: "fair", Pools: []share.Pool{
@@ -105,8 +105,8 @@ func TestReorderRefuses(t *testing.T) {
 	})
 }
 
-// TestPrioritiesMoveAsTheyAreCalled: of twelve equal jobs of one pool two run. A job that is raised has an
-// earlier place and starts earlier, one that is lowered a later place, whatever the policy is.
+// TestPrioritiesMoveAsTheyAreCalled: two of twelve equal jobs of one pool run. Under every policy, a raised job gets an
+// earlier place and starts earlier, and a lowered job gets a later place.
 func TestPrioritiesMoveAsTheyAreCalled(t *testing.T) {
 	want := map[string]int64{"very_high": 1, "high": 1, "normal": 8, "low": 10, "very_low": 10}
 	for _, policy := range []string{"fair", "fairtree", "decay", "deficit", "drf", "load", "lottery", "fifo"} {
@@ -158,8 +158,8 @@ func TestPrioritiesMoveAsTheyAreCalled(t *testing.T) {
 	}
 }
 
-// TestBoostReorderIsWhatComesTrue: the order that is told before a boost is the one that is there when it has begun.
-// To ask changes nothing.
+// TestBoostReorderIsWhatComesTrue: the order that is forecast before a boost is the order after the boost has begun.
+// Asking changes nothing.
 func TestBoostReorderIsWhatComesTrue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		root := share.Pool{Policy: "fair", Pools: []share.Pool{

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// TestReservedDelaysComeTrue: a maintenance causes the delays that a dry run told before. The dry run changes nothing.
+// TestReservedDelaysComeTrue: a maintenance causes the delays that a dry run has forecast. The dry run changes nothing.
 func TestReservedDelaysComeTrue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop, one, began, stop := backfilled(t, share.Pool{Policy: "fifo"})

@@ -14,16 +14,16 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// watch has an explainer remember for what the pools of a loop wait, as in a server.
+// watch lets an explainer record the reasons for which the pools of a loop wait, as in a server.
 func watch(l *engine.Loop) { explain.New(l).Remember() }
 
-// start is enginetest.Start for a loop that is watched.
+// start does the same as enginetest.Start, with a call of watch.
 func start(t *testing.T, o engine.LoopOptions, slots int, h engine.HandlerFunc) (*engine.Loop, func()) {
 	t.Helper()
 	return enginetest.Start(t, o, slots, h, watch)
 }
 
-// ordered is a machine of four processors under a policy and a backfill rule.
+// ordered returns a machine of four processors under a policy and a backfill rule.
 func ordered(t *testing.T, policyName string, backfill sched.Backfill) (loop *engine.Loop, stop func()) {
 	t.Helper()
 	o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
@@ -31,9 +31,8 @@ func ordered(t *testing.T, policyName string, backfill sched.Backfill) (loop *en
 	return start(t, o, 4, enginetest.Lasting)
 }
 
-// backfilled is a machine of four processors under EASY: three of them are in use for ten minutes, and
-// a job waits for all four, with room kept for it from then on. What else comes is submitted
-// after.
+// backfilled is a machine of four processors under EASY: three of them are in use for ten minutes, and a job that waits
+// for all four has its planned start then. Other jobs are submitted after that.
 func backfilled(t *testing.T, root share.Pool) (loop *engine.Loop, one func(fairlead.Job) int64, began time.Time,
 	stop func()) {
 	o := engine.LoopOptions{Shares: fairlead.DefaultShares()}

@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// TestTimetable: one replay for all says of each job what a replay of its own does, and the
-// list of starts agrees with the room that is kept.
+// TestTimetable: one replay for all jobs gives the same start for each job as a separate replay, and the list of starts
+// agrees with the planned starts.
 func TestTimetable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop, one, began, stop := backfilled(t, share.Pool{Policy: "fifo"})

@@ -16,8 +16,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// TestLatestStartsAmongTasksWithoutALimit: of jobs of different widths a third has no time limit. why and queue tell a
-// latest start only if the job then starts by it, which for most jobs means none, and why says for which reason.
+// TestLatestStartsAmongTasksWithoutALimit: a third of the jobs, which have different widths, has no time limit. why and
+// queue name a latest start only if the job then starts by it. Most jobs have none, and why gives the reason.
 func TestLatestStartsAmongTasksWithoutALimit(t *testing.T) {
 	for seed := range uint64(2) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -42,7 +42,7 @@ func mixedLimits(t *testing.T, seed uint64) {
 			j.Gang, j.Spread = 2, true
 		}
 		if rng.IntN(3) > 0 {
-			j.Limit = lasts + time.Nanosecond // if it ended earlier, others could pass
+			j.Limit = lasts + time.Nanosecond // if it ended earlier, other jobs could pass
 		}
 		ids = append(ids, enginetest.Submit(t, loop, j)...)
 		time.Sleep(time.Duration(rng.IntN(8000)) * time.Millisecond)

@@ -15,8 +15,8 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// TestChangesAreExact: a long job may not pass the wide one. With a time limit that ends when
-// the room is needed it may, and with a second more it may not; both are tried for real.
+// TestChangesAreExact: a long job may not pass the wide one. With a time limit that ends when the room is needed it
+// may, and with one more second it may not; the test really makes both changes.
 func TestChangesAreExact(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop, one, began, stop := backfilled(t, share.Pool{Policy: "fifo"})
@@ -110,8 +110,7 @@ func TestWhatIf(t *testing.T) {
 	})
 }
 
-// TestNothingIsSoonerThanTheBegin: of a job that waits for the time at which it may begin, no
-// change is told that lets it start before.
+// TestNothingIsSoonerThanTheBegin: no change is advised that would start a job before its begin time.
 func TestNothingIsSoonerThanTheBegin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop, one, began, stop := backfilled(t, share.Pool{Policy: "fifo"})

@@ -27,7 +27,7 @@ func Detect(text []byte) string {
 	return Fairlead
 }
 
-// Read converts a source to a configuration. The argument name is the file of the source.
+// Read converts a source to a configuration. The argument "name" is the file of the source.
 func Read(name, from string, text []byte, can Features) (*Result, error) {
 	if len(text) > MaxSize {
 		return nil, &Error{Msg: fmt.Sprintf("the file is larger than %d MiB", MaxSize>>20)}

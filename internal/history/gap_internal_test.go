@@ -9,16 +9,16 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// set is an instant as it is read after the clock on the wall was set forward by whole seconds: only the wall
-// part of it differs (package time, type Time).
+// set returns an instant as it is read after the wall clock was set forward by whole seconds: only its wall clock
+// reading differs (package time, type Time).
 func set(t time.Time, forward time.Duration) time.Time {
 	wall := (*uint64)(unsafe.Pointer(&t))
 	*wall += uint64(forward/time.Second) << 30
 	return t
 }
 
-// TestClockIsSet: when the clock is set, or the machine slept, nothing is recorded for the time that never was
-// or that nobody saw.
+// TestClockIsSet: when the clock was set, or the machine slept, nothing is recorded for a time that did not exist or
+// that no sample covers.
 func TestClockIsSet(t *testing.T) {
 	loop, err := engine.NewLoop(t.Context(), memory.New("cpu"), engine.LoopOptions{})
 	if err != nil {

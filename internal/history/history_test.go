@@ -30,7 +30,7 @@ func recorded(t *testing.T, store queue.Store, o engine.LoopOptions, slots int, 
 	return loop, rc, stop
 }
 
-// course reads how a pool fared.
+// course reads the history of a pool.
 func course(t *testing.T, rc *history.Recorder, pool string, from, to time.Time,
 	step time.Duration) []history.HistoryPoint {
 	t.Helper()
@@ -129,7 +129,7 @@ func (s *slowHistory) PoolHistory(ctx context.Context, q queue.HistoryQuery) ([]
 	return all, err
 }
 
-// TestHistoryWhileItIsWritten: whoever reads the history while steps go into the store misses none.
+// TestHistoryWhileItIsWritten: a reader of the history misses no steps that are written to the store meanwhile.
 func TestHistoryWhileItIsWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &slowHistory{Store: memory.New("cpu")}
@@ -148,7 +148,7 @@ func TestHistoryWhileItIsWritten(t *testing.T) {
 	})
 }
 
-// dutiful is a store that servers share, of whom the one with a name has the duties.
+// dutiful is a store that servers share; the server with a name has the duties.
 type dutiful struct {
 	*memory.Store
 	mu  sync.Mutex
@@ -172,8 +172,8 @@ func (d *dutiful) give(name string) {
 	d.has = name
 }
 
-// TestPoolHistoryOfSeveral: one of two servers writes, then the other, which knows what the
-// first did not write any more; both answer the same.
+// TestPoolHistoryOfSeveral: first one of two servers writes, then the other, which knows the steps that the first no
+// longer wrote. Both give the same answer.
 func TestPoolHistoryOfSeveral(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		zero := time.Now().Truncate(time.Hour).Add(time.Hour)

@@ -13,8 +13,8 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// TestLimitCurves: the used amount of a license and the number of starts under a rate come in steps, for ended
-// and for running tasks; and the running tasks have a time at which they return their licenses.
+// TestLimitCurves: the used amount of a license and the starts under a rate are recorded in steps, for ended and for
+// running tasks. The answer also has the times at which running tasks return their licenses.
 func TestLimitCurves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}
@@ -64,7 +64,7 @@ func TestLimitCurves(t *testing.T) {
 		for range 7 {
 			enginetest.Submit(t, loop, fairlead.Job{User: "ann", Payload: []byte("1s"), Rates: []string{"mail"}})
 		}
-		one("10m", 0, 1) // nobody knows how long
+		one("10m", 0, 1) // unknown how long
 		for _, c := range history.New(loop).LimitSeries(time.Hour) {
 			switch last := len(c.Ahead) - 1; {
 			case c.Rate && (last != 0 || time.Until(c.Ahead[0].Until) != 5*30*time.Second):
@@ -77,8 +77,8 @@ func TestLimitCurves(t *testing.T) {
 	})
 }
 
-// TestLimitPeaks: beside the mean of a step the history of a license has the largest amount in use, of tasks
-// that have ended and of tasks that run.
+// TestLimitPeaks: besides the mean of a step, the history of a license has the largest amount in use, for ended and for
+// running tasks.
 func TestLimitPeaks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}

@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// TestEndsOfAttempts: the past of a node has each attempt with its own end, also if the task has run again since.
+// TestEndsOfAttempts: the past of a node has each attempt with its own end, even if the task has run again since.
 func TestEndsOfAttempts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		handler := func(_ context.Context, lease *queue.Lease) error {

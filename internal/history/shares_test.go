@@ -14,8 +14,8 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// TestPastShares: the shares of the past are the shares in force at the time, each moment weighed
-// with the usage of all pools in it, also for a pool that was idle when they changed.
+// TestPastShares: past shares are the shares that were current at the time. Each moment is weighted with the usage of
+// all pools, also for a pool that was idle when the shares changed.
 func TestPastShares(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		zero := time.Now().Truncate(time.Hour).Add(time.Hour)
@@ -34,8 +34,8 @@ func TestPastShares(t *testing.T) {
 				return nil
 			})
 		defer stop()
-		// One of four slots for an hour, with 75 to 25; then three for an hour, with 50 to 50,
-		// while b has nothing to do.
+		// One of four slots is used for an hour, with shares of 75 and 25; then three for an hour, with 50 and 50,
+		// while b has no work.
 		run := func(pool string, n int, d time.Duration) {
 			for range n {
 				enginetest.Submit(t, loop, fairlead.Job{User: "ann", Pool: pool, Limit: d})

@@ -14,9 +14,8 @@ func Text(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 // instants matches the output of [Text].
 var instants = regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\b`)
 
-// ByClock rewrites the instants of [Text] in a text for a person whose clock shows the instant now: as
-// [Clock] writes them in the time zone of this process. For each instant, it passes the other instants of
-// the text to [Clock].
+// ByClock rewrites the instants of [Text] in a text for a person whose clock shows the instant "now": as [Clock] writes
+// them in the time zone of this process. For each instant, it passes the other instants of the text to [Clock].
 func ByClock(text string, now time.Time) string {
 	var all []time.Time
 	for _, found := range instants.FindAllString(text, -1) {

@@ -56,7 +56,7 @@ func sshare(t *testing.T, name string) []association {
 	}
 	paths := map[string]string{"root": ""}
 	var all []association
-	for _, r := range rows[2:] { // the first is the root
+	for _, r := range rows[2:] { // the first row is the root
 		a := association{
 			parent: paths[r[at["parent"]]], user: r[at["user"]] != "", shares: number(r[at["raw_shares"]]), used: number(r[at["usage_set"]]),
 			levelFS: r[at["level_fs"]], fairShare: r[at["fairshare"]],

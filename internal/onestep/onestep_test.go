@@ -25,8 +25,8 @@ func step(t *testing.T, cfg, state string) *onestep.Result {
 	return r
 }
 
-// TestUsedCountsAsItStands is computed by hand. Tasks are assumed to last 10 s. Keys: a (120 + 2*10)/1 = 140,
-// b (60 + 3*10)/3 = 30, c 200. All five idle slots go to b, whose key then is (60 + 8*10)/3 = 46.7.
+// TestUsedCountsAsItStands: the expected values are computed by hand. Tasks are assumed to last 10 s. Keys: a (120 +
+// 2*10)/1 = 140, b (60 + 3*10)/3 = 30, c 200. All five idle slots go to b, whose key then is (60 + 8*10)/3 = 46.7.
 func TestUsedCountsAsItStands(t *testing.T) {
 	r := step(t, "{task_time: 10s, pools_on_demand: true, pools: {a: {weight: 1}, b: {weight: 3}}}",
 		`{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": 10}, "pools": {
@@ -140,8 +140,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// TestPoolsOfUsers checks that a name of a user that is no valid pool name means the pool that this user has
-// at a server.
+// TestPoolsOfUsers checks that a user name that is no valid pool name means the pool that this user has on a server.
 func TestPoolsOfUsers(t *testing.T) {
 	r := step(t, `{pools: {guests: {}}, placement: [{pool: "guests/{user}"}]}`,
 		`{"now": "2026-01-05T08:00:00Z", "capacity": {"slots": 1}, "pools": {"guests/a b": {"waiting": 1}}}`)

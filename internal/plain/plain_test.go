@@ -75,7 +75,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestWriter writes texts in parts that end anywhere, also within a character.
+// TestWriter writes texts in parts that end anywhere, even within a character.
 func TestWriter(t *testing.T) {
 	for text, want := range map[string]string{
 		"näutro 日本\n\tx": "näutro 日本\n\tx", "a\x1b[2J\u202eb\r\n": "a?[2J?b?\n", "\xff\xc3x\u009b": "??x?",
@@ -130,7 +130,7 @@ func TestOutput(t *testing.T) {
 
 var colour = regexp.MustCompile(`\x1b\[[0-9;:]*m`)
 
-// TestOutputOfAnything checks that of any output only color sequences remain.
+// TestOutputOfAnything checks that only the color sequences of any output remain.
 func TestOutputOfAnything(t *testing.T) {
 	pieces := []string{"\x1b", "[", "]", "2", ";", ":", "m", "J", "?", "\x9b", "\x9d", "\u009b", "\xc2", "\xe4", "\x07", "\x18", "\x1a", "\\", "P", "_", "é", "\u202e", "\n", "\r", "x", "\x7f", "\xff"}
 	random := rand.New(rand.NewSource(1))

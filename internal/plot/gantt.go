@@ -76,8 +76,8 @@ func (b Box) rows() int {
 	return n
 }
 
-// within reports whether a box can be drawn on count rows and overlaps the time between two instants. If
-// both instants are zero, any time will do.
+// within reports whether a box can be drawn on "count" rows and overlaps the time between two instants. If both
+// instants are zero, any time will do.
 func (b Box) within(count int, from, to float64) bool {
 	for _, r := range b.pieces() {
 		if r.First < 0 || r.Count < 1 || r.First+r.Count > count {

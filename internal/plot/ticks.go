@@ -155,7 +155,7 @@ func Count(v float64) string {
 	return trim(v, 4)
 }
 
-// trim writes a number with at most digits digits after the point.
+// trim writes a number with at most "digits" digits after the point.
 func trim(v float64, digits int) string {
 	s := strconv.FormatFloat(v, 'f', digits, 64)
 	s = strings.TrimRight(strings.TrimRight(s, "0"), ".")

@@ -38,7 +38,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// kept is a store in memory: jobs by pool and user.
+// kept is an in-memory store: jobs by pool and user.
 type kept struct {
 	pools map[string]bool
 	jobs  map[Holding]bool
@@ -89,7 +89,7 @@ func (k *kept) Move(user, from, to string) error {
 	return nil
 }
 
-// TestMigrate checks with random pools that afterwards the waiting jobs of users with similar names are in
+// TestMigrate checks with random pools that after the migration the waiting jobs of users with similar names are in
 // different pools, and that no job is lost.
 func TestMigrate(t *testing.T) {
 	users := []string{"a b", "a/b", "a_b", "a=20b", "a=3D20b", "_", "default", "", "ann"}

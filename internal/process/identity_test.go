@@ -123,7 +123,7 @@ func TestLogOfUser(t *testing.T) {
 	}
 }
 
-// TestIdentityEnds checks that no thread that is used again keeps the rights of a user.
+// TestIdentityEnds checks that no thread that is reused keeps the rights of a user.
 func TestIdentityEnds(t *testing.T) {
 	roots, _ := places(t)
 	for range 100 {

@@ -41,8 +41,8 @@ type verdict struct {
 	state queue.State
 }
 
-// newProcess starts the time limit of a process that has just been forked. The function gone is called with
-// the process when the process has ended.
+// newProcess starts the time limit of a process that has just been forked. The function "gone" is called with the
+// process when the process has ended.
 func newProcess(pid int, spec *Spec, o *orphans, gone func(*Process)) *Process {
 	p := &Process{
 		orphans: o,

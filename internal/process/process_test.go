@@ -42,7 +42,8 @@ func TestResources(t *testing.T) {
 	}
 }
 
-// TestSmallMemory checks that a task that is smaller than we are is not reported as large as we are.
+// TestSmallMemory checks that a task that is smaller than this process is not reported as being as large as this
+// process.
 func TestSmallMemory(t *testing.T) {
 	p := start(t, runner(t), shell(t, "exec sleep 1000"))
 	await.True(t, "its memory was looked at", func() bool {
@@ -162,7 +163,7 @@ func TestLeftovers(t *testing.T) {
 	}
 }
 
-// TestOrphans checks that orphans of a task that goes on keep running, and are reaped when they end.
+// TestOrphans checks that orphans of a task that continues keep running, and are reaped when they end.
 func TestOrphans(t *testing.T) {
 	r := runner(t)
 	s := shell(t, "(sleep 1000 & echo $!); (true & echo $!); sleep 1000")

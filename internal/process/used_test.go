@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestMeasure: the memory and the processor time of all processes of a running task count, and only of this task.
+// TestMeasure: the memory and the processor time of all processes of a running task count, and no other processes.
 func TestMeasure(t *testing.T) {
 	large := "x=$(head -c 64M /dev/zero | tr '\\0' x); while :; do :; done"
 	r := runner(t)

@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead/fairlead/internal/quota"
 )
 
-// TestQuota checks that one user leaves enough for others, that users leave the reserve to administrators,
-// and that returned ones can be taken again.
+// TestQuota checks that one user leaves enough for others, that users leave the reserve to administrators, and that
+// returned units can be taken again.
 func TestQuota(t *testing.T) {
 	const ann, bob, root = 1000, 1001, 0
 	q := &quota.Quota{All: 10, Reserved: 3, User: 4}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
-	_ "time/tzdata" // gives the same zones on every machine
+	_ "time/tzdata" // the same zones on every machine
 
 	"github.com/adhocore/gronx"
 
@@ -90,9 +90,9 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// TestEveryChangeOfAZone compares with the clock itself, minute by minute, some hours before and after each
-// change: fixed schedules with the readings that the clock passes for the first time, and intervals with the
-// readings that it shows.
+// TestEveryChangeOfAZone compares schedules with the clock itself, minute by minute, some hours before and after each
+// change: fixed schedules with the readings that the clock passes for the first time, and intervals with the readings
+// that it shows.
 func TestEveryChangeOfAZone(t *testing.T) {
 	zones := []string{
 		"Europe/Berlin", "Europe/London", "America/New_York", "America/Santiago", "America/Havana",
@@ -122,7 +122,7 @@ func changes(at time.Time, n int) func(func(time.Time) bool) {
 	return func(yield func(time.Time) bool) {
 		for range n {
 			_, end := at.ZoneBounds()
-			if end.IsZero() || end.Year() > 2030 || !yield(end) { // the end of the tables of zones is no change
+			if end.IsZero() || end.Year() > 2030 || !yield(end) { // the end of the tables of zones is not a change
 				return
 			}
 			at = end
@@ -130,7 +130,7 @@ func changes(at time.Time, n int) func(func(time.Time) bool) {
 	}
 }
 
-// compare goes through the minutes around a change and checks which are due.
+// compare visits the minutes around a change and checks which are due.
 func compare(t *testing.T, spec string, change time.Time, due func(spec string, minute, last time.Time) bool) {
 	t.Helper()
 	s, err := schedule.Parse(spec)
@@ -142,7 +142,7 @@ func compare(t *testing.T, spec string, change time.Time, due func(spec string, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	last := wall(at) // the latest reading that was shown
+	last := wall(at) // the latest reading so far
 	for minute := at.Add(time.Minute); minute.Before(change.Add(6 * time.Hour)); minute = minute.Add(time.Minute) {
 		want := due(spec, minute, last)
 		if got := next.Equal(minute); got != want {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// split splits a line into words like a shell, with quotes and backslashes. A # at the start of a word begins
-// a comment. If the flag within is set, a # inside a word does as well.
+// split splits a line into words like a shell, with quotes and backslashes. A # at the start of a word begins a
+// comment. If the flag "within" is set, a # inside a word does as well.
 func split(line string, within bool) ([]string, error) {
 	var words []string
 	var word strings.Builder
@@ -58,7 +58,7 @@ type option struct {
 	text        string // as written
 }
 
-// options groups words into options. The function takes reports which names take a value.
+// options groups words into options. The function "takes" reports which names take a value.
 func options(words []string, takes func(name string) bool) ([]option, error) {
 	var out []option
 	for i := 0; i < len(words); i++ {

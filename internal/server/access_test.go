@@ -23,8 +23,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// accessDesk is a server of a lab with two groups, each with an operator of its pool. Jobs 1 and 2 are ann's, in
-// physics/ann and guests/ann; root pauses these pools, and boosts the former.
+// accessDesk is a server of a lab with two groups, each with an operator of its pool. Jobs 1 and 2 belong to ann, in
+// physics/ann and guests/ann; root pauses these pools, and boosts the first.
 func accessDesk(t *testing.T) *desk {
 	t.Helper()
 	rules, err := share.NewPlacementRules([]share.Rule{
@@ -65,7 +65,7 @@ func accessDesk(t *testing.T) *desk {
 	return d
 }
 
-// everyPool opens every pool to everybody, and lets jobs make any.
+// everyPool lets everybody submit to every pool, and lets jobs create any pool.
 func everyPool() map[string]access.Pool {
 	return map[string]access.Pool{"": {
 		Submit: []access.Subject{access.Everybody}, Create: []string{access.Anything}, Priorities: []string{access.Anything},
@@ -73,7 +73,8 @@ func everyPool() map[string]access.Pool {
 	}}
 }
 
-// asking are those of the columns of the table. The one who is elsewhere operates another pool than that of the jobs.
+// asking lists the callers in the columns of the table. The caller in "elsewhere" operates another pool than that of
+// the jobs.
 var asking = []struct {
 	column string
 	who    access.Principal
@@ -96,10 +97,10 @@ func machine(name string) access.Principal {
 	return access.Principal{Kind: access.Node, Name: name, UID: -1, Via: access.ByCertificate}
 }
 
-// trial is a request whose answer is one row. An operation of the interface may have several.
+// trial is a request whose answer is one row of the table. An operation of the interface may have several rows.
 type trial struct {
-	name string // the operation, and its special circumstances
-	path string // "" is that of the operation, with its fields filled in
+	name string // the operation, and special circumstances
+	path string // "" means the path of the operation, with its fields filled in
 	body any
 	as   string // X-Fairlead-As
 }
@@ -119,7 +120,7 @@ func jobWith(change func(*api.Spec)) api.SubmitRequest {
 	return api.SubmitRequest{Jobs: []api.Spec{spec}, Unsatisfiable: true}
 }
 
-// special are the rows for which a path and an empty body do not do, by the operation.
+// special returns the rows of the operations for which a path and an empty body are not enough.
 func special() map[string][]trial {
 	one := api.SubmitRequest{Jobs: []api.Spec{{Argv: []string{"true"}}}, Unsatisfiable: true}
 	nice, less := -5, 5
@@ -191,14 +192,15 @@ func special() map[string][]trial {
 	}
 }
 
-// tokenTrials make tokens.
+// tokenTrials are requests that make tokens.
 var tokenTrials = []trial{
 	{name: "own", body: token.TokenRequest{Scopes: []string{"read"}}},
 	{name: "own, admin", body: token.TokenRequest{Scopes: []string{"admin"}}},
 	{name: "root's", body: token.TokenRequest{Scopes: []string{"read"}, Owner: "root"}},
 }
 
-// beside are requests that the document of the interface does not name: metrics, and the pages that change something.
+// beside returns requests that the document of the interface does not name: metrics, and the pages that change
+// something.
 func beside() map[string][]trial {
 	form := func(pairs ...string) url.Values {
 		v := url.Values{}
@@ -230,8 +232,8 @@ func beside() map[string][]trial {
 	}
 }
 
-// TestAccess holds each request of the interface, and each page that changes something, to the table of rights: it
-// makes each request as each of those who may ask. An operation that is new gets rows with -update, for a reviewer to see.
+// TestAccess compares the answers with the table of rights: it makes each request of the interface, and opens each page
+// that changes something, as each of the callers. A new operation gets rows with -update, so that a reviewer sees them.
 func TestAccess(t *testing.T) {
 	if testing.Short() {
 		t.Skip("much work, and nothing at once")
@@ -258,7 +260,7 @@ func TestAccess(t *testing.T) {
 			}
 			answer := answerTo(d, a.who, method, path, x)
 			if answer == "yes" && method != http.MethodGet {
-				d = nil // it may be changed
+				d = nil // the request may have changed the server
 			}
 			line += fmt.Sprintf(" %-*s", len(a.column), answer)
 		}
@@ -295,7 +297,7 @@ func TestAccess(t *testing.T) {
 	golden.Check(t, "testdata/access.txt", head+"\n"+strings.Join(rows, "\n")+"\n")
 }
 
-// answerTo makes a request: "yes", "no" if it is refused, and "401" if nothing says who asks.
+// answerTo makes a request and returns "yes", "no" if it is refused, or "401" if the caller is unknown.
 func answerTo(d *desk, who access.Principal, method, path string, x trial) string {
 	t := d.t
 	t.Helper()
@@ -333,8 +335,8 @@ func answerTo(d *desk, who access.Principal, method, path string, x trial) strin
 	return "yes"
 }
 
-// TestPagesOfferWhatOneMayDo: an operator is offered to boost and pause pools below the own one, and to change the jobs
-// there; others are not.
+// TestPagesOfferWhatOneMayDo: the pages offer an operator to boost and pause pools below the operator's pool, and to
+// change the jobs there. They do not offer that to others.
 func TestPagesOfferWhatOneMayDo(t *testing.T) {
 	d := accessDesk(t)
 	pages := []string{"pool?pool=physics", "pool?pool=physics/ann", "pool?pool=biology", "jobs/1", "machines", "policy"}
@@ -362,7 +364,7 @@ func TestPagesOfferWhatOneMayDo(t *testing.T) {
 	}
 }
 
-// untilHeader is a client that goes away when an answer without an end begins.
+// untilHeader is a client that disconnects when an endless answer begins.
 type untilHeader struct {
 	*httptest.ResponseRecorder
 	then func()

@@ -10,7 +10,8 @@ import (
 	"github.com/fairlead/fairlead/internal/access"
 )
 
-// TestAnswersAreNotKept, nor taken for something else: whatever it is, and whether it is refused or not.
+// TestAnswersAreNotKept: browsers may neither cache answers nor guess their type, whatever they contain, and whether
+// the request is refused or not.
 func TestAnswersAreNotKept(t *testing.T) {
 	d := newDesk(t)
 	for _, path := range []string{"/v1/status", "/v1/jobs", "/v1/jobs/99", "/v1/nothing", "/v1/jobs?limit=x", "/metrics", "/healthz", "/readyz", "/openapi.json", "/", "/assets/nothing"} {

@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead/fairlead/internal/access"
 )
 
-// vouched is an authenticator that takes the word of a header: for tests only.
+// vouched is an authenticator that believes a header: for tests only.
 type vouched struct{}
 
 func (vouched) Authenticate(_ net.Conn, r *http.Request) (*access.Proof, error) {
@@ -30,8 +30,8 @@ func (vouched) Authenticate(_ net.Conn, r *http.Request) (*access.Proof, error) 
 	}
 }
 
-// TestListenerHasItsAuthenticator: what comes from a listener with an authenticator of its own is known by that alone,
-// and what it says of rights does not count. Other listeners do not ask it.
+// TestListenerHasItsAuthenticator: if a listener has its own authenticator, only that identifies its requests; rights
+// that the authenticator claims do not count. Other listeners do not ask it.
 func TestListenerHasItsAuthenticator(t *testing.T) {
 	d := newDesk(t)
 	own, err := net.Listen("tcp", "127.0.0.1:0")
@@ -73,7 +73,7 @@ func TestListenerHasItsAuthenticator(t *testing.T) {
 	}
 }
 
-// TestAllGroupsOfAUser: the system names all of them, the primary one first.
+// TestAllGroupsOfAUser: the system lists all groups of a user, the primary one first.
 func TestAllGroupsOfAUser(t *testing.T) {
 	me, err := user.Current()
 	if err != nil {
@@ -105,7 +105,7 @@ func TestAllGroupsOfAUser(t *testing.T) {
 	}
 }
 
-// TestQuotasTellPrincipalsApart: whoever has no number is counted alone, and is nobody's user.
+// TestQuotasTellPrincipalsApart: quotas count each principal without a user number separately, and as no user.
 func TestQuotasTellPrincipalsApart(t *testing.T) {
 	seen := map[int]string{}
 	for _, p := range []access.Principal{

@@ -23,11 +23,11 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// awayStore is a store whose database can be away.
+// awayStore is a store whose database can be unreachable.
 type awayStore struct {
 	*memory.Store
 	away   atomic.Bool
-	broken atomic.Bool // its answers are an error that no caller knows
+	broken atomic.Bool // its calls return an error that no caller knows
 }
 
 func (s *awayStore) there() error {
@@ -124,7 +124,7 @@ func (s *awayStore) PoolHistory(ctx context.Context, q queue.HistoryQuery) ([]qu
 	return s.Store.PoolHistory(ctx, q)
 }
 
-// newAway is a server on such a store, in which there is a job.
+// newAway returns a server on such a store, with one job.
 func newAway(t *testing.T, changes ...func(*Options)) (*desk, *awayStore) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -156,8 +156,8 @@ func (d *desk) ask(method, path, body string) *httptest.ResponseRecorder {
 	return w
 }
 
-// TestErrorsAreLogged: the log has once the error of a request that the server could not carry out, for which the
-// client only gets the status 500.
+// TestErrorsAreLogged: the log has the error of a request that the server could not carry out, once; the client only
+// gets the status 500.
 func TestErrorsAreLogged(t *testing.T) {
 	var log strings.Builder
 	d, store := newAway(t, func(o *Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
@@ -174,8 +174,8 @@ func TestErrorsAreLogged(t *testing.T) {
 	store.broken.Store(false)
 }
 
-// TestDatabaseIsAway: whoever asks while the database is away is told to come again, and not that
-// something is wrong with his request or with the server.
+// TestDatabaseIsAway: while the database is away, clients are told to try again later. The answer does not blame the
+// request or the server.
 func TestDatabaseIsAway(t *testing.T) {
 	d, store := newAway(t)
 	store.away.Store(true)
@@ -204,8 +204,8 @@ func TestDatabaseIsAway(t *testing.T) {
 	}
 }
 
-// TestDoctorAfterRecovery: as soon as the database is back the doctor finds that the scheduler works,
-// and reports the outage.
+// TestDoctorAfterRecovery: as soon as the database is back, doctor finds that the scheduler works, and reports the
+// outage.
 func TestDoctorAfterRecovery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, store := newAway(t)
@@ -222,7 +222,7 @@ func TestDoctorAfterRecovery(t *testing.T) {
 			return all
 		}
 		store.away.Store(true)
-		time.Sleep(time.Minute) // it is looked for leases that ran out
+		time.Sleep(time.Minute) // meanwhile the server looks for expired leases
 		if found := checks(); found["database"].Result != api.ResultFail || found["scheduling"].Result != api.ResultFail {
 			t.Errorf("while the database is away: %+v", found)
 		}
@@ -237,8 +237,8 @@ func TestDoctorAfterRecovery(t *testing.T) {
 	})
 }
 
-// TestNoRouteFailsWithoutDatabase: no operation answers that the server has an internal error when
-// only its database is away.
+// TestNoRouteFailsWithoutDatabase: no operation answers with an internal error of the server when only its database is
+// away.
 func TestNoRouteFailsWithoutDatabase(t *testing.T) {
 	d, store := newAway(t)
 	text, err := d.OpenAPI()
@@ -255,7 +255,7 @@ func TestNoRouteFailsWithoutDatabase(t *testing.T) {
 	parameter := regexp.MustCompile(`\{[^}]*\}`)
 	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
 		if strings.HasSuffix(path, "/events") {
-			continue // it goes on until the reader ends it
+			continue // it continues until the reader ends it
 		}
 		for method := range doc.Paths[path] {
 			d.noInternalError(strings.ToUpper(method), parameter.ReplaceAllString(path, "1"))

@@ -138,8 +138,8 @@ func (b *bearers) remember(t token.Token, now time.Time) {
 	k.token, k.until = t, now.Add(tokenLasts)
 }
 
-// begin registers a request that presents a token; the returned function ends the request. The flag noted
-// says that the use must be recorded.
+// begin registers a request that presents a token; the returned function ends the request. The flag "noted" says that
+// the use must be recorded.
 func (b *bearers) begin(id string) (ends context.Context, done func(), noted bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -15,9 +15,9 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestRequestsAreBounded: a request that would be large when it is decoded is refused before that, with
-// little memory, and the refusal names the excess. The test uses a process of its own, as it counts the
-// memory of the whole process.
+// TestRequestsAreBounded: a request that would be large when decoded is refused before it is decoded, with little
+// memory, and the refusal names the exceeded bound. The test uses a process of its own, because it measures the memory
+// of the whole process.
 func TestRequestsAreBounded(t *testing.T) {
 	const alone = "FAIRLEAD_TEST_SHAPES"
 	if os.Getenv(alone) != "" {
@@ -32,7 +32,7 @@ func TestRequestsAreBounded(t *testing.T) {
 	}
 }
 
-// tryBounds sends requests of every kind that is too much.
+// tryBounds sends requests that exceed each bound.
 func tryBounds(t *testing.T) {
 	d := newDesk(t)
 	fields := make([]string, 0, 1_000_000)
@@ -65,8 +65,8 @@ func tryBounds(t *testing.T) {
 	}
 }
 
-// TestHugeRequest: a request above the largest size is refused. A handler gets it at once, because a
-// busy machine may need more time to send it than a request may take to arrive.
+// TestHugeRequest: a request above the maximum size is refused. The test calls the handler directly, because a busy
+// machine may need more time to send the request than a request may take to arrive.
 func TestHugeRequest(t *testing.T) {
 	d := newDesk(t)
 	body := `{"jobs":[{"name":"` + strings.Repeat("x", 17<<20) + `"}]}`
@@ -85,7 +85,8 @@ func TestBoundsOfTexts(t *testing.T) {
 	}
 }
 
-// TestLargeRequestsOfOneUser are decoded two at a time, and others have theirs.
+// TestLargeRequestsOfOneUser: large requests of one user are decoded two at a time, while requests of others are
+// served.
 func TestLargeRequestsOfOneUser(t *testing.T) {
 	d := newDesk(t)
 	body := `{"jobs":[{"argv":["` + strings.Repeat("x", 2<<20) + `"]}]}`
@@ -113,13 +114,13 @@ func TestLargeRequestsOfOneUser(t *testing.T) {
 	}
 }
 
-// rawBody is JSON as it is.
+// rawBody is JSON that is sent unchanged.
 type rawBody string
 
 // MarshalJSON implements json.Marshaler.
 func (r rawBody) MarshalJSON() ([]byte, error) { return []byte(r), nil }
 
-// TestNumbersAreFinite: NaN and infinity pass no bounds, wherever the interface takes a number.
+// TestNumbersAreFinite: NaN and infinity are refused wherever the interface takes a number.
 func TestNumbersAreFinite(t *testing.T) {
 	d := newDesk(t)
 	tried := 0

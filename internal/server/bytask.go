@@ -22,8 +22,8 @@ func (m *byTask[T]) put(job int64, task int, x T) {
 	of[task] = x
 }
 
-// drop forgets attempts that are over, and earlier attempts. The function attempt returns the attempt that
-// an entry is about.
+// drop forgets attempts that are over, and earlier attempts. The function "attempt" returns the attempt that an entry
+// is about.
 func (m byTask[T]) drop(refs []queue.Ref, attempt func(T) int) {
 	for _, r := range refs {
 		if of := m[r.JobID]; of != nil && attempt(of[r.Task]) <= r.Attempt {

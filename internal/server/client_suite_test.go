@@ -11,7 +11,7 @@ import (
 
 var _ queue.Client = (*remote.Client)(nil)
 
-// TestRemoteClient: the client of a server keeps what that of a store in the same process promises.
+// TestRemoteClient: the client of a server keeps the same promises as a client of a store in the same process.
 func TestRemoteClient(t *testing.T) {
 	me, err := user.Current()
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// writes are all operations of the interface that change something, with paths that exist, and the
-// forms of the dashboard.
+// writes returns all operations of the interface that change something, with paths that exist, and the forms of the
+// dashboard.
 func writes(t *testing.T, d *desk) (all [][2]string) {
 	t.Helper()
 	text, err := d.OpenAPI()
@@ -44,7 +44,7 @@ func writes(t *testing.T, d *desk) (all [][2]string) {
 	return all
 }
 
-// raw sends a request of root with a body and headers as they are.
+// raw sends a request of root with an unchanged body and headers.
 func (d *desk) raw(method, target, body string, headers ...string) (int, string) {
 	d.t.Helper()
 	r := httptest.NewRequest(method, "http://localhost"+target, strings.NewReader(body))
@@ -56,9 +56,8 @@ func (d *desk) raw(method, target, body string, headers ...string) (int, string)
 	return w.Code, w.Body.String()
 }
 
-// TestNoWriteFromElsewhere: nothing that changes something is done for a page of somebody else,
-// whatever it is and however it is written; and a page of another name for this machine gets
-// nothing to read either.
+// TestNoWriteFromElsewhere: a page of another site cannot change anything, whatever the operation and the form of the
+// request. A page under another name for this machine cannot even read anything.
 func TestNoWriteFromElsewhere(t *testing.T) {
 	d := newDesk(t)
 	j, _, _ := d.submit(root, api.Spec{Argv: []string{"true"}})
@@ -74,7 +73,7 @@ func TestNoWriteFromElsewhere(t *testing.T) {
 				}
 			}
 		}
-		// What a form of an old browser may send without saying where it comes from.
+		// An old browser may send such a form without its origin.
 		if strings.HasPrefix(w[1], "/v1/") {
 			for _, kind := range []string{"application/x-www-form-urlencoded", "text/plain", "multipart/form-data; boundary=x"} {
 				if status, text := d.raw(w[0], w[1], bodies["application/json"], "Content-Type", kind); status < 400 && w[0] != http.MethodDelete {
@@ -96,7 +95,7 @@ func TestNoWriteFromElsewhere(t *testing.T) {
 	}
 }
 
-// TestNothingIsShared: no answer lets another site read it.
+// TestNothingIsShared: no answer allows another site to read it.
 func TestNothingIsShared(t *testing.T) {
 	d := newDesk(t)
 	for _, path := range []string{"/", "/queue", "/v1/jobs", "/v1/status", "/openapi.json", "/metrics"} {
@@ -112,8 +111,7 @@ func TestNothingIsShared(t *testing.T) {
 	}
 }
 
-// TestOversized: parameters, forms, documents and addresses that nobody needs are refused or do
-// nothing, at once.
+// TestOversized: absurdly large parameters, forms, documents and addresses are refused or do nothing, at once.
 func TestOversized(t *testing.T) {
 	if testing.Short() {
 		t.Skip("much work, and nothing at once")

@@ -36,8 +36,8 @@ func bad(name, result, text, next string) api.HealthCheck {
 	return api.HealthCheck{Name: name, Result: result, Text: text, Next: next}
 }
 
-// grade sets the result of a check from a number: a warning from the number warn on, a failure from the number
-// fail on. It adds what to do only to warnings and failures. If warn is above fail, smaller numbers are worse.
+// grade sets the result of a check from a number: a warning from the number "warn" on, a failure from the number "fail"
+// on. It adds what to do only to warnings and failures. If "warn" is above "fail", smaller numbers are worse.
 func grade(c api.HealthCheck, value float64, unit string, warn, fail float64, next string) api.HealthCheck {
 	reaches := func(bound float64) bool {
 		if warn > fail {

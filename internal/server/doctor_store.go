@@ -217,8 +217,7 @@ func (s *examiner) checkHistory(ctx context.Context) []api.HealthCheck {
 	return []api.HealthCheck{grade(api.HealthCheck{Name: "history", Text: fmt.Sprintf("the server last recorded the pools %s ago", brief(age.Round(time.Second)))}, age.Seconds(), "s", 120, 600, "see the server's log")}
 }
 
-// checkAgents checks what the agents report about themselves. The argument users names the users whose
-// jobs wait.
+// checkAgents checks what the agents report about themselves. The argument "users" names the users whose jobs wait.
 func checkAgents(all []patient, program string, users []string) []api.HealthCheck {
 	var versions, clocks []string
 	known, worst := 0, time.Duration(0)

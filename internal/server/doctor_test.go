@@ -22,7 +22,7 @@ import (
 	"github.com/fairlead/fairlead/store/sqlite"
 )
 
-// named is the check of that name, or nothing.
+// named returns the check of that name, or an empty one.
 func named(checks []api.HealthCheck, name string) api.HealthCheck {
 	for _, c := range checks {
 		if c.Name == name {
@@ -32,8 +32,7 @@ func named(checks []api.HealthCheck, name string) api.HealthCheck {
 	return api.HealthCheck{}
 }
 
-// expect fails if a check has not this result, does not say this, or gives no next step though
-// something is wrong.
+// expect fails if a check does not have this result, does not say this, or has a problem but names no next step.
 func expect(t *testing.T, checks []api.HealthCheck, name, result, says string) {
 	t.Helper()
 	c := named(checks, name)
@@ -42,7 +41,7 @@ func expect(t *testing.T, checks []api.HealthCheck, name, result, says string) {
 	}
 }
 
-// TestGrade: a value on a bound has the worse grade, upwards and downwards.
+// TestGrade: a value on a bound gets the worse grade, with upper and with lower bounds.
 func TestGrade(t *testing.T) {
 	for _, c := range []struct {
 		value, warn, fail float64
@@ -58,7 +57,7 @@ func TestGrade(t *testing.T) {
 	}
 }
 
-// TestJudgeStore: each way in which a store can be badly off is told.
+// TestJudgeStore: each kind of problem of a store is reported.
 func TestJudgeStore(t *testing.T) {
 	well := queue.StoreHealth{Format: 3, Known: 3, Bytes: 1 << 30, Unused: 0.1, Log: 1 << 20, Oldest: time.Second, Sessions: 5, MaxSessions: 100, Feed: 100, Reserve: true}
 	if got := api.Worst(judgeStore(well)); got != api.ResultOK {
@@ -83,14 +82,14 @@ func TestJudgeStore(t *testing.T) {
 	}
 }
 
-// TestJudgeSums: sums that differ from a recount are told, a few of them.
+// TestJudgeSums: sums that differ from a recount are reported, but only a few of them.
 func TestJudgeSums(t *testing.T) {
 	wrong := []sched.Difference{{Pool: "physics", What: "running tasks", Kept: -3, Counted: 2}, {What: "free units", Kept: 1}}
 	expect(t, []api.HealthCheck{judgeSums(engine.Recounted{})}, "sums", api.ResultOK, "agree")
 	expect(t, []api.HealthCheck{judgeSums(engine.Recounted{Wrong: wrong})}, "sums", api.ResultFail, "running tasks of physics: kept -3, counted 2")
 }
 
-// ofAgent is a node with an agent that says something of itself.
+// ofAgent returns a node whose agent reported these facts.
 func ofAgent(name string, f api.Facts) patient {
 	n := patient{NodeView: views.NodeView{Name: name, State: "up", Version: "1", Capacity: queue.Amounts{"cpu": 4, "mem": 8 << 30}}, commands: true}
 	f.FreeBytes, f.Dir = max(f.FreeBytes, 50<<20), "/var/lib/fairlead"
@@ -101,7 +100,7 @@ func ofAgent(name string, f api.Facts) patient {
 	return n
 }
 
-// TestJudgeAgents: each way in which agents can be badly off is told.
+// TestJudgeAgents: each kind of problem of agents is reported.
 func TestJudgeAgents(t *testing.T) {
 	users := func(name string) patient { return ofAgent(name, api.Facts{Runs: "users", User: "root"}) }
 	well := []patient{users("n1"), users("n2")}
@@ -130,7 +129,7 @@ func TestJudgeAgents(t *testing.T) {
 	}
 }
 
-// TestJudgeNodes: nodes that are lost or drained are named, many of them in part.
+// TestJudgeNodes: lost and drained nodes are named; if they are many, only some of them.
 func TestJudgeNodes(t *testing.T) {
 	expect(t, judgeNodes(nil, 0, nil), "nodes", "fail", "0 of 0")
 	all := []patient{ofAgent("n1", api.Facts{})}
@@ -184,7 +183,7 @@ func TestLostTasks(t *testing.T) {
 	})
 }
 
-// TestJudgePools: work in a pool without a share, or in one that was forgotten, is told.
+// TestJudgePools: work in a pool without a share, or in a forgotten pool, is reported.
 func TestJudgePools(t *testing.T) {
 	pool := func(path string, depth int, weight float64, waiting int64, configured bool) views.PoolView {
 		return views.PoolView{Path: path, Depth: depth, Weight: weight, Waiting: waiting, Configured: configured}
@@ -206,8 +205,8 @@ func TestJudgePools(t *testing.T) {
 		"physics has had 2 cpu of its min of 4 for 10m, and nothing may be stopped for it: 6 cpu are held by tasks of pools with protect: true")
 }
 
-// TestJudgeBridges: a bridge that is away is bad if somebody has to follow what it has, and nothing
-// is wrong if it was drained first.
+// TestJudgeBridges: a bridge that is away is a problem if its tasks need somebody to follow them, but not if it was
+// drained first.
 func TestJudgeBridges(t *testing.T) {
 	now := time.Now()
 	node := func(name, state string, drained bool, tasks int) patient {
@@ -246,8 +245,7 @@ func TestJudgeBridges(t *testing.T) {
 	}
 }
 
-// TestDoctor: a server in trouble reports it, for its database, its files, its bridges, its
-// agents and the waiting jobs.
+// TestDoctor: a server reports problems of its database, its files, its bridges, its agents and the waiting jobs.
 func TestDoctor(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "jobs.db")
@@ -293,7 +291,7 @@ func TestDoctor(t *testing.T) {
 	if _, err := loop.Intake.SubmitAnyway(ctx, []queue.Job{{User: "ann", Argv: []string{"true"}, Request: queue.Amounts{"cpu": 3}}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := loop.Pulse(ctx); err != nil { // it knows of the job then
+	if _, err := loop.Pulse(ctx); err != nil { // after this the loop knows the job
 		t.Fatal(err)
 	}
 	checks = ask()
@@ -310,7 +308,7 @@ func TestDoctor(t *testing.T) {
 	expect(t, checks, "database", api.ResultFail, "closed")
 }
 
-// TestJudgePlacement: first-fit is warned of where jobs have different widths, and only there.
+// TestJudgePlacement: doctor warns of first-fit where jobs have different widths, and only there.
 func TestJudgePlacement(t *testing.T) {
 	for _, c := range []struct {
 		w            explain.Widths
@@ -328,8 +326,8 @@ func TestJudgePlacement(t *testing.T) {
 	}
 }
 
-// TestJudgeNames: a name in the configuration that is a user's no more is told with what to do, and which
-// pools users had together.
+// TestJudgeNames: if the configuration has a name that no longer belongs to a user, doctor reports the name and the
+// next step, and which users had a pool together.
 func TestJudgeNames(t *testing.T) {
 	expect(t, []api.HealthCheck{judgeNames(nil, nil)}, "pool names", api.ResultOK, "no two users share a pool by its name")
 	at := time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)

@@ -10,7 +10,8 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// TestFindings: old findings are shown while new checks run, and only one run of these is under way, however many ask.
+// TestFindings: old findings are shown while new checks run, and the checks run only once at a time, however many
+// clients ask.
 func TestFindings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var runs atomic.Int32
@@ -28,7 +29,7 @@ func TestFindings(t *testing.T) {
 				t.Errorf("%s after %d changes, want %s after %d", got, f.changes.Load(), want, changes)
 			}
 		}
-		shows("a", 1) // it waits for quick checks
+		shows("a", 1) // the answer waits for quick checks
 		shows("a", 1)
 		time.Sleep(time.Second)
 		text, takes = "b", 30*time.Second
@@ -43,7 +44,7 @@ func TestFindings(t *testing.T) {
 		shows("b", 2)
 		time.Sleep(time.Second)
 		shows("b", 2)
-		time.Sleep(takes) // equal findings are no change
+		time.Sleep(takes) // equal findings do not count as a change
 		synctest.Wait()
 		shows("b", 2)
 	})

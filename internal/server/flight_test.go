@@ -14,14 +14,14 @@ import (
 	"github.com/fairlead/fairlead/internal/access"
 )
 
-// silent is a body that stops in the middle, until it is broken off.
+// silent is a body that stops in the middle, until it is aborted.
 type silent struct {
 	io.Reader
 	stopped func()
 	goesOn  chan struct{}
 }
 
-// Read reads what there is, and then waits.
+// Read returns the text, and then waits.
 func (s *silent) Read(p []byte) (int, error) {
 	n, err := s.Reader.Read(p)
 	if err == io.EOF {
@@ -32,8 +32,9 @@ func (s *silent) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestBytesInFlight: a user who begins requests on many connections, each below what a large one is, and falls silent
-// has the server keep 32 MiB, not as much as the connections carry. Others are served meanwhile, and so are agents.
+// TestBytesInFlight: a user begins requests on many connections, each below the size of a large request, and sends no
+// more. The server holds 32 MiB for that user, not as much as the connections carry. Meanwhile it serves other users
+// and agents.
 func TestBytesInFlight(t *testing.T) {
 	d := newDesk(t)
 	most, size, tries := d.flight.User*flightPart, largeBody-1, 100
@@ -41,7 +42,7 @@ func TestBytesInFlight(t *testing.T) {
 	var ended sync.WaitGroup
 	var mu sync.Mutex
 	status := map[int]int{}
-	// send returns when the request is silent or refused: of requests that grow side by side more are refused.
+	// send returns when the request is silent or refused: more requests are refused if they grow at the same time.
 	send := func(p access.Principal) {
 		begun := make(chan struct{})
 		done := sync.OnceFunc(func() { close(begun) })

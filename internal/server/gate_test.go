@@ -26,8 +26,8 @@ import (
 	"github.com/fairlead/fairlead/internal/quota"
 )
 
-// TestLimitsFit: the limits divide the number of files that may be open, however small it is, and
-// keep a part of it for administrators.
+// TestLimitsFit: the limits divide the number of files that may be open, however small it is, and reserve a part of it
+// for administrators.
 func TestLimitsFit(t *testing.T) {
 	for _, files := range []int{64, 256, 1024, 20_000, 1 << 20} {
 		l := limitsFor(files)
@@ -37,7 +37,7 @@ func TestLimitsFit(t *testing.T) {
 	}
 }
 
-// pair returns two connected ends of a connection in memory; the server has the second.
+// pair returns the two ends of a connection in memory; the server has the second.
 func pair(t *testing.T, g *gate) (mine net.Conn, in *conn) {
 	t.Helper()
 	mine, theirs := net.Pipe()
@@ -48,7 +48,7 @@ func pair(t *testing.T, g *gate) (mine net.Conn, in *conn) {
 	return mine, in
 }
 
-// userOf is a user as an authenticator would name it.
+// userOf returns a user as an authenticator would name the user.
 func userOf(uid int) *access.Principal {
 	return &access.Principal{Kind: access.User, Name: numbered(uid), UID: uid}
 }
@@ -60,8 +60,8 @@ func gone(c net.Conn) bool {
 	return err == io.EOF
 }
 
-// TestAnonymousGiveWay: however many connections somebody holds without a session, the next one
-// is let in; connections that have shown a session stay, and count as the user's.
+// TestAnonymousGiveWay: however many connections without a session somebody holds, the next one is accepted.
+// Connections that have shown a session stay, and count as connections of the user.
 func TestAnonymousGiveWay(t *testing.T) {
 	g := newGate(connectionLimits{All: 100, Reserved: 20, User: 2, Anonymous: 3}, func(int, error) {})
 	first, in := pair(t, g)
@@ -88,14 +88,14 @@ func TestAnonymousGiveWay(t *testing.T) {
 		t.Errorf("another user: %v", err)
 	}
 	in.Close()
-	in.Close() // twice, as net/http may
+	in.Close() // closed twice, as net/http may do
 	_, fourth := pair(t, g)
 	if err := fourth.claim(userOf(1000)); err != nil || g.known.Held() != 3 {
 		t.Errorf("a place that was given back: %v; %d are held", err, g.known.Held())
 	}
 }
 
-// serving starts a server on a socket, and on an address, and returns both.
+// serving starts a server on a socket and on an address, and returns both.
 func (d *desk) serving() (path, address string) {
 	d.t.Helper()
 	path = filepath.Join(d.t.TempDir(), "s")
@@ -114,7 +114,7 @@ func (d *desk) serving() (path, address string) {
 	return path, tcp.Addr().String()
 }
 
-// line asks for a path and returns the first line of the answer.
+// line requests a path and returns the first line of the answer.
 func line(t *testing.T, c net.Conn, path string) string {
 	t.Helper()
 	fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", path)
@@ -126,8 +126,8 @@ func line(t *testing.T, c net.Conn, path string) string {
 	return text
 }
 
-// TestOneTooManyIsRefused: a connection that is refused gets an answer that says why, and the place
-// is free again when another one ends.
+// TestOneTooManyIsRefused: a refused connection gets an answer that gives the reason, and its place is free when
+// another connection ends.
 func TestOneTooManyIsRefused(t *testing.T) {
 	d := newDesk(t)
 	d.gate = newGate(connectionLimits{All: 3, Reserved: 1, User: 1, Anonymous: 1}, turnedAway(d.log))
@@ -140,7 +140,7 @@ func TestOneTooManyIsRefused(t *testing.T) {
 		t.Cleanup(func() { c.Close() })
 		return c
 	}
-	a, b := dial(), dial() // this user may do everything, and is bounded by what there is
+	a, b := dial(), dial() // this user may do everything, and is limited only by the number of free places
 	for _, c := range []net.Conn{a, b} {
 		if got := line(t, c, "/healthz"); !strings.Contains(got, "200") {
 			t.Fatal(got)
@@ -156,8 +156,8 @@ func TestOneTooManyIsRefused(t *testing.T) {
 	})
 }
 
-// TestNewsOfUsersCounts: whoever has left a group is no member at the first request after the time for which the
-// system's word is believed, however long ago that was.
+// TestNewsOfUsersCounts: the server caches the groups of a user for some time. After that time, a user who has left a
+// group is not a member in the first request, however long the user sent none.
 func TestNewsOfUsersCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		groups := []string{"users", "admins"}
@@ -175,15 +175,15 @@ func TestNewsOfUsersCounts(t *testing.T) {
 	})
 }
 
-// TestNamesAreAskedOnce: the directory of users is asked once for many requests; requests of a user who is known
-// wait for it a moment only; and while it is away, known users stay known.
+// TestNamesAreAskedOnce: the directory of users is asked once for many requests. Requests of a known user wait for it
+// only a moment. While the directory is away, known users stay known.
 func TestNamesAreAskedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int64
 		var wrong error
 		n := newNames()
 		n.look = func(uid int) (string, []string, error) {
-			time.Sleep(10 * time.Second) // a directory that is slow
+			time.Sleep(10 * time.Second) // a slow directory
 			return fmt.Sprint("user", asked.Add(1)), []string{"staff"}, wrong
 		}
 		began := time.Now()
@@ -233,8 +233,9 @@ func TestNamesAreAskedOnce(t *testing.T) {
 	})
 }
 
-// TestNobodyActsUnderAMadeUpName: while the directory of users is away, a user whom it never named is asked to come
-// again, and is answered as soon as it is back; so is whoever submits for a user whose groups it does not tell.
+// TestNobodyActsUnderAMadeUpName: while the directory of users is away, a user whom it never named is asked to try
+// again later, and is served as soon as it is back. The same holds for somebody who submits for a user whose groups are
+// unknown.
 func TestNobodyActsUnderAMadeUpName(t *testing.T) {
 	d := newDesk(t)
 	var back atomic.Bool
@@ -269,14 +270,14 @@ func TestNobodyActsUnderAMadeUpName(t *testing.T) {
 	}
 	back.Store(true)
 	d.identity.names.mu.Lock()
-	clear(d.identity.names.known) // as if some seconds had gone by
+	clear(d.identity.names.known) // as if some seconds had passed
 	d.identity.names.mu.Unlock()
 	if resp := ask(); resp.StatusCode != http.StatusOK {
 		t.Errorf("the directory is back, and the answer is %s", resp.Status)
 	}
 }
 
-// TestSlowDirectoryHoldsNobodyUp: while the system looks for a user, others connect.
+// TestSlowDirectoryHoldsNobodyUp: while the system looks up a user, others can connect.
 func TestSlowDirectoryHoldsNobodyUp(t *testing.T) {
 	d := newDesk(t)
 	let := make(chan struct{})
@@ -303,7 +304,7 @@ func TestSlowDirectoryHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-// pipes are a listener in memory: in a bubble, the kernel's would not wait for anybody.
+// pipes is a listener in memory: in a bubble, a kernel's listener would not wait.
 type pipes chan net.Conn
 
 func (p pipes) Accept() (net.Conn, error) {
@@ -315,8 +316,8 @@ func (p pipes) Accept() (net.Conn, error) {
 func (p pipes) Close() error   { close(p); return nil }
 func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
-// bubble runs a test with a server in a bubble, and a session of a user there. The server may get
-// a handler of the test.
+// bubble runs a test with a server in a bubble, with a session of a user there. The test may pass a handler for the
+// server.
 func bubble(t *testing.T, handler http.HandlerFunc, test func(t *testing.T, d *desk, dial func() net.Conn, cookie string)) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
@@ -342,8 +343,8 @@ func bubble(t *testing.T, handler http.HandlerFunc, test func(t *testing.T, d *d
 	})
 }
 
-// TestDrippedRequests: who sends a request byte by byte is let go, wherever the bytes go: into
-// the headers, a form, a document, or a body that nobody reads.
+// TestDrippedRequests: a client that sends a request byte by byte is disconnected, wherever the bytes go: into the
+// headers, a form, a document, or a body that nobody reads.
 func TestDrippedRequests(t *testing.T) {
 	for name, head := range map[string]string{
 		"headers":           "GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ",
@@ -386,7 +387,8 @@ func TestDrippedRequests(t *testing.T) {
 	}
 }
 
-// TestSlowReaders: who reads nothing of an answer is let go; who reads slowly gets all of it.
+// TestSlowReaders: a client that reads nothing of an answer is disconnected; a client that reads slowly gets the whole
+// answer.
 func TestSlowReaders(t *testing.T) {
 	const ask = "GET /openapi.json HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 	bubble(t, nil, func(t *testing.T, d *desk, dial func() net.Conn, _ string) {
@@ -413,8 +415,8 @@ func TestSlowReaders(t *testing.T) {
 	})
 }
 
-// TestLongPollsGoOn: an answer that takes longer than a request may is given nevertheless, and the
-// connection can be used again.
+// TestLongPollsGoOn: a handler may take longer to answer than a request may take to arrive; the client gets the answer,
+// and the connection can be used again.
 func TestLongPollsGoOn(t *testing.T) {
 	slow := func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
@@ -437,8 +439,8 @@ func TestLongPollsGoOn(t *testing.T) {
 	})
 }
 
-// TestPollsOfAgentsLast: a poll of an agent waits for as long as it may, and so do the next ones on the
-// same connection. An idle agent that is answered at once asks without end.
+// TestPollsOfAgentsLast: a poll of an agent waits for its full time, and so do later polls on the same connection. If
+// polls were answered at once, an idle agent would poll without pause.
 func TestPollsOfAgentsLast(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, _ *desk, dial func() net.Conn, cookie string) {
 		c := dial()

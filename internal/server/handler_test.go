@@ -22,7 +22,7 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// desk is a server whose requests come from whom the test says.
+// desk is a server that treats each request as coming from the principal that the test names.
 type desk struct {
 	*Server
 	loop *engine.Loop
@@ -35,7 +35,7 @@ func newDesk(t *testing.T, changes ...func(*Options)) *desk {
 	return &desk{s, loop, t}
 }
 
-// newServer is a server without nodes, with what a test wants to be otherwise.
+// newServer returns a server without nodes, with the options as the test changes them.
 func newServer(t testing.TB, changes ...func(*Options)) (*Server, *engine.Loop) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -54,7 +54,7 @@ func newServer(t testing.TB, changes ...func(*Options)) (*Server, *engine.Loop) 
 	return New(o), loop
 }
 
-// send sends a request as somebody and reads the answer into out, if it is not nil.
+// send sends a request as a principal and decodes the answer into "out", if that is not nil.
 func (d *desk) send(a access.Principal, method, path string, in, out any, headers ...string) int {
 	d.t.Helper()
 	w := d.answerOf(a, method, path, in, headers...)
@@ -66,7 +66,7 @@ func (d *desk) send(a access.Principal, method, path string, in, out any, header
 	return w.Code
 }
 
-// answerOf sends a request as somebody.
+// answerOf sends a request as a principal.
 func (d *desk) answerOf(a access.Principal, method, path string, in any, headers ...string) *httptest.ResponseRecorder {
 	d.t.Helper()
 	text, err := json.Marshal(in)
@@ -97,7 +97,7 @@ func (d *desk) submit(a access.Principal, s api.Spec, headers ...string) (*queue
 	return j, r.Jobs[0], status
 }
 
-// TestGroupIsTheUsers: rules may place jobs by group, so nobody chooses the own one.
+// TestGroupIsTheUsers: rules may place jobs by group, so users cannot choose their own group.
 func TestGroupIsTheUsers(t *testing.T) {
 	d := newDesk(t)
 	spec := api.Spec{Argv: []string{"true"}}
@@ -125,7 +125,7 @@ func TestGroupIsTheUsers(t *testing.T) {
 	}
 }
 
-// TestListsAreSmall: a list has no data, whoever asks; a job has, for its owner.
+// TestListsAreSmall: a list never contains the data of jobs; a single job does, for its owner.
 func TestListsAreSmall(t *testing.T) {
 	d := newDesk(t)
 	j, _, _ := d.submit(ann, api.Spec{Argv: []string{"x"}, Script: true, Payload: []byte("true\n"), Env: map[string]string{"A": "b"}})
@@ -143,7 +143,7 @@ func TestListsAreSmall(t *testing.T) {
 	}
 }
 
-// TestOnlyAdministrators: what others may not do is refused by the handler itself.
+// TestOnlyAdministrators: the handler itself refuses requests that only administrators may send.
 func TestOnlyAdministrators(t *testing.T) {
 	d := newDesk(t)
 	j, _, _ := d.submit(root, api.Spec{Argv: []string{"true"}})
@@ -169,8 +169,8 @@ func TestOnlyAdministrators(t *testing.T) {
 	}
 }
 
-// TestHoldOfAnAdministrator: what an administrator holds its user does not release; whose hold it is,
-// and why, stands in the refusal, in the list, in the answer to why and on the job's page.
+// TestHoldOfAnAdministrator: a user cannot release a job that an administrator holds. The refusal, the list, the answer
+// to why and the job's page name who holds it, and the reason.
 func TestHoldOfAnAdministrator(t *testing.T) {
 	d := newDesk(t)
 	j, _, _ := d.submit(ann, api.Spec{Argv: []string{"true"}})
@@ -234,7 +234,7 @@ func TestHoldOfAnAdministrator(t *testing.T) {
 	}
 }
 
-// TestWordsAreChecked: a cause is shown to others.
+// TestWordsAreChecked: causes are checked, because others see them.
 func TestWordsAreChecked(t *testing.T) {
 	d := newDesk(t)
 	j, _, _ := d.submit(ann, api.Spec{Argv: []string{"true"}})
@@ -248,8 +248,8 @@ func TestWordsAreChecked(t *testing.T) {
 	}
 }
 
-// TestSubmissionIsCheap: waiting jobs do not raise the cost of a submission. The cost is the memory that
-// a submission takes, the least of many: other parts of this process take some meanwhile.
+// TestSubmissionIsCheap: waiting jobs do not raise the cost of a submission. The cost is the memory that a submission
+// takes, and the test uses the minimum of many: other parts of this process allocate memory meanwhile.
 func TestSubmissionIsCheap(t *testing.T) {
 	d := newDesk(t)
 	d.send(root, http.MethodPost, "/v1/agents/n/join", api.JoinRequest{Capacity: map[string]int64{"cpu": 1}}, nil)

@@ -13,8 +13,8 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// TestJudgeFailures: a node that fails most of its tasks while others do not is named, then the user whose tasks fail
-// more than usual. Few failures, and failures that are usual, are no warning.
+// TestJudgeFailures: a node that fails most of its tasks while others do not is named, and then a user whose tasks fail
+// more than usual. Few failures, and a usual number of failures, are no reason for a warning.
 func TestJudgeFailures(t *testing.T) {
 	count := func(ended, failed int64) ends.Count { return ends.Count{Ended: ended, Failed: failed} }
 	for _, c := range []struct {
@@ -42,8 +42,8 @@ func TestJudgeFailures(t *testing.T) {
 	}
 }
 
-// TestTroubles: pages show the quick findings that are not ok, the worst first, and the first failure among the others;
-// not nodes that an administrator drained.
+// TestTroubles: pages show the quick findings that are not ok, the worst first, and the first failure among the others.
+// They do not show nodes that an administrator drained.
 func TestTroubles(t *testing.T) {
 	warn := func(name string) api.HealthCheck { return bad(name, api.ResultWarn, "", "") }
 	fail := func(name string) api.HealthCheck { return bad(name, api.ResultFail, "", "") }
@@ -68,8 +68,8 @@ func TestTroubles(t *testing.T) {
 	}
 }
 
-// TestSilentNodes: a node whose agent has had no connection for some seconds is named with its tasks, until it has one
-// again or is lost.
+// TestSilentNodes: a node whose agent has had no connection for some seconds is named with its tasks, until the agent
+// is connected again or the node is lost.
 func TestSilentNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p polls
@@ -106,7 +106,7 @@ func TestSilentNodes(t *testing.T) {
 	})
 }
 
-// TestSilentBeforeItsFirstPoll: an agent that dies between joining and its first poll is silent too.
+// TestSilentBeforeItsFirstPoll: an agent that dies between joining and its first poll counts as silent, too.
 func TestSilentBeforeItsFirstPoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := &session{id: "1", name: "n1"}
@@ -142,7 +142,7 @@ func TestWorkersAreNotSilent(t *testing.T) {
 	}
 }
 
-// TestFailingNodesAreNamed: a node that the server drained is a failing node, not one that somebody drained.
+// TestFailingNodesAreNamed: a node that the server drained counts as failing, not as drained by an administrator.
 func TestFailingNodesAreNamed(t *testing.T) {
 	n := ofAgent("n1", api.Facts{})
 	n.State, n.Drained, n.SetAside = "drain", true, true
@@ -157,7 +157,8 @@ func TestFailingNodesAreNamed(t *testing.T) {
 	expect(t, judgeNodes([]patient{n}, 0, nil), "lost nodes", "warn", "n1 (3 tasks there)")
 }
 
-// TestPagesShowNodesOfNow: a page that shows all findings has older ones of other checks, and those of nodes of now.
+// TestPagesShowNodesOfNow: a page with all findings shows cached findings of the other checks, and fresh findings about
+// nodes.
 func TestPagesShowNodesOfNow(t *testing.T) {
 	old := &api.Diagnosis{Result: api.ResultWarn, Checks: []api.HealthCheck{good("disk", "1T free"),
 		good(allNodes, "1 of 2 take tasks"), bad(lostNodes, api.ResultWarn, "n1", "look"), good("users", "fine")}}

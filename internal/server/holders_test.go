@@ -17,7 +17,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// joins lets an agent join, and returns its session; "" if it is refused.
+// joins lets an agent join, and returns its session, "" if it is refused.
 func (d *desk) joins(name, instance string, change ...func(*api.JoinRequest)) string {
 	d.t.Helper()
 	r := api.JoinRequest{Capacity: map[string]int64{"cpu": 1}, Instance: instance}
@@ -42,8 +42,8 @@ func (d *desk) polls(name, session string) (out api.PollResponse) {
 	return out
 }
 
-// TestNodeIsItsAgents: while an agent lives, nobody else joins under its name; itself it may join at
-// any time; and when it is lost the name is free.
+// TestNodeIsItsAgents: while an agent lives, no other agent joins under its name; the agent itself may join at any
+// time. When it is lost, the name is free.
 func TestNodeIsItsAgents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
@@ -74,8 +74,8 @@ func TestNodeIsItsAgents(t *testing.T) {
 	})
 }
 
-// TestBridgeIsItsLedgers: a bridge that starts again with its ledger has its node at once, and one with
-// another ledger only if it is told to take over.
+// TestBridgeIsItsLedgers: a bridge that restarts with its ledger gets its node at once; a bridge with another ledger
+// gets it only if it is told to take over.
 func TestBridgeIsItsLedgers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
@@ -94,7 +94,7 @@ func TestBridgeIsItsLedgers(t *testing.T) {
 	})
 }
 
-// TestTwoJoinAtOnce: one of them has the name.
+// TestTwoJoinAtOnce: if two agents join at the same moment, one of them gets the name.
 func TestTwoJoinAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
@@ -114,8 +114,8 @@ func TestTwoJoinAtOnce(t *testing.T) {
 	})
 }
 
-// TestNotesOfOthers: only a bridge says where its tasks are, and only for tasks that it holds; its
-// leases cost no more than others.
+// TestNotesOfOthers: only a bridge may report where its tasks are, and only for tasks that it holds; its leases cost no
+// more than others.
 func TestNotesOfOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
@@ -154,8 +154,8 @@ func TestNotesOfOthers(t *testing.T) {
 	})
 }
 
-// TestNobodyRunsAllJobsAsAdministrator: an agent that would run the jobs of all users as its own user is
-// refused where other users can connect, and let in where none can.
+// TestNobodyRunsAllJobsAsAdministrator: an agent that would run the jobs of all users as its own user is refused where
+// other users can connect, and accepted where none can.
 func TestNobodyRunsAllJobsAsAdministrator(t *testing.T) {
 	d := newDesk(t)
 	path, address := d.serving()
@@ -164,7 +164,7 @@ func TestNobodyRunsAllJobsAsAdministrator(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	line(t, c, "/healthz") // it serves by now
+	line(t, c, "/healthz") // now the server serves
 	anyUser := func(r *api.JoinRequest) { r.Facts = &api.Facts{Runs: "any", User: "fairlead"} }
 	join := func() (int, string) {
 		r := api.JoinRequest{Capacity: map[string]int64{"cpu": 1}}
@@ -175,7 +175,7 @@ func TestNobodyRunsAllJobsAsAdministrator(t *testing.T) {
 		}
 		return d.raw(http.MethodPost, "/v1/agents/n1/join", string(text), "Content-Type", "application/json")
 	}
-	for dir := path; dir != os.TempDir(); dir = filepath.Dir(dir) { // that one everybody can pass through
+	for dir := path; dir != os.TempDir(); dir = filepath.Dir(dir) { // everybody may enter that directory
 		if err := os.Chmod(dir, 0o777); err != nil {
 			t.Fatal(err)
 		}

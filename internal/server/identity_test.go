@@ -11,10 +11,10 @@ import (
 var (
 	root    = access.Principal{Kind: access.User, Name: "root", UID: 0, Admin: true}
 	ann     = access.Principal{Kind: access.User, Name: "ann", UID: 1000}
-	unknown = access.Principal{Name: "ann", UID: -1} // says so, and cannot show it
+	unknown = access.Principal{Name: "ann", UID: -1} // claims to be ann, and cannot prove it
 )
 
-// refusal is the status with which somebody who may not do something is refused.
+// refusal returns the status with which somebody without the right is refused.
 func refusal(a access.Principal) int {
 	if a.UID < 0 {
 		return http.StatusUnauthorized
@@ -22,7 +22,7 @@ func refusal(a access.Principal) int {
 	return http.StatusForbidden
 }
 
-// TestOthersDoNotSeeTheData: the environment and the payload of a job are its owner's.
+// TestOthersDoNotSeeTheData: only the owner sees the environment and the payload of a job.
 func TestOthersDoNotSeeTheData(t *testing.T) {
 	j := &queue.Job{ID: 1, User: "ann", Name: "n", Env: map[string]string{"TOKEN": "secret"}, Payload: []byte("secret")}
 	bob := access.Principal{Kind: access.User, Name: "bob", UID: 1001}

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// TestPagesOfJob: tasks and events of an array come page by page, and nothing is left out.
+// TestPagesOfJob: tasks and events of an array are listed page by page, and none is left out.
 func TestPagesOfJob(t *testing.T) {
 	r := newRig(t)
 	ctx := t.Context()

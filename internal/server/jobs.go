@@ -181,7 +181,7 @@ func (s *jobService) ends(ctx context.Context, jobs []*queue.Job) (map[int64]*ap
 	return out, err
 }
 
-// reasons returns why jobs wait, and their places in the order. The flag soon is for a page, which does not wait for
+// reasons returns why jobs wait, and their places in the order. The flag "soon" is for a page, which does not wait for
 // the places.
 func (s *jobService) reasons(ctx context.Context, jobs []*queue.Job, soon bool) map[int64]explain.ShortReason {
 	order := s.explainer.Order

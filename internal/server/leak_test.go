@@ -6,9 +6,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain fails if goroutines are left when all tests have ended: of a server that has ended,
-// nothing goes on. Connections that clients of the tests keep for the next request do
-// not count.
+// TestMain fails if goroutines are left when all tests have ended: a server that has ended leaves none. Connections
+// that clients of the tests keep for the next request do not count.
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m,
 		goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"),

@@ -27,7 +27,7 @@ import (
 type site struct {
 	*rig
 	t    *testing.T
-	path string // of the authority
+	path string // path of the authority
 
 	mu  sync.Mutex
 	now time.Time
@@ -74,7 +74,7 @@ func (s *site) open(node, dir, token string) (*joining.Identity, error) {
 	})
 }
 
-// machine is a node that has joined, and its client.
+// machine lets a node join, and returns its identity and its client.
 func (s *site) machine(node string, b permit.Bounds) (*joining.Identity, *api.Client) {
 	s.t.Helper()
 	i, err := s.open(node, s.t.TempDir(), s.permit(node, b))
@@ -102,7 +102,7 @@ func (s *site) refusals() (found []queue.AuditEntry) {
 	return found
 }
 
-// status is the status that an error of a client stands for; 200 if there is none.
+// status returns the HTTP status that corresponds to an error of a client; 200 if there is none.
 func status(err error) int {
 	if err == nil {
 		return http.StatusOK
@@ -110,7 +110,8 @@ func status(err error) int {
 	return api.Status(err)
 }
 
-// TestJoinTokens: of two machines that show a token at once one joins; none after its time or under another name.
+// TestJoinTokens: if two machines show a token at once, one of them joins. No machine joins after the token has
+// expired, or under another name.
 func TestJoinTokens(t *testing.T) {
 	s := newSite(t, time.Minute)
 	token := s.permit("n1", permit.Bounds{})
@@ -137,8 +138,8 @@ func TestJoinTokens(t *testing.T) {
 	}
 }
 
-// TestNothingIsSaidToAnotherServer: a machine whose token is of another authority sends nothing but the question for
-// the authority.
+// TestNothingIsSaidToAnotherServer: a machine whose token is from another authority sends nothing except the request
+// for the authority's certificate.
 func TestNothingIsSaidToAnotherServer(t *testing.T) {
 	ours, theirs := newSite(t, time.Minute), newSite(t, time.Minute)
 	token := ours.permit("n1", permit.Bounds{})
@@ -154,7 +155,7 @@ func TestNothingIsSaidToAnotherServer(t *testing.T) {
 	}
 }
 
-// TestNodesSpeakForThemselves: a node's certificate is good for its own agent and for nothing else.
+// TestNodesSpeakForThemselves: a node's certificate authenticates its own agent, and nothing else.
 func TestNodesSpeakForThemselves(t *testing.T) {
 	s := newSite(t, time.Minute)
 	_, a := s.machine("a", permit.Bounds{Capacity: map[string]int64{"cpu": 2}, Labels: map[string]string{"rack": "1"}})
@@ -212,7 +213,7 @@ func TestNodesSpeakForThemselves(t *testing.T) {
 	if _, err := a.Join(t.Context(), "a", good); err != nil {
 		t.Errorf("within its bounds: %v", err)
 	}
-	// Another node has not even the session of the first.
+	// Another node cannot even use the session of the first.
 	mine := must(b.Join(t.Context(), "b", api.JoinRequest{Capacity: map[string]int64{"cpu": 9}}))
 	if _, err := a.Poll(t.Context(), "b", api.PollRequest{Session: mine.Session}); !errors.Is(err, queue.ErrForbidden) {
 		t.Errorf("poll as another node: %v", err)
@@ -222,7 +223,7 @@ func TestNodesSpeakForThemselves(t *testing.T) {
 	}
 }
 
-// TestNobodyFromOutside: without a certificate the listener of other machines answers nothing but how to join.
+// TestNobodyFromOutside: without a certificate, the listener for other machines only answers requests to join.
 func TestNobodyFromOutside(t *testing.T) {
 	s := newSite(t, time.Minute)
 	i, _ := s.machine("n1", permit.Bounds{})
@@ -248,7 +249,8 @@ func TestNobodyFromOutside(t *testing.T) {
 	}
 }
 
-// TestRevokedNode: its connections end at once, it renews nothing, and its tasks run elsewhere after the leases.
+// TestRevokedNode: the connections of a revoked node end at once, it cannot renew anything, and its tasks run elsewhere
+// after their leases.
 func TestRevokedNode(t *testing.T) {
 	const tasks = 100
 	s := newSite(t, 3*time.Second)
@@ -277,7 +279,7 @@ func TestRevokedNode(t *testing.T) {
 	if err := <-waits; err == nil {
 		t.Error("the poll of a revoked node ends well")
 	}
-	a.Close() // of connections that the server has closed
+	a.Close() // closes connections that the server has closed
 	late := api.ReportRequest{Session: session, Renew: held, Finished: []api.Finished{{Ref: held[0], State: "succeeded"}}}
 	if _, err := a.Report(t.Context(), "a", late); !errors.Is(err, permit.ErrUnauthenticated) {
 		t.Errorf("a revoked node reports: %v", err)
@@ -297,7 +299,7 @@ func TestRevokedNode(t *testing.T) {
 			again = append(again, l.Ref)
 		}
 	}
-	// Whoever has a stale attempt cannot end it, whatever connection it uses.
+	// A stale attempt cannot be ended, over any connection.
 	stale := must(b.Report(t.Context(), "b", api.ReportRequest{
 		Session: other, Finished: []api.Finished{{Ref: held[0], State: "succeeded"}},
 	}))
@@ -310,8 +312,8 @@ func TestRevokedNode(t *testing.T) {
 	}
 }
 
-// TestRevokedElsewhere: a server that hears of it ends what a node has there that another server has revoked, and
-// leaves other nodes alone.
+// TestRevokedElsewhere: when a server learns that another server has revoked a node, it ends the polls and connections
+// of that node, and leaves other nodes alone.
 func TestRevokedElsewhere(t *testing.T) {
 	type end struct {
 		api.PollResponse
@@ -343,12 +345,12 @@ func TestRevokedElsewhere(t *testing.T) {
 	if err := s.server.DropRevoked(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// Without that the poll would end after a third of the lease, with nothing. A poll that the server has heard, but
-	// whose session it had not looked up yet, is told that the session is over; a later one loses its connection.
+	// Otherwise the poll would end after a third of the lease, with nothing. If the server has received a poll but not
+	// yet looked up its session, the answer is that the session is over; a later poll loses its connection.
 	if e := <-ended["a"]; !e.Rejoin && !errors.Is(e.err, api.ErrUnreachable) {
 		t.Errorf("the poll of a ends with %+v", e)
 	}
-	clients["a"].Close() // of a connection that the server has closed
+	clients["a"].Close() // closes a connection that the server has closed
 	if _, err := clients["a"].Poll(t.Context(), "a", api.PollRequest{}); !errors.Is(err, permit.ErrUnauthenticated) {
 		t.Errorf("a polls again: %v", err)
 	}
@@ -359,7 +361,7 @@ func TestRevokedElsewhere(t *testing.T) {
 	}
 }
 
-// TestAddressesOfMachines are not those of browsers.
+// TestAddressesOfMachines: the listener for other machines is not an address for browsers.
 func TestAddressesOfMachines(t *testing.T) {
 	s := newSite(t, time.Minute)
 	var st api.ServerStatus
@@ -374,8 +376,8 @@ func TestAddressesOfMachines(t *testing.T) {
 	}
 }
 
-// TestRenewalsAndExchange: certificates are renewed while they are good and for a week after; the authority is
-// exchanged, and neither ends a session.
+// TestRenewalsAndExchange: certificates are renewed while they are valid, and for a week after. The authority can be
+// exchanged. Neither ends a session.
 func TestRenewalsAndExchange(t *testing.T) {
 	s := newSite(t, time.Minute)
 	dir := t.TempDir()
@@ -399,7 +401,7 @@ func TestRenewalsAndExchange(t *testing.T) {
 		if err := first.Renew(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		c.Close() // of idle connections: the next one shows the new certificate
+		c.Close() // closes idle connections, so that the next one shows the new certificate
 		poll("after a renewal")
 	}
 	exchanged := must(must(ca.Load(s.path)).Exchange(s.clock()))
@@ -424,7 +426,7 @@ func TestRenewalsAndExchange(t *testing.T) {
 	}
 }
 
-// TestNodesAreForAdministrators, and need an authority.
+// TestNodesAreForAdministrators: only administrators can permit nodes, and only with an authority.
 func TestNodesAreForAdministrators(t *testing.T) {
 	r := newRig(t)
 	err := r.Call(t.Context(), http.MethodPost, "/v1/permits/n1", permit.Request{TTLSeconds: 60}, nil)
@@ -450,7 +452,7 @@ func (s *site) list() ([]permit.Permit, error) {
 	return out.Permits, err
 }
 
-// without shows no certificate.
+// without returns a configuration that shows no certificate.
 func without(roots string, clock func() time.Time) func(string) (*tls.Config, error) {
 	return func(host string) (*tls.Config, error) { return ca.Config(roots, host, clock) }
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestWaitsAreMeasured: from when a task might have started to its first start, with as many
-// time series as are bearable.
+// TestWaitsAreMeasured: a wait is measured from when a task might have started to its first start, in a bounded number
+// of time series.
 func TestWaitsAreMeasured(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := newLifeMetrics(registry)
@@ -25,7 +25,7 @@ func TestWaitsAreMeasured(t *testing.T) {
 		m.Began(engine.Begun{Lease: &queue.Lease{Ref: queue.Ref{Attempt: attempt}, Job: j, Started: now}})
 	}
 	begin("physics", "mpi", time.Minute, 40*time.Second, 1) // it might have started 20 s ago
-	begin("physics", "mpi", time.Hour, 0, 2)                // it has started before
+	begin("physics", "mpi", time.Hour, 0, 2)                // not the first start
 	told := text(registry)
 	for _, want := range []string{`bucket{kind="mpi",pool="physics",le="15"} 0`, `bucket{kind="mpi",pool="physics",le="60"} 1`, `sum{kind="mpi",pool="physics"} 20`, `count{kind="mpi",pool="physics"} 1`} {
 		if !strings.Contains(told, "fairlead_wait_seconds_"+want+"\n") {
@@ -44,7 +44,7 @@ func TestWaitsAreMeasured(t *testing.T) {
 	}
 }
 
-// text is what Prometheus would read.
+// text returns the metrics as Prometheus would read them.
 func text(r *prometheus.Registry) string {
 	w := httptest.NewRecorder()
 	promhttp.HandlerFor(r, promhttp.HandlerOpts{}).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))

@@ -22,8 +22,8 @@ type measuredPool struct {
 	inner bool
 }
 
-// measured chooses the pools with metrics if there are more pools than the number most: the root, then the configured
-// pools, then the other pools with the largest demand.
+// measured chooses the pools with metrics if there are more than "most": the root, then the configured pools, then the
+// other pools with the largest demand.
 func measured(pools []views.PoolView, most int) []measuredPool {
 	all := make([]measuredPool, len(pools))
 	for i := range pools {

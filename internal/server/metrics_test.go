@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead/fairlead/internal/views"
 )
 
-// TestMeasuredPools: of too many pools the root, the configured ones and the pools with the
-// largest demand have metrics.
+// TestMeasuredPools: if there are too many pools, only the root, the configured pools and the pools with the largest
+// demand have metrics.
 func TestMeasuredPools(t *testing.T) {
 	pools := []views.PoolView{{Depth: 0}}
 	for i := range 1000 {

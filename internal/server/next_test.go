@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// TestNextJobs: where there are more jobs than a list takes, next gives the running jobs and
-// the jobs that would start next, whatever their ids.
+// TestNextJobs: if there are more jobs than fit in a list, "next" returns the running jobs and the jobs that would
+// start next, whatever their ids.
 func TestNextJobs(t *testing.T) {
 	r := newRig(t)
 	join, err := r.Join(t.Context(), "n1", api.JoinRequest{Capacity: map[string]int64{"cpu": 1}})
@@ -27,7 +27,7 @@ func TestNextJobs(t *testing.T) {
 	r.submit(t, flood...)
 	late := r.submit(t, api.Spec{Argv: []string{"true"}, Pool: "b"})
 	if _, err := r.Pools.SetUsage(t.Context(), api.UsageRequest{Pool: "a", UsedSeconds: 1e6}); err != nil {
-		t.Fatal(err) // so that b is first
+		t.Fatal(err) // so that b goes first
 	}
 	for _, c := range []struct {
 		name  string

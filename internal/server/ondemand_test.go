@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// labDesk is a server where the users of two groups have pools of their own, as they come.
+// labDesk is a server where each user of two groups gets a pool on demand.
 func labDesk(t *testing.T) *desk {
 	t.Helper()
 	rules, err := share.NewPlacementRules([]share.Rule{
@@ -34,8 +34,9 @@ func labDesk(t *testing.T) *desk {
 	return d
 }
 
-// TestWhoMayNameWhichPool: a user may go where the rules send the user's jobs, and an administrator wherever they
-// send anybody's. What-if and dry runs say the same as submissions and moves.
+// TestWhoMayNameWhichPool: users may name the pools to which the rules send their own jobs, and an administrator may
+// name any pool to which the rules send anybody's jobs. What-if questions and dry runs agree with submissions and
+// moves.
 func TestWhoMayNameWhichPool(t *testing.T) {
 	d := labDesk(t)
 	ann, dan := ann, ann
@@ -43,7 +44,7 @@ func TestWhoMayNameWhichPool(t *testing.T) {
 	for _, c := range []struct {
 		who  access.Principal
 		pool string
-		want string // "" is a refusal
+		want string // "" means a refusal
 	}{
 		{ann, "", "physics/ann"}, {ann, "physics", "physics/ann"}, {ann, "physics/ann", "physics/ann"},
 		{dan, "", "guests/dan"}, {dan, "physics", ""}, {dan, "physics/ann", ""}, {dan, "guests", "guests/dan"},
@@ -78,7 +79,7 @@ func TestWhoMayNameWhichPool(t *testing.T) {
 	}
 }
 
-// own submits a job of somebody and returns its number.
+// own submits a job of a principal and returns its number.
 func (d *desk) own(a access.Principal) int64 {
 	d.t.Helper()
 	j, got, _ := d.submit(a, api.Spec{Argv: []string{"true"}})
@@ -88,7 +89,8 @@ func (d *desk) own(a access.Principal) int64 {
 	return j.ID
 }
 
-// TestGroupOfWhomOneSubmitsFor: it is the group that the system knows, as if the user submitted the job.
+// TestGroupOfWhomOneSubmitsFor: a job that somebody submits for a user gets the group that the system knows for that
+// user, as if the user submitted it.
 func TestGroupOfWhomOneSubmitsFor(t *testing.T) {
 	d := labDesk(t)
 	asked := 0
@@ -112,8 +114,8 @@ func TestGroupOfWhomOneSubmitsFor(t *testing.T) {
 	}
 }
 
-// TestPoolsWithoutAJob: what one asks of a pool that a rule makes is answered before a job has come to it, and
-// asking makes none.
+// TestPoolsWithoutAJob: questions about a pool that a rule makes are answered before the pool has a job, and do not
+// make the pool.
 func TestPoolsWithoutAJob(t *testing.T) {
 	d := labDesk(t)
 	own := d.own(root)

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// overheard is a store that notes what it is asked for.
+// overheard is a store that records the calls.
 type overheard struct {
 	*memory.Store
 	mu    sync.Mutex
@@ -35,8 +35,8 @@ func (s *overheard) Audit(ctx context.Context, entries []queue.AuditEntry, setti
 	return s.Store.Audit(ctx, entries, settings)
 }
 
-// TestResumeTellsWhatWaited: a request counts the waiting jobs of a paused pool before it resumes the
-// pool, as they may begin at once. The loop does not run, so all calls come from the request.
+// TestResumeTellsWhatWaited: a request counts the waiting jobs of a paused pool before it resumes the pool, because
+// they may begin at once. The loop is not running, so all calls come from the request.
 func TestResumeTellsWhatWaited(t *testing.T) {
 	store := &overheard{Store: memory.New("cpu")}
 	loop, err := engine.NewLoop(t.Context(), store, engine.LoopOptions{LeaseTTL: time.Minute})

@@ -14,8 +14,8 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// TestPortOfAnother: a port that somebody else has is an error in the log and for doctor, and no reason to end. Nobody
-// gets an address with a code that leads there. The server takes the port when it is free.
+// TestPortOfAnother: if another user has the port, the log and doctor report an error, and the server continues. Nobody
+// gets an address with a sign-in code that leads there. The server takes the port when it is free.
 func TestPortOfAnother(t *testing.T) {
 	d := newDesk(t)
 	var log bytes.Buffer
@@ -83,7 +83,7 @@ func TestPortOfAnother(t *testing.T) {
 	})
 }
 
-// TestPortIsGivenUp: a server that ends does not wait for a port, and does not take it later.
+// TestPortIsGivenUp: a server that ends stops waiting for a port, and does not take it later.
 func TestPortIsGivenUp(t *testing.T) {
 	d := newDesk(t)
 	synctest.Test(t, func(t *testing.T) {

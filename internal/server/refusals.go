@@ -15,8 +15,7 @@ type refusals struct {
 	count int
 }
 
-// note counts a refusal. It calls the function say with the count at once, and then at most once per
-// refusedEvery.
+// note counts a refusal. It calls the function "say" with the count at once, and then at most once per refusedEvery.
 func (r *refusals) note(say func(refused int)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// TestRefusedRequestsAreSummedUp: somebody who is refused again and again fills no log. What failed is an error each
-// time.
+// TestRefusedRequestsAreSummedUp: repeated refusals of one caller do not fill the log. A request that failed is logged
+// each time.
 func TestRefusedRequestsAreSummedUp(t *testing.T) {
 	d := newDesk(t)
 	var log bytes.Buffer

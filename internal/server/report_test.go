@@ -19,16 +19,15 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// ran is what a handler saw of a job.
+// ran holds the facts about a job that its handler saw.
 type ran struct {
 	pool, user, kind     string
 	came, started, ended time.Time
 }
 
-// TestReportIsRecomputed: three hours of jobs over the end of a month, with a change of shares in the
-// middle, are reported by the server, and added up second by second from the records of the
-// handlers. Of three pools that have nothing the one stands in the report whose job could
-// have started, in the month in which it waited.
+// TestReportIsRecomputed: the server reports on three hours of jobs around the end of a month, with a change of shares
+// in the middle. The test adds up the same second by second from the records of the handlers. Of three pools that
+// received nothing, the report contains the pool whose job could have started, in the month in which it waited.
 func TestReportIsRecomputed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		end := time.Date(time.Now().Year(), time.Now().Month()+1, 1, 0, 0, 0, 0, time.UTC)
@@ -78,8 +77,7 @@ func TestReportIsRecomputed(t *testing.T) {
 	})
 }
 
-// waitInVain submits a job that is canceled after half an hour in which its pool was paused, and
-// one that is held.
+// waitInVain submits a job that is canceled after half an hour in which its pool was paused, and a held job.
 func waitInVain(t *testing.T, loop *engine.Loop, zero time.Time) {
 	t.Helper()
 	if _, err := loop.Overrides.Pause(t.Context(), engine.Pause{Pool: "owed", By: "root", Reason: "test"},
@@ -100,7 +98,7 @@ func waitInVain(t *testing.T, loop *engine.Loop, zero time.Time) {
 	})
 }
 
-// reported is a server with four slots that records running tasks.
+// reported returns a server with four slots that records running tasks.
 func reported(t *testing.T, zero time.Time) (func() []ran, *desk, *engine.Loop) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -129,7 +127,7 @@ func reported(t *testing.T, zero time.Time) (func() []ran, *desk, *engine.Loop) 
 	t.Cleanup(func() { cancel(); wg.Wait(); store.Close() })
 	synctest.Wait()
 	seen := func() []ran {
-		time.Sleep(2 * time.Hour) // all have ended then
+		time.Sleep(2 * time.Hour) // by then all jobs have ended
 		mu.Lock()
 		defer mu.Unlock()
 		if len(all) != 180 {
@@ -140,7 +138,7 @@ func reported(t *testing.T, zero time.Time) (func() []ran, *desk, *engine.Loop) 
 	return seen, d, loop
 }
 
-// recomputeUsage compares what pools had in each month, and their shares.
+// recomputeUsage compares the usage of pools in each month, and their shares.
 func recomputeUsage(t *testing.T, all []ran, from, until time.Time, got api.PastReport) {
 	t.Helper()
 	type key struct{ month, pool string }
@@ -186,7 +184,7 @@ func recomputeUsage(t *testing.T, all []ran, from, until time.Time, got api.Past
 	}
 }
 
-// recomputeUsers compares how long users waited.
+// recomputeUsers compares the waits of users.
 func recomputeUsers(t *testing.T, all []ran, from, until time.Time, got api.PastReport) {
 	t.Helper()
 	waits := map[string][]float64{}

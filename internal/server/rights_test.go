@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// waysDesk is a lab whose rules send jobs of some kinds and requestors to pools of their own.
+// waysDesk is a lab whose rules send jobs of some kinds and requestors to separate pools.
 func waysDesk(t *testing.T) *desk {
 	t.Helper()
 	rules, err := share.NewPlacementRules([]share.Rule{
@@ -40,7 +40,7 @@ func waysDesk(t *testing.T) *desk {
 	return d
 }
 
-// ways are requests that would give whoever sends them more than the own pool has, or another pool.
+// ways returns requests that would give their sender another pool, or more than the sender's own pool allows.
 func ways() map[string]api.SubmitRequest {
 	all := map[string]api.SubmitRequest{}
 	add := func(name string, change func(*api.Spec)) {
@@ -69,8 +69,7 @@ func ways() map[string]api.SubmitRequest {
 }
 
 // TestNoWayIntoAPoolWithoutRight: whatever a request says, a user's jobs stay in the user's pool, with the usual
-// priority.
-// That each of them would lead elsewhere, the administrator shows.
+// priority. The same requests by the administrator show that each would lead elsewhere.
 func TestNoWayIntoAPoolWithoutRight(t *testing.T) {
 	dan, ben := person("dan", 1003, "users"), person("ben", 1005, "biology")
 	for _, who := range []access.Principal{dan, ben, machine("n1"), root} {
@@ -96,7 +95,8 @@ func TestNoWayIntoAPoolWithoutRight(t *testing.T) {
 	}
 }
 
-// TestNoWayByChanges: what a submission does not get, a change of one's own job does not get either, nor a what-if.
+// TestNoWayByChanges: users cannot get by changing their own jobs, or by a what-if question, anything that a submission
+// does not give them.
 func TestNoWayByChanges(t *testing.T) {
 	text := func(s string) *string { return &s }
 	for name, c := range map[string]struct {
@@ -129,7 +129,7 @@ func TestNoWayByChanges(t *testing.T) {
 	}
 }
 
-// TestAdviceIsAllowed: nobody is advised to raise a priority who may not.
+// TestAdviceIsAllowed: nobody is advised to raise a priority without the right to do so.
 func TestAdviceIsAllowed(t *testing.T) {
 	d := waysDesk(t)
 	for _, c := range []struct {

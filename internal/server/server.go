@@ -80,7 +80,7 @@ func New(o Options) *Server {
 	return s
 }
 
-// Invite returns an address that opens the dashboard as a user, once, within the time lasts. The session of an
+// Invite returns an address that opens the dashboard as a user, once, within the time "lasts". The session of an
 // administrator cannot change things. The address is empty if the server listens on none.
 func (s *Server) Invite(uid int, lasts time.Duration) string {
 	return s.services.signIn.invite(uid, lasts)

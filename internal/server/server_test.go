@@ -43,8 +43,8 @@ func newRig(t *testing.T, change ...func(*server.Options)) *rig {
 	return newRigFor(t, time.Minute, change...)
 }
 
-// newRigFor is newRig with leases that last so long: where none is to end, they are longer than a
-// busy machine keeps a test waiting.
+// newRigFor is newRig with leases of this length. Where no lease should end, they are longer than any delay on a busy
+// machine.
 func newRigFor(t *testing.T, lease time.Duration, change ...func(*server.Options)) *rig {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -91,7 +91,7 @@ func newRigFor(t *testing.T, lease time.Duration, change ...func(*server.Options
 	return r
 }
 
-// browser is a client with a session, as a browser has one.
+// browser returns a client with a session, as a browser has one.
 func (r *rig) browser(t *testing.T) *http.Client {
 	t.Helper()
 	link, err := r.SignIn(t.Context(), api.SignInRequest{Admin: true})
@@ -128,7 +128,7 @@ func (r *rig) submit(t *testing.T, specs ...api.Spec) []int64 {
 
 func truth() api.Spec { return api.Spec{Argv: []string{"true"}} }
 
-// TestAlterTakesJobsOnce: a job that a request names twice is changed once, and is told of twice.
+// TestAlterTakesJobsOnce: a job that a request names twice is changed once, and reported twice.
 func TestAlterTakesJobsOnce(t *testing.T) {
 	r := newRig(t)
 	id := r.submit(t, truth())[0]
@@ -138,7 +138,7 @@ func TestAlterTakesJobsOnce(t *testing.T) {
 	}
 }
 
-// TestRemoteAltersTogether: changes that a remote client makes in one call are one change, as with a store.
+// TestRemoteAltersTogether: the changes that a remote client makes in one call are one change, as with a store.
 func TestRemoteAltersTogether(t *testing.T) {
 	r := newRig(t)
 	c, err := remote.Dial(r.socket)
@@ -185,8 +185,8 @@ func TestSubmitListAndAlter(t *testing.T) {
 	}
 }
 
-// TestAgentProtocol plays an agent by hand: answers that are lost are sent again,
-// stale attempts are refused, a session that is over says so.
+// TestAgentProtocol plays an agent by hand: lost answers are sent again, stale attempts are refused, and the error for
+// an ended session says so.
 func TestAgentProtocol(t *testing.T) {
 	r := newRig(t)
 	ctx := t.Context()
@@ -238,8 +238,8 @@ func TestAgentProtocol(t *testing.T) {
 	}
 }
 
-// TestAgentComesBack: an agent that joins again keeps what it names, has what never
-// reached it given back without a loss, and is told again what it has to stop.
+// TestAgentComesBack: an agent that joins again keeps the attempts that it names. Attempts that never reached it are
+// given back without a loss, and it is told again which attempts to stop.
 func TestAgentComesBack(t *testing.T) {
 	r := newRig(t)
 	ctx := t.Context()
@@ -287,8 +287,8 @@ func TestAgentComesBack(t *testing.T) {
 	}
 }
 
-// TestSilentAgent: the tasks of an agent that is not heard of any more run elsewhere,
-// and its late report is refused.
+// TestSilentAgent: when the server no longer hears of an agent, the agent's tasks run elsewhere, and its late report is
+// refused.
 func TestSilentAgent(t *testing.T) {
 	r := newRigFor(t, 3*time.Second)
 	ctx := t.Context()
@@ -389,7 +389,7 @@ func TestEventsAreLive(t *testing.T) {
 			return
 		case err := <-errs:
 			t.Fatal(err)
-		case <-time.After(50 * time.Millisecond): // the watch was not there yet
+		case <-time.After(50 * time.Millisecond): // the watch had not begun yet
 		}
 	}
 }
@@ -402,7 +402,7 @@ type unkeepable struct{ C chan int }
 
 func (unkeepable) Kind() string { return "unkeepable" }
 
-// TestRemoteJobsHaveArguments: they are kept as those of a client in the same process are.
+// TestRemoteJobsHaveArguments: arguments of jobs are stored as with a client in the same process.
 func TestRemoteJobsHaveArguments(t *testing.T) {
 	r := newRig(t)
 	c, err := remote.Dial(r.socket)

@@ -62,7 +62,7 @@ func draw() (text string, s secret) {
 	return text, sha256.Sum256([]byte(text))
 }
 
-// invite makes a code that begins a session of a user, once, within the time lasts. If a user has too many codes, it
+// invite makes a code that begins a session of a user, once, within the time "lasts". If a user has too many codes, it
 // drops the one that would expire first.
 func (x *browsers) invite(uid int, lasts time.Duration, admin bool) (code string, until time.Time) {
 	code, s := draw()

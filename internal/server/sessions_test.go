@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// TestLinks: a code works once, in its time, and a user has few.
+// TestLinks: a code works once, for a limited time, and a user has only a few.
 func TestLinks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBrowsers()
@@ -44,7 +44,7 @@ func TestLinks(t *testing.T) {
 	})
 }
 
-// begun is a session of a user.
+// begun begins a session of a user.
 func (x *browsers) begun(t *testing.T, uid int) string {
 	t.Helper()
 	code, _ := x.invite(uid, linkLasts, false)
@@ -55,7 +55,7 @@ func (x *browsers) begun(t *testing.T, uid int) string {
 	return shown
 }
 
-// TestSessionsEnd: after twelve hours, when nothing was asked for two, or when it is said.
+// TestSessionsEnd: sessions end after twelve hours, after two hours without a request, or on request.
 func TestSessionsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newBrowsers()
@@ -79,7 +79,7 @@ func TestSessionsEnd(t *testing.T) {
 			}
 		}
 		open := x.begun(t, 1000)
-		b, done := x.use(open) // a page that is open keeps its session
+		b, done := x.use(open) // an open page keeps its session
 		time.Sleep(sessionIdle + time.Minute)
 		if !use(open) || b.ctx.Err() != nil {
 			t.Error("the session of an open page ended because nothing else was asked")
@@ -111,8 +111,8 @@ func TestSessionsEnd(t *testing.T) {
 	})
 }
 
-// TestSignInNeedsTheSocket: nobody gets a code by another way, and a server without an address
-// says what to do.
+// TestSignInNeedsTheSocket: codes are given out only on the socket, and a server without an address names the next
+// step.
 func TestSignInNeedsTheSocket(t *testing.T) {
 	d := newDesk(t)
 	d.addresses.web = []string{"127.0.0.1:1"}
@@ -136,8 +136,8 @@ func TestSignInNeedsTheSocket(t *testing.T) {
 	}
 }
 
-// TestAdministratorsForMinutes: a session that was asked for as an administrator's changes things for a quarter of an
-// hour, and then only looks.
+// TestAdministratorsForMinutes: a session with administrator's rights can change things for a quarter of an hour; after
+// that it can only read.
 func TestAdministratorsForMinutes(t *testing.T) {
 	d := newDesk(t)
 	synctest.Test(t, func(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// tunable is a desk whose configuration can be changed.
+// tunable returns a desk whose configuration can be changed.
 func tunable(t *testing.T, text string) *desk {
 	t.Helper()
 	c, err := config.Parse("fairlead.yaml", []byte(text))
@@ -46,7 +46,7 @@ func keptBy(k *settings.Keeper) func(*Options) {
 	}
 }
 
-// TestSchedulingParameters: the routes that a client of Scoot has a counterpart for.
+// TestSchedulingParameters: the routes that correspond to calls of a Scoot client.
 func TestSchedulingParameters(t *testing.T) {
 	d := tunable(t, "pools: {c0: {load: 30%}, c1: {load: 70%}}")
 	const at = "/v1/scheduling/"
@@ -84,7 +84,7 @@ func TestSchedulingParameters(t *testing.T) {
 	}
 }
 
-// TestOnlyAdministratorsChange shares; everybody may look.
+// TestOnlyAdministratorsChange: only administrators change shares; everybody may look.
 func TestOnlyAdministratorsChange(t *testing.T) {
 	d := tunable(t, "pools: {a: {weight: 1}}")
 	set := api.SettingsRequest{Settings: []api.SettingValue{{Path: "half_life", Value: "1d"}}}
@@ -119,8 +119,8 @@ func TestOnlyAdministratorsChange(t *testing.T) {
 	}
 }
 
-// TestOnlyAdministratorsPlan: everybody may compare a file with the configuration in force;
-// only users who may apply a plan may make one.
+// TestOnlyAdministratorsPlan: everybody may compare a file with the current configuration; only users who may apply a
+// plan may make one.
 func TestOnlyAdministratorsPlan(t *testing.T) {
 	d := tunable(t, "pools: {a: {weight: 1}}")
 	file := api.ConfigFile{Text: "pools: {a: {weight: 1}, b: {weight: 3}}"}
@@ -162,7 +162,7 @@ func TestOnlyAdministratorsPlan(t *testing.T) {
 	}
 }
 
-// TestWorkload: the past is there for everybody; without a machine there is none.
+// TestWorkload: everybody may read the past workload; without nodes there is none.
 func TestWorkload(t *testing.T) {
 	d := tunable(t, "pools: {a: {weight: 1}}")
 	if status := d.send(ann, http.MethodGet, "/v1/workload?seconds=3600", nil, nil); status != http.StatusConflict {
@@ -173,7 +173,7 @@ func TestWorkload(t *testing.T) {
 	}
 }
 
-// TestFixedConfiguration: a server in a program that keeps its own configuration says so.
+// TestFixedConfiguration: a server inside a program that keeps its own configuration reports that.
 func TestFixedConfiguration(t *testing.T) {
 	d := newDesk(t)
 	set := api.SettingsRequest{Settings: []api.SettingValue{{Path: "half_life", Value: "1d"}}}
@@ -182,7 +182,7 @@ func TestFixedConfiguration(t *testing.T) {
 	}
 }
 
-// TestPasswordsAreShownToNobody: neither by the routes about the configuration nor on the pages.
+// TestPasswordsAreShownToNobody: neither the routes about the configuration nor the pages show passwords.
 func TestPasswordsAreShownToNobody(t *testing.T) {
 	const text = "pools: {a: {weight: 2}}\nserver:\n  database: postgres://fair:c4n4ry@db/jobs\n"
 	path := filepath.Join(t.TempDir(), "fairlead.yaml")

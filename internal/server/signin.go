@@ -64,7 +64,7 @@ func (s *signInService) signOut(ctx context.Context) (*api.SignOutResponse, erro
 	return &api.SignOutResponse{Version: api.Version, Ended: s.identity.browsers.endAll(a.UID)}, nil
 }
 
-// invite returns an address that opens the dashboard as a user, once, within the time lasts. The session of an
+// invite returns an address that opens the dashboard as a user, once, within the time "lasts". The session of an
 // administrator cannot change things. The address is empty if the server listens on none.
 func (s *signInService) invite(uid int, lasts time.Duration) string {
 	address := s.addresses.forBrowser()

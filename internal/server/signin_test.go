@@ -41,7 +41,7 @@ func answerOf(t *testing.T, c *http.Client, method, address, body string, header
 	return resp.StatusCode, string(text)
 }
 
-// everyRoute are the operations of the interface with paths that may exist, and the pages.
+// everyRoute returns the operations of the interface with paths that may exist, and the pages.
 func everyRoute(t *testing.T, r *rig) (all [][2]string) {
 	t.Helper()
 	text, err := r.server.OpenAPI()
@@ -63,7 +63,7 @@ func everyRoute(t *testing.T, r *rig) (all [][2]string) {
 	return append(all, [2]string{"POST", "/act"}, [2]string{"GET", "/metrics"})
 }
 
-// TestAddressWithoutSessionShowsNothing: who connects over TCP without a session gets what the
+// TestAddressWithoutSessionShowsNothing: a client that connects over TCP without a session gets only what the
 // configuration shows to everybody, and changes nothing.
 func TestAddressWithoutSessionShowsNothing(t *testing.T) {
 	for _, c := range []struct {
@@ -74,7 +74,7 @@ func TestAddressWithoutSessionShowsNothing(t *testing.T) {
 		ids := r.submit(t, api.Spec{Argv: []string{"true"}, Env: map[string]string{"TOKEN": "sesame"}, Held: true})
 		for _, route := range everyRoute(t, r) {
 			if route[1] == "/v1/events" {
-				continue // it does not end
+				continue // this answer has no end
 			}
 			status, text := answerOf(t, http.DefaultClient, route[0], r.tcp+route[1], "{}", "Content-Type", "application/json", "Cookie", "fairlead-session-1=x")
 			open := c.view && route[0] == "GET" || c.metrics && route[1] == "/metrics"
@@ -108,8 +108,8 @@ func TestAddressWithoutSessionShowsNothing(t *testing.T) {
 	}
 }
 
-// TestSession: a code from the socket begins a session, once; the session is that of the user who
-// got the code, and ends when the user signs out.
+// TestSession: a code from the socket begins one session, of the user who got the code. It ends when the user signs
+// out.
 func TestSession(t *testing.T) {
 	r := newRig(t)
 	link, err := r.SignIn(t.Context(), api.SignInRequest{Admin: true})
@@ -171,7 +171,7 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// TestSessionEndsItsStreams: whoever signs out everywhere gets nothing more in any page that is open.
+// TestSessionEndsItsStreams: after a user signs out everywhere, open pages receive nothing more.
 func TestSessionEndsItsStreams(t *testing.T) {
 	r := newRig(t)
 	browser := r.browser(t)
@@ -203,7 +203,7 @@ func TestSessionEndsItsStreams(t *testing.T) {
 	}
 }
 
-// TestSocketIsIdentity: on the socket the system says who is there; a session says nothing.
+// TestSocketIsIdentity: on the socket the system identifies the user, and a session has no effect.
 func TestSocketIsIdentity(t *testing.T) {
 	r := newRig(t)
 	st, err := r.Status(t.Context())
@@ -231,8 +231,9 @@ func (r *rig) sessionCookie(t *testing.T, in api.SignInRequest) *http.Cookie {
 	return resp.Cookies()[0]
 }
 
-// TestAdministratorsOnlyLook: whoever gets hold of the cookie of an administrator, which the browser shows to all
-// ports, changes nothing with it, acts for nobody, and reads nobody's secrets, unless the administrator asked for more.
+// TestAdministratorsOnlyLook: the browser shows the cookie of an administrator to all ports. Somebody who gets that
+// cookie can change nothing with it, act for nobody, and read nobody's secrets, unless the administrator asked for more
+// rights.
 func TestAdministratorsOnlyLook(t *testing.T) {
 	r := newRig(t)
 	ids := r.submit(t, api.Spec{Argv: []string{"true"}, Env: map[string]string{"TOKEN": "sesame"}, Held: true})
@@ -273,8 +274,9 @@ func TestAdministratorsOnlyLook(t *testing.T) {
 	}
 }
 
-// TestForeignCookies: a page on another port of the machine can give the browser cookies of the session's name for some
-// paths, which come first. Neither a worthless one nor that of another session takes the place of the user's own.
+// TestForeignCookies: a page on another port of the machine can give the browser cookies with the name of the session
+// cookie for some paths, and these cookies come first. Neither an invalid cookie nor the cookie of another session
+// replaces the user's own.
 func TestForeignCookies(t *testing.T) {
 	r := newRig(t)
 	mine, other := r.sessionCookie(t, api.SignInRequest{Admin: true}), r.sessionCookie(t, api.SignInRequest{})

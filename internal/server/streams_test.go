@@ -18,8 +18,8 @@ import (
 	"github.com/fairlead/fairlead/internal/await"
 )
 
-// TestNowhere: where there is nothing, or not by this method, browsers get a page, and programs
-// a document; nobody a bare word.
+// TestNowhere: for an unknown path, or a wrong method, browsers get a page and programs get a document; nobody gets a
+// bare word.
 func TestNowhere(t *testing.T) {
 	d := newDesk(t)
 	const browser, curl = "text/html,application/xhtml+xml", "*/*"
@@ -56,7 +56,7 @@ func TestNowhere(t *testing.T) {
 	}
 }
 
-// follow asks for the events as somebody, for a moment.
+// follow requests the events as a principal, for a moment.
 func (d *desk) follow(a access.Principal) *httptest.ResponseRecorder {
 	ctx, cancel := context.WithTimeout(context.WithValue(d.t.Context(), principalKey{}, a), 50*time.Millisecond)
 	defer cancel()
@@ -65,8 +65,8 @@ func (d *desk) follow(a access.Principal) *httptest.ResponseRecorder {
 	return w
 }
 
-// TestStreamsAreBounded: one who would follow the events beside too many others is told so, and
-// when to come again. One user cannot take the places of all, and users not those of administrators.
+// TestStreamsAreBounded: if too many clients follow the events, the next one is told so, and when to try again. One
+// user cannot take all places, and users cannot take the places of administrators.
 func TestStreamsAreBounded(t *testing.T) {
 	d := newDesk(t)
 	refused := func(a access.Principal, say string) {
@@ -108,7 +108,7 @@ func TestStreamsAreBounded(t *testing.T) {
 	refused(root, "2000 programs follow the events, and all are in use")
 }
 
-// TestSlowFollower: one who follows the events and does not read holds no submission up, and is let go.
+// TestSlowFollower: a client that follows the events and does not read delays no submission, and is disconnected.
 func TestSlowFollower(t *testing.T) {
 	patience := sse.WriteTimeout
 	sse.WriteTimeout = 200 * time.Millisecond
@@ -147,7 +147,7 @@ func TestSlowFollower(t *testing.T) {
 	t.Logf("let go after %d jobs", jobs)
 }
 
-// TestLongHeaders: a request with more headers than anybody needs is refused by the server itself.
+// TestLongHeaders: the server itself refuses a request with absurdly long headers.
 func TestLongHeaders(t *testing.T) {
 	s, _ := newServer(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -13,8 +13,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// FuzzSubmission: the server answers any text that is sent as a submission: with an error, or for each
-// job with a number that finds it, or with the job's own error. None is an error of the server.
+// FuzzSubmission: the server answers any text that is sent as a submission, either with an error, or for each job with
+// the number of a stored job or with the job's own error. None is an internal error.
 func FuzzSubmission(f *testing.F) {
 	for _, text := range []string{
 		`{"jobs": [{"argv": ["true"]}]}`,
@@ -65,7 +65,7 @@ func checkSubmitted(t *testing.T, loop *engine.Loop, text string, answer *api.Su
 			t.Fatalf("%q: job %d: %+v, %v", text, sub.ID, j, err)
 		}
 		if j.State.Ended() {
-			continue // it has the key of one before
+			continue // it has the key of an earlier job
 		}
 		if err := loop.Client().Cancel(t.Context(), sub.ID); err != nil {
 			t.Fatalf("%q: job %d: %v", text, sub.ID, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// as is a client of the same server by a token.
+// as returns a client of the same server with a token.
 func (r *rig) as(t *testing.T, text string) *api.Client {
 	t.Helper()
 	c, err := api.Dial(r.socket)
@@ -34,7 +34,7 @@ func (r *rig) token(t *testing.T, in token.TokenRequest) *token.TokenCreated {
 	return made
 }
 
-// revoke revokes a token, as who has made the client.
+// revoke revokes a token on behalf of the client's user.
 func revoke(t *testing.T, c *api.Client, id string) error {
 	t.Helper()
 	return c.Call(t.Context(), http.MethodDelete, "/v1/tokens/"+id, nil, nil)
@@ -42,7 +42,7 @@ func revoke(t *testing.T, c *api.Client, id string) error {
 
 var trueJob = api.SubmitRequest{Jobs: []api.Spec{{Argv: []string{"true"}}}, Unsatisfiable: true}
 
-// TestTokens: a token is good for its scopes and in its pools, makes no other token, and is for the socket.
+// TestTokens: a token is valid for its scopes and in its pools, cannot make another token, and works on the socket.
 func TestTokens(t *testing.T) {
 	r := newRig(t)
 	made := r.token(t, token.TokenRequest{Scopes: []string{"submit"}, Pools: []string{"web"}, Note: "the shop"})
@@ -93,7 +93,8 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestTokensOfPools: an administrator's token for a pool changes nothing outside, and nothing of the whole cluster.
+// TestTokensOfPools: an administrator's token for a pool can change nothing outside the pool, and nothing of the whole
+// cluster.
 func TestTokensOfPools(t *testing.T) {
 	r := newRig(t)
 	r.submit(t, api.Spec{Argv: []string{"true"}, Pool: "web", Env: map[string]string{"SECRET": "w"}},
@@ -153,8 +154,8 @@ func overTCP(t *testing.T, address, text string) int {
 	return resp.StatusCode
 }
 
-// TestTokensEnd: a revoked token, an expired one and one with a changed letter show nothing; nor does the system's
-// name for the client count beside them.
+// TestTokensEnd: a revoked token, an expired token and a token with a changed letter show nothing. With such a token,
+// the identity that the system knows for the client does not count either.
 func TestTokensEnd(t *testing.T) {
 	r := newRig(t)
 	made := r.token(t, token.TokenRequest{Scopes: []string{"read"}})
@@ -187,7 +188,7 @@ func TestTokensEnd(t *testing.T) {
 		t.Error("a revoked token counts")
 	}
 	buf := make([]byte, 1<<10)
-	for err = nil; err == nil; { // it would go on forever
+	for err = nil; err == nil; { // otherwise the stream would never end
 		_, err = stream.Read(buf)
 	}
 	if err := revoke(t, r.Client, "none"); !errors.Is(err, queue.ErrNotFound) {
@@ -195,7 +196,7 @@ func TestTokensEnd(t *testing.T) {
 	}
 }
 
-// TestTokensOfKinds: a worker with a token for one kind runs jobs of that kind, and no agent.
+// TestTokensOfKinds: a worker with a token for one kind can run jobs of that kind, but an agent cannot use the token.
 func TestTokensOfKinds(t *testing.T) {
 	r := newRig(t)
 	c := r.as(t, r.token(t, token.TokenRequest{Scopes: []string{"run:mail"}}).Text)
@@ -226,7 +227,8 @@ func TestTokensOfKinds(t *testing.T) {
 	}
 }
 
-// TestTokensOfOtherServers: a token that another server of the same store has revoked counts some seconds at most.
+// TestTokensOfOtherServers: a token that another server of the same store has revoked stays valid for some seconds at
+// most.
 func TestTokensOfOtherServers(t *testing.T) {
 	var keeper token.Keeper
 	r := newRig(t, func(o *server.Options) { keeper = o.Store.(token.Keeper) })
@@ -244,7 +246,7 @@ func TestTokensOfOtherServers(t *testing.T) {
 		t.Fatal(err)
 	}
 	buf := make([]byte, 1<<10)
-	for err = nil; err == nil; { // the server looks every few seconds
+	for err = nil; err == nil; { // the server checks every few seconds
 		_, err = stream.Read(buf)
 	}
 	if netErr := net.Error(nil); errors.As(err, &netErr) && netErr.Timeout() {

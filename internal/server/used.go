@@ -22,7 +22,7 @@ type measure struct {
 	used    views.Used
 }
 
-// report keeps what a node reports about attempts that it renewed; the argument errs has the answers.
+// report keeps what a node reports about attempts that it renewed; the argument "errs" has the answers.
 func (m *usedNow) report(node string, refs []queue.Ref, used []views.Used, errs []*api.Error, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

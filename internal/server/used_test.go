@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestUsedNow: what a running task uses is shown as its agent reported it with the latest renewal, of attempts that it
-// holds, until the attempt ends.
+// TestUsedNow: the resources that a running task uses are shown as its agent reported them with the latest renewal, for
+// attempts that the agent holds, until the attempt ends.
 func TestUsedNow(t *testing.T) {
 	r := newRig(t)
 	ctx := t.Context()

@@ -15,8 +15,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// TestLimitsOfUsers: users are held to their limits, also by a dry run and when they alter jobs, and
-// administrators are not, for whomever they submit.
+// TestLimitsOfUsers: limits apply to users, also in a dry run and when they alter jobs. They do not apply to
+// administrators, whatever user they submit for.
 func TestLimitsOfUsers(t *testing.T) {
 	d := newDesk(t)
 	shares := allocation.Default()
@@ -62,7 +62,7 @@ func TestLimitsOfUsers(t *testing.T) {
 	expect(t, d.services.doctor.examiner.checkUsers(t.Context()), "users", api.ResultWarn, "ann has 4 of 3 pools (user_limits.pools)")
 }
 
-// TestDoctorNamesClosedPools: where users after whom no pool is named can submit nowhere, doctor says so.
+// TestDoctorNamesClosedPools: if users cannot submit anywhere unless a pool has their name, doctor says so.
 func TestDoctorNamesClosedPools(t *testing.T) {
 	for _, c := range []struct {
 		pools  []share.Pool
@@ -119,8 +119,8 @@ func TestBoostDryRun(t *testing.T) {
 	}
 }
 
-// TestWhyNewcomer: a user of the machine without a pool learns where a job would go, or who can change that it goes
-// nowhere; a name that nobody has is unknown.
+// TestWhyNewcomer: a user of the machine without a pool learns where a job would go, or, if it would go nowhere, who
+// can change that. A name without a user is unknown.
 func TestWhyNewcomer(t *testing.T) {
 	d := newDesk(t)
 	known := newNames()

@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// look asks for a page of the dashboard as somebody, or posts a form.
+// look requests a page of the dashboard as a principal, or posts a form.
 func (d *desk) look(a access.Principal, path string, form url.Values, headers ...string) (status int, text string) {
 	d.t.Helper()
 	r := httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil)
@@ -32,7 +32,7 @@ func (d *desk) look(a access.Principal, path string, form url.Values, headers ..
 	return w.Code, w.Body.String()
 }
 
-// state is that of a job now.
+// state returns the current state of a job.
 func (d *desk) state(id int64) queue.State {
 	d.t.Helper()
 	j, err := d.loop.Client().Job(d.t.Context(), id)
@@ -42,8 +42,8 @@ func (d *desk) state(id int64) queue.State {
 	return j.State
 }
 
-// TestDashboardActsForTheActor: nobody may do more there than with the command line, and pages show
-// nothing to press that would be refused.
+// TestDashboardActsForTheActor: nobody may do more there than on the command line, and pages show no button whose
+// action would be refused.
 func TestDashboardActsForTheActor(t *testing.T) {
 	d := newDesk(t, func(o *Options) { o.Anonymous = config.SeeAll })
 	roots, _, _ := d.submit(root, api.Spec{Argv: []string{"true"}})
@@ -82,8 +82,8 @@ func TestDashboardActsForTheActor(t *testing.T) {
 	}
 }
 
-// TestDashboardActsOnAllWithinRights: an action on all jobs that match counts the jobs of others, says that they stay,
-// and leaves them alone.
+// TestDashboardActsOnAllWithinRights: an action on all jobs that match counts the jobs of other users, says that these
+// stay unchanged, and leaves them alone.
 func TestDashboardActsOnAllWithinRights(t *testing.T) {
 	d := newDesk(t, func(o *Options) { o.Anonymous = config.SeeAll })
 	roots, _, _ := d.submit(root, api.Spec{Argv: []string{"true"}})
@@ -117,8 +117,8 @@ func TestDashboardActsOnAllWithinRights(t *testing.T) {
 	}
 }
 
-// TestDashboardRefusesOthersPages: what another site sends through the user's browser changes
-// nothing, and neither does following a link.
+// TestDashboardRefusesOthersPages: a request that another site sends through the user's browser changes nothing, and
+// neither does following a link.
 func TestDashboardRefusesOthersPages(t *testing.T) {
 	d := newDesk(t)
 	j, _, _ := d.submit(root, api.Spec{Argv: []string{"true"}})
@@ -144,7 +144,7 @@ func TestDashboardRefusesOthersPages(t *testing.T) {
 	}
 }
 
-// TestDashboardBoundsWhatIsPosted: forms that nobody fills in are refused.
+// TestDashboardBoundsWhatIsPosted: oversized and invalid forms are refused.
 func TestDashboardBoundsWhatIsPosted(t *testing.T) {
 	d := newDesk(t)
 	many := url.Values{"verb": {"cancel"}}
@@ -163,8 +163,8 @@ func TestDashboardBoundsWhatIsPosted(t *testing.T) {
 	}
 }
 
-// TestDashboardBehindPlainProxy: browsers do not tell a proxy that speaks http whether another site
-// asks, so the origin has to be named. Where they do tell, the name changes nothing.
+// TestDashboardBehindPlainProxy: over plain http, browsers do not tell a proxy whether another site sent the request,
+// so the configuration has to name the origin. If they do tell, the name changes nothing.
 func TestDashboardBehindPlainProxy(t *testing.T) {
 	d := newDesk(t, func(o *Options) { o.Origins = []string{"http://cluster.example"} })
 	j, _, _ := d.submit(root, api.Spec{Argv: []string{"true"}})

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestWorkerOfKinds: who names kinds gets jobs of these with their arguments, and no commands.
+// TestWorkerOfKinds: a worker that names kinds gets jobs of these kinds with their arguments, and no commands.
 func TestWorkerOfKinds(t *testing.T) {
 	r := newRig(t)
 	ctx := t.Context()
@@ -61,7 +61,7 @@ func TestWorkerOfKinds(t *testing.T) {
 	}
 }
 
-// TestWorkerLeaves: tasks that have not reached a worker when it leaves have not begun.
+// TestWorkerLeaves: tasks that have not reached a worker when it leaves count as not begun.
 func TestWorkerLeaves(t *testing.T) {
 	r := newRig(t)
 	ctx := t.Context()
@@ -87,7 +87,7 @@ func TestWorkerLeaves(t *testing.T) {
 	}
 }
 
-// TestWorkersAreChecked: what a worker or a job for one says of itself.
+// TestWorkersAreChecked: the server checks the fields of a worker, and of a job for a worker.
 func TestWorkersAreChecked(t *testing.T) {
 	r := newRig(t)
 	for _, bad := range []api.JoinRequest{

@@ -93,8 +93,8 @@ func (k *Keeper) Plan(ctx context.Context, r api.ConfigPlanRequest) (*api.Config
 	return out, err
 }
 
-// look makes a plan from the present state, and keeps it if the flag keep is set. If another configuration
-// is applied meanwhile, Apply will refuse the plan.
+// look makes a plan from the present state, and keeps it if the flag "keep" is set. If another configuration is applied
+// meanwhile, Apply will refuse the plan.
 func (k *Keeper) look(ctx context.Context, f api.ConfigFile, keep bool) (out *api.ConfigPlan, old, next *config.Config,
 	err error) {
 	was := k.standing()

@@ -37,7 +37,7 @@ func newSite(t *testing.T, text string) *site {
 	return s
 }
 
-// open starts a server, for the first time or again.
+// open starts a server, for the first time or after a restart.
 func (s *site) open() {
 	s.t.Helper()
 	c, err := config.Load(s.path)
@@ -78,7 +78,7 @@ func (s *site) plan(text string) *api.ConfigPlan {
 	return p
 }
 
-// has checks the text of the file and the configuration in force.
+// has checks the text of the file and the current configuration.
 func (s *site) has(text, weightOfA string) {
 	s.t.Helper()
 	now, err := os.ReadFile(s.path)
@@ -189,8 +189,8 @@ func TestPlanIsRefused(t *testing.T) {
 	}
 }
 
-// TestReloadOfWhatWasReplaced checks that a text that was read from the file before a rollback, but comes to
-// its turn after it, is not applied.
+// TestReloadOfWhatWasReplaced checks that a text that was read from the file before a rollback, but would be applied
+// after it, is not applied.
 func TestReloadOfWhatWasReplaced(t *testing.T) {
 	s := newSite(t, two)
 	if _, err := s.Apply(t.Context(), ann, api.ApplyRequest{Plan: s.plan(three).ID}); err != nil {
@@ -212,7 +212,7 @@ func TestReloadOfWhatWasReplaced(t *testing.T) {
 	}
 }
 
-// TestRollback rolls back to the version before, forth again, to a number, and after a restart.
+// TestRollback rolls back to the previous version, forward again, to a version by its number, and after a restart.
 func TestRollback(t *testing.T) {
 	s := newSite(t, two)
 	if _, err := s.Rollback(t.Context(), ann, api.RollbackRequest{}); !errors.Is(err, queue.ErrState) {
@@ -250,8 +250,8 @@ func TestRollback(t *testing.T) {
 	}
 }
 
-// TestEditsAreNotLost checks that a rollback first undoes edits of the file that are not in force, and keeps
-// them as a version.
+// TestEditsAreNotLost checks that a rollback first undoes edits of the file that are not applied, and keeps them as a
+// version.
 func TestEditsAreNotLost(t *testing.T) {
 	s := newSite(t, two)
 	if err := s.edit(three); err != nil {
@@ -305,8 +305,8 @@ func TestSettingsStayOverPlans(t *testing.T) {
 	}
 }
 
-// TestNothingIsHalfDone checks that if the loop or the disk refuses a change, the file and the configuration
-// in force stay.
+// TestNothingIsHalfDone checks that if the loop or the disk refuses a change, the file and the current configuration
+// stay.
 func TestNothingIsHalfDone(t *testing.T) {
 	s := newSite(t, two)
 	p := s.plan(three)

@@ -16,7 +16,7 @@ import (
 	"github.com/fairlead/fairlead/store/memory"
 )
 
-// loop takes every configuration, unless refuse is set.
+// loop accepts every configuration, unless refuse is set.
 type loop struct {
 	shares allocation.Config
 	refuse error
@@ -128,8 +128,8 @@ func TestParameters(t *testing.T) {
 	apply(settings.SetLoad(k.Parameters(), api.ClassLoad{Percents: map[string]float64{"c0": 40, "c1": 60}}))
 }
 
-// TestAllOrNothing checks that if any step fails, the former configuration stays in force, in the store and
-// in the record.
+// TestAllOrNothing checks that if any step fails, the previous configuration stays current, in the store and in the
+// record.
 func TestAllOrNothing(t *testing.T) {
 	store := memory.New("cpu")
 	k, l := open(t, store, classes)

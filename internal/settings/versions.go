@@ -104,7 +104,7 @@ func (vs versions) numbered(number int) (i int, err error) {
 		number, vs[0].Number, vs[len(vs)-1].Number)
 }
 
-// shown returns the version at an index, without its text; the argument file is the current text.
+// shown returns the version at an index, without its text; the argument "file" is the current text.
 func (vs versions) shown(i int, file string) api.ConfigVersion {
 	v := &vs[i]
 	return api.ConfigVersion{
@@ -112,7 +112,7 @@ func (vs versions) shown(i int, file string) api.ConfigVersion {
 	}
 }
 
-// inForce returns the index of the current version, or -1; the argument file is its text.
+// inForce returns the index of the current version, or -1; the argument "file" is its text.
 func (vs versions) inForce(file string) int {
 	for i := len(vs) - 1; i >= 0; i-- {
 		if v := &vs[i]; v.What != unsaved && v.Text == file {

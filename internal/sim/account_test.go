@@ -178,7 +178,7 @@ func (s *slow) pour(p party, due, part float64) {
 	}
 }
 
-// TestAccountBySecond checks due and received service of users, their shares, the idle time and the series
+// TestAccountBySecond checks the due and the received service of users, their shares, the idle time and the series
 // against a version that visits every second.
 func TestAccountBySecond(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -124,8 +124,8 @@ func TestSixSchedules(t *testing.T) {
 	}
 }
 
-// TestFloodImprovesNothing adds further jobs of a user to a schedule in which that user already wants the
-// whole machine at every moment. No user looks better for it, neither the others nor that user.
+// TestFloodImprovesNothing adds further jobs of a user to a schedule in which that user already wants the whole machine
+// at every moment. That improves the measure of no user, neither of that user nor of the others.
 func TestFloodImprovesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		procs := rapid.IntRange(1, 8).Draw(t, "procs")

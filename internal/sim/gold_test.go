@@ -20,8 +20,8 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// gold holds schedules that others wrote and on which two simulators agree; traces holds the logs behind
-// them. The tests use both where they exist.
+// gold is the folder of schedules that others wrote and on which two simulators agree; traces is the folder of the logs
+// behind them. The tests use the two if they exist.
 const (
 	gold   = "../../../shared/gold/sim"
 	traces = "../../../shared/traces"

@@ -6,9 +6,9 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// Limit gives the jobs without a time limit the default of their pool, at which they end, and removes the
-// jobs that ask for more than their pool allows. A server does the same when jobs are submitted. If the flag
-// extend is set, a job that ran for longer than the default gets its run time as its limit.
+// Limit gives the jobs without a time limit the default of their pool, at which they end, and removes the jobs that ask
+// for more than their pool allows. A server does the same when jobs are submitted. If the flag "extend" is set, a job
+// that ran for longer than the default gets its run time as its limit.
 func (w *Workload) Limit(root *share.Pool, extend bool) {
 	times := w.times(root)
 	kept := w.Jobs[:0]

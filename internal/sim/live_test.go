@@ -24,7 +24,7 @@ const tick = time.Millisecond
 // TestLiveIsTheSame runs one workload through the live loop, with its store and its clock, and through the
 // simulator: every job starts at the same instant.
 //
-// The live loop makes a step also when leases are renewed: such a step, without news, changes nothing.
+// The live loop also makes a step when leases are renewed: such a step, without news, changes nothing.
 func TestLiveIsTheSame(t *testing.T) {
 	all := []sched.Backfill{sched.FCFS, sched.FirstFit, sched.EASY, sched.Conservative}
 	for policy, ways := range map[string][]sched.Backfill{
@@ -104,8 +104,8 @@ func checkApart(t *testing.T, r *sim.Result) {
 	}
 }
 
-// pace says how a live loop follows the clock of a workload: how long one simulated second takes, and how far apart
-// the events of jobs are that happen in the same second of the workload.
+// pace says how a live loop follows the clock of a workload: how long one simulated second takes, and how far apart the
+// events of jobs are that happen in the same second.
 type pace struct{ tick, apart time.Duration }
 
 // submit is the instant at which a job is submitted.
@@ -113,7 +113,7 @@ func (p pace) submit(w *sim.Workload, i int) time.Time {
 	return w.Zero.Add(time.Duration(w.Jobs[i].Submit)*p.tick + time.Duration(i)*p.apart)
 }
 
-// run is the time for which a job runs. Later jobs run a bit shorter, so that none outlasts its time limit.
+// run is the time for which a job runs. Later jobs run slightly shorter, so that none exceeds its time limit.
 func (p pace) run(w *sim.Workload, i int) time.Duration {
 	return time.Duration(w.Jobs[i].Run)*p.tick - 10*time.Duration(i)*p.apart
 }

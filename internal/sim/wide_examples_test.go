@@ -14,7 +14,7 @@ import (
 )
 
 // wideExample is a few jobs on a small machine, in which wide jobs wait behind narrow ones of another user with the
-// same share. Times are in seconds. Room is kept from the first end on that leaves too little of it, so that the two
+// same share. Times are in seconds. Nodes are held from the first end of a task that leaves too little room. So the two
 // wide jobs of the fifth example wait until the third job, which begins at that instant, has ended.
 type wideExample struct {
 	name     string

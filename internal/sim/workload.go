@@ -36,8 +36,8 @@ type Workload struct {
 	Limits Limited // effects of Limit and Plan
 }
 
-// FromTrace makes a workload of the jobs of a trace. The function place returns the pool for a job's origin;
-// without it each user has a pool.
+// FromTrace makes a workload of the jobs of a trace. The function "place" returns the pool for a job's origin; without
+// it each user has a pool.
 //
 // The numbers of a trace become names: user 12 is u12, group 3 is g3; the executable 5 is the kind e5, and
 // queue 2 the requestor q2.

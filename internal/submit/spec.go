@@ -30,9 +30,9 @@ func (o *Options) Command(argv []string) (spec *api.Spec, notes []string, err er
 	return spec, notes, o.complete(spec)
 }
 
-// Script describes a job that runs a script. The argument name is the name of the script in errors and notes.
-// The argument argv holds the name under which the script runs, and its arguments. The options override the
-// directives of the script. The notes say which directives have no effect.
+// Script describes a job that runs a script. The argument "name" is the name of the script in errors and notes. The
+// argument "argv" holds the name under which the script runs, and its arguments. The options override the directives of
+// the script. The notes say which directives have no effect.
 func (o *Options) Script(name string, text []byte, argv []string) (spec *api.Spec, notes []string, err error) {
 	d, err := script.Parse(text, o.sbatchWords()...)
 	if err != nil {
@@ -78,8 +78,8 @@ func (o *Options) Line(text string) (spec *api.Spec, notes []string, err error) 
 	return o.Command([]string{"/bin/sh", "-c", text})
 }
 
-// follow sets the flags that directives ask for. Flags that were given override them. The argument name is
-// the name of the script.
+// follow sets the flags that directives ask for. Flags that were given override them. The argument "name" is the name
+// of the script.
 func (o *Options) follow(spec *api.Spec, name string, d *script.Directives) (notes []string, err error) {
 	place := func(line int) string {
 		if line == 0 {

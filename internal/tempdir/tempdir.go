@@ -18,10 +18,9 @@ const lockName = "lock"
 // beginning is an age: if a directory is younger and its lock is free, a process may still be creating it.
 const beginning = time.Minute
 
-// New creates a temporary directory with a prefix; the function cleanup removes the directory. Other users
-// may pass through it, because they have to reach the scripts of their jobs below it. A killed process
-// leaves its directory behind, so New first removes the directories of the same user and prefix whose
-// process is gone.
+// New creates a temporary directory with a prefix; the function "cleanup" removes the directory. Other users may pass
+// through it, because they have to reach the scripts of their jobs below it. A killed process leaves its directory
+// behind, so New first removes the directories of the same user and prefix whose process is gone.
 func New(under, prefix string) (dir string, cleanup func(), err error) {
 	if under == "" {
 		under = os.TempDir()

@@ -136,8 +136,8 @@ func (f *source) bodies() iter.Seq2[function, ast.Node] {
 	}
 }
 
-// asks reports whether the code asks testing.Short, or names something that does: of its package, or of another
-// package of the module. Methods of one name in a package count as one.
+// asks reports whether the code asks testing.Short, or names something in its package, or in another package of the
+// module, that does. Methods of one name in a package count as one.
 func (f *source) asks(body ast.Node, others map[function]bool) (found bool) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {

@@ -54,7 +54,7 @@ func watch(t *testing.T, width, height int, do func(p *person), env ...string) {
 		do(p)
 		cancel()
 		in.Close()
-		p.wait(time.Hour) // the rest of its timers go off
+		p.wait(time.Hour) // the remaining timers fire
 	})
 }
 

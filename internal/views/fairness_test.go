@@ -61,9 +61,9 @@ func TestFairnessLive(t *testing.T) {
 			annRuns, bobRuns   float64
 			jain, served, wait float64
 		}{
-			// 5-10 s: each is due 2 of 4 slots, and ann's tasks still have them all.
+			// From 5 to 10 s, each is due 2 of 4 slots, and ann's tasks still have all four.
 			{7.5, -5, 5, 4, 0, 0.5, 0, 2.5},
-			// 10-20 s: bob has three slots where two are due, until nothing is owed.
+			// From 10 to 20 s, bob has three slots where two are due, until the lag is 0.
 			{15, -5, 5, 1, 3, 0.96, 0.75, 10},
 			{25, 0, 0, 2, 2, 1, 1, 20},
 		} {
@@ -98,8 +98,8 @@ func TestFairnessLive(t *testing.T) {
 	})
 }
 
-// TestFairnessAddsUp: over random work the lags of the leaves and of all pools within a
-// pool add up to that of the pool, and nothing idles while something fits.
+// TestFairnessAddsUp: over random work the lags of the leaves and of all pools within a pool add up to the lag of that
+// pool, and nothing is idle while something fits.
 func TestFairnessAddsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop, stop := enginetest.Start(t, engine.LoopOptions{}, 5, func(_ context.Context, l *fairlead.Lease) error {

@@ -6,5 +6,5 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain fails if goroutines are left when all tests have ended: of a loop whose Run has returned, nothing goes on.
+// TestMain fails if goroutines are left when all tests have ended: a loop whose Run has returned leaves none.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -13,7 +13,8 @@ import (
 	"github.com/fairlead/fairlead/internal/views"
 )
 
-// TestTasksNowAreOfThisAttempt: a job with an earlier attempt began before its running attempt.
+// TestTasksNowAreOfThisAttempt: a task runs since the start of its running attempt, even if the job began with an
+// earlier attempt.
 func TestTasksNowAreOfThisAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop, stop := enginetest.Start(t, engine.LoopOptions{}, 2, func(context.Context, *fairlead.Lease) error {

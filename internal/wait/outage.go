@@ -39,7 +39,7 @@ func NewOutage(log *slog.Logger, gone, back string) *Outage {
 	return &Outage{log: log, gone: gone, back: back}
 }
 
-// Refuses sets the text that replaces the text gone if the other side answers but refuses.
+// Refuses sets the text that replaces the text "gone" if the other side answers but refuses.
 func (o *Outage) Refuses(text string) *Outage {
 	o.refuses = text
 	return o

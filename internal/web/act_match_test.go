@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// hiddenField matches the fields that a form sends again.
+// hiddenField matches the fields that a form sends back.
 var hiddenField = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`)
 
 // fields returns the fields of the form whose confirmation a page shows, or of the form with a button of this text.
@@ -35,7 +35,7 @@ func fields(t *testing.T, text, button string) url.Values {
 	return nil
 }
 
-// fill adds waiting jobs without a machine: those of ann and bob by turns.
+// fill adds waiting jobs to a cluster without machines, alternately for ann and bob.
 func (l *lab) fill(n int) {
 	l.t.Helper()
 	jobs := make([]queue.Job, n)
@@ -92,7 +92,7 @@ func TestActOnAllThatMatch(t *testing.T) {
 	if r, err := l.client.Jobs.Get(t.Context(), 3); err != nil || r.Job.HeldWhy != "the disk is full" {
 		t.Error(r, err)
 	}
-	form.Set("verb", "cancel") // held jobs do not wait any more
+	form.Set("verb", "cancel") // held jobs no longer wait
 	if status, _ = l.post("/act", form); status != http.StatusNotFound || l.in("", queue.Cancelled) != 0 {
 		t.Errorf("nothing matches any more: status %d", status)
 	}
@@ -109,7 +109,7 @@ func TestActOnAllThatMatch(t *testing.T) {
 	shows(t, text, "Requeue: done for 402 of 1,211 jobs", "809 jobs stay as they are", "waits already")
 }
 
-// TestActOnAllNeedsAConfirmation checks that a form that no confirmation has written changes nothing.
+// TestActOnAllNeedsAConfirmation checks that a form that does not come from a confirmation page changes nothing.
 func TestActOnAllNeedsAConfirmation(t *testing.T) {
 	l := newLab(t, cluster)
 	l.fill(4)
@@ -141,8 +141,8 @@ func TestActOnAllNeedsAConfirmation(t *testing.T) {
 	}
 }
 
-// TestActOnAllGoesOn checks that one request changes a bounded number of jobs, and that the page then goes on with the
-// others.
+// TestActOnAllGoesOn checks that one request changes a bounded number of jobs, and that the page then continues with
+// the others.
 func TestActOnAllGoesOn(t *testing.T) {
 	l := newLab(t, cluster)
 	l.fill(1600)

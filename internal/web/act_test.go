@@ -116,7 +116,7 @@ func TestBoostShowsShares(t *testing.T) {
 	shows(t, text, "share 60.0% → 90.0%", "share 40.0% → 10.0%", `name="factor" value="6"`, `name="for" value="3h"`)
 }
 
-// TestMistakesKeepTheForm checks that a mistake in the form of a boost or a pause is told in the form, which keeps
+// TestMistakesKeepTheForm checks that a mistake in the form of a boost or a pause is reported in the form, which keeps
 // everything that was typed.
 func TestMistakesKeepTheForm(t *testing.T) {
 	l := newLab(t, cluster)
@@ -165,8 +165,8 @@ func TestUnboostGoesByItsNumber(t *testing.T) {
 	shows(t, text, "End boost: done", "physics: weight 120 → 60")
 }
 
-// TestPriorities checks that the question shows the effect of another priority on the order, and that only a
-// form that names a priority changes it. Each former priority has its way back.
+// TestPriorities checks that the question shows the effect of another priority on the order, and that only a form that
+// names a priority changes it. Each former priority can be restored.
 func TestPriorities(t *testing.T) {
 	l := newLab(t, "policy: fair\npools: {physics: {weight: 1}}\n")
 	first := l.submit("ann", api.Spec{Name: "first", Pool: "physics"})
@@ -211,7 +211,7 @@ func TestPriorities(t *testing.T) {
 }
 
 // TestUndoOfAMoveRestoresTheLimit: a pool gives a job that moves there its default time limit. The page says so, and
-// the way back takes the limit away.
+// the undo button takes the limit away.
 func TestUndoOfAMoveRestoresTheLimit(t *testing.T) {
 	l := newLab(t, "pools: {physics: {weight: 1}, short: {weight: 1, time: 30m}}\n")
 	id := l.submit("ann", api.Spec{Pool: "physics"})

@@ -37,7 +37,7 @@ var (
 // sitePool is the pool of one user.
 const sitePool = "faculty3/inst13/user0917"
 
-// asked is a request for a page or to the interface.
+// asked is a request for a page, or to the interface.
 type asked struct {
 	path string
 	body any // the posted body: values of a form, or else JSON
@@ -245,11 +245,10 @@ func cpuTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkOpen measures the cost of two hundred open dashboards while a hundred jobs per second come, start
-// and end, as a percentage of one processor: the difference to the same time without dashboards, before and
-// after, because the scheduler's own work changes meanwhile. It measures twice: first while the slow
-// computations are made once for all dashboards, and again afterwards. The cost includes the readers, which
-// run in this process.
+// BenchmarkOpen measures the cost of two hundred open dashboards while a hundred jobs per second come, start and end,
+// as a percentage of one processor. It subtracts the cost without dashboards, measured before and after, because the
+// scheduler's own work changes meanwhile. It measures twice: first while the slow computations are made once for all
+// dashboards, and a second time afterwards. The cost includes the readers, which run in this process.
 func BenchmarkOpen(b *testing.B) {
 	s := newSite(b)
 	span := *siteSpan
@@ -274,14 +273,14 @@ func BenchmarkOpen(b *testing.B) {
 		cancel()
 		open.Wait()
 		after := busy()
-		b.ReportMetric(100*(first-(2*alone+after)/3), "%core-first") // the timetable is made
+		b.ReportMetric(100*(first-(2*alone+after)/3), "%core-first") // the timetable is made meanwhile
 		b.ReportMetric(100*(then-(alone+2*after)/3), "%core-then")
 		b.ReportMetric(100*alone, "%core-before")
 		b.ReportMetric(100*after, "%core-after")
 	}
 }
 
-// read keeps a page open, and calls begun when the page is up to date for the first time.
+// read keeps a page open, and calls "begun" when the page is up to date for the first time.
 func (s *site) read(ctx context.Context, path string, begun func()) {
 	sep := "?"
 	if strings.Contains(path, "?") {

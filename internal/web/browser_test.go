@@ -188,7 +188,7 @@ func (b *tab) shot(path string, width int64, dark bool) {
 	}
 }
 
-// snap takes a picture for a person who looks, if FAIRLEAD_SHOTS names a directory.
+// snap takes a picture for a human reader, if FAIRLEAD_SHOTS names a directory.
 func (b *tab) snap(name string) {
 	b.t.Helper()
 	if dir := os.Getenv("FAIRLEAD_SHOTS"); dir != "" {

@@ -61,8 +61,8 @@ func TestRealBulk(t *testing.T) {
 	b.clean(l.url)
 }
 
-// TestRealBulkOnAll selects all jobs of a page, then all that match, and holds them: those of the other pages, too. It
-// does so with the script and without it.
+// TestRealBulkOnAll selects all jobs of a page, then all that match, and holds them, including the jobs on other pages.
+// It does so with and without the script.
 func TestRealBulkOnAll(t *testing.T) {
 	l := newLab(t, cluster)
 	l.fill(250)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestCampaignPageIsLive checks that a new job is on the page within two seconds. A machine that stalls for a
-// moment is not the fault of the product, so the test judges the middle one of five jobs.
+// TestCampaignPageIsLive checks that a new job is on the page within two seconds. A machine that stalls for a moment is
+// not the fault of the product, so the test uses the median of five jobs.
 func TestCampaignPageIsLive(t *testing.T) {
 	l := newLab(t, cluster)
 	example(l)

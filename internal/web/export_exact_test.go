@@ -42,9 +42,8 @@ func onlyInstants(t *testing.T, rows [][]string, names ...string) {
 const exportCluster = cluster + `rates: {mails: 10/m}
 `
 
-// TestExportsAreExact checks that a file has numbers in place of words: fractions, seconds, instants; that it
-// has whole paths of pools; that amounts in use and totals are in columns of their own; and that it has
-// neither pictures nor buttons.
+// TestExportsAreExact checks that a file has numbers in place of words (fractions, seconds, instants), whole paths of
+// pools, separate columns for amounts in use and totals, and neither pictures nor buttons.
 func TestExportsAreExact(t *testing.T) {
 	l := newLab(t, exportCluster)
 	l.node("n1", map[string]int64{"cpu": 8, "mem": 8 << 30})

@@ -88,7 +88,7 @@ func TestExportsAreWhole(t *testing.T) {
 type failing struct {
 	web.JobSource
 	lists int
-	order []int64 // for which a page would not wait
+	order []int64 // the order, for which a page would not wait
 }
 
 func (f *failing) Waiting() int64 { return 0 }
@@ -126,7 +126,7 @@ func TestExportWaitsForTheOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Body.Close()
-	text, _ := io.ReadAll(r.Body) // ends early, after the order
+	text, _ := io.ReadAll(r.Body) // the body ends early, after the order
 	var ids []string
 	for _, m := range regexp.MustCompile(`"id":(\d+)`).FindAllStringSubmatch(string(text), -1) {
 		ids = append(ids, m[1])
@@ -136,8 +136,8 @@ func TestExportWaitsForTheOrder(t *testing.T) {
 	}
 }
 
-// TestExportThatBreaksIsNoWhole checks that the reader of a list learns of an error: before the first row
-// from the status, and later from a broken connection.
+// TestExportThatBreaksIsNoWhole checks that the reader of a list learns of an error: before the first row from the
+// status, and later because the connection breaks.
 func TestExportThatBreaksIsNoWhole(t *testing.T) {
 	for _, c := range []struct {
 		lists, status int

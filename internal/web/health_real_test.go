@@ -29,8 +29,8 @@ func TestRealHealth(t *testing.T) {
 	b.clean(l.url)
 }
 
-// TestRealHealthOnAPhone: at the width of a phone all text about several troubles is on the screen, and below it the
-// page begins on the same screen.
+// TestRealHealthOnAPhone: at the width of a phone all text about several problems is on the screen, and the page begins
+// below it on the same screen.
 func TestRealHealthOnAPhone(t *testing.T) {
 	l := newLab(t, cluster)
 	example(l)
@@ -64,7 +64,7 @@ func TestRealHealthOnAPhone(t *testing.T) {
 	}
 }
 
-// overflows is an expression for the text of the first of some elements that is not whole on the screen.
+// overflows is an expression for the text of the first of the matching elements that is not entirely on the screen.
 func overflows(selector string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll(%q)].find((e) => {
 		const at = e.getBoundingClientRect();

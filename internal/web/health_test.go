@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// TestHealthIsOnEveryPage: every page shows first that a node is lost, with the waiting jobs that it holds up and what
-// to do, and no longer when the node has come back.
+// TestHealthIsOnEveryPage: every page begins with the lost node, the waiting jobs that it delays, and the next step.
+// The message disappears when the node has come back.
 func TestHealthIsOnEveryPage(t *testing.T) {
 	l := newLab(t, cluster)
 	example(l)

@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// looks takes pictures of the page in dark, on a phone and in light, into the directory FAIRLEAD_SHOTS if it
+// looks takes pictures of the page in dark mode, on a phone and in light mode, into the directory FAIRLEAD_SHOTS if it
 // is set, and fails if the page is wider than the screen.
 func (b *tab) looks(name string) {
 	b.t.Helper()

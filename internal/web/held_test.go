@@ -75,8 +75,8 @@ func spansText(spans []heldSpan, begin time.Time) (out []string) {
 	return out
 }
 
-// TestHeldSpansOfArrays: an array shows why tasks wait, also while others run. If no reason is known, it runs while one
-// of its tasks runs, and also between two tasks that follow each other.
+// TestHeldSpansOfArrays: an array shows why tasks wait, even while others run. If no reason is known, the array counts
+// as running while one of its tasks runs, and between two tasks that follow each other.
 func TestHeldSpansOfArrays(t *testing.T) {
 	begin := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	at := func(s int) *time.Time { x := begin.Add(time.Duration(s) * time.Second); return &x }

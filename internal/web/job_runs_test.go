@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/internal/plot"
 )
 
-// TestRunsOf checks the picture of a job's tasks over time: a task waits from the submission to its start, again after
-// a lost attempt, and after a requeue, but not while its job had ended.
+// TestRunsOf checks the picture of a job's tasks over time: a task waits from the submission to its start, and again
+// after a lost attempt or a requeue, but not while its job had ended.
 func TestRunsOf(t *testing.T) {
 	begin := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	at := func(s int) *time.Time { x := begin.Add(time.Duration(s) * time.Second); return &x }

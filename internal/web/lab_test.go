@@ -26,7 +26,7 @@ import (
 	"github.com/fairlead/fairlead/store/sqlite"
 )
 
-// patience bounds the wait of a test for news: most news arrive at once, and a point of the history after its
+// patience is how long a test waits for news: most news arrive at once, but a point of the history only after its
 // minute.
 const patience = 2 * time.Minute
 
@@ -34,15 +34,15 @@ const patience = 2 * time.Minute
 type lab struct {
 	t      testing.TB
 	dir    string
-	url    string // of a TCP forwarder to its socket, on which this user is known
+	url    string // address of a TCP forwarder to its socket, on which this user is known
 	web    string // the address for browsers, which need a session there
 	client *api.Client
 	store  *sqlite.Store
 	loop   *engine.Loop
 	ctx    context.Context
 	stop   func()        // stops the server, but not the store
-	age    time.Duration // of the server, as it believes at its start
-	lease  time.Duration // of its attempts; an hour if 0
+	age    time.Duration // age of the server, as it believes at its start
+	lease  time.Duration // lease of its attempts; an hour if 0
 }
 
 // newLab starts a server with a configuration, on a prepared store.
@@ -67,7 +67,7 @@ func newLab(t testing.TB, text string, before ...func(testing.TB, queue.HistoryK
 // file returns the path of the configuration.
 func (l *lab) file() string { return filepath.Join(l.dir, "lab.yaml") }
 
-// begin starts the server on the present store.
+// begin starts the server on the current store.
 func (l *lab) begin() {
 	l.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -146,7 +146,7 @@ func lead(from net.Listener, path string) {
 // node starts an agent that claims some capacity, and waits until it has joined.
 func (l *lab) node(name string, capacity map[string]int64) {
 	l.t.Helper()
-	client, err := api.Dial(l.socket()) // a client of its own: the user of the lab's client changes
+	client, err := api.Dial(l.socket()) // a separate client: the user of the lab's client changes
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -202,8 +202,8 @@ func (l *lab) until(id int64, state string) {
 	})
 }
 
-// begun reports whether the engine knows a task of a job that runs here, or is queued elsewhere: it learns of it a
-// moment after the store.
+// begun reports whether the engine knows a task of a job that runs here, or is queued elsewhere: the engine learns of
+// it a moment after the store.
 func (l *lab) begun(id int64, queued bool) bool {
 	return engine.Read(l.loop, func(s *engine.State) bool {
 		for _, r := range s.Runs {
@@ -233,10 +233,10 @@ pools:
   biology: {weight: 40, policy: fairtree, pools: {env: {weight: 1, min: {cpu: 8}}, epi: {weight: 1, max: {cpu: 56}}}}
 `
 
-// example fills the cluster with running and waiting jobs, and returns their numbers by name. One of the
-// waiting jobs has room now, but would delay denovo, which goes before it, unless it took two hours and a
-// quarter at most. (The licenses that biodiv lacks, and a node, become free in an hour and a quarter, and
-// biodiv goes before denovo, so that denovo gets its two nodes an hour later.)
+// example fills the cluster with running and waiting jobs, and returns their numbers by name. One of the waiting jobs
+// has room now, but it would delay denovo, which goes before it, unless it took at most two hours and a quarter. (The
+// licenses that biodiv lacks, and a node, become free in an hour and a quarter. biodiv goes before denovo, so denovo
+// gets its two nodes an hour later.)
 func example(l *lab) map[string]int64 {
 	l.t.Helper()
 	jobs := map[string]int64{}

@@ -134,8 +134,8 @@ func TestLiveSendsWhatDiffers(t *testing.T) {
 	})
 }
 
-// TestLiveIsBounded checks that one page too many is refused with a time to try again, and that it is served
-// when a connection is free again.
+// TestLiveIsBounded checks that one page too many is refused with a time to try again, and is served when a connection
+// is free.
 func TestLiveIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCounted()

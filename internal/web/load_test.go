@@ -22,8 +22,8 @@ func (f failing) Health(context.Context) *api.Diagnosis {
 	return &api.Diagnosis{Result: api.ResultFail, Checks: []api.HealthCheck{{Name: f.check, Result: api.ResultFail}}}
 }
 
-// TestSlowPagesFailWithTheDatabaseOnly: a page that takes long is given up if the database does not answer, but not
-// because another check fails, such as that of the configuration.
+// TestSlowPagesFailWithTheDatabaseOnly: a page that takes long is given up if the database does not answer, but not if
+// another check fails, such as the check of the configuration.
 func TestSlowPagesFailWithTheDatabaseOnly(t *testing.T) {
 	slow := &Page{Load: func(ctx context.Context, _ Source, _ *Request) (any, error) {
 		if !wait.For(ctx, 5*time.Second) {

@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// TestOutputNamesItsTask: the page of an output names the task by the number that the job counts it by.
+// TestOutputNamesItsTask: the page of an output names the task by the number that the job uses.
 func TestOutputNamesItsTask(t *testing.T) {
 	array := &api.JobResponse{Job: api.Job{Tasks: 3}, Tasks: []api.Task{{Task: 1, Number: 5}, {Task: 2, Number: 6}}}
 	for _, c := range []struct {

@@ -66,7 +66,8 @@ func TestRealWeights(t *testing.T) {
 	b.clean(l.url)
 }
 
-// TestRealFolds folds the queue by user: a line links to its jobs, and the address keeps both.
+// TestRealFolds folds the queue by user: a line links to the jobs of its user, and the address keeps the folding and
+// the filter.
 func TestRealFolds(t *testing.T) {
 	l := newLab(t, cluster)
 	example(l)
@@ -118,8 +119,8 @@ func TestRealFirstMinutes(t *testing.T) {
 	b.clean(l.url)
 }
 
-// TestRealPast checks that ended tasks are shown on their machine, that pools have charts of the last day,
-// and that all pictures show their values of the same instant under the pointer.
+// TestRealPast checks that ended tasks are shown on their machine, that pools have charts of the last day, and that all
+// pictures show their values at the instant under the pointer.
 func TestRealPast(t *testing.T) {
 	l := newLab(t, cluster, pastDay)
 	l.node("n1", map[string]int64{"cpu": 16})
@@ -139,8 +140,8 @@ func TestRealPast(t *testing.T) {
 	b.clean(l.url)
 }
 
-// TestRealWidths checks that no cell of the page Now is cut off on a phone, that the bars grow with a wall
-// screen, that the tables fit from 1200 pixels on, and that they then show the terms of the comparison.
+// TestRealWidths checks that no cell of the page Now is cut off on a phone, that the bars grow on a wall screen, and
+// that from 1200 pixels on the tables fit and show the terms of the comparison.
 func TestRealWidths(t *testing.T) {
 	l := newLab(t, cluster, pastDay)
 	example(l)

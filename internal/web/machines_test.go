@@ -32,7 +32,7 @@ func (l *lab) post(path string, form url.Values, headers ...string) (status int,
 // exactly matches the elements that hold the exact values of numbers and times.
 var exactly = regexp.MustCompile(`</?(data|time)\b[^>]*>`)
 
-// shows fails if a page lacks one of some words.
+// shows fails if a page lacks one of these words.
 func shows(t *testing.T, text string, words ...string) {
 	t.Helper()
 	_, text, _ = strings.Cut(exactly.ReplaceAllString(text, ""), "<main")
@@ -99,8 +99,8 @@ func TestMachines(t *testing.T) {
 	}
 }
 
-// TestDrain checks that the page asks first and shows the running tasks, and that only a form that an
-// administrator posts drains the node, but not a form from another site.
+// TestDrain checks that the page asks first and shows the running tasks. Only a form that an administrator posts from
+// this site drains the node.
 func TestDrain(t *testing.T) {
 	l := newLab(t, cluster)
 	l.join(1)
@@ -125,7 +125,7 @@ func TestDrain(t *testing.T) {
 		t.Fatalf("status %d, the node is %s:\n%s", status, l.nodeState("n1"), text)
 	}
 	shows(t, text, "can run on no other node that takes tasks, and waits until n1 is resumed")
-	_, _, text = l.get("/machines/drain?node=n1") // the form keeps the reason, to change it
+	_, _, text = l.get("/machines/drain?node=n1") // the form keeps the reason, so that it can be changed
 	if strings.Contains(text, " checked") {
 		t.Errorf("no maintenance was asked for:\n%s", text)
 	}
@@ -161,8 +161,7 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// TestColoursStay checks that the color of a pool depends on its place in the tree, and not on the other
-// pools that run.
+// TestColoursStay checks that the color of a pool depends on its place in the tree, and not on which other pools run.
 func TestColoursStay(t *testing.T) {
 	l := newLab(t, cluster)
 	l.join(1)
@@ -262,8 +261,7 @@ func (s strangersConfig) Rollback(context.Context, api.RollbackRequest) (*api.Ap
 	return &api.ApplyResponse{}, nil
 }
 
-// TestOnlyAdministrators checks that other users get no question and no buttons, and that their forms are
-// refused.
+// TestOnlyAdministrators checks that other users get no question and no buttons, and that their forms are refused.
 func TestOnlyAdministrators(t *testing.T) {
 	s := &stranger{}
 	mux := http.NewServeMux()
@@ -292,7 +290,7 @@ func TestOnlyAdministrators(t *testing.T) {
 	}
 }
 
-// BenchmarkMachines measures the time of the server for the page of a thousand busy nodes.
+// BenchmarkMachines measures how long the server takes for the page of a thousand busy nodes.
 func BenchmarkMachines(b *testing.B) {
 	l := newLab(b, "policy: fair\nbackfill: easy\n")
 	l.join(1000)

@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// TestMisspeltSearchConcernsNobody checks that a search that is not understood lists no job: neither on the
-// page, where a user could tick them all, nor in an export, which is refused with the message of the page.
+// TestMisspeltSearchConcernsNobody checks that an invalid search lists no job: neither on the page, where a user could
+// tick all of them, nor in an export, which is refused with the message of the page.
 func TestMisspeltSearchConcernsNobody(t *testing.T) {
 	l := newLab(t, cluster)
 	l.submit("ann", api.Spec{Pool: "physics/curie"})
@@ -52,8 +52,7 @@ func TestMisspeltSearchConcernsNobody(t *testing.T) {
 	}
 }
 
-// TestTablesThatThereAreNot checks that an unknown name of a table is not found, as CSV and as JSON, on every
-// page.
+// TestTablesThatThereAreNot checks that every page answers "not found" for an unknown table, as CSV and as JSON.
 func TestTablesThatThereAreNot(t *testing.T) {
 	l := newLab(t, cluster)
 	for _, path := range []string{"/queue?json=nosuch", "/queue?json=", "/queue?csv=nosuch", "/queue?csv=",

@@ -14,8 +14,8 @@ import (
 // linked matches the addresses to which a page links.
 var linked = regexp.MustCompile(`(?:href|data-href)="([^"#]*)"`)
 
-// TestNamesThatNeedEscapes checks that the links of a user whose name is no valid pool name lead to that
-// user's pool and jobs, and to no others.
+// TestNamesThatNeedEscapes checks that the links of a user whose name is no valid pool name lead only to that user's
+// pool and jobs.
 func TestNamesThatNeedEscapes(t *testing.T) {
 	l := newLab(t, "unit: cpu\n")
 	for user, kind := range map[string]string{"a b": "blank", "a/b": "slash", "a_b": "line", `a"b`: "quote", "a": "short",

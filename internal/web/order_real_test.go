@@ -15,8 +15,8 @@ import (
 	"github.com/fairlead/fairlead/internal/explain"
 )
 
-// TestRealPriority changes the priority of ticked jobs in a browser. The dialog shows the effect on the order
-// before, the order then agrees with it, and the change is undone.
+// TestRealPriority changes the priority of ticked jobs in a browser. The dialog first shows the effect on the order,
+// the order then agrees with it, and the change is undone.
 func TestRealPriority(t *testing.T) {
 	l := newLab(t, "policy: fair\npools: {physics: {weight: 1}}\n")
 	var ids []int64

@@ -48,7 +48,7 @@ var everyPage = []string{"/", "/?sort=lag", "/queue", "/queue?list=all&q=eve", "
 	"/jobs/1", "/jobs/1?t=600&c=2", "/jobs/1/log", "/act?verb=cancel&job=1", "/act?verb=boost&pool=physics",
 	"/machines", "/machines?q=n&by=state&hours=24", "/policy", "/policy/edit", "/policy/rollback?to=1", "/submit"}
 
-// TestPagesAreSealed checks that a page loads and runs files of its server only, and cannot be framed.
+// TestPagesAreSealed checks that a page loads and runs only files of its own server, and cannot be framed.
 func TestPagesAreSealed(t *testing.T) {
 	l := newLab(t, cluster)
 	l.submit("eve", hostile)

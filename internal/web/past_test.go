@@ -14,7 +14,7 @@ func pastDay(t testing.TB, store queue.HistoryKeeper) {
 	t.Helper()
 	const capacity = 64.0
 	now := time.Now()
-	shares := map[string][2]float64{ // share of the pool above, and fraction of its demand
+	shares := map[string][2]float64{ // share of the parent pool, and fraction of its demand
 		"physics": {0.6, 0}, "biology": {0.4, 0},
 		"physics/markov": {0.5, 0.7}, "physics/curie": {0.5, 0.3}, "biology/env": {0.5, 0.25}, "biology/epi": {0.5, 0.75},
 	}

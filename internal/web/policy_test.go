@@ -137,8 +137,8 @@ func TestSettingOverFile(t *testing.T) {
 	shows(t, text, "Runtime settings override these values", "<ins>60</ins>")
 }
 
-// TestRollbackOfWhatWasSeen checks that a rollback does not undo a change that another user applied after the
-// page was opened.
+// TestRollbackOfWhatWasSeen checks that a rollback does not undo a change that another user applied after the page was
+// opened.
 func TestRollbackOfWhatWasSeen(t *testing.T) {
 	l := newLab(t, cluster)
 	apply := func(weight string) {

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/internal/views"
 )
 
-// TestReceived: the page of a pool tells also how much the pool received above its entitlement.
+// TestReceived: the page of a pool also shows how much the pool received above its entitlement.
 func TestReceived(t *testing.T) {
 	for _, c := range []struct {
 		ideal, received float64

@@ -16,7 +16,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// medium makes the page look as on a screen, or on paper.
+// medium makes the page look as on screen, or as on paper.
 func medium(name string) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: name})
@@ -43,8 +43,8 @@ func (b *tab) sheet(path string) {
 	}
 }
 
-// TestRealPrint checks that nothing to press or to tick is on paper, and that the sheet shows the instant of
-// its values: the present instant while the page is live.
+// TestRealPrint checks that the sheet has nothing to press or to tick, and that it shows the instant of its values,
+// which is the present while the page is live.
 func TestRealPrint(t *testing.T) {
 	l := newLab(t, cluster)
 	example(l)
@@ -64,8 +64,8 @@ func TestRealPrint(t *testing.T) {
 	b.clean(l.url)
 }
 
-// TestRealPrintOfASlowPage checks that a script that loads late, as on a busy machine, does not make the
-// instant on the sheet too early.
+// TestRealPrintOfASlowPage checks that the instant on the sheet is not too early if a script loads late, as on a busy
+// machine.
 func TestRealPrintOfASlowPage(t *testing.T) {
 	l := newLab(t, cluster)
 	example(l)
@@ -86,5 +86,5 @@ func TestRealPrintOfASlowPage(t *testing.T) {
 	b := browse(t)
 	b.open(slow.URL + "/machines")
 	b.sheet("/machines")
-	b.do(chromedp.Navigate("about:blank")) // its stream would keep the proxy from ending
+	b.do(chromedp.Navigate("about:blank")) // the page's stream would keep the proxy from ending
 }

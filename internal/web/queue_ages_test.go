@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestAgesOf: lists of ended jobs link to the jobs of the last hour, day and week. The other words of the filter stay,
-// and the folding.
+// TestAgesOf: lists of ended jobs link to the jobs of the last hour, day and week. The links keep the other words of
+// the filter, and the folding.
 func TestAgesOf(t *testing.T) {
 	for _, c := range []struct{ list, q, fold, chosen, hour, all string }{
 		{"failed", "", "", "any time", "fold=cause&list=failed&q=ended%3A%3C1h", "fold=cause&list=failed"},

@@ -26,8 +26,8 @@ func (c *crowd) List(_ context.Context, q queue.Query, _ JobOptions) (*api.JobLi
 	return out, nil
 }
 
-// TestLongListsAreCountedOnce counts the jobs of a short list at each call, and those of a long list only once in a
-// minute, because the count is in vain.
+// TestLongListsAreCountedOnce: the jobs of a short list are counted at each call. The jobs of a long list are too many
+// to count to the end, so the count is tried only once a minute.
 func TestLongListsAreCountedOnce(t *testing.T) {
 	now := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	for _, c := range []struct{ jobs, want, reads int }{{1300, 1300, 6}, {5000, 0, 5}} {

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// lateOrder has 250 waiting jobs, in the order of their numbers, which becomes known between two pages.
+// lateOrder has 250 waiting jobs, in the order of their numbers. The order becomes known between two pages.
 type lateOrder struct {
 	JobSource
 	known bool
@@ -94,7 +94,7 @@ func (c *countedEnds) InOrder(ctx context.Context) []int64 {
 type rareJobs struct {
 	JobSource
 	ann   []int64
-	looks int // how often the order was asked
+	looks int // how often the order was requested
 }
 
 func (r *rareJobs) Next(_ context.Context, place int64, n int) (ids, places []int64) {
@@ -121,9 +121,9 @@ func (r *rareJobs) List(_ context.Context, q queue.Query, _ JobOptions) (*api.Jo
 	return list, nil
 }
 
-// TestRareJobsAreAllListed: if few waiting jobs match a filter that the store can answer, the store is asked early, and
-// the jobs that were found before are not lost. If the jobs only seem to be few, because the first jobs are of others,
-// the order is read on.
+// TestRareJobsAreAllListed: if few waiting jobs match a filter that the store can answer, the page asks the store
+// early, and keeps the jobs that it found before. If the jobs only seem to be few, because the first jobs belong to
+// others, the page reads on in the order.
 func TestRareJobsAreAllListed(t *testing.T) {
 	few := []int64{100, 1000, 2500, 4900}
 	var late []int64
@@ -153,7 +153,7 @@ func TestRareJobsAreAllListed(t *testing.T) {
 	}
 }
 
-// TestEndsAreReadOnce checks that a list that is filtered by node reads once how each job ended, and shows it.
+// TestEndsAreReadOnce checks that a list that is filtered by node reads how each job ended only once, and shows it.
 func TestEndsAreReadOnce(t *testing.T) {
 	for _, known := range []bool{false, true} {
 		jobs := &countedEnds{lateOrder{known: known}, map[int64]int{}}

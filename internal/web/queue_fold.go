@@ -86,8 +86,8 @@ func (q *Queue) folded(ctx context.Context, src Source, r *Request, waits bool) 
 	return true, nil
 }
 
-// many returns jobs that pass the filter, at most the number most, in the order of the list, and their
-// places in the order of starts.
+// many returns jobs that pass the filter, at most "most" of them, in the order of the list, and their places in the
+// order of starts.
 func (f *finder) many(waits bool, most int) (out []api.Job, places []int64, err error) {
 	if !waits {
 		q := f.filter.Query

@@ -25,7 +25,7 @@ type listOrder struct {
 	// value returns the value of a job that the order compares; jobs without a value come last.
 	value func(j *api.Job, s *sorter) (sortValue, bool)
 	ends  bool // the value depends on how the job ended
-	// stored says that the store has this order: the order of the numbers. The flag backwards says that the column
+	// stored says that the store has this order: the order of the numbers. The flag "backwards" says that the column
 	// shows the opposite, such as an age in place of an instant.
 	stored, backwards bool
 }

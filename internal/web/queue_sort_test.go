@@ -16,7 +16,7 @@ import (
 )
 
 // TestQueueSortsByColumn checks that the head of a column sorts all jobs that match, on all pages and in files, that it
-// shows the order, and that a list without a request keeps its own order.
+// shows the order, and that a list keeps its own order otherwise.
 func TestQueueSortsByColumn(t *testing.T) {
 	l := newLab(t, cluster)
 	jobs := make([]queue.Job, 230)
@@ -81,7 +81,7 @@ func TestQueueSortsByColumn(t *testing.T) {
 			t.Errorf("%s shows several orders, or none", path)
 		}
 	}
-	web.SetMaxSorted(t, 100) // read in pieces of 500: still all jobs
+	web.SetMaxSorted(t, 100) // read in pieces of 500, so still all jobs
 	if got := l.walk("/queue?sort=user"); len(got) != len(jobs) {
 		t.Errorf("%d jobs are sorted", len(got))
 	}
@@ -110,8 +110,8 @@ func TestQueueSaysHowManyAreSorted(t *testing.T) {
 	}
 }
 
-// TestQueueSortsByTime checks the orders of running and of ended jobs: by the time they run and have left, and by the
-// end, the length and the memory of ended jobs. Jobs without a value come last.
+// TestQueueSortsByTime checks the orders of running jobs (by elapsed and remaining time) and of ended jobs (by end,
+// length and memory). Jobs without a value come last.
 func TestQueueSortsByTime(t *testing.T) {
 	l := newLab(t, cluster)
 	hours := func(h float64) float64 { return h * 3600 }

@@ -49,7 +49,7 @@ func TestQueueIsInOrder(t *testing.T) {
 			Pool: []string{"physics/markov", "physics/curie",
 				"biology/epi"}[i%3], Request: queue.Amounts{"cpu": int64(1 + i%16)},
 		}
-		if i%10 == 9 { // all licenses: except for the first of them, these jobs have no place in the order
+		if i%10 == 9 { // asks for all licenses: except for the first of them, these jobs have no place in the order
 			jobs[i].Licenses = queue.Amounts{"matlab": 5}
 		}
 	}
@@ -65,7 +65,7 @@ func TestQueueIsInOrder(t *testing.T) {
 	l.wait("all wait", func() bool { _, w := l.loop.Running(); return w == int64(len(jobs)) })
 	var order *explain.Order
 	var placed []int64
-	// On a busy machine the order may reflect an older state at first.
+	// On a busy machine the order may at first reflect an older state.
 	l.wait("the order is that of all", func() bool {
 		before := placed
 		order = explain.New(l.loop).Order(t.Context())
@@ -122,9 +122,8 @@ func TestFilterSaysWhatItDoesNotUnderstand(t *testing.T) {
 	}
 }
 
-// TestWhatWaits checks that the queue lists every job with a waiting task, also arrays with other tasks that
-// run, and that the page Now lists the longest waits as the pools measure them: without jobs that may not
-// begin yet.
+// TestWhatWaits checks that the queue lists every job with a waiting task, including arrays whose other tasks run. The
+// page Now lists the longest waits as the pools measure them, without jobs that may not begin yet.
 func TestWhatWaits(t *testing.T) {
 	l := newLab(t, cluster)
 	hour := time.Now().Add(time.Hour)
@@ -179,7 +178,7 @@ func TestWhatWaits(t *testing.T) {
 	}
 }
 
-// TestNoTimeLeftWithoutALimit checks that a list of jobs in all states says where a job runs, and how long it has left
+// TestNoTimeLeftWithoutALimit checks that a list of jobs in all states shows where a job runs, and its remaining time
 // only if it has a limit.
 func TestNoTimeLeftWithoutALimit(t *testing.T) {
 	l := newLab(t, cluster)
@@ -198,7 +197,7 @@ func TestNoTimeLeftWithoutALimit(t *testing.T) {
 	}
 }
 
-// TestHeadOfAFoldedList checks that the first column of a folded list has a name like the others.
+// TestHeadOfAFoldedList checks that the first column of a folded list has a name, as the others have.
 func TestHeadOfAFoldedList(t *testing.T) {
 	l := newLab(t, cluster)
 	shows(t, l.text("/queue?fold=user"), `<th scope="col">User</th>`)

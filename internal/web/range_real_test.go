@@ -19,8 +19,8 @@ func point(b *tab, kind string, along float64) {
 		s.dispatchEvent(new PointerEvent(%q, { clientX: p.x, clientY: p.y, pointerId: 1, button: 0, bubbles: true })) }`, along, kind)))
 }
 
-// TestRealBrush checks that a drag chooses a range, which all pictures show and the address keeps; that the
-// cursor shows the values of all pictures; and that there is a way back, also by the keyboard.
+// TestRealBrush checks that a drag selects a range, that all pictures show it and the address keeps it, that the cursor
+// shows the values of all pictures, and that the range can be reset, also by the keyboard.
 func TestRealBrush(t *testing.T) {
 	l := newLab(t, cluster, pastDay)
 	b := browse(t)

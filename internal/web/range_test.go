@@ -97,7 +97,7 @@ func pastMinutes(t testing.TB, store queue.HistoryKeeper) {
 	}
 }
 
-// TestPagesSayOfWhenTheyAre checks that a printed page has the instant of its values.
+// TestPagesSayOfWhenTheyAre checks that a printed page shows the instant of its values.
 func TestPagesSayOfWhenTheyAre(t *testing.T) {
 	l := newLab(t, cluster)
 	for _, path := range []string{"/", "/queue", "/pool?pool=physics", "/machines", "/policy"} {
@@ -116,8 +116,8 @@ func TestPagesSayOfWhenTheyAre(t *testing.T) {
 
 func unixText(t time.Time) string { return strconv.FormatFloat(float64(t.Unix()), 'g', -1, 64) }
 
-// TestCompareTwoPools checks that the numbers of two pools are beside each other, as the command prints them,
-// and that their pictures are in pairs, each to the same scale.
+// TestCompareTwoPools checks that the numbers of two pools are side by side, as the command prints them, and that their
+// pictures are in pairs, both to the same scale.
 func TestCompareTwoPools(t *testing.T) {
 	l := newLab(t, cluster, pastDay)
 	example(l)

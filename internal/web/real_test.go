@@ -42,7 +42,7 @@ func numbers(b *tab, selector string) []float64 {
 	return out
 }
 
-// TestRealPagesSayWhatJSONSays checks that the numbers of each page are those of the HTTP interface.
+// TestRealPagesSayWhatJSONSays checks that the numbers of each page equal those of the HTTP interface.
 func TestRealPagesSayWhatJSONSays(t *testing.T) {
 	l := newLab(t, cluster)
 	jobs := example(l)
@@ -97,7 +97,7 @@ func TestRealPagesSayWhatJSONSays(t *testing.T) {
 	b.clean(l.url)
 }
 
-// sameReasons checks that the page of a waiting job says what why says.
+// sameReasons checks that the page of a waiting job gives the same reasons as why.
 func sameReasons(l *lab, b *tab, id int64) {
 	t := b.t
 	t.Helper()
@@ -127,9 +127,9 @@ func sameReasons(l *lab, b *tab, id int64) {
 	}
 }
 
-// newcomers submits five jobs, and waits until each is on the page. It returns the last job, and the five
-// delays, sorted. The page itself records the instant at which a row appears, by the clock of the events: so
-// the delays exclude the time that the browser takes to report.
+// newcomers submits five jobs, and waits until each is on the page. It returns the last job, and the five delays,
+// sorted. The page itself records when a row appears, by the clock of the events, so the delays exclude the time that
+// the browser takes to report.
 func newcomers(l *lab, b *tab) (id int64, took []time.Duration) {
 	b.t.Helper()
 	eval[bool](b, `(() => {
@@ -241,7 +241,7 @@ func TestRealWhatIf(t *testing.T) {
 	b.open(fmt.Sprint(l.url, "/jobs/", jobs["neutro3"], "?t=3600&c=8"))
 	b.until("document.getElementById('try-answer').textContent.includes('it would start now')")
 
-	// A question about a canceled job gets its reason in place of the answer, and so does a silent server.
+	// A question about a canceled job gets a reason in place of the answer, and so does a question to a silent server.
 	if _, text := l.post("/act", url.Values{"verb": {"cancel"}, "job": {fmt.Sprint(jobs["neutro3"])}}); !strings.Contains(text, "Cancel: done") {
 		t.Fatal("the job is not canceled")
 	}
@@ -265,7 +265,7 @@ func TestRealActions(t *testing.T) {
 		}
 		return r.Job.State
 	}
-	// press clicks the button of a verb on the page, and agrees in the dialog.
+	// press clicks the button of a verb on the page, and confirms in the dialog.
 	press := func(button, hit string) {
 		t.Helper()
 		b.until(fmt.Sprintf("[...document.querySelectorAll('main [data-ask]')].some((e) => e.textContent === %q)", button))

@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/internal/views"
 )
 
-// TestReserve checks that the page shows the running and planned tasks of the machines before they are
-// reserved, that the reservation is the one shown, even with tasks in the way, and that it can be ended.
+// TestReserve checks that the page shows the running and planned tasks of the machines before it reserves them. The
+// reservation equals the one shown, even with tasks in the way, and can be ended.
 func TestReserve(t *testing.T) {
 	l := newLab(t, cluster)
 	l.join(2)

@@ -18,9 +18,9 @@ import (
 // pictures is the folder of the pictures in the documentation.
 const pictures = "../../docs/images"
 
-// TestRealPictures opens all pages in light, in dark, at the width of a phone and at the width of a wall
-// screen, and checks that nothing is wider than the screen. With -update it writes the pictures of the
-// documentation; it writes all others into the directory FAIRLEAD_SHOTS, if set.
+// TestRealPictures opens all pages in light mode, in dark mode, at the width of a phone and at the width of a wall
+// screen, and checks that nothing is wider than the screen. With -update it writes the pictures of the documentation;
+// it writes all others into the directory FAIRLEAD_SHOTS, if set.
 func TestRealPictures(t *testing.T) {
 	l := newLab(t, cluster, pastDay)
 	jobs := example(l)

@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// TestRealSignIn checks that a browser sees nothing at the server's own address until it opens an address
-// from the socket; then its user has the same rights as at the command line, until the user signs out or the
+// TestRealSignIn checks that a browser sees nothing at the server's own address until it opens an address that a user
+// of the socket has requested. Then it has the rights of that user on the command line, until the user signs out or the
 // server ends.
 func TestRealSignIn(t *testing.T) {
 	l := newLab(t, cluster)
@@ -37,7 +37,7 @@ func TestRealSignIn(t *testing.T) {
 		}
 		b.do(chromedp.Navigate(link.Address))
 		b.until(`location.pathname === "/" && document.getElementById("status").dataset.state === "live"`)
-		b.do(chromedp.Navigate(link.Address)) // again: the code is used up
+		b.do(chromedp.Navigate(link.Address)) // a second time: the code is used up
 		b.until(shows("was used before"))
 		b.forget("401")
 	}

@@ -21,7 +21,7 @@ const (
 	sitePeople     = 70 // per institute
 	siteNodes      = 1000
 	siteWaiting    = 100_000
-	siteArray      = 20_000 // tasks of an array that has run
+	siteArray      = 20_000 // tasks of an ended array
 )
 
 // site is the server of a large site. All of its machines are busy.
@@ -29,7 +29,7 @@ type site struct {
 	*lab
 	dice    *rand.Rand
 	waiting int
-	array   int64 // a job of many tasks
+	array   int64 // a job with many tasks
 
 	mu      sync.Mutex
 	members map[string]*engine.Member
@@ -94,7 +94,7 @@ func newSite(b *testing.B) *site {
 	return s
 }
 
-// join joins all nodes, with the tasks that they run.
+// join adds all nodes, with the tasks that they run.
 func (s *site) join() {
 	s.t.Helper()
 	capacity := must(engine.AgentCapacity(queue.Amounts{"cpu": 32, "mem": 128 << 30}))
@@ -152,7 +152,7 @@ func (s *site) again() {
 	s.settled()
 }
 
-// job returns a job of a typical user: each user has two sorts of work, and mostly asks for the same.
+// job returns a job of a typical user: each user has two kinds of jobs, and mostly asks for the same resources.
 func (s *site) job() queue.Job {
 	user := s.dice.IntN(siteFaculties * siteInstitutes * sitePeople)
 	sort := user + s.dice.IntN(2)
@@ -221,7 +221,7 @@ func (s *site) end(n int) {
 	}
 }
 
-// busy ends rate tasks per second and submits the same number of jobs, until the returned function is called.
+// busy ends "rate" tasks per second and submits the same number of jobs, until the returned function is called.
 func (s *site) busy(rate int) (calm func()) {
 	ctx, cancel := context.WithCancel(s.t.Context())
 	const beats = 20 // per second
@@ -242,7 +242,7 @@ func (s *site) busy(rate int) (calm func()) {
 	return func() { cancel(); done.Wait() }
 }
 
-// remember gives the store the history of a day: at all levels for faculties and institutes, at the coarse
+// remember gives the store the history of a day: at all levels for faculties and institutes, and only at the coarse
 // levels for the pools of people.
 func (s *site) remember() {
 	s.t.Helper()
@@ -262,7 +262,7 @@ func (s *site) remember() {
 	}
 }
 
-// past adds a day of a pool, in the steps of a level and longer ones.
+// past adds a day of a pool, in the steps of this level and of the longer ones.
 func (s *site) past(pool string, level int, now time.Time) {
 	s.t.Helper()
 	var all []queue.PoolHistory

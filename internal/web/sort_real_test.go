@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// TestRealSort sorts the queue by a press on the head of a column, and again the other way round. A later job
-// takes its place in that order, and the filter keeps the order.
+// TestRealSort sorts the queue by a click on the head of a column, and reverses the order by a second click. A later
+// job takes its place in that order, and the filter keeps the order.
 func TestRealSort(t *testing.T) {
 	l := newLab(t, cluster)
 	var ids []int64

@@ -47,7 +47,7 @@ type JobSource interface {
 	Waiting() int64
 	// List returns a page of the jobs that match.
 	List(ctx context.Context, q queue.Query, o JobOptions) (*api.JobList, error)
-	// Oldest returns jobs with waiting tasks, at most the number most, the earliest submissions first.
+	// Oldest returns jobs with waiting tasks, at most "most" of them, the earliest submissions first.
 	Oldest(ctx context.Context, most int) []int64
 	// Next returns the jobs that start next, in that order: up to n jobs with a place after the given one,
 	// and their places.
@@ -66,7 +66,7 @@ type JobSource interface {
 	WhatIf(ctx context.Context, id int64, v api.Variation) (*why.WhatIf, error)
 	// Log returns a part of a task's output, to users who may read it.
 	Log(ctx context.Context, id int64, task int, stderr bool, offset int64, limit int) (*api.LogChunk, error)
-	// Submit submits a job of the sender, or with check says what would happen.
+	// Submit submits a job of the sender, or, if "check" is set, says what would happen.
 	Submit(ctx context.Context, spec *api.Spec, check bool) (*api.Submitted, error)
 	// Alter changes jobs, and returns the result for each.
 	Alter(ctx context.Context, r api.AlterRequest) (*api.AlterResponse, error)

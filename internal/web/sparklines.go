@@ -69,7 +69,7 @@ func (t *poolTable) drawSparklines(ctx context.Context, src Source, unit string)
 	}
 }
 
-// sparklinesOf draws one pool. The argument covered names the time span.
+// sparklinesOf draws one pool. The argument "covered" names the time span.
 func sparklinesOf(h *api.PoolHistory, unit, covered string) (fared, queued plot.Sparkline) {
 	fared = plot.Sparkline{From: seconds(h.From), To: seconds(h.To)}
 	queued = fared

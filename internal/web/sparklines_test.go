@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/internal/units"
 )
 
-// TestSparklineSpan checks that the sparklines cover the known history, a day at most.
+// TestSparklineSpan checks that the sparklines cover the known history, but at most a day.
 func TestSparklineSpan(t *testing.T) {
 	now := time.Date(2026, 11, 22, 12, 10, 0, 0, time.UTC)
 	since := func(ages ...time.Duration) (all []*api.PoolHistory) {

@@ -68,8 +68,8 @@ func TestSubmitPage(t *testing.T) {
 	}
 }
 
-// TestSubmitPageSaysNoFlags: an error does not advise a flag, because the form has none, and a long command without a
-// blank gives no name that is too long.
+// TestSubmitPageSaysNoFlags: an error does not advise a flag, because the form has none. A long command without a blank
+// does not lead to a name that is too long.
 func TestSubmitPageSaysNoFlags(t *testing.T) {
 	l := newLab(t, cluster)
 	l.node("n1", map[string]int64{"cpu": 4})
@@ -81,7 +81,7 @@ func TestSubmitPageSaysNoFlags(t *testing.T) {
 	shows(t, text, "is submitted", "no time limit")
 }
 
-// TestSubmitCopy submits a copy of a job with everything that its owner gave it, and of a script.
+// TestSubmitCopy submits a copy of a job, with everything that its owner gave it, and a copy of a script.
 func TestSubmitCopy(t *testing.T) {
 	l := newLab(t, cluster)
 	me, err := l.client.Status(t.Context())

@@ -23,7 +23,7 @@ func stops(text string) map[string][]string {
 	return out
 }
 
-// TestWhatIfIsApplied checks that a what-if offers the change itself, if it is possible where the job waits.
+// TestWhatIfIsApplied checks that a what-if offers the change itself, if the waiting job can be changed in that way.
 func TestWhatIfIsApplied(t *testing.T) {
 	l := newLab(t, cluster)
 	l.node("n", map[string]int64{"cpu": 4})
@@ -109,7 +109,7 @@ func TestSlidersStartWhereTheJobIs(t *testing.T) {
 	}
 }
 
-// TestWhatIfByAddress checks that an address can ask a what-if, in seconds or as a duration, also beyond the
+// TestWhatIfByAddress checks that an address can ask a what-if question, in seconds or as a duration, even beyond the
 // sliders, and that errors are reported.
 func TestWhatIfByAddress(t *testing.T) {
 	l := newLab(t, cluster)

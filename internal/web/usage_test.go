@@ -7,7 +7,8 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 )
 
-// TestUserPageCountsOwnJobs: the page of a user has the user's own numbers, and the limit, beside those of the pools.
+// TestUserPageCountsOwnJobs: the page of a user shows the user's own numbers, and the limit, next to the numbers of the
+// pools.
 func TestUserPageCountsOwnJobs(t *testing.T) {
 	l := newLab(t, cluster+"user_limits: {running: 3}\n")
 	l.node("n1", map[string]int64{"cpu": 2})
@@ -25,7 +26,8 @@ func TestUserPageCountsOwnJobs(t *testing.T) {
 	shows(t, text, "Each user may run 3 tasks at a time.")
 }
 
-// TestUsagePage checks the report by pools and by users against the jobs that ran, its file, and mistakes.
+// TestUsagePage compares the report by pools and by users with the jobs that ran, and checks its file and the messages
+// about mistakes.
 func TestUsagePage(t *testing.T) {
 	l := newLab(t, cluster)
 	l.node("n1", map[string]int64{"cpu": 4})

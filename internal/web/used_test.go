@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestUsedNow: the list of running jobs shows the memory of a task, of what it asked for, and its processor use, as its
-// agent measured them.
+// TestUsedNow: the list of running jobs shows the memory of a task, as a part of the memory that it asked for, and its
+// processor use, as its agent measured them.
 func TestUsedNow(t *testing.T) {
 	l := newLab(t, cluster)
 	id := l.submit("curie", api.Spec{Request: map[string]int64{"cpu": 2, "mem": 4 << 30}})

@@ -17,14 +17,14 @@ import (
 var (
 	valueOf = regexp.MustCompile(`<data value="([^"]*)">`)
 	firstOf = regexp.MustCompile(`<data value="(\d+)">[^<]*</data> tasks? first started`)
-	// nearlyAll is a part of a time that began 20 minutes ago; seconds may have passed since the last sample.
+	// nearlyAll matches the percentage of nearly all of a time that began 20 minutes ago; seconds may have passed since
+	// the last sample.
 	nearlyAll = regexp.MustCompile(`>(99|100)\.\d%<`)
 
 	barsOf = regexp.MustCompile(`data-series="tasks" data-value="(\d+)"`)
 )
 
-// waited returns the numbers on waits of a page: the tasks, the median, the 95th percentile, the longest; and
-// the sum of the bars.
+// waited returns the numbers about waits on a page (tasks, median, 95th percentile, longest) and the sum of the bars.
 func (l *lab) waited(path string) (numbers []float64, bars float64) {
 	l.t.Helper()
 	_, _, text := l.get(path)
@@ -43,8 +43,8 @@ func (l *lab) waited(path string) (numbers []float64, bars float64) {
 	return numbers, bars
 }
 
-// TestWaitsAreThoseOfTheReport checks that the page of a pool and of a user shows the same waits as the
-// report of the same time, task by task: also for arrays with ended, running and waiting tasks.
+// TestWaitsAreThoseOfTheReport checks that the pages of a pool and of a user show the same waits as the report on the
+// same time, task by task, including arrays with ended, running and waiting tasks.
 func TestWaitsAreThoseOfTheReport(t *testing.T) {
 	l := newLab(t, cluster)
 	some := []string{"sh", "-c", `[ "$FAIRLEAD_NUMBER" -lt 6 ] || sleep 600`}
@@ -55,7 +55,7 @@ func TestWaitsAreThoseOfTheReport(t *testing.T) {
 	}
 	l.submit("bob", api.Spec{Pool: "biology/epi", Argv: []string{"true"}, After: []api.After{{Job: ids[1]}}}) // counts nowhere
 	l.node("n1", map[string]int64{"cpu": 8})
-	full := func() bool { // of tasks that stay
+	full := func() bool { // bars of tasks that still wait or run
 		stay := 0
 		for _, id := range ids {
 			for _, task := range must(l.loop.Client().Tasks(t.Context(), id)) {
@@ -102,8 +102,8 @@ func TestWaitsAreThoseOfTheReport(t *testing.T) {
 	}
 }
 
-// TestReasonsOnThePageOfAPool checks that the page of a pool lists the reasons for which its jobs waited in the last
-// hour, and the page of the pool above those of the pools below.
+// TestReasonsOnThePageOfAPool checks that the page of a pool lists why its jobs waited in the last hour, and that the
+// page of its parent lists the reasons of all its child pools.
 func TestReasonsOnThePageOfAPool(t *testing.T) {
 	l := newLab(t, cluster)
 	l.submit("ann", api.Spec{Pool: "physics/curie", Argv: []string{"true"}})

@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// New returns the dashboard of a source. The argument program is the version of the program.
+// New returns the dashboard of a source. The argument "program" is the version of the program.
 func New(src Source, program string, log *slog.Logger) *Dashboard {
 	src.Pools = &shared{PoolSource: src.Pools, version: src.Server.Version}
 	src.long = &longLists{}

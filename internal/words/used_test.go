@@ -6,8 +6,8 @@ import (
 	"github.com/fairlead/fairlead/internal/views"
 )
 
-// TestUsedNow: what tasks use is compared with the requests of all of them; without a request for memory there is
-// nothing to compare, and the processor use of a task's first second says nothing.
+// TestUsedNow: the resources that tasks use are compared with the requests of all of them. Without a request for memory
+// there is nothing to compare, and the processor use of a task's first second is omitted.
 func TestUsedNow(t *testing.T) {
 	for _, c := range []struct {
 		used    views.Used

@@ -70,7 +70,7 @@ func Clock(t, now time.Time) string {
 	return t.Format("2006-01-02 15:04")
 }
 
-// First names the first of some names, at most the number few, and counts the others.
+// First names the first of some names, at most "few" of them, and counts the others.
 func First(names []string, few int) string {
 	if len(names) <= few {
 		return strings.Join(names, ", ")

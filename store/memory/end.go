@@ -29,7 +29,7 @@ func (s *Store) stop(j *job, why string, now time.Time) {
 	s.feed.Add(queue.Change{What: queue.Stop, Job: life.Header(&j.Job), State: j.State, Reason: why, Runs: j.runs(), At: now})
 }
 
-// cancel cancels a job: The job ends at once if no task of it runs. Otherwise it ends when its running tasks have been
+// cancel cancels a job. The job ends at once if no task of it runs. Otherwise it ends when its running tasks have been
 // stopped or, if only the waiting tasks are canceled, when they have ended.
 func (s *Store) cancel(j *job, a queue.Alteration, now time.Time) {
 	s.withdrawn(j, life.Words(a), now)

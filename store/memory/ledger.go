@@ -21,7 +21,7 @@ type ledger struct {
 
 func (l *ledger) account(pool string) *queue.Account { return l.accountOf(pool, "") }
 
-// accountOf returns the account of a pool, and creates a missing one for the user maker.
+// accountOf returns the account of a pool, and creates a missing one for the user "maker".
 func (l *ledger) accountOf(pool, maker string) *queue.Account {
 	a := l.accounts[pool]
 	if a == nil {

@@ -12,12 +12,12 @@ import (
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
-// TestDatabaseIsAway: calls that find no database say so when the store's patience is over, by an
-// error of their own. One whose caller has no more patience is told that, and nothing else.
+// TestDatabaseIsAway: calls that cannot reach the database return a special error when the store's patience is over. If
+// the caller's context ends first, the call returns only that.
 func TestDatabaseIsAway(t *testing.T) {
 	t.Parallel()
 	cluster := pgtest.OwnCluster(t)
-	patient := at(t, cluster.URL(), postgres.Options{}) // to make the tables, and to submit, may take longer
+	patient := at(t, cluster.URL(), postgres.Options{}) // creating the tables and submitting may take longer
 	id := submit(t, patient, 1, 1)[0]
 	patient.Close()
 	s := at(t, cluster.URL(), postgres.Options{Timeout: 4 * time.Second})
@@ -58,7 +58,7 @@ func TestDatabaseIsAway(t *testing.T) {
 	if err := cluster.Run(); err != nil {
 		t.Fatal(err)
 	}
-	for { // it may not answer at once
+	for { // the database may not answer at once
 		switch _, err := s.Jobs(t.Context(), queue.Query{}); {
 		case err == nil:
 			return

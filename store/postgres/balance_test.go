@@ -13,8 +13,7 @@ import (
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
-// interruptedStore calls functions before and after each read of the state, as if another server
-// had been quick.
+// interruptedStore calls functions before and after each read of the state, as if another server acted then.
 type interruptedStore struct {
 	*postgres.Store
 	first, then func()
@@ -46,7 +45,7 @@ func (s *interruptedStore) Days(ctx context.Context) ([]queue.DayUsage, error) {
 	return d, err
 }
 
-// elsewhere are attempts that another server has, which ends one of them at a time.
+// elsewhere holds attempts of another server, which ends one of them at a time.
 type elsewhere struct {
 	*testing.T
 	store *postgres.Store
@@ -76,8 +75,8 @@ func (e *elsewhere) end() {
 	e.runs = e.runs[1:]
 }
 
-// TestEndsElsewhereWhileRead: what another server ends while a loop reads the state is charged
-// once, whatever it is read for.
+// TestEndsElsewhereWhileRead: an attempt that another server ends while a loop reads the state is charged once,
+// whatever the loop reads the state for.
 func TestEndsElsewhereWhileRead(t *testing.T) {
 	decay := allocation.Default()
 	decay.Sched.Root.Policy, decay.Sched.HalfLife = "decay", 0
@@ -114,8 +113,8 @@ func TestEndsElsewhereWhileRead(t *testing.T) {
 	}
 }
 
-// TestBoostWhileOneEndsElsewhere: an attempt that another server ends while a boost begins is not
-// taken for one that both has run and runs: after a restart the boost would last for longer.
+// TestBoostWhileOneEndsElsewhere: if another server ends an attempt while a boost begins, the attempt does not count
+// both as ended and as running. Otherwise the boost would last longer after a restart.
 func TestBoostWhileOneEndsElsewhere(t *testing.T) {
 	stores, _, _ := several(t, 2)
 	e := &elsewhere{T: t, store: stores[1]}
@@ -127,7 +126,7 @@ func TestBoostWhileOneEndsElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.begin(1)
-	views.Pools(t.Context(), loop) // it is up to date
+	views.Pools(t.Context(), loop) // brings the loop up to date
 	first := e.runs[0]
 	store.first = e.end
 	boost, err := loop.Overrides.Boost(t.Context(), engine.Boost{Pool: "pool0", Factor: 2, Usage: 1e6}, "test")
@@ -143,13 +142,13 @@ func TestBoostWhileOneEndsElsewhere(t *testing.T) {
 	}
 }
 
-// once has the rest end, and compares what the loop counts with what the store does.
+// once lets the other attempts end, and compares the counts of the loop with those of the store.
 func (e *elsewhere) once(loop *engine.Loop, pool string) {
 	e.Helper()
 	if len(e.runs) == 12 {
 		e.Error("no attempt ended while the state was read")
 	}
-	views.Pools(e.Context(), loop) // it is up to date
+	views.Pools(e.Context(), loop) // brings the loop up to date
 	for len(e.runs) > 0 {
 		e.end()
 	}

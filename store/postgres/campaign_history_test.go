@@ -24,8 +24,8 @@ func init() {
 	})
 }
 
-// TestCampaignHistory lets four processes contend on a PostgreSQL of their own. Half of them prepare no
-// statements, as behind a pooler.
+// TestCampaignHistory lets four processes contend on a separate PostgreSQL. Half of them prepare no statements, as
+// behind a pooler.
 func TestCampaignHistory(t *testing.T) {
 	linear.Histories(t, histories, func(t *testing.T) linear.Ground {
 		cluster := pgtest.OwnCluster(t)

@@ -30,8 +30,8 @@ func (s *Store) Snapshot(ctx context.Context, f func(queue.Change) error) (curso
 	return cursor, err
 }
 
-// readConsistent calls f for all jobs, unless f is nil, and then the function rest, both in one database snapshot. It
-// passes the cursor of that snapshot to rest.
+// readConsistent calls f for all jobs, unless f is nil, and then the function "rest", both in one database snapshot. It
+// passes the cursor of that snapshot to "rest".
 func (s *Store) readConsistent(ctx context.Context, f func(queue.Change) error,
 	rest func(t pgx.Tx, cursor int64) error) error {
 	return s.db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
@@ -87,8 +87,8 @@ func (s *Store) snapshot(ctx context.Context, t pgx.Tx, some []int64, f func(que
 	}, args...)
 }
 
-// reportRow describes a job in a snapshot by changes. The argument again has the tasks of the job that run or
-// wait again.
+// reportRow describes a job in a snapshot by changes. The argument "again" has the tasks of the job that run or wait
+// again.
 func reportRow(r *row, again []queue.Task, now time.Time, f func(queue.Change) error) error {
 	if r.Tasks == 1 && r.one.Attempt > 0 {
 		again = []queue.Task{r.one}

@@ -11,9 +11,9 @@ import (
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
-// BenchmarkClaim measures one claim of jobs of ten pools: of free jobs, without and with alternates;
-// of alternates because all claimed jobs have gone; of free jobs under a rate for each pool; and with
-// a license while tasks hold 5,000 of it.
+// BenchmarkClaim measures one claim of jobs of ten pools: of free jobs, without and with alternates; of alternates
+// because all claimed jobs are gone; of free jobs under a rate for each pool; and with a license while tasks hold 5,000
+// units of it.
 func BenchmarkClaim(b *testing.B) {
 	for _, wants := range []int{1, 50, 1000} {
 		for _, how := range []string{"wanted", "wanted-with-others", "others", "rates", "holds"} {
@@ -27,7 +27,7 @@ func benchClaim(b *testing.B, n int, how string) {
 	url, schema := pgtest.URL(b)
 	s := at(b, url, postgres.Options{Schema: schema})
 	defer s.Close()
-	submit(b, s, 20_000, pools) // others wait, too
+	submit(b, s, 20_000, pools) // so that other jobs wait, too
 	gone := submit(b, s, n, pools)
 	lease(b, s, n, func(i int) queue.Want { return queue.Want{Job: gone[i]} })
 	license := []sched.Held{{Of: "license matlab", Amount: 1, Max: 1_000_000}}

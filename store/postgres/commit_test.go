@@ -21,23 +21,22 @@ import (
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
-// loss is what happens to the answer of a commit: the session ends, or a pooler says that it
-// has lost it.
+// loss is the fate of the answer to a commit: the session ends, or a pooler reports that it has lost the session.
 type loss struct {
-	mark string        // what the connection has sent before
-	code string        // of the error in its place; "": the connection is just closed
-	also bool          // the answer itself comes nevertheless, but no more
-	then func()        // what happens before the client hears of it; may be nil
-	done chan struct{} // closed when it happens, before the client hears of it
+	mark string        // text that the connection sent before
+	code string        // code of the error that replaces the answer; "": the connection is just closed
+	also bool          // the answer itself still arrives, but nothing after it
+	then func()        // runs before the client learns of the loss; may be nil
+	done chan struct{} // closed at the loss, before the client learns of it
 }
 
-// losses stands between a store and its database, and loses answers.
+// losses is a proxy between a store and its database that loses answers.
 type losses struct {
 	t    *testing.T
 	next atomic.Pointer[loss]
 }
 
-// through is a URL of the database that goes through l, in a mode of talking to it.
+// through returns a URL of the database through the proxy l, with a mode of executing queries.
 func (l *losses) through(url, mode string) string {
 	l.t.Helper()
 	host := regexp.MustCompile(`host=([^&]+)`).FindStringSubmatch(url)[1]
@@ -64,7 +63,7 @@ func (l *losses) through(url, mode string) string {
 	return strings.Replace(url, "host="+host, "host="+dir, 1) + "&default_query_exec_mode=" + mode
 }
 
-// join passes on what both say until one of them ends, or an answer is lost.
+// join forwards the messages of both sides until one of them ends, or an answer is lost.
 func (l *losses) join(client, server net.Conn) {
 	var marked atomic.Pointer[loss]
 	defer client.Close()
@@ -104,7 +103,7 @@ func (l *losses) join(client, server net.Conn) {
 	}
 }
 
-// tell ends a connection as the loss says.
+// tell ends a connection in the way of the loss.
 func (l *loss) tell(client net.Conn) {
 	if l.then != nil {
 		l.then()
@@ -117,8 +116,8 @@ func (l *loss) tell(client net.Conn) {
 	client.Write(append(binary.BigEndian.AppendUint32([]byte("E"), uint32(len(body)+4)), body...))
 }
 
-// lose arranges that the next answer to a commit is lost, of a connection that sends a text
-// before. The function returned tells whether it was.
+// lose makes the proxy lose the next answer to a commit, on a connection that sent a text before. The returned function
+// reports whether that has happened.
 func (l *losses) lose(x loss) (happened func()) {
 	x.done = make(chan struct{})
 	l.next.Store(&x)
@@ -132,9 +131,9 @@ func (l *losses) lose(x loss) (happened func()) {
 	}
 }
 
-// TestCommitIsNotRepeated: whoever loses the session before the answer to a commit does not know
-// whether it took effect, whatever the words. It must not be done again, with prepared statements
-// or, as behind a pooler, without.
+// TestCommitIsNotRepeated: a store that loses the session before the answer to a commit does not know whether the
+// commit took effect, whatever the error says. It must not repeat the transaction, with prepared statements or without,
+// as behind a pooler.
 func TestCommitIsNotRepeated(t *testing.T) {
 	for name, x := range map[string]loss{
 		"the connection is closed":              {},
@@ -177,8 +176,8 @@ func loseCommits(t *testing.T, x loss, mode string) {
 	}
 }
 
-// TestIdleSessionsEnd: nothing was committed by sessions that the database has ended meanwhile, so
-// that calls which find their connection gone are carried out by another one.
+// TestIdleSessionsEnd: the database has ended idle sessions meanwhile. They have committed nothing, so calls that find
+// their connection gone are repeated on another one.
 func TestIdleSessionsEnd(t *testing.T) {
 	url, schema := pgtest.URL(t)
 	s := at(t, url+"&application_name="+schema, postgres.Options{Schema: schema})
@@ -203,8 +202,9 @@ func TestIdleSessionsEnd(t *testing.T) {
 	}
 }
 
-// TestRenewalIsRepeated: a renewal may as well be done twice, so that whoever keeps an attempt does
-// not hear of the loss. Whoever does not keep it cannot be told that it was over.
+// TestRenewalIsRepeated: a renewal may be done twice, so a store that still holds the attempt repeats it and returns no
+// error. If the attempt has ended meanwhile, the store returns an error, because it cannot tell whether the renewal
+// took effect.
 func TestRenewalIsRepeated(t *testing.T) {
 	url, schema := pgtest.URL(t)
 	between := &losses{t: t}

@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
-// TestDatabasesAsTheyAre: the store works in a database that keeps bytes as they come, as initdb makes it where no
-// locale is set, and with settings of old programs; it refuses one that does not have all letters.
+// TestDatabasesAsTheyAre: the store works in a database that keeps bytes unchanged, as initdb makes it if no locale is
+// set, and with settings of old programs. It refuses a database that cannot store all letters.
 func TestDatabasesAsTheyAre(t *testing.T) {
 	address := pgtest.Own(t)
 	c, err := pgx.Connect(t.Context(), address)

@@ -91,8 +91,8 @@ func (t *tx) dependencyEnded(r *row, on *queue.Job) error {
 	return nil
 }
 
-// cancel cancels a job: The job ends at once if no task of it runs. Otherwise it ends when its running tasks have
-// been stopped or, if only the waiting tasks are canceled, when they have ended.
+// cancel cancels a job. The job ends at once if no task of it runs. Otherwise it ends when its running tasks have been
+// stopped or, if only the waiting tasks are canceled, when they have ended.
 func (t *tx) cancel(r *row, a queue.Alteration) error {
 	t.withdrawn(r, life.Words(a))
 	waiting := r.Waiting

@@ -69,10 +69,10 @@ func (u unknown) Error() string {
 }
 
 // uncertain reports whether a transaction may have taken effect although its last statements, including the commit,
-// returned err. The flag reached says whether the statements before the commit were answered. An error of a statement
+// returned err. The flag "reached" says whether the statements before the commit were answered. An error of a statement
 // undoes the transaction. An error that ends the session may come just after the commit. If such an error comes before
-// the answers of other statements, these were not executed, because a session answers in order. But a pooler may
-// report at any point, with its own codes, that it has lost the session.
+// the answers of other statements, these were not executed, because a session answers in order. But a pooler may report
+// at any point, with its own codes, that it has lost the session.
 func uncertain(err error, reached bool) bool {
 	var p *pgconn.PgError
 	switch {

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
-// TestExamine: what doctor is told of a database is so, also of a transaction that stays open.
+// TestExamine: the facts that doctor gets about a database are true, including a transaction that stays open.
 func TestExamine(t *testing.T) {
 	url, schema := pgtest.URL(t)
 	s := at(t, url, postgres.Options{Schema: schema})

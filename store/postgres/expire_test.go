@@ -14,9 +14,8 @@ import (
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
-// TestExpireOfHolderSeesRenewals: while an expiry takes the rows of a holder, one of its leases is
-// renewed, and another expiry, which sees that, takes the row of before. The attempt is
-// lost all the same.
+// TestExpireOfHolderSeesRenewals: while an expiry takes the rows of a holder, one of its leases is renewed. Another
+// expiry sees the renewal, and takes the old row. The attempt is lost all the same.
 func TestExpireOfHolderSeesRenewals(t *testing.T) {
 	url, schema := pgtest.URL(t)
 	s := at(t, url, postgres.Options{Schema: schema})
@@ -59,7 +58,7 @@ func TestExpireOfHolderSeesRenewals(t *testing.T) {
 	}
 }
 
-// leaseFor leases a job of its own for each of several times.
+// leaseFor leases a separate job for each of several durations.
 func leaseFor(t *testing.T, s *postgres.Store, ttls ...time.Duration) (refs []queue.Ref) {
 	t.Helper()
 	for i, id := range submit(t, s, len(ttls), 1) {

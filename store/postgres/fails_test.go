@@ -17,9 +17,9 @@ import (
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
-// TestDatabaseFails ends the database at once, and starts it again, while jobs are
-// submitted, leased and finished: calls wait for it, acknowledged changes are there, and
-// callers that wait for changes are woken again. The log says when it was away and when it was back.
+// TestDatabaseFails ends the database at once, and starts it again, while jobs are submitted, leased and finished:
+// calls wait for it, acknowledged changes are there, and callers that wait for changes are woken again. The log says
+// when the database was away and when it was back.
 func TestDatabaseFails(t *testing.T) {
 	url, schema := pgtest.Durable(t)
 	var log lines
@@ -68,7 +68,7 @@ func TestDatabaseFails(t *testing.T) {
 	}
 }
 
-// lines is what a log says.
+// lines is the text of a log.
 type lines struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -86,8 +86,8 @@ func (l *lines) count(what string) int {
 	return strings.Count(l.text.String(), what)
 }
 
-// TestFeedAfterCrash: a database that crashed gives numbers of transactions again. Changes of
-// those are read like all others.
+// TestFeedAfterCrash: a database that crashed reuses the numbers of transactions. Changes of these transactions are
+// read like all others.
 func TestFeedAfterCrash(t *testing.T) {
 	t.Parallel()
 	cluster := pgtest.OwnCluster(t)
@@ -105,7 +105,7 @@ func TestFeedAfterCrash(t *testing.T) {
 		if undo(t, cluster.URL(), 1) < before {
 			again++
 		}
-		for range 45 { // until it cannot be seen any more that numbers went back
+		for range 45 { // until nothing shows any more that the numbers went back
 			submit(t, s, 1, 1)
 			total++
 		}
@@ -116,7 +116,7 @@ func TestFeedAfterCrash(t *testing.T) {
 	t.Logf("numbers were given again after %d of 2 crashes", again)
 }
 
-// undo begins transactions and undoes them, and returns the number of the last.
+// undo begins transactions and rolls them back, and returns the number of the last.
 func undo(t *testing.T, url string, n int) (xid int64) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)

@@ -12,9 +12,9 @@ import (
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
-// TestLostCommitIsHeard: what a transaction changed whose commit was not answered is heard through
-// the feed by the store that began it, too. If the feed was read before the store knew that the
-// answer is lost, the whole state is read anew.
+// TestLostCommitIsHeard: if the commit of a transaction was not answered, even the store that began the transaction
+// reads its changes from the feed. If the store read the feed before it knew that the answer is lost, it reads the
+// whole state anew.
 func TestLostCommitIsHeard(t *testing.T) {
 	for name, early := range map[string]bool{"read after the loss": false, "read before the loss is known": true} {
 		t.Run(name, func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestLostCommitIsHeard(t *testing.T) {
 	}
 }
 
-// TestAnsweredCommitIsNotHeard: a store does not hear through the feed what it leased itself.
+// TestAnsweredCommitIsNotHeard: a store does not get its own leases from the feed.
 func TestAnsweredCommitIsNotHeard(t *testing.T) {
 	url, schema := pgtest.URL(t)
 	s := at(t, url, postgres.Options{Schema: schema})

@@ -39,8 +39,8 @@ func (s *Store) must(t *testing.T, sql string) {
 	}
 }
 
-// TestFeedIsTrimmed forgets changes that all readers of some minutes ago have seen, but neither
-// changes that came since nor changes that were committed since.
+// TestFeedIsTrimmed: changes that all readers had seen some minutes ago are removed. Later changes stay, including
+// changes that were made before and committed since.
 func TestFeedIsTrimmed(t *testing.T) {
 	s := openInternal(t)
 	add(t, s)
@@ -71,8 +71,8 @@ func TestFeedIsTrimmed(t *testing.T) {
 	}
 }
 
-// TestFeedKeepsTransactionsAgain: what looks as if it had been seen long ago, because a database
-// that crashed has given the number of its transaction again, is not cleared away.
+// TestFeedKeepsTransactionsAgain: a database that crashed reuses the number of a transaction, so that a new change
+// looks like one that was seen long ago. It is not removed.
 func TestFeedKeepsTransactionsAgain(t *testing.T) {
 	s := openInternal(t)
 	add(t, s)
@@ -91,8 +91,8 @@ func TestFeedKeepsTransactionsAgain(t *testing.T) {
 	}
 }
 
-// TestFeedIsBehind: who did not look for long, or finds a database that knows less than he
-// does, takes a new snapshot.
+// TestFeedIsBehind: a reader that has not read for long, or that knows more than the database does, takes a new
+// snapshot.
 func TestFeedIsBehind(t *testing.T) {
 	s := openInternal(t)
 	add(t, s)
@@ -114,9 +114,8 @@ func TestFeedIsBehind(t *testing.T) {
 	}
 }
 
-// TestOwnLeasesDoNotWake: a program looks at once for what others may have changed, and for what
-// came to wait, but not for what it leased or ended itself: it knows, and would look in vain
-// after each of its own transactions.
+// TestOwnLeasesDoNotWake: changes by others, and jobs that begin to wait, wake a program at once. Its own leases and
+// ends do not: it knows them, and would read without result after each of its own transactions.
 func TestOwnLeasesDoNotWake(t *testing.T) {
 	t.Parallel()
 	run := []queue.Run{{Ref: queue.Ref{JobID: 1, Attempt: 1}}}
@@ -127,7 +126,7 @@ func TestOwnLeasesDoNotWake(t *testing.T) {
 		{nil, false},
 		{[]queue.Change{{What: queue.Leased, Runs: run}}, false},
 		{[]queue.Change{{What: queue.Ended, Runs: run}, {What: queue.Done, Runs: run}}, false},
-		{[]queue.Change{{What: queue.Done}}, true}, // a job that was held was canceled
+		{[]queue.Change{{What: queue.Done}}, true}, // a held job was canceled
 		{[]queue.Change{{What: queue.Done, Runs: run}, {What: queue.Waited}}, true},
 		{[]queue.Change{{What: queue.Stop, Runs: run}}, true},
 	} {
@@ -137,8 +136,8 @@ func TestOwnLeasesDoNotWake(t *testing.T) {
 	}
 }
 
-// TestNewPoolsTogether: calls that use the same new pools in different orders at once all make
-// them, each in one statement, and none hinders another.
+// TestNewPoolsTogether: simultaneous calls that use the same new pools in different orders create all of them, each in
+// one statement, and do not block each other.
 func TestNewPoolsTogether(t *testing.T) {
 	t.Parallel()
 	s := openInternal(t)

@@ -22,7 +22,7 @@ func (s *Store) many(t *testing.T, n string) {
 		SELECT i, 0, 1, '', 4, 0, 0, 0, 0, 0, 0, '', 0 FROM generate_series(1, `+n+`) AS i`)
 }
 
-// TestForgetReadsWhatItRemoves: kept records cost nothing when other records are removed.
+// TestForgetReadsWhatItRemoves: records that are kept add no cost to the removal of others.
 func TestForgetReadsWhatItRemoves(t *testing.T) {
 	t.Parallel()
 	s := openInternal(t)
@@ -51,7 +51,7 @@ func TestForgetReadsWhatItRemoves(t *testing.T) {
 	}
 }
 
-// TestForgetInBatches: all of it goes, and nothing else, whoever else forgets at the same time.
+// TestForgetInBatches: all old records are removed, and nothing else, even if others call Forget at the same time.
 func TestForgetInBatches(t *testing.T) {
 	t.Parallel()
 	s := openInternal(t)
@@ -81,7 +81,7 @@ func TestForgetInBatches(t *testing.T) {
 	}
 }
 
-// TestForgetRequeued: a job that ended, was requeued and ended again is kept by when it did so last.
+// TestForgetRequeued: for a job that ended, was requeued and ended again, the last end counts.
 func TestForgetRequeued(t *testing.T) {
 	t.Parallel()
 	s := openInternal(t)

@@ -20,13 +20,13 @@ import (
 	"github.com/fairlead/fairlead/store/storetest"
 )
 
-// clock is the time that several stores are given.
+// clock is the time that several stores share.
 type clock struct{ nanos atomic.Int64 }
 
 func (c *clock) now() time.Time        { return time.Unix(0, c.nanos.Load()) }
 func (c *clock) pass(by time.Duration) { c.nanos.Add(int64(by)) }
 
-// timed opens n stores on one schema, which are given the time.
+// timed opens n stores on one schema, which share a clock.
 func timed(t *testing.T, n int) ([]*postgres.Store, *clock) {
 	t.Helper()
 	c := &clock{}
@@ -57,8 +57,8 @@ func leased(t *testing.T, s queue.Store, wants ...queue.Want) (out []*queue.Leas
 	return out, refused
 }
 
-// TestRateOverServers: four servers that all want more than a rate of 5/s gives, at the same
-// instants, get what it gives and no more, in any window.
+// TestRateOverServers: four servers all ask for more starts than a rate of 5/s allows, at the same instants. Together
+// they get exactly the starts that the rate allows, in any window.
 func TestRateOverServers(t *testing.T) {
 	stores, c := timed(t, 4)
 	limit := sched.Rate{Count: 5, Per: time.Second, Burst: 7}
@@ -88,7 +88,7 @@ func TestRateOverServers(t *testing.T) {
 	}
 }
 
-// TestTenThousandRates: claims of four servers under 10,000 keys at once; none is exceeded.
+// TestTenThousandRates: four servers claim jobs under 10,000 rates at once; no rate is exceeded.
 func TestTenThousandRates(t *testing.T) {
 	const keys, jobs, batch = 10_000, 12_000, 200
 	stores, _, _ := several(t, 4)
@@ -140,8 +140,8 @@ func TestTenThousandRates(t *testing.T) {
 	}
 }
 
-// TestLicensesOverServers: four servers that take and end as fast as they can never hold more of
-// a licence than there is, together.
+// TestLicensesOverServers: four servers take and end tasks as fast as they can. Together they never hold more of a
+// license than there is.
 func TestLicensesOverServers(t *testing.T) {
 	const most = 5
 	stores, url, schema := several(t, 4)
@@ -199,7 +199,7 @@ func heldIs(t *testing.T, url, schema string, want int64) {
 	}
 }
 
-// TestRatesMadeAnew: a database that knows less, as after a failover, does not stop anything.
+// TestRatesMadeAnew: a database that has lost recent changes, for example after a failover, stops nothing.
 func TestRatesMadeAnew(t *testing.T) {
 	stores, url, schema := several(t, 1)
 	want := func() queue.Want {
@@ -224,7 +224,7 @@ func TestRatesMadeAnew(t *testing.T) {
 	heldIs(t, url, schema, 4)
 }
 
-// takeAndEnd leases what it can of jobs that hold a licence, ends that, and returns the rest.
+// takeAndEnd leases as many jobs with a license as it can, ends them, and returns the rest.
 func takeAndEnd(t *testing.T, s queue.Store, ids []int64, most int64, held, peak *atomic.Int64) (rest []int64) {
 	wants := make([]queue.Want, len(ids))
 	for i, id := range ids {
@@ -252,14 +252,14 @@ func takeAndEnd(t *testing.T, s queue.Store, ids []int64, most int64, held, peak
 	now := held.Add(int64(len(results)))
 	for p := peak.Load(); now > p && !peak.CompareAndSwap(p, now); p = peak.Load() {
 	}
-	held.Add(-int64(len(results))) // before they are free for others
+	held.Add(-int64(len(results))) // before the units are free for others
 	if _, err := s.Finish(context.Background(), results); err != nil {
 		t.Error(err)
 	}
 	return rest
 }
 
-// counters are the sums of all pools, which have to agree with a recount.
+// counters returns the sums of all pools, which have to agree with a recount.
 func counters(t *testing.T, s *postgres.Store) (sum queue.Counters) {
 	t.Helper()
 	usage, err := s.Usage(t.Context())
@@ -280,8 +280,7 @@ func counters(t *testing.T, s *postgres.Store) (sum queue.Counters) {
 	return sum
 }
 
-// TestLicensesOfDeadServer: what a server held that died is free when its leases have run out,
-// and not before.
+// TestLicensesOfDeadServer: the licenses that a dead server held are free when its leases have run out, and not before.
 func TestLicensesOfDeadServer(t *testing.T) {
 	stores, c := timed(t, 2)
 	array := submit(t, stores[0], 1, 1, func(j *queue.Job) { j.Array = "0-9" })[0]

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
-// TestLinearizable has clients of several stores on one schema contend for leases.
+// TestLinearizable lets clients of several stores on one schema contend for leases.
 func TestLinearizable(t *testing.T) {
 	pgtest.URL(t) // skips the test without PostgreSQL; a skip inside a history would not end it
 	linear.Run(t, func(t testing.TB) []queue.Store {

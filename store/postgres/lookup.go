@@ -15,7 +15,7 @@ func (t *tx) job(id int64) (*queue.Job, error) {
 	return nil, nil
 }
 
-// holder finds the attempt that ref names; its job and its task must have been read before. The result stale is the
+// holder finds the attempt that ref names; its job and its task must have been read before. The result "stale" is the
 // error if that attempt is not the current one.
 func (t *tx) holder(ref queue.Ref) (r *row, k *queue.Task, stale error) {
 	r = t.jobs.all[ref.JobID]

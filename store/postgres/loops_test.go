@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead/fairlead/store/storetest"
 )
 
-// gauge counts how many tasks run at once, at most, and notes when they started.
+// gauge records the largest number of tasks that run at once, and when they started.
 type gauge struct {
 	mu        sync.Mutex
 	now, peak int
@@ -37,8 +37,8 @@ func (g *gauge) Handle(ctx context.Context, l *queue.Lease) error {
 	return err
 }
 
-// TestLimitsOverLoops: a rate, a licence and the maximum of a pool hold over four servers that all
-// have room for everything, and everything is done.
+// TestLimitsOverLoops: a rate, a license and the maximum of a pool hold across four servers that all have room for
+// every task, and every task is done.
 func TestLimitsOverLoops(t *testing.T) {
 	const jobs = 40
 	stores, _, _ := several(t, 4)

@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead/fairlead/store/storetest"
 )
 
-// makeOld makes a schema one that an earlier version wrote.
+// makeOld turns a schema into one that an earlier version wrote.
 func makeOld(t *testing.T, url, schema string) {
 	t.Helper()
 	conn, err := pgx.Connect(context.Background(), url)
@@ -36,8 +36,8 @@ func TestRenames(t *testing.T) {
 	storetest.Renames(t, open, func(t *testing.T) { makeOld(t, url, schema) })
 }
 
-// TestRenamesOnce: of servers that start at once one gives the pools their new names. While a server of
-// an earlier version lives none does, and each says so.
+// TestRenamesOnce: of servers that start at once, one gives the pools their new names. While a server of an earlier
+// version is running, none does, and each says so.
 func TestRenamesOnce(t *testing.T) {
 	stores, url, schema := several(t, 1)
 	submit(t, stores[0], 3, 1, func(j *queue.Job) { j.User, j.Pool = "a b", "a_b" })

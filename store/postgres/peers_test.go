@@ -21,7 +21,7 @@ import (
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
-// server is one of several on a schema, with a worker of its own.
+// server is one of several on a schema, with its own worker.
 type server struct {
 	store *postgres.Store
 	loop  *engine.Loop
@@ -30,7 +30,7 @@ type server struct {
 	ended sync.WaitGroup
 }
 
-// work runs a server whose worker has slots, until stop.
+// work runs a server whose worker has this number of slots, until stop is called.
 func work(t *testing.T, store *postgres.Store, name string, slots int, shares allocation.Config,
 	h engine.HandlerFunc) *server {
 	t.Helper()
@@ -95,15 +95,15 @@ func (c *tally) runs() (n, twice int) {
 	return n, twice
 }
 
-// weights are shares of two pools.
+// weights returns the shares of two pools.
 func weights(a, b float64) allocation.Config {
 	s := allocation.Default()
 	s.Sched.Root.Pools = []share.Pool{{Name: "pool0", Weight: a}, {Name: "pool1", Weight: b}}
 	return s
 }
 
-// TestLoopsShare: four servers run the jobs of one schema, each job once, and all servers
-// count the same: waiting jobs, running tasks, capacity, and usage of each pool.
+// TestLoopsShare: four servers run the jobs of one schema, each job once, and all servers agree on the counts: waiting
+// jobs, running tasks, capacity, and usage of each pool.
 func TestLoopsShare(t *testing.T) {
 	stores, _, _ := several(t, 4)
 	shares, count := weights(2, 1), newTally()
@@ -134,7 +134,7 @@ func TestLoopsShare(t *testing.T) {
 	}
 	await.True(t, "all servers know that nothing waits or runs", func() bool {
 		for _, s := range servers {
-			views.Pools(t.Context(), s.loop) // reads the changes
+			views.Pools(t.Context(), s.loop) // the loop reads the changes
 			if running, waiting := s.loop.Running(); running != 0 || waiting != 0 {
 				return false
 			}
@@ -151,9 +151,9 @@ func TestLoopsShare(t *testing.T) {
 			first = used
 		}
 		for path, u := range used {
-			// A server ends what it ran itself when the store has answered, and what others ran when the
-			// store says: jobs that last no longer than an answer differ by a part of that. One that does
-			// not hear of the others' jobs counts a quarter.
+			// A server counts the end of its own tasks when the store has answered, and the ends of other tasks when
+			// the feed reports them. For jobs as short as an answer, the usages differ by a fraction of that. A server
+			// that did not learn of the others' jobs would count a quarter.
 			if d := math.Abs(u - first[path]); d > 0.3*first[path] {
 				t.Errorf("%q at %s: %v used, at the first server %v", path, s.name, u, first[path])
 			}
@@ -180,8 +180,8 @@ func checkCounters(t *testing.T, s *postgres.Store) {
 	}
 }
 
-// TestLoopsFair: shares hold over all servers together, not at each alone: what one pool runs
-// at one server counts at the others.
+// TestLoopsFair: shares apply across all servers together, not on each alone: the usage of a pool on one server counts
+// on the others.
 func TestLoopsFair(t *testing.T) {
 	stores, _, _ := several(t, 3)
 	shares, count := weights(3, 1), newTally()
@@ -209,8 +209,8 @@ func TestLoopsFair(t *testing.T) {
 	checkCounters(t, stores[0])
 }
 
-// TestLoopDies: what a server that ends without a word was running, the others run when its
-// leases are over; its nodes are down for them.
+// TestLoopDies: when a server ends without notice, the other servers run its tasks as soon as the leases are over, and
+// regard its nodes as down.
 func TestLoopDies(t *testing.T) {
 	t.Parallel()
 	stores, _, _ := several(t, 2)
@@ -224,7 +224,7 @@ func TestLoopDies(t *testing.T) {
 	ids := submit(t, stores[1], 2, 1)
 	<-began
 	<-began
-	stores[0].Close() // as good as dead: nothing of what it does reaches the others
+	stores[0].Close() // as good as dead: nothing that it does reaches the others
 	dying.stop()
 	heir := work(t, stores[1], "heir", 2, allocation.Default(),
 		count.handler("heir", func(context.Context, *queue.Lease) error { return nil }))
@@ -264,7 +264,7 @@ func TestSameNode(t *testing.T) {
 	}
 }
 
-// TestSettingsOfOthers: what one server is told, all follow: drains, boosts, reservations.
+// TestSettingsOfOthers: all servers follow drains, boosts and reservations that one server accepted.
 func TestSettingsOfOthers(t *testing.T) {
 	t.Parallel()
 	stores, _, _ := several(t, 2)
@@ -319,7 +319,7 @@ func TestSettingsOfOthers(t *testing.T) {
 	await.True(t, "the other knows of the reservation", func() bool { return len(a.loop.Overrides.Reservations()) == 1 })
 }
 
-// untilPaused waits until a server knows of a pause that ends, or of none.
+// untilPaused waits until a server knows of a pause with an end, or of no pause.
 func untilPaused(t *testing.T, l *engine.Loop, paused bool) {
 	t.Helper()
 	await.True(t, fmt.Sprintf("the other knows that the pool is paused: %v", paused), func() bool {
@@ -328,8 +328,8 @@ func untilPaused(t *testing.T, l *engine.Loop, paused bool) {
 	})
 }
 
-// TestAskAnother: a server without nodes of its own answers for the jobs of all: why one
-// waits, when it starts, and where another runs.
+// TestAskAnother: a server without nodes answers questions about the jobs of all servers: why one waits, when it
+// starts, and where another runs.
 func TestAskAnother(t *testing.T) {
 	t.Parallel()
 	stores, _, _ := several(t, 2)

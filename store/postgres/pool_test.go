@@ -28,7 +28,7 @@ func (x *tracer) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQu
 
 func (x *tracer) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
-// poolAt is the pool of a program.
+// poolAt returns the connection pool of a program.
 func poolAt(t *testing.T, url string, change func(*pgxpool.Config)) *pgxpool.Pool {
 	t.Helper()
 	config, err := pgxpool.ParseConfig(url)
@@ -44,8 +44,8 @@ func poolAt(t *testing.T, url string, change func(*pgxpool.Config)) *pgxpool.Poo
 	return pool
 }
 
-// TestPoolOfTheProgram: a store uses the connections of the program, which sees its statements, also beside a
-// transaction of the program in a small pool, and leaves them open.
+// TestPoolOfTheProgram: a store uses the connections of the program, which sees its statements, even next to a
+// transaction of the program in a small pool. It leaves the connections open.
 func TestPoolOfTheProgram(t *testing.T) {
 	t.Parallel()
 	url, schema := pgtest.URL(t)
@@ -83,7 +83,7 @@ func TestPoolOfTheProgram(t *testing.T) {
 	}
 }
 
-// TestTransactionsOfNewUsers: programs submit within more transactions at once than their pool has connections, each
+// TestTransactionsOfNewUsers: a program submits in more simultaneous transactions than its pool has connections, each
 // for a user whom nobody knows.
 func TestTransactionsOfNewUsers(t *testing.T) {
 	t.Parallel()
@@ -114,8 +114,8 @@ func TestTransactionsOfNewUsers(t *testing.T) {
 	all.Wait()
 }
 
-// TestLentPoolIsClosed: a store over a pool that its program has closed says so, to whoever asks and to whoever
-// submits, and is then closed like any other.
+// TestLentPoolIsClosed: if the program has closed its pool, reads and submissions of the store return an error that
+// says so. The store can then be closed like any other.
 func TestLentPoolIsClosed(t *testing.T) {
 	t.Parallel()
 	url, schema := pgtest.URL(t)
@@ -135,7 +135,7 @@ func TestLentPoolIsClosed(t *testing.T) {
 	}
 }
 
-// TestPoolsThatWillNotDo are refused when the store is opened.
+// TestPoolsThatWillNotDo: unsuitable connection pools are refused when the store is opened.
 func TestPoolsThatWillNotDo(t *testing.T) {
 	t.Parallel()
 	refuses := func(pool *pgxpool.Pool, o postgres.Options, want string) {

@@ -8,5 +8,5 @@ import (
 	"github.com/fairlead/fairlead/store/storetest"
 )
 
-// TestRealStoreBehindPooler is the whole contract of a store, behind PgBouncer.
+// TestRealStoreBehindPooler runs the whole contract of a store, behind PgBouncer.
 func TestRealStoreBehindPooler(t *testing.T) { storetest.Run(t, openPooled) }

@@ -28,8 +28,8 @@ func TestTwinBehindPooler(t *testing.T) {
 	storetest.Twins(t, func(testing.TB) queue.Store { return memory.New("cpu") }, openPooled, seeds(2))
 }
 
-// TestPoolerIsNoticed: a server behind a pooler learns of changes of others by polling or, if it
-// knows the address of the database itself, by notifications. The log names the missing address once.
+// TestPoolerIsNoticed: a server behind a pooler learns of changes by other servers by polling or, if it knows the
+// address of the database itself, from notifications. The log names the missing address once.
 func TestPoolerIsNoticed(t *testing.T) {
 	t.Parallel()
 	url, schema, direct := pgtest.Pooled(t)

@@ -71,7 +71,7 @@ func (p *poolNames) keep(r pgx.Rows) error {
 	return err
 }
 
-// intern returns the number of a pool, and creates a missing pool for the user maker.
+// intern returns the number of a pool, and creates a missing pool for the user "maker".
 func (p *poolNames) intern(path, maker string) (int32, error) {
 	if err := p.internAll(map[string]string{path: maker}); err != nil {
 		return 0, err

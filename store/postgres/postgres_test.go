@@ -18,7 +18,7 @@ import (
 	"github.com/fairlead/fairlead/store/storetest"
 )
 
-// TestMain fails, too, if goroutines are left when all tests have ended and all stores are closed.
+// TestMain also fails if goroutines are left when all tests have ended and all stores are closed.
 func TestMain(m *testing.M) {
 	status := pgtest.Main(m)
 	if err := goleak.Find(); err != nil && status == 0 {
@@ -54,7 +54,7 @@ func TestStore(t *testing.T) {
 	storetest.Run(t, open)
 }
 
-// seeds is how many runs of random operations there are.
+// seeds returns the number of runs of random operations.
 func seeds(n int) int {
 	if testing.Short() {
 		return 1

@@ -13,7 +13,7 @@ import (
 )
 
 // TestSequencesThatAreBehind: in a copy of a database whose sequences were not copied, as logical replication leaves
-// it, no number is given twice.
+// it, no number is used twice.
 func TestSequencesThatAreBehind(t *testing.T) {
 	url, schema := pgtest.URL(t)
 	open := func() *postgres.Store { return at(t, url, postgres.Options{Schema: schema}) }
@@ -42,7 +42,7 @@ func TestSequencesThatAreBehind(t *testing.T) {
 	ends(s, first[1])
 	audit(s)
 	last := submit(t, s, 1, 1)[0]
-	ends(s, last) // the largest id is that of a job that has ended
+	ends(s, last) // the largest id belongs to an ended job
 	s.Close()
 	restart(t, url, schema)
 

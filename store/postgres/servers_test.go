@@ -16,7 +16,7 @@ import (
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
-// several opens n stores at once on one schema that is not there yet.
+// several opens n stores at once on one schema that does not exist yet.
 func several(t *testing.T, n int) (stores []*postgres.Store, url, schema string) {
 	t.Helper()
 	url, schema = pgtest.URL(t)
@@ -39,7 +39,7 @@ func several(t *testing.T, n int) (stores []*postgres.Store, url, schema string)
 	return stores, url, schema
 }
 
-// submit adds n jobs in as many pools as p.
+// submit adds n jobs in p pools.
 func submit(t testing.TB, s queue.Store, n, p int, f ...func(*queue.Job)) (ids []int64) {
 	t.Helper()
 	jobs := make([]*queue.Job, n)
@@ -93,9 +93,9 @@ func (f *follower) read(t *testing.T) {
 	}
 }
 
-// TestServersTogether lets four stores that start at the same time submit, lease and finish
-// the same jobs at once. Each job runs once; each follower of the feed hears of each once;
-// the counters are exact, before and after they are rolled up.
+// TestServersTogether lets four stores that start at the same time submit, lease and finish the same jobs at once. Each
+// job runs once, and each follower of the feed learns of each job once. The counters are exact, before and after they
+// are rolled up.
 func TestServersTogether(t *testing.T) {
 	const servers, rounds, batch = 4, 12, 20
 	stores, _, _ := several(t, servers)
@@ -175,8 +175,8 @@ func allOver(t *testing.T, s *postgres.Store, jobs int64) {
 	}
 }
 
-// raceFor leases what it gets of the jobs, each twice, and finishes it. What it does not
-// get it leaves to whoever was faster, if there is one.
+// raceFor leases as many of the jobs as it gets, each twice, and finishes them. It leaves the others to a faster
+// caller, if there is one.
 func raceFor(t *testing.T, s *postgres.Store, ids []int64) (won []int64) {
 	ctx := context.Background()
 	var wants []queue.Want
@@ -208,9 +208,8 @@ func raceFor(t *testing.T, s *postgres.Store, ids []int64) (won []int64) {
 	return won
 }
 
-// TestFeedWaitsForNobody commits a change late, once more that a job began to wait, whose
-// number was taken before others that are read already: these do not wait for it, and it is
-// not missed.
+// TestFeedWaitsForNobody commits a change late: a job began to wait, and the number of the change is lower than those
+// of changes that were already read. The other changes do not wait for it, and it is not missed.
 func TestFeedWaitsForNobody(t *testing.T) {
 	stores, url, schema := several(t, 1)
 	f := follow(stores[0])
@@ -239,7 +238,7 @@ func TestFeedWaitsForNobody(t *testing.T) {
 	}
 }
 
-// TestOthersAreWoken: who waits for changes of one store hears of those of another.
+// TestOthersAreWoken: a caller that waits for changes of one store is woken by changes of another.
 func TestOthersAreWoken(t *testing.T) {
 	stores, _, _ := several(t, 2)
 	c := make(chan struct{}, 1)
@@ -255,7 +254,7 @@ func TestOthersAreWoken(t *testing.T) {
 	}
 }
 
-// TestRefusesSchemas: what belongs to another program, or to a newer one, is left alone.
+// TestRefusesSchemas: a schema of another program, or of a newer version, is left unchanged.
 func TestRefusesSchemas(t *testing.T) {
 	stores, url, schema := several(t, 1)
 	submit(t, stores[0], 1, 1)
@@ -282,8 +281,7 @@ func TestRefusesSchemas(t *testing.T) {
 	}
 }
 
-// TestForget removes what ended long ago, and nothing else; keys are free again, ids are
-// not used again.
+// TestForget removes jobs that ended long ago, and nothing else. Their keys are free again; ids are not reused.
 func TestForget(t *testing.T) {
 	stores, _, _ := several(t, 1)
 	s := stores[0]

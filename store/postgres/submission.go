@@ -92,8 +92,8 @@ func (b *submission) keepKey(r pgx.Rows) error {
 	return err
 }
 
-// askStates queries the states of jobs on which new jobs will depend. If the flag firmly is set, it locks these
-// jobs, so that they cannot end before this transaction.
+// askStates queries the states of jobs on which new jobs will depend. If the flag "firmly" is set, it locks these jobs,
+// so that they cannot end before this transaction.
 func (b *submission) askStates(ids []int64, firmly bool) {
 	if len(ids) == 0 {
 		return

@@ -14,8 +14,8 @@ func (s *Store) Submit(ctx context.Context, jobs []*queue.Job) ([]queue.Submissi
 	return s.submissions.join(ctx, jobs)
 }
 
-// submit adds jobs in a transaction of the store. If the flag impatient is set, it does not try again when
-// another open transaction has used a key.
+// submit adds jobs in a transaction of the store. If the flag "impatient" is set, it does not try again when another
+// open transaction has used a key.
 func (s *Store) submit(ctx context.Context, jobs []*queue.Job, impatient bool) (out []queue.Submission, err error) {
 	err = s.writer.early(ctx, func(t *tx) (err error) {
 		out, err = t.submit(jobs, false)

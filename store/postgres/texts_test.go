@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
-// TestTextsOfHandlers: a handler may fail with any text, also one that PostgreSQL could not keep. Its task has failed
-// then, with that text as far as it can be kept, and its slot is free.
+// TestTextsOfHandlers: a handler may fail with any text, even one that PostgreSQL cannot store. Its task has failed
+// then, with the part of the text that can be stored, and its slot is free.
 func TestTextsOfHandlers(t *testing.T) {
 	t.Parallel()
 	url, schema := pgtest.URL(t)

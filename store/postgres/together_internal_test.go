@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/internal/batch"
 )
 
-// TestTogetherIsNotRepeated: calls of one transaction are carried out one by one after it was
-// refused, and not if it may have taken effect.
+// TestTogetherIsNotRepeated: if a transaction of several calls is refused, the calls are carried out one by one. If it
+// may have taken effect, they are not.
 func TestTogetherIsNotRepeated(t *testing.T) {
 	refused := &pgconn.PgError{Severity: "ERROR", Code: "22021"}
 	crashed := unknown{&pgconn.PgError{Severity: "FATAL", Code: "XX000"}}

@@ -13,8 +13,8 @@ import (
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
-// TestSubmitsTogether: of many calls that come at once each gets its own answer, also if
-// another one cannot be carried out, or uses the same key.
+// TestSubmitsTogether: each of many simultaneous calls gets its own answer, even if another call fails or uses the same
+// key.
 func TestSubmitsTogether(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -26,7 +26,7 @@ func TestSubmitsTogether(t *testing.T) {
 			job := &queue.Job{Kind: "k", User: "ann", Pool: "ann", Tasks: 1}
 			switch {
 			case i%16 == 7:
-				job.Priority = "\x00" // which PostgreSQL does not take
+				job.Priority = "\x00" // PostgreSQL does not accept it
 			case i%4 == 0:
 				job.Key = "once"
 			}
@@ -53,7 +53,7 @@ func TestSubmitsTogether(t *testing.T) {
 	s.exact(t)
 }
 
-// TestCloseWhileSubmitting: every call has an answer.
+// TestCloseWhileSubmitting: every call gets an answer.
 func TestCloseWhileSubmitting(t *testing.T) {
 	t.Parallel()
 	url, schema := pgtest.URL(t)
@@ -79,8 +79,8 @@ func TestCloseWhileSubmitting(t *testing.T) {
 	wg.Wait()
 }
 
-// TestCloseFinishesCalls: a call that is under way when the store is closed is not cut off, which would
-// leave its caller without knowing whether it took effect.
+// TestCloseFinishesCalls: when the store is closed, a running call is not aborted, because its caller would not know
+// whether it took effect.
 func TestCloseFinishesCalls(t *testing.T) {
 	t.Parallel()
 	finished, closed, unlock := closeWhileFinishing(t)
@@ -93,7 +93,7 @@ func TestCloseFinishesCalls(t *testing.T) {
 	}
 }
 
-// TestCloseGivesUp: a store is closed, too, if a call waits for a database that does not answer.
+// TestCloseGivesUp: a store is closed even if a call waits for a database that does not answer.
 func TestCloseGivesUp(t *testing.T) {
 	t.Parallel()
 	finished, closed, _ := closeWhileFinishing(t)
@@ -146,8 +146,8 @@ func closeWhileFinishing(t *testing.T) (finished, closed chan error, unlock func
 	}
 }
 
-// TestKeyUntilEndRace: of many who ask for the key of a job that has ended one is added, and the
-// others have its id, within transactions of their own or without.
+// TestKeyUntilEndRace: many callers use the key of an ended job. One job is added, and the other callers get its id, in
+// their own transactions or without.
 func TestKeyUntilEndRace(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)

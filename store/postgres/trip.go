@@ -28,8 +28,7 @@ func (d *trip) queue(sql string, args ...any) {
 	d.results = append(d.results, func(r pgx.BatchResults) error { _, err := r.Exec(); return err })
 }
 
-// ask adds a query. The function scan is called for each row of the result when
-// the query is sent.
+// ask adds a query. The function "scan" is called for each row of the result when the query is sent.
 func (d *trip) ask(sql string, scan func(pgx.Rows) error, args ...any) {
 	d.batch.Queue(d.db.sql(sql), args...)
 	d.results = append(d.results, func(r pgx.BatchResults) error {

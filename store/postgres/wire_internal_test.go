@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestChangesOfManyKinds fills every field of changes with chance, few and different
-// values, and wants them back: also those fields that somebody will add.
+// TestChangesOfManyKinds fills every field of changes at random, with few and with different values, and expects to
+// read them back, including fields that somebody will add later.
 func TestChangesOfManyKinds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
@@ -39,7 +39,7 @@ func TestChangesOfManyKinds(t *testing.T) {
 	}
 }
 
-// random fills a value. Lists and maps are never empty but not nil, which is the same here.
+// random fills a value. Empty lists and maps are nil, because the encoding does not distinguish the two.
 func random(rng *rand.Rand, v reflect.Value) {
 	if _, ok := v.Interface().(time.Time); ok {
 		if n := rng.IntN(3); n > 0 {
@@ -80,7 +80,7 @@ func random(rng *rand.Rand, v reflect.Value) {
 	}
 }
 
-// TestChangesAreShort: jobs of a few users that begin to wait take some bytes each.
+// TestChangesAreShort: the changes for jobs of a few users that begin to wait take only some bytes each.
 func TestChangesAreShort(t *testing.T) {
 	var all []queue.Change
 	now := time.Unix(1_800_000_000, 123_456_000)

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
-// race is what transactions committed, and what ran of it.
+// race records which jobs the transactions committed, and which jobs ran.
 type race struct {
 	mu   sync.Mutex
 	ran  map[int64]int
@@ -26,7 +26,7 @@ func (r *race) done() bool {
 	return len(r.ran) >= len(r.want)
 }
 
-// serve runs what comes, until all of it has run.
+// serve runs jobs until all committed jobs have run.
 func (r *race) serve(t *testing.T, s *postgres.Store) {
 	c := make(chan struct{}, 1)
 	defer s.Notify(c)()
@@ -76,8 +76,8 @@ func (r *race) submit(t *testing.T, s *shop, clerk, rounds int) {
 	}
 }
 
-// TestSubmitTxRace: two servers run the jobs of many transactions, and some of these are rolled
-// back. Each job that was committed runs once, no other does, and the counters are exact.
+// TestSubmitTxRace: two servers run the jobs of many transactions, and some of these are rolled back. Each committed
+// job runs once, no other job runs, and the counters are exact.
 func TestSubmitTxRace(t *testing.T) {
 	t.Parallel()
 	stores, url, _ := several(t, 2)

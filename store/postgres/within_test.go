@@ -24,12 +24,12 @@ import (
 	"github.com/fairlead/fairlead/store/postgres"
 )
 
-// letter is what a job of the tests is to do.
+// letter holds the arguments of the jobs in these tests.
 type letter struct{ To string }
 
 func (letter) Kind() string { return "letter" }
 
-// shop is a program with tables of its own beside the jobs.
+// shop is a program with its own tables next to the jobs.
 type shop struct {
 	*postgres.Store
 	client *engine.Client
@@ -44,7 +44,7 @@ func openShop(t *testing.T) *shop {
 	return &shop{s, engine.NewClient(s, allocation.Default()), url}
 }
 
-// deal is a transaction of the program, of any library.
+// deal is a transaction of the program, made by any library.
 type deal struct {
 	queue.Tx
 	exec             func(sql string) error
@@ -97,7 +97,7 @@ func beginSQL(t testing.TB, s *shop) *deal {
 	}
 }
 
-// jobs are the ids of the jobs that others see.
+// jobs returns the ids of the jobs that others see.
 func (s *shop) jobs(t *testing.T) (ids []int64) {
 	t.Helper()
 	jobs, err := s.Jobs(t.Context(), queue.Query{})
@@ -110,7 +110,7 @@ func (s *shop) jobs(t *testing.T) (ids []int64) {
 	return ids
 }
 
-// exact compares the counters of all pools with the jobs that are there.
+// exact compares the counters of all pools with the stored jobs.
 func (s *shop) exact(t *testing.T) {
 	t.Helper()
 	counted, err := s.Recount(t.Context())
@@ -137,7 +137,7 @@ func (s *shop) submit(t *testing.T, tx queue.Tx, jobs ...queue.Job) []int64 {
 	return ids
 }
 
-// TestSubmitTx: a job exists exactly if the transaction commits, and nobody hears of it before.
+// TestSubmitTx: a job exists if and only if the transaction commits, and nobody learns of it before.
 func TestSubmitTx(t *testing.T) {
 	for name, begin := range begins {
 		t.Run(name, func(t *testing.T) {
@@ -179,7 +179,7 @@ func TestSubmitTx(t *testing.T) {
 	}
 }
 
-// TestSubmitTxKeepsOptions: a job is the same whichever way it was submitted.
+// TestSubmitTxKeepsOptions: a job is the same whether it is submitted within a transaction or not.
 func TestSubmitTxKeepsOptions(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -236,7 +236,7 @@ func TestSubmitTxUndone(t *testing.T) {
 			first := s.submit(t, d, job)
 			d.crash()
 			d = begin(t, s)
-			second := s.submit(t, d, job) // waits for the end of the one before
+			second := s.submit(t, d, job) // waits for the end of the first
 			if second[0] == first[0] {
 				t.Error("an id was given twice")
 			}
@@ -264,8 +264,8 @@ func TestSubmitTxUndone(t *testing.T) {
 	}
 }
 
-// TestSubmitTxBlocksNobody: while a transaction stays open, in which jobs were submitted to a
-// new pool, others submit to it, end the job that they depend on, and clear up.
+// TestSubmitTxBlocksNobody: jobs were submitted to a new pool in a transaction that stays open. Meanwhile others submit
+// to that pool, end the job that these jobs depend on, and forget old jobs.
 func TestSubmitTxBlocksNobody(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -294,7 +294,7 @@ func TestSubmitTxBlocksNobody(t *testing.T) {
 	if err := d.commit(); err != nil {
 		t.Fatal(err)
 	}
-	// One has succeeded before the commit, one has failed, one runs still.
+	// One has succeeded before the commit, one has failed, and one still runs.
 	want := []queue.State{queue.Waiting, queue.Cancelled, queue.Blocked}
 	for deadline := time.After(await.Patience); ; {
 		jobs, err := s.Jobs(t.Context(), queue.Query{IDs: ids})
@@ -323,8 +323,8 @@ func TestSubmitTxBlocksNobody(t *testing.T) {
 	s.exact(t)
 }
 
-// TestSubmitTxKeys: who uses the key of a transaction that is open waits for its end, and then
-// has its job, or one of his own.
+// TestSubmitTxKeys: a caller that uses the key of an open transaction waits for its end, and then gets its job, or a
+// new one.
 func TestSubmitTxKeys(t *testing.T) {
 	for _, commit := range []bool{true, false} {
 		t.Run(fmt.Sprint("commit=", commit), func(t *testing.T) {
@@ -379,7 +379,7 @@ func TestSubmitTxKeys(t *testing.T) {
 	}
 }
 
-// TestSubmitTxCrossedKeys: of two transactions that wait for each other one is told so.
+// TestSubmitTxCrossedKeys: if two transactions wait for each other, one of them gets an error that says so.
 func TestSubmitTxCrossedKeys(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -409,7 +409,7 @@ func TestSubmitTxCrossedKeys(t *testing.T) {
 	s.exact(t)
 }
 
-// TestSubmitTxRefusals: a refusal names the error, and a refused job spoils nothing.
+// TestSubmitTxRefusals: a refusal names the error, and a refused job does not break the transaction.
 func TestSubmitTxRefusals(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -452,8 +452,8 @@ func away(t *testing.T, s *shop) string {
 	return strings.Replace(s.url, "/postgres?", "/"+name+"?", 1)
 }
 
-// TestSubmitTxOfAnother: the user of the transaction needs to read and to add, no more, and has
-// the settings of his session back.
+// TestSubmitTxOfAnother: the user of the transaction only needs the rights to read and to insert, and gets the settings
+// of the session back.
 func TestSubmitTxOfAnother(t *testing.T) {
 	t.Parallel()
 	url, schema := pgtest.URL(t)
@@ -495,7 +495,7 @@ func TestSubmitTxOfAnother(t *testing.T) {
 	}
 }
 
-// TestSubmitTxWakes: a loop that runs hears of the job after the commit, and not before.
+// TestSubmitTxWakes: a running loop learns of the job after the commit, and not before.
 func TestSubmitTxWakes(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)

@@ -34,7 +34,7 @@ func (w *writer) aside() *writer {
 }
 
 // repeat is do for changes that may safely be made twice: it repeats them if it is unknown whether they took effect. In
-// that case lost is the error of an earlier try.
+// that case "lost" is the error of an earlier try.
 func (w *writer) repeat(caller context.Context, f func(*tx) error) (lost, err error) {
 	ctx, cancel := context.WithTimeout(caller, w.db.options.Timeout)
 	defer cancel()

@@ -15,8 +15,8 @@ import (
 
 var histories = linear.Flagged()
 
-// historyGrace is what leases are given when a process opens the file after another one was
-// killed, which has renewed them in its memory. It is as long as the leases are.
+// historyGrace is how long leases last when a process opens the file after another process was killed that had renewed
+// them only in its memory. It is as long as the leases are.
 const historyGrace = 250 * time.Millisecond
 
 func openRival(ctx context.Context, file string) (queue.Store, error) {
@@ -25,7 +25,7 @@ func openRival(ctx context.Context, file string) (queue.Store, error) {
 
 func init() { linear.Rival(openRival) }
 
-// TestCampaignHistory lets the clients of one process contend, and those of later processes.
+// TestCampaignHistory lets the clients of one process contend with each other, and with those of later processes.
 func TestCampaignHistory(t *testing.T) {
 	linear.Histories(t, histories, func(t *testing.T) linear.Ground {
 		file := filepath.Join(t.TempDir(), "fairlead.db")

@@ -10,9 +10,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestHalfLifeChangeIsKept: a change of the half-life keeps the decayed usage so far, in
-// memory and in the file; from then on usage decays by the new one. The same
-// goes for a rebase that comes by itself.
+// TestHalfLifeChangeIsKept: a change of the half-life keeps the decayed usage so far, in memory and in the file; from
+// then on usage decays by the new half-life. The same holds for an automatic rebase.
 func TestHalfLifeChangeIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "jobs.db")

@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/store/internal/life"
 )
 
-// cancel cancels a job: The job ends at once if no task of it runs. Otherwise it ends when its running tasks have
-// been stopped or, if only the waiting tasks are canceled, when they have ended.
+// cancel cancels a job. The job ends at once if no task of it runs. Otherwise it ends when its running tasks have been
+// stopped or, if only the waiting tasks are canceled, when they have ended.
 func (t *tx) cancel(r *row, a queue.Alteration) error {
 	t.withdrawn(r, life.Words(a))
 	waiting := r.Waiting

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestExamine: what doctor is told of a file is so.
+// TestExamine: the facts that doctor gets about a file are true.
 func TestExamine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.db")
 	s := openFile(t, path)

@@ -27,7 +27,7 @@ func openFile(t *testing.T, path string) *sqlite.Store {
 	return s
 }
 
-// execute runs a statement on a database that nobody has open.
+// execute runs a statement on a database that no process has open.
 func execute(t *testing.T, path, query string) {
 	t.Helper()
 	conn, err := zombiezen.OpenConn(path)
@@ -52,8 +52,7 @@ func submit(t *testing.T, s queue.Store, n int) (ids []int64) {
 	return ids
 }
 
-// TestRefusesFiles opens what it must not touch, and expects that it says why and
-// leaves the file as it was.
+// TestRefusesFiles opens files that the store must not touch. The store gives the reason and leaves the file unchanged.
 func TestRefusesFiles(t *testing.T) {
 	dir := t.TempDir()
 	newer := filepath.Join(dir, "newer.db")
@@ -80,8 +79,8 @@ func TestRefusesFiles(t *testing.T) {
 	}
 }
 
-// TestLinksBesideTheFile: the server does not follow a link in the place of the lock or the ballast of a
-// database: it names the link, and the link's target stays.
+// TestLinksBesideTheFile: the server does not follow a link in place of the lock or the ballast of a database. It names
+// the link, and does not change the link's target.
 func TestLinksBesideTheFile(t *testing.T) {
 	for _, suffix := range []string{"-lock", "-ballast"} {
 		dir := t.TempDir()
@@ -104,7 +103,7 @@ func TestLinksBesideTheFile(t *testing.T) {
 	}
 }
 
-// TestBallastOfAnotherName: a hard link in the place of the ballast loses that name, and its file stays.
+// TestBallastOfAnotherName: a hard link in place of the ballast is removed, and the file keeps its other name.
 func TestBallastOfAnotherName(t *testing.T) {
 	dir := t.TempDir()
 	precious, file := filepath.Join(dir, "precious"), filepath.Join(dir, "x.db")
@@ -118,7 +117,8 @@ func TestBallastOfAnotherName(t *testing.T) {
 	}
 }
 
-// TestOthersCannotRead: a database holds the environments and payloads of all users.
+// TestOthersCannotRead: other users cannot read a database, because it contains the environments and payloads of all
+// users.
 func TestOthersCannotRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.db")
 	submit(t, openFile(t, path), 1)
@@ -143,9 +143,8 @@ func TestOneProcessAtATime(t *testing.T) {
 	openFile(t, path)
 }
 
-// TestCopyOfALiveFile takes the files as a killed process leaves them: acknowledged
-// changes are there, leases last for the grace period from the opening on, and no
-// id is given again.
+// TestCopyOfALiveFile opens a copy of the files as a killed process leaves them: acknowledged changes are there, leases
+// last for the grace period after the opening, and no id is used again.
 func TestCopyOfALiveFile(t *testing.T) {
 	dir := t.TempDir()
 	path, copied := filepath.Join(dir, "jobs.db"), filepath.Join(dir, "copy.db")
@@ -181,7 +180,7 @@ func TestCopyOfALiveFile(t *testing.T) {
 	}
 }
 
-// TestForget removes what ended long ago, and nothing else; the ids are not used again.
+// TestForget removes jobs that ended long ago, and nothing else; ids are not reused.
 func TestForget(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.db")
 	s := openFile(t, path)
@@ -205,7 +204,7 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// TestRecordOutlivesRestart: the record of changes and the beginning of a pool.
+// TestRecordOutlivesRestart: the record of changes and the beginning of a pool survive a restart.
 func TestRecordOutlivesRestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j.db")
 	s := openFile(t, path)
@@ -232,8 +231,8 @@ func TestRecordOutlivesRestart(t *testing.T) {
 	}
 }
 
-// TestCancelOfWaitingTasksOutlivesRestart: after a restart, no waiting task has come back, and a task that was running
-// is not tried again.
+// TestCancelOfWaitingTasksOutlivesRestart: after a restart, the canceled waiting tasks have not come back, and a task
+// that was running is not tried again.
 func TestCancelOfWaitingTasksOutlivesRestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j.db")
 	s := openFile(t, path)
@@ -262,7 +261,7 @@ func TestCancelOfWaitingTasksOutlivesRestart(t *testing.T) {
 	}
 }
 
-// TestRedactedFilesAreClean: a redacted secret of the record is in no file of the database any more.
+// TestRedactedFilesAreClean: no file of the database contains a secret that was redacted in the record.
 func TestRedactedFilesAreClean(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.db")
 	s := openFile(t, path)
@@ -295,8 +294,8 @@ func TestRedactedFilesAreClean(t *testing.T) {
 	}
 }
 
-// TestOneFileOfManyNames: a file that is open cannot be opened a second time, whatever leads to it, and even if the
-// file of its lock is gone.
+// TestOneFileOfManyNames: an open file cannot be opened a second time, whatever path leads to it, and even if the file
+// of its lock is gone.
 func TestOneFileOfManyNames(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "jobs.db")
@@ -327,7 +326,7 @@ func TestOneFileOfManyNames(t *testing.T) {
 	}
 	refused(hard, "has another name, too (a hard link)")
 	s.Close()
-	refused(path, "has another name, too (a hard link)") // its journal would be by one of the names only
+	refused(path, "has another name, too (a hard link)") // its journal would have only one of the names
 	if err := os.Remove(hard); err != nil {
 		t.Fatal(err)
 	}
@@ -337,8 +336,8 @@ func TestOneFileOfManyNames(t *testing.T) {
 	}
 }
 
-// TestFileIsGone: when the file is removed or replaced while it is open nothing more is acknowledged, and all goes on
-// when it is back.
+// TestFileIsGone: when the file is removed or replaced while it is open, nothing more is acknowledged. Everything
+// continues when the file is back.
 func TestFileIsGone(t *testing.T) {
 	dir := t.TempDir()
 	path, aside := filepath.Join(dir, "jobs.db"), filepath.Join(dir, "aside")
@@ -352,7 +351,7 @@ func TestFileIsGone(t *testing.T) {
 	refuses := func(when string) {
 		t.Helper()
 		_, err := s.Submit(t.Context(), []*queue.Job{{Kind: "k", User: "ann", Pool: "ann", Tasks: 1}})
-		_, expire := s.Expire(t.Context(), "") // looks for it also while nothing is to be written
+		_, expire := s.Expire(t.Context(), "") // checks the file even while nothing is to be written
 		_, health := s.Examine(t.Context())
 		for what, err := range map[string]error{"submit": err, "expire": expire, "examine": health} {
 			if !errors.Is(err, queue.ErrUnavailable) || !strings.Contains(err.Error(), "put it back") {

@@ -93,8 +93,7 @@ func (t *tx) succeed(res queue.Result) (bool, error) {
 	return true, t.ended(l.job, queue.Succeeded, "")
 }
 
-// holder finds the attempt that ref names; the result stale is the error if that attempt is not the current
-// one.
+// holder finds the attempt that ref names; the result "stale" is the error if that attempt is not the current one.
 func (t *tx) holder(ref queue.Ref) (r *row, k *queue.Task, stale, err error) {
 	r, err = t.load(ref.JobID)
 	if err != nil {

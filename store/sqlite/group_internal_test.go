@@ -27,9 +27,8 @@ func batched(t *testing.T, s *Store, fs ...func(*tx) error) []error {
 	return errs
 }
 
-// TestOneFailureInABatch: a call that fails, in whichever place of a batch and even with
-// a panic, is told so and leaves nothing; the others take effect once, are told so, and
-// are on disk.
+// TestOneFailureInABatch: a call may fail at any place of a batch, even with a panic. It gets its error and leaves
+// nothing behind. The other calls take effect once, return no error, and are on disk.
 func TestOneFailureInABatch(t *testing.T) {
 	broken := errors.New("broken")
 	for name, fail := range map[string]func(*tx) error{
@@ -62,7 +61,7 @@ func failsAlone(t *testing.T, place int, fail func(*tx) error) {
 			sub, err := x.submit(&queue.Job{Kind: "k", User: user, Pool: user, Tasks: 1})
 			ids[i] = sub.ID
 			if i == place {
-				return errors.Join(err, fail(x)) // after it has done something
+				return errors.Join(err, fail(x)) // after it has changed something
 			}
 			return errors.Join(err, sub.Err)
 		})
@@ -95,7 +94,7 @@ func failsAlone(t *testing.T, place int, fail func(*tx) error) {
 	}
 }
 
-// TestCommitsAreSynced: an acknowledged change survives a loss of power.
+// TestCommitsAreSynced: an acknowledged change survives a power failure.
 func TestCommitsAreSynced(t *testing.T) {
 	s := openInternal(t, filepath.Join(t.TempDir(), "jobs.db"))
 	for name, want := range map[string]int64{"synchronous": 2 /* FULL */, "application_id": appID} {

@@ -29,7 +29,7 @@ type numbers struct {
 	requestIDs map[string]int64
 }
 
-// pool returns the number of a pool, and creates a missing pool for the user maker.
+// pool returns the number of a pool, and creates a missing pool for the user "maker".
 func (n *numbers) pool(path, maker string) (int64, error) {
 	before := len(n.pools)
 	id, err := n.intern(path, n.known.pools, &n.pools, `INSERT INTO pool (path, since) VALUES (?, ?)`, life.Nanos(n.now))

@@ -163,7 +163,7 @@ func cancelOnlyWaitingRefuses(s *suite) {
 func cancelOnlyWaitingUndone(s *suite) {
 	id := s.submit(arrayOfSix())[0]
 	alone, lost, runs := s.take(id), s.leaseFor(time.Nanosecond, id)[0].Lease, s.take(id)
-	s.finish(alone.Ref, killed) // by someone else
+	s.finish(alone.Ref, killed) // by another process
 	s.must(s.cancelWaiting(id))
 	time.Sleep(time.Millisecond) // past the lease
 	_, err := s.Expire(s.ctx, "")

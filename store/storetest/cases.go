@@ -126,7 +126,7 @@ func dependencies(s *suite) {
 	s.finish(s.take(a[0]).Ref, ok)
 	s.state(ids[0], queue.Blocked)
 	s.state(ids[1], queue.Cancelled) // it waited for a failure
-	s.state(chain, queue.Cancelled)  // and this one for its success
+	s.state(chain, queue.Cancelled)  // it waited for a success of that job
 	s.state(ids[2], queue.Waiting)
 	s.finish(s.take(a[1]).Ref, ok)
 	s.state(ids[0], queue.Waiting)
@@ -190,7 +190,7 @@ func snapshotAndChanges(s *suite) {
 		queue.Withdrawn,             // held
 		queue.Waited,                // released
 		queue.Withdrawn, queue.Stop, // cancelled while a task runs
-		queue.Lost, queue.Done, // the agent went away with it
+		queue.Lost, queue.Done, // the agent was lost, and the task with it
 	}
 	if !slices.Equal(what(got), want) {
 		s.t.Errorf("changes %v, want %v: %+v", what(got), want, got)

@@ -82,7 +82,7 @@ func leaseElsewhereOfSome(s *suite) {
 	s.state(x[2], queue.Waiting)
 }
 
-// leaseElsewhereCharges: the charge is that of the want, whichever job is leased.
+// leaseElsewhereCharges: a lease has the charge of the want, whichever job is leased.
 func leaseElsewhereCharges(s *suite) {
 	gone := s.submit(job())[0]
 	s.take(gone)
@@ -96,7 +96,8 @@ func leaseElsewhereCharges(s *suite) {
 	}
 }
 
-// concurrentElse: many callers that want the same job, with the same list, get all available jobs, each job once.
+// concurrentElse: many callers that want the same job, with the same list of alternates, get all available jobs, each
+// job once.
 func concurrentElse(s *suite) {
 	const callers, batch = 8, 25
 	ids := s.submit(slices.Repeat([]*queue.Job{job()}, callers*batch)...)

@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Renames checks that a store gives the pools of users their new names when a version with these names opens it first,
+// Renames checks that a store gives the pools of users their new names when a version with these names first opens it,
 // and only then. The function open opens the same store each time; the function age turns the closed store into one
 // that an earlier version wrote.
 func Renames(t *testing.T, open Open, age func(t *testing.T)) {
@@ -34,7 +34,7 @@ func Renames(t *testing.T, open Open, age func(t *testing.T)) {
 			t.Errorf("a second opening changed\n%+v to\n%+v", first, second)
 		}
 		n.end(s)
-		s.put("a b", "a_b") // into the pool of the user a_b, by name
+		s.put("a b", "a_b") // into the pool of the user a_b, which it names
 		reopen()
 		if got := n.all(s).Counters["a_b"]; got.Waiting != 1 {
 			t.Errorf("what a user put there later: %+v wait in a_b", got)
@@ -73,7 +73,7 @@ func oldNames(s *suite) *renamed {
 	}
 	n.running = []queue.Ref{s.taken(put("a b", "a_b", "a=20b"))}
 	put("a b", "a_b", "a=20b")
-	put("a=20b", "a=20b", "a=3D20b") // must make room first
+	put("a=20b", "a=20b", "a=3D20b") // must move first to make room
 	// A name that three users shared, with waiting, held, running and partly running jobs.
 	put("s h", "s_h", "s=20h")
 	put("s h", "s_h", "s=20h", held)
@@ -218,7 +218,7 @@ func (n *renamed) check(s *suite) {
 	}
 }
 
-// end ends the attempts that ran the whole time: each is charged once, where it is.
+// end ends the attempts that ran throughout: each is charged once, in its present pool.
 func (n *renamed) end(s *suite) {
 	time.Sleep(10 * time.Second)
 	before := n.all(s).Used

@@ -197,7 +197,7 @@ func waitsElsewhereBounds(s *suite) {
 }
 
 // endIsHeardOfLate: no pool is charged for the time between an end and its report to the store, and the next attempt
-// does not wait for the report. Less than a second counts as the time that a report takes.
+// does not wait for the report. A delay of less than a second counts as the time that a report takes.
 func endIsHeardOfLate(s *suite) {
 	if acc, is := s.Store.(queue.Accountant); is {
 		s.must(acc.SetHalfLife(s.ctx, 0))
@@ -240,7 +240,7 @@ func waitsElsewhereArray(s *suite) {
 		refs = append(refs, g.Lease.Ref)
 	}
 	s.progress(refs[0], time.Time{})
-	s.state(id, queue.Running) // nothing is known about the other yet
+	s.state(id, queue.Running) // the state of the other task is unknown yet
 	s.progress(refs[1], time.Time{})
 	if j := s.state(id, queue.Queued); j.Waiting != 1 || j.Running != 2 || j.Queued != 2 || !j.Started.IsZero() {
 		s.t.Errorf("while both wait there: %+v", j)

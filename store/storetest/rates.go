@@ -193,8 +193,8 @@ func holdsAreChecked(s *suite) {
 	s.grantsAre("+", both(gang[1]))
 }
 
-// holdsOfJobs: holds of jobs with one task, which end in a way of their own, and of alternates that are leased in place
-// of the wanted jobs.
+// holdsOfJobs checks holds of jobs with one task, which end in a separate way, and of alternates that are leased in
+// place of the wanted jobs.
 func holdsOfJobs(s *suite) {
 	if shared, is := s.Store.(queue.Sharer); !is || !shared.Shared() {
 		s.t.Skip("one process has the store to itself")

@@ -13,7 +13,7 @@ import (
 func Run(t *testing.T, open Open) {
 	for _, c := range contract {
 		if testing.Short() && !strings.HasPrefix(c.name, "Concurrent") {
-			continue // the race detector learns nothing from one caller
+			continue // the race detector finds nothing with a single caller
 		}
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

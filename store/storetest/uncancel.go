@@ -20,7 +20,7 @@ func uncancelArray(s *suite) {
 	final.Final = true
 	s.finish(ran[0], ok)
 	s.finish(ran[1], final)
-	s.finish(ran[2], killed) // by someone else: its job was not canceled
+	s.finish(ran[2], killed) // by another process: its job was not canceled
 	s.finish(ran[3], failed) // it waits for another attempt
 	s.must(s.alter(id, queue.VerbCancel))
 	s.finish(ran[4], killed)
@@ -36,7 +36,7 @@ func uncancelArray(s *suite) {
 		s.t.Errorf("brought back: %+v", j)
 	}
 	s.counts("a")
-	time.Sleep(time.Millisecond) // past the pause of the one that failed
+	time.Sleep(time.Millisecond) // past the pause of the failed task
 	left := map[int]bool{}
 	for range 5 {
 		l := s.take(id)
@@ -51,7 +51,7 @@ func uncancelArray(s *suite) {
 	}
 }
 
-// counts checks that the counters of a pool are those of its jobs.
+// counts checks that the counters of a pool agree with its jobs.
 func (s *suite) counts(pool string) {
 	s.t.Helper()
 	acc, is := s.Store.(queue.Accountant)
@@ -230,7 +230,7 @@ func uncancelDependents(s *suite) {
 	s.must(s.alter(again, queue.VerbCancel))
 	s.refuses(both, fmt.Sprint("job ", first), "has ended as cancelled", "fairlead requeue")
 	s.must(s.alter(first, queue.VerbUncancel))
-	s.state(both, queue.Cancelled) // it could not start because of the second one
+	s.state(both, queue.Cancelled) // the second job kept it from starting
 	s.must(s.alter(second, queue.VerbUncancel))
 	for id, pending := range map[int64]int{both: 2, chain: 1} {
 		if j := s.state(id, queue.Blocked); j.Pending != pending || j.Waiting != 1 || j.Cause != "" {
@@ -239,12 +239,12 @@ func uncancelDependents(s *suite) {
 	}
 	s.counts("a")
 	s.state(own, queue.Cancelled)   // by its own user
-	s.state(again, queue.Cancelled) // it was not blocked any more
+	s.state(again, queue.Cancelled) // it was no longer blocked
 	for _, id := range []int64{first, second, both, chain} {
 		s.finish(s.take(id).Ref, ok)
 	}
 
-	// A job with its own cancel while it was blocked comes back blocked by those dependencies that have not ended.
+	// A job that was canceled itself while it was blocked comes back blocked by the dependencies that have not ended.
 	done, open := s.submit(job())[0], s.submit(job())[0]
 	last := after(done, open)
 	s.must(s.alter(last, queue.VerbCancel))

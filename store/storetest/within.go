@@ -7,7 +7,7 @@ import (
 )
 
 // othersChangeWhatTheyOperate: users who are not administrators change their own jobs and the jobs of a pool that they
-// operate. The pool of a job at the moment of the change counts, not its earlier pools.
+// operate. The pool of a job at the moment of the change counts, not an earlier pool.
 func othersChangeWhatTheyOperate(s *suite) {
 	j := job()
 	j.Pool = "physics/ann"

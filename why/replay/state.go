@@ -144,8 +144,8 @@ func (c *Choice) Siblings() iter.Seq2[*why.PoolEvidence, bool] {
 	}
 }
 
-// Jobs lists the jobs in and below the child whose tasks may start, apart from limits of pools. If the flag
-// open is set, it omits pools whose limits let nothing start.
+// Jobs lists the jobs in and below the child whose tasks may start, apart from limits of pools. If the flag "open" is
+// set, it omits pools whose limits let nothing start.
 func (c *Choice) Jobs(open bool) iter.Seq[*why.JobEvidence] {
 	return func(yield func(*why.JobEvidence) bool) { c.r.eachJob(c.child, open, yield) }
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/fairlead/fairlead/why/room"
 )
 
-// Verify recomputes an answer from the numbers printed in it. It recomputes every key from its terms by the text of
-// the formula, and the order of the children from their keys. It recomputes the place of the job in the order of
-// starts from the evidence, and planned starts from the tasks on their nodes. It needs no scheduler, only the rules of
-// the policies, which rules (policy.Rule) finds by name.
+// Verify recomputes an answer from the numbers printed in it. It recomputes every key from its terms by the text of the
+// formula, and the order of the children from their keys. It recomputes the place of the job in the order of starts
+// from the evidence, and planned starts from the tasks on their nodes. It needs no scheduler, only the rules of the
+// policies, which the function "rules" (policy.Rule) finds by name.
 func Verify(a *why.Answer, rules func(policy string) Rule) []why.Check {
 	var checks []why.Check
 	for i := range a.Levels {

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/why/room"
 )
 
-// TestTexts: a promised start is a time; a predicted one is marked, and has no latest time.
+// TestTexts: a promised start has a time; a predicted start is marked, and has no latest time.
 func TestTexts(t *testing.T) {
 	at := func(minutes int) time.Time { return time.Date(2026, 11, 22, 21, minutes, 0, 0, time.Local) }
 	now, since, held := at(0), at(1), at(30)

@@ -85,9 +85,8 @@ func (n *Node) free(freed time.Time, resource string, t time.Time) int64 {
 	return free
 }
 
-// Earliest returns the first instant from which all nodes have the room for the given length. The flag late means
-// that tasks that were planned to end before now still run there. Their ends are unknown, and the instant ignores
-// them.
+// Earliest returns the first instant from which all nodes have the room for the given length. The flag "late" means
+// that tasks that were planned to end before now still run there. Their ends are unknown, and the instant ignores them.
 func (p *Plan) Earliest(length time.Duration) (first time.Time, late, found bool) {
 	at := []time.Time{p.At}
 	for i := range p.Nodes {

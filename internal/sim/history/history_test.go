@@ -39,7 +39,7 @@ func (p *past) Tasks(_ context.Context, job int64) ([]queue.Task, error) { retur
 
 var noon = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
 
-// at returns an instant of the window, which is the hour before noon.
+// at returns an instant of the window, which is the hour before noon; minutes count from its beginning.
 func at(minutes int) time.Time { return noon.Add(time.Duration(minutes-60) * time.Minute) }
 
 func window() history.Window { return history.Window{From: at(0), To: noon, Unit: "cpu", Units: 4} }

@@ -177,8 +177,8 @@ func overTime(runs [3][]qs.Ran) plot.Chart {
 	return c
 }
 
-// short returns the worst result of five seeds, charged at submission and at the start, over the time in
-// which just 600 jobs arrive, besides the jobs of the priority groups.
+// short returns the worst result of five seeds, charged at submission and at the start, over the time in which only 600
+// jobs arrive, besides the jobs of the priority groups.
 func short(t testing.TB, burst int) (submission, start float64) {
 	for seed := uint64(1); seed <= 5; seed++ {
 		jobs := flood(0.6, 0.6, 0.6, burst).jobs(seed, 24*time.Hour)
@@ -244,8 +244,8 @@ func TestWithinFivePoints(t *testing.T) {
 	}
 }
 
-// TestAllAtOnce checks the limit of the guarantee: package frontback placed the jobs that came before the
-// first end when no group had received anything yet.
+// TestAllAtOnce checks the limit of the guarantee: package frontback placed the jobs that came before the first end
+// while no group had received anything.
 func TestAllAtOnce(t *testing.T) {
 	for i, ran := range ways(t, atOnce()) {
 		if got := off(shares(ran, groups, 0, allWait(ran))); got < 10 {

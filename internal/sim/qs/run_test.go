@@ -67,8 +67,8 @@ func TestByHand(t *testing.T) {
 	}{
 		{qs.Server{Workers: 1}, "1@0 9@10 8@20 7@30 2@40 3@50 4@60 5@70 6@80"},
 		{qs.Server{Workers: 1, Fifo: true}, "1@0 2@10 3@20 4@30 5@40 6@50 7@60 8@70 9@80"},
-		// One priority in 2 s: job 2 came 3 s before job 7 and has risen by more than the difference between
-		// back and front; jobs 3 and 4 came 2 s before it and are level with it.
+		// The priority rises by one in 2 s: job 2 came 3 s before job 7 and has risen by more than the difference
+		// between back and front; jobs 3 and 4 came 2 s before it and are level with it.
 		{qs.Server{Workers: 1, Ages: 2 * time.Second}, "1@0 9@10 8@20 2@30 3@40 4@50 7@60 5@70 6@80"},
 		{qs.Server{Workers: 2}, "1@0 2@0 9@10 8@10 7@20 3@20 4@30 5@30 6@40"},
 	} {

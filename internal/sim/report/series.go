@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/internal/sim"
 )
 
-// points makes steps from the averages of a series, at most the number most: it averages longer series
-// again, so that a year does not look like noise.
+// points makes steps from the averages of a series, at most "most" of them: it averages longer series again, so that a
+// year does not look like noise.
 func points(s *sim.Series, averages []float64, makespan int64, most int) []plot.Point {
 	if len(averages) == 0 {
 		return nil
@@ -27,11 +27,10 @@ func points(s *sim.Series, averages []float64, makespan int64, most int) []plot.
 	return append(steps, plot.Point{X: float64(makespan), Y: steps[len(steps)-1].Y})
 }
 
-// gather returns the number of averages to combine, so that there are at most the number most of
-// steps.
+// gather returns the number of averages to combine, so that there are at most "most" steps.
 func gather(averages []float64, most int) int { return (len(averages) + most - 1) / most }
 
-// waits returns the times that jobs waited.
+// waits returns how long jobs waited.
 func waits(r *sim.Result) []float64 {
 	var values []float64
 	for i := range r.Workload.Jobs {

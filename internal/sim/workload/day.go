@@ -34,8 +34,8 @@ func newDay(g gamma) *day {
 	return d
 }
 
-// clock returns the second since midnight at which an even stream of jobs would be at the second even: time
-// passes quickly where few jobs arrive. Whole days are unchanged.
+// clock returns the second since midnight at which an even stream of jobs would be at the second "even": time passes
+// quickly where few jobs arrive. Whole days are unchanged.
 func (d *day) clock(even float64) float64 {
 	const whole = float64(slots * slotSeconds)
 	days := float64(int64(even / whole))

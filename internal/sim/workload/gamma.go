@@ -45,7 +45,7 @@ func (g gamma) below(x float64) float64 {
 	return sum * math.Exp(g.alpha*math.Log(y)-y-log)
 }
 
-// drawUpTo draws until the value is at most the number most. The model cuts its tails in this way.
+// drawUpTo draws until the value is at most "most". The model cuts its tails in this way.
 func (g gamma) drawUpTo(rng *rand.Rand, most float64) float64 {
 	for {
 		if x := g.draw(rng); x <= most {

@@ -24,7 +24,7 @@ func model(t *testing.T, types Types, procs, n int) []Job {
 	return jobs
 }
 
-// near fails if a figure differs from the expected one by more than chance allows.
+// near fails if a figure differs from the expected one by more than "most".
 func near(t *testing.T, what string, got, want, most float64) {
 	t.Helper()
 	if math.Abs(got-want) > most {

@@ -130,8 +130,8 @@ func limitText(limit time.Duration) string {
 	return units.FormatDuration(limit)
 }
 
-// AlterAll makes the changes of one call, and returns why each was refused. The function job loads the job with an id,
-// nil if there is none, and the function alter makes one change.
+// AlterAll makes the changes of one call, and returns why each was refused. The function "job" loads the job with an
+// id, nil if there is none, and the function "alter" makes one change.
 //
 // It is not an error if another change of the call has already made a change. For canceling a job cancels the jobs that
 // depend on it, and uncanceling the job brings these back.

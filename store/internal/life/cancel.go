@@ -46,7 +46,7 @@ func mayCancelWaiting(j *queue.Job) error {
 }
 
 // struckOut returns the number of tasks that ended as canceled because only the waiting tasks of their job were
-// canceled. The argument tasks has all started tasks. Any other canceled tasks ended as canceled by themselves.
+// canceled. The argument "tasks" has all started tasks. Any other canceled tasks ended as canceled by themselves.
 func struckOut(j *queue.Job, tasks []*queue.Task) int {
 	n := j.Cancelled
 	for _, t := range tasks {

@@ -18,8 +18,7 @@ func Day(t time.Time) int64 {
 // Midnight returns the instant at which a day begins.
 func Midnight(day int64) time.Time { return time.Unix(day*usage.Day, 0).UTC() }
 
-// ByDay calls the function add with the slot-seconds of each day on which an attempt ran, from the
-// day oldest on.
+// ByDay calls the function "add" with the slot-seconds of each day on which an attempt ran, from the day "oldest" on.
 func ByDay(width float64, started, ended time.Time, oldest int64, add func(day int64, amount float64)) {
 	if first := Midnight(oldest); started.Before(first) {
 		started = first

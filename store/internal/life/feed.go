@@ -59,7 +59,7 @@ func (f *Feed) Wake() {
 // Cursor returns the place after the last change.
 func (f *Feed) Cursor() int64 { return f.first + f.count }
 
-// After returns changes after a cursor: at most the number most, or all if that is 0.
+// After returns changes after a cursor: at most "most" of them, or all if that is 0.
 func (f *Feed) After(cursor int64, most int) ([]queue.Change, int64, error) {
 	if cursor < f.first || cursor > f.Cursor() {
 		return nil, 0, queue.ErrBehind

@@ -50,7 +50,7 @@ func Due(j *queue.Job, want queue.Want, tasks []*queue.Task, now time.Time) bool
 	return true
 }
 
-// LeaseGang leases all tasks of a gang that is due, each to the holder that the want names for it. The argument tasks
+// LeaseGang leases all tasks of a gang that is due, each to the holder that the want names for it. The argument "tasks"
 // has the tasks that have started before. LeaseGang returns all tasks, and their leases.
 func LeaseGang(j *queue.Job, w queue.Want, tasks []*queue.Task, now, until time.Time) ([]*queue.Task, []*queue.Lease) {
 	for i, holder := range w.Nodes {

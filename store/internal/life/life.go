@@ -48,8 +48,8 @@ func Eligible(j *queue.Job) bool {
 	return !j.Held && j.Pending == 0 && !j.Cancel && j.Waiting > 0 && (j.Gang < 2 || j.Running == 0)
 }
 
-// Admit sets the fields of a submitted job that the store owns. The argument pending is the number of its dependencies
-// that have not ended.
+// Admit sets the fields of a submitted job that the store owns. The argument "pending" is the number of its
+// dependencies that have not ended.
 func Admit(j *queue.Job, id int64, pending int, now time.Time) {
 	j.ID, j.Submitted, j.Pending = id, now, pending
 	j.Waiting, j.Running, j.Succeeded, j.Failed, j.Cancelled = j.Tasks, 0, 0, 0, 0

@@ -59,7 +59,7 @@ func (t *Limits) Stands(s sched.RateState) { t.rates[s.Name].RateState = s }
 // Holds adds an amount that running tasks hold.
 func (t *Limits) Holds(of string, amount int64) { t.held[of] += amount }
 
-// Admit decides at an instant, after all calls of Stands and Holds, and records in the argument out why a want is
+// Admit decides at an instant, after all calls of Stands and Holds, and records in the argument "out" why a want is
 // refused. It returns the other wants, and their places.
 func (t *Limits) Admit(wants []queue.Want, out []queue.Grant, now time.Time) (admitted []queue.Want, at []int) {
 	t.now = now
@@ -95,7 +95,7 @@ func (t *Limits) admit(w queue.Want) (refused string) {
 	return ""
 }
 
-// Settle takes the tokens of leased tasks, and sets the state of each rate in the argument out. It returns the rates
+// Settle takes the tokens of leased tasks, and sets the state of each rate in the argument "out". It returns the rates
 // that the store must save.
 func (t *Limits) Settle(wants []queue.Want, out []queue.Grant) (changed []sched.RateState) {
 	for i, w := range wants {

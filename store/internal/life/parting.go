@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Parting holds the facts about a job before an attempt of it ends. The field how describes the end of the attempt, as
-// in "task 3 failed on n7".
+// Parting holds the facts about a job before an attempt of it ends. The field "how" describes the end of the attempt,
+// as in "task 3 failed on n7".
 type Parting struct {
 	how    string
 	apart  bool

@@ -27,8 +27,8 @@ func Progress(j *queue.Job, t *queue.Task, began, now time.Time) bool {
 	return true
 }
 
-// Ends records when an attempt began, if that was unknown, and returns when it ended: the instant now less the delay
-// late. Call it before the attempt ends with a result.
+// Ends records when an attempt began, if that was unknown, and returns when it ended: the instant "now" less the delay
+// "late". Call it before the attempt ends with a result.
 func Ends(j *queue.Job, t *queue.Task, res queue.Result, late time.Duration, now time.Time) (ended time.Time) {
 	if !res.Began.IsZero() {
 		Progress(j, t, res.Began, now)

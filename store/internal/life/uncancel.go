@@ -61,11 +61,11 @@ func UncancelWith(job, on int64) queue.Alteration {
 	return queue.Alteration{Job: job, Verb: queue.VerbUncancel, Cause: fmt.Sprintf("with job %d", on)}
 }
 
-// Uncancel undoes the cancellation of a job, so that its cancelled tasks wait again. The argument tasks has all started
-// tasks, by index. Among these it restores the tasks that the cancellation stopped, and the tasks that had waited for
-// another attempt. Tasks that succeeded, failed or were canceled alone stay as they are, except in a gang, which runs
-// only as a whole. A task that is still being stopped waits again when it has stopped; if only the waiting tasks were
-// canceled, the running tasks continue, and are tried again as before. The job then waits for the number pending of
+// Uncancel undoes the cancellation of a job, so that its cancelled tasks wait again. The argument "tasks" has all
+// started tasks, by index. Among these it restores the tasks that the cancellation stopped, and the tasks that had
+// waited for another attempt. Tasks that succeeded, failed or were canceled alone stay as they are, except in a gang,
+// which runs only as a whole. A task that is still being stopped waits again when it has stopped; if only the waiting
+// tasks were canceled, the running tasks continue, and are tried again as before. The job then waits for "pending"
 // other jobs. Uncancel returns the changed tasks.
 func Uncancel(j *queue.Job, tasks []*queue.Task, pending int) (changed []*queue.Task, refused error) {
 	if !j.Cancel && struckOut(j, tasks) == 0 {

@@ -65,7 +65,7 @@ func settled(calls []*Call, done int64, at time.Time) {
 }
 
 // Contend is the part of Record for existing jobs, and for clients whose numbers begin with the argument "first". If
-// other processes take part, the history began earlier, at the instant began.
+// other processes take part, the history began earlier, at the instant "began".
 func Contend(ctx context.Context, stores []queue.Store, ids []int64, began time.Time, first int, o Options) (calls []*Call, err error) {
 	known := &known{refs: map[int64][]queue.Ref{}}
 	var all []*client

@@ -28,7 +28,7 @@ const slack = 1000
 const unlimited = math.MaxInt64
 
 // step reports whether a task can answer a call as it was answered, and returns its state after that. The argument
-// answers is the number of all calls with an answer.
+// "answers" is the number of all calls with an answer.
 func (k task) step(c *Call, answers int) (bool, task) {
 	if c.Unknown {
 		return k.unanswered(c, answers)

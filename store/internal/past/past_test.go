@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestBlocks: random steps, with gaps and repetitions, come back as they were.
+// TestBlocks: random steps, with gaps and repetitions, are read back as they were written.
 func TestBlocks(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -55,7 +55,7 @@ func FuzzBlocks(f *testing.F) {
 	})
 }
 
-// TestSize bounds what a pool takes, and says it (with -v).
+// TestSize bounds the bytes that the history of a pool takes, and prints them (with -v).
 func TestSize(t *testing.T) {
 	at := time.Unix(0, 0).UTC()
 	for _, c := range []struct {
