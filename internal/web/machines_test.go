@@ -129,7 +129,8 @@ func TestDrain(t *testing.T) {
 	if strings.Contains(text, " checked") {
 		t.Errorf("no maintenance was asked for:\n%s", text)
 	}
-	shows(t, text, "Change the drain of n1?", "It takes no new tasks already (drained: fan (by ", `name="reason" value="fan"`)
+	shows(t, text, "Change the drain of n1?",
+		"It takes no new tasks already (drained: fan (by ", `name="reason" value="fan"`)
 	_, _, text = l.get("/machines")
 	shows(t, text, "machines/resume?node=n1", "fan (by ")
 	l.until(id, "running")
