@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// TestKeptRoomThatHasComeIsUsed: a job whose planned start follows from time limits only starts at that instant. Under
+// TestKeptRoomThatHasComeIsUsed: a job whose planned start follows only from time limits starts at that instant. Under
 // load and drf its pool ties with the pool of the narrow tasks when its node is empty, and the narrow tasks would go
 // first.
 func TestKeptRoomThatHasComeIsUsed(t *testing.T) {

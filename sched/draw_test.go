@@ -22,7 +22,7 @@ func drawTree(t *rapid.T) share.Pool {
 	return root
 }
 
-// drawPool draws a pool with children of these names. It draws the weight 0 only where zero is true, because the policy
+// drawPool draws a pool with children of these names. It draws the weight 0 only if "zero" is set, because the policy
 // above allows it.
 func drawPool(t *rapid.T, name string, zero bool, kids ...string) share.Pool {
 	least := 1

@@ -186,13 +186,12 @@ func TestDRFIsTheModel(t *testing.T) {
 // TestDRFKeepsItsPromises fills a machine with tasks of pools that always want more. It checks the properties that the
 // paper proves for divisible tasks, as far as whole tasks allow them.
 //
-//   - Every pool has its part of its dominant resource, w/W of it. What whole tasks take away:
-//     when the pool could not go on, every other had at most one task more than it by their
-//     weights, and less than one task of its own was free. So it has more than w/W of the
-//     machine without one task of each.
-//   - Among equals, no pool would rather have what another has: with this, less one task of
-//     the other, it could run at most one task more than it does.
-//   - Nothing that waits would fit.
+//   - Every pool has its part of its dominant resource, w/W of it, less a loss because tasks are whole. When the pool
+//     could start no more tasks, every other pool had at most one task more than it by their weights, and the free
+//     room was less than one of its own tasks. So it has more than w/W of the machine without one task of each pool.
+//   - Among equals, no pool would prefer the resources of another: with these, less one task of the other, it could
+//     run at most one task more than it does.
+//   - No waiting task would fit.
 func TestDRFKeepsItsPromises(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, s := drawDRF(t, rapid.SampledFrom([][]int64{{1}, {1, 2, 3, 5}}).Draw(t, "weights"))

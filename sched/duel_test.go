@@ -207,7 +207,7 @@ func (d *duel) drawVictim() {
 	}
 }
 
-// submit adds a job of a length. If tasks have limits, a loose limit is twice the length, but at most the longest.
+// submit adds a job of the given length. A loose limit is twice that length, but at most "longest".
 func (d *duel) submit(pool string, ask sched.Request, length time.Duration, alike uint32) int64 {
 	d.last++
 	length = max(time.Second, min(length, d.longest))

@@ -180,7 +180,7 @@ func (m *model) checkVerified(t *rapid.T, recomputed map[string]int) {
 	}
 }
 
-// stepOnce takes a single step. Before, it finds out which pools below their minimum could start something.
+// stepOnce takes a single step. Before that, it finds out which pools below their minimum could start something.
 func (m *model) stepOnce(t *rapid.T) {
 	m.due()
 	m.Advance(m.now)

@@ -293,7 +293,7 @@ func (m *model) runningOf(user string) (n int64) {
 	return n
 }
 
-// held is how many of a licence the running tasks hold.
+// held is how many of a license the running tasks hold.
 func (m *model) held(license string) (n int64) {
 	for _, r := range m.running {
 		n += m.jobs[r.job].request.Licenses[license]

@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// newQuotaWorld is a world with licences and rates.
+// newQuotaWorld is a world with licenses and rates.
 func newQuotaWorld(t testing.TB, root share.Pool, slots int64, licenses map[string]int64, rates map[string]sched.Rate) *world {
 	t.Helper()
 	s, err := sched.New(sched.Config{Root: root, NewPolicy: policy.New(policy.Options{}), Licenses: licenses, Rates: rates}, epoch, 1)
@@ -25,7 +25,7 @@ func newQuotaWorld(t testing.TB, root share.Pool, slots int64, licenses map[stri
 	return &world{Scheduler: s, t: t, now: epoch}
 }
 
-// ask submits a job that asks for licences and rates.
+// ask submits a job that asks for licenses and rates.
 func (w *world) ask(pool string, tasks int, r sched.Request) sched.Job {
 	w.last++
 	j := sched.Job{ID: w.last, Pool: w.Pool(pool), Key: w.KeyOf(r), Priority: normal, Tasks: tasks}

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// hourly serves children by turns: in even hours the first child, in odd hours the last. The keys fall at the full
+// hourly serves children in turn: in even hours the first child, in odd hours the last. The keys fall at the full
 // hour, which a Renewer may do.
 type hourly struct{}
 

@@ -27,19 +27,19 @@ import (
 //	now TIME                             where the time begins; before the configuration
 //	config                               the configuration that follows, indented
 //	node NAME RESOURCE=N...              a node joins, or changes
-//	window NAME FROM TO NODE... [closed] nodes are kept for those who ask for the window
+//	window NAME FROM TO NODE... [closed] nodes are kept for jobs that ask for the window
 //	submit JOB POOL [tasks=N|gang=N|nodes=N] [priority=P] [limit=D] [license=NAME:N] [window=NAME] [RESOURCE=N...]
-//	                                     tasks for themselves, at once, at once on N nodes
-//	running JOB POOL [as for submit]     the same of tasks that run already, on the first node
-//	advance DURATION                     the time goes on
-//	step [N]                             starts all that can start, or N tasks
+//	                                     tasks that start one by one, at once, or at once on N nodes
+//	running JOB POOL [as for submit]     the same for tasks that already run, on the first node
+//	advance DURATION                     time passes
+//	step [N]                             starts all tasks that can start, or N tasks
 //	finish JOB|all [N]                   N of its tasks end, the oldest first
 //	end                                  the stopped tasks end, and wait again
-//	served POOL SLOT-SECONDS [DAY]       what a pool received before
+//	served POOL SLOT-SECONDS [DAY]       the service that a pool received before
 //	why POOL                             the comparisons on the way to it
-//	starves JOB                          what lets others pass it forever
+//	starves JOB                          how others can pass it forever
 //	owed [POOL]                          the deficits of a pool's children
-//	entitled                             what the ideal scheduler would give each
+//	entitled                             the entitlement of each pool
 //	rounds [POOL]                        how the policy load allots the free slots
 //
 // step prints where each start goes, or several starts of one job in a row, and the comparison that decided at each

@@ -29,27 +29,25 @@ var (
 //
 //	(2 + (n+1+m) / p) * (4 L + patience + 10 s)
 //
-// One round, the second factor, is the longest time until the job that is first in the policy's order
-// starts, or another pool has received a task before it:
+// The second factor is the length of one round: the longest time until the job that is first in the policy's order
+// starts, or a job of another pool starts before it. It is the sum of these times:
 //
-//   - L until room is planned for it, as the tasks that run now end by then, and no plan that begins
-//     with them is longer;
-//   - L for predictions that were wrong: a task is planned for as long again as it is late, and it is
-//     late by L at most;
-//   - L until what started meanwhile has ended: then "others have passed it, and all that ran when it
-//     was first has ended" holds, whatever was predicted;
-//   - L until the nodes are free that are held from then on: nothing starts there that may still run;
-//   - backfill_patience, where that is set, takes the place of the predictions;
-//   - 10 s, the least time for which a task over its time is planned to go on.
+//   - L until its planned start, because the running tasks end by then, and no plan that begins with them is longer;
+//   - L for wrong predictions: a late task is planned to run on for as long as it is late, which is at most L;
+//   - L until the tasks that started meanwhile have ended: then others have passed the job, and all tasks that ran
+//     when it became first have ended, whatever was predicted;
+//   - L until the nodes are free that are held from then on: no task starts there that might run beyond that;
+//   - backfill_patience, if it is set, replaces the predictions;
+//   - 10 s, the minimum time for which a late task is planned to run on.
 //
 // The first factor is the largest number of rounds until the job's pool is first and stays so:
 //
-//   - each of the n leaf pools may be level with the job's pool when it comes, and then start a task first; one
+//   - each of the n leaf pools may be level with the job's pool when the job comes, and then start a task first; one
 //     more is the job whose turn had begun already;
-//   - a sibling of the weight w receives w/v starts for each of the job's pool of the weight v, which is
-//     less than 1/p altogether on the way down the tree;
-//   - under fifo all jobs go first that came before, so that m is 16, the most that there are;
-//   - under lottery a pool is first by chance. It is not for 20/p rounds in one of e^20 cases, so that m is 20;
+//   - a sibling of the weight w gets w/v starts for each start of the job's pool, whose weight is v; over all levels
+//     of the tree, that is less than 1/p;
+//   - under fifo all earlier jobs go first, so m is 16, the largest number of them;
+//   - under lottery a pool is first by chance. In one of e^20 cases it is not first for 20/p rounds, so m is 20;
 //   - one round for tasks that ran when the job came, and one for the job itself.
 func TestStarvation(t *testing.T) {
 	if *duelSeed > 0 {

@@ -73,8 +73,7 @@ func TestReturningInTurn(t *testing.T) {
 	}
 }
 
-// TestNoPoolStarves: where work waits in all pools all the time and tasks end, every pool
-// starts something within a bound.
+// TestNoPoolStarves: if work always waits in all pools, and tasks end, every pool starts something within a bound.
 //
 // Under fair, fairtree and deficit, take a child with the part p of the weights. It is behind all others as soon as
 // these have received more service than it by their weights. Before that shows, each of n others may receive one task

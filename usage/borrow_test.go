@@ -16,7 +16,7 @@ func TestLoansExample(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	// The owner wants its share back: the tasks that the other still runs count no longer as a loan.
+	// The owner wants its share back: the tasks that the other still runs no longer count as a loan.
 	if got := usage.Loans([]usage.Standing{{60, 20, 100}, {40, 80, 80}}); got != nil {
 		t.Errorf("got %v", got)
 	}

@@ -65,7 +65,7 @@ func TestDeficitsAgainstSampling(t *testing.T) {
 	})
 }
 
-// slowLevel finds by bisection where sum reaches the rate.
+// slowLevel finds by bisection the level at which the function "sum" reaches the rate.
 func slowLevel(rate float64, sum func(level float64) float64) float64 {
 	low, high := 0.0, 1e6
 	if sum(high) <= rate {

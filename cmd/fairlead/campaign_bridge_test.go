@@ -157,8 +157,8 @@ func (c *bridgeRun) fault(victim string) {
 // queueing system and the machine are.
 const mostOpen = 500
 
-// submitAll submits jobs until stop is closed. A key makes sure that a job whose answer was lost is submitted
-// once.
+// submitAll submits jobs until the channel "stop" is closed. A key makes sure that a job whose answer was lost is
+// submitted once.
 func (c *bridgeRun) submitAll(stop <-chan struct{}, rng *rand.Rand) {
 	client := dial(c.t, c.socket)
 	client.As = c.qs.user

@@ -45,7 +45,7 @@ func TestDocsSessions(t *testing.T) {
 	}
 }
 
-// session is the session of a page.
+// session runs the commands of one page.
 type session struct {
 	t           *testing.T
 	page        string

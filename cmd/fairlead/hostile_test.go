@@ -64,7 +64,7 @@ func spoil(v any, key string) any {
 	return v
 }
 
-// spoiled starts a proxy that appends evil to the answers of another server, and returns its socket.
+// spoiled starts a proxy that appends the evil text to the answers of another server, and returns its socket.
 func spoiled(t *testing.T, socket string) string {
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) { r.Out.URL.Scheme, r.Out.URL.Host = "http", "fairlead" },

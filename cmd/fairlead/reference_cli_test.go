@@ -100,7 +100,7 @@ var ofTheMachine = map[string]string{
 	"work --name": "name of the host", "work --cpus": "all", "serve --cpus": "all", "fairlead --server": "see [files](files.md#which-server)",
 }
 
-// elsewhere replaces paths in the texts of flags that depend on the user.
+// elsewhere replaces paths that differ from user to user, in the texts of flags.
 var elsewhere = strings.NewReplacer(
 	"default: "+defaultSocket(), "default: see [sockets](files.md#sockets)",
 	"default: "+defaultAgentDir("NAME"), "default: see [directories](files.md#directories)",

@@ -86,7 +86,7 @@ func (r *rig) submit(spec api.Spec) int64 {
 	return resp.Jobs[0].ID
 }
 
-// until waits until ready accepts the job.
+// until waits until the function "ready" accepts the job.
 func (r *rig) until(id int64, ready func(*api.JobResponse) bool) *api.JobResponse {
 	r.t.Helper()
 	var j *api.JobResponse

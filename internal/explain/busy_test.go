@@ -25,7 +25,7 @@ func cpus(user string, n int64, limit time.Duration, runs string) queue.Job {
 	return fairlead.Job{User: user, Request: fairlead.Amounts{"cpu": n}, Limit: limit, Payload: []byte(runs)}
 }
 
-// shortOf returns the reason of a job in lists.
+// shortOf returns the reason that lists show for a job.
 func shortOf(t *testing.T, loop *engine.Loop, id int64) explain.ShortReason {
 	t.Helper()
 	return explain.New(loop).ShortReasons(t.Context(), enginetest.Jobs(t, loop, id))[id]

@@ -27,7 +27,7 @@ func TestTypeOf(t *testing.T) {
 	}
 }
 
-// smi puts a program into the PATH that replaces nvidia-smi.
+// smi puts a program that replaces nvidia-smi into the PATH.
 func smi(t *testing.T, script string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -149,7 +149,7 @@ func TestLeftovers(t *testing.T) {
 		"group":   "sleep 1000 & echo $!",
 		"session": "setsid sh -c 'echo $$; exec sleep 1000' & while ! test -s out; do sleep 0.01; done",
 		"nested":  "setsid sh -c 'setsid sleep 1000 & echo $!; wait' & while ! test -s out; do sleep 0.01; done",
-		// It is slow to die, and until then its child is unknown.
+		// This shell takes long to die, and its child is found only then.
 		"large": "setsid sh -c 'setsid sleep 1000 & pid=$!; x=$(head -c 64M /dev/zero | tr \"\\0\" x); echo $pid; wait' & " +
 			"while ! test -s out; do sleep 0.01; done",
 	} {

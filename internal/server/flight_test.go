@@ -87,7 +87,7 @@ func TestBytesInFlight(t *testing.T) {
 	}
 }
 
-// TestFormsInFlight: what a browser posts counts as well, and is told so.
+// TestFormsInFlight: forms that a browser posts count as well, and the page says why a form is refused.
 func TestFormsInFlight(t *testing.T) {
 	d := newDesk(t)
 	for d.flight.Take(ann.UID, false) == nil {

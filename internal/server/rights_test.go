@@ -95,8 +95,8 @@ func TestNoWayIntoAPoolWithoutRight(t *testing.T) {
 	}
 }
 
-// TestNoWayByChanges: users cannot get by changing their own jobs, or by a what-if question, anything that a submission
-// does not give them.
+// TestNoWayByChanges: by changing their own jobs, or by a what-if question, users get nothing that a submission does
+// not give them.
 func TestNoWayByChanges(t *testing.T) {
 	text := func(s string) *string { return &s }
 	for name, c := range map[string]struct {

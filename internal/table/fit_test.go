@@ -104,7 +104,7 @@ func TestFitWrapsTwoColumns(t *testing.T) {
 	}
 }
 
-// TestFitLeastWidth: a column with a least width is not cut below it while another can be left out.
+// TestFitLeastWidth: a column is not cut below its least width as long as another column can be left out.
 func TestFitLeastWidth(t *testing.T) {
 	x := New(Column{Name: "JOB", Right: true}, Column{Name: "POOL", Least: 14}, Column{Name: "NAME", Spare: 1},
 		Column{Name: "REASON"})

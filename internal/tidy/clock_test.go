@@ -70,7 +70,7 @@ func testPackages(t *testing.T) map[string]*testPackage {
 	return all
 }
 
-// realTime lists the places in functions that run outside synctest.Test.
+// realTime lists the uses of real time in functions that run outside synctest.Test.
 func (p *testPackage) realTime() (places []string) {
 	for _, fn := range p.outside() {
 		if mayLookAtTheClock[p.name+" "+fn.Name.Name] != "" {

@@ -19,7 +19,7 @@ const limitsFile = "testdata/limits.txt"
 
 const updateLimits = "go test ./internal/tidy -update"
 
-// limit is one measure, as a ratchet.
+// limit is one measure. It is a ratchet: the recorded numbers may only fall.
 type limit struct {
 	measure string
 	most    func(name string) int // the maximum without a line in limitsFile

@@ -76,8 +76,8 @@ func TestActCancelsOnlyWaiting(t *testing.T) {
 	shows(t, text, "4 wait, 2 run")
 }
 
-// TestUncancelSaysWhoWaitsForWhom checks the question for a canceled job that depends on another cancelled
-// job: alone, the job may not come back; together with the other job it waits again.
+// TestUncancelSaysWhoWaitsForWhom checks the question for a cancelled job that depends on another cancelled job: alone,
+// the job may not come back; together with the other job it waits again.
 func TestUncancelSaysWhoWaitsForWhom(t *testing.T) {
 	l := newLab(t, cluster)
 	first := l.submit("ann", api.Spec{})

@@ -116,8 +116,8 @@ func (l *loss) tell(client net.Conn) {
 	client.Write(append(binary.BigEndian.AppendUint32([]byte("E"), uint32(len(body)+4)), body...))
 }
 
-// lose makes the proxy lose the next answer to a commit, on a connection that sent a text before. The returned function
-// reports whether that has happened.
+// lose makes the proxy lose the next answer to a commit on a connection that sent the marking text before. The returned
+// function reports whether that has happened.
 func (l *losses) lose(x loss) (happened func()) {
 	x.done = make(chan struct{})
 	l.next.Store(&x)
