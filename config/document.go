@@ -113,7 +113,7 @@ func (d *document) name(y *yaml.Node, i int) *node {
 	end := k.Column + utf8.RuneCountInString(k.Value)
 	switch {
 	case n.kind == list || n.kind == mapping:
-		d.fail(n.place, "a name must be a single text, got %s; a value that begins with a bracket has to be in quotes",
+		d.fail(n.place, "a name must be text, got %s; a value that begins with a bracket has to be in quotes",
 			n.describe())
 	case n.quoted:
 	case n.text == "<<":

@@ -149,7 +149,7 @@ func line(what string, most int, check func(string) string) kind[string] {
 			case strings.ContainsFunc(text, unicode.IsControl):
 				wrong = "holds a control character: " + clip(text)
 			case n.plain() && (text == "true" || text == "false"):
-				wrong = "must be text; put " + text + " in quotes if it is one"
+				wrong = "must be text; put " + text + " in quotes if it is meant as text"
 			}
 			if wrong != "" {
 				r.errorf(n, "%s %s", name, wrong)

@@ -96,8 +96,8 @@ func (r *reader) checkParts(word string, pools []entry) {
 	all := true
 	for _, e := range pools {
 		if e.value.get(word) == nil {
-			r.errorf(e.key, "pool %s has no %s, but its siblings have; give it to all of them or to none", clip(e.key.text),
-				word)
+			r.errorf(e.key, "pool %s has no %s, but its siblings have one; give one to all of them or to none",
+				clip(e.key.text), word)
 			all = false
 		}
 	}

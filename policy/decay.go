@@ -22,7 +22,7 @@ import (
 // negligible beside their shares. Then the child with the largest share would receive everything. Service counts by
 // days: used(today) + f used(yesterday) + f^2 used(the day before) + ..., over 7 days with f = 0.7; running tasks count
 // with their service so far. Both numbers are settings. With half_life, used is instead the decayed usage as a fraction
-// of all that the cluster could have given, decayed equally.
+// of all that the cluster could have given, decayed in the same way.
 //
 // The formula of the source multiplies the usage by the share, but its example does not. Both are available:
 // scale_by_share is the formula, and the default is the example. Of equal priorities the larger share goes first, as in

@@ -21,11 +21,11 @@ import (
 // older of two children that compete for one slot would get that slot every time, because their keys are equal
 // whenever it is free.
 //
-// Example, from the paper: there are nine processors and 18 GB. Each task of a takes one processor and 4 GB, and
-// each task of b takes three processors and 1 GB. a starts first, by age, and has 4 of 18 GB, 0.22. b has 0, so b
-// starts, and has 3 of 9 processors, 0.33. Then a starts (8 of 18 GB, 0.44), b (6 of 9 processors, 0.67), and a (12
-// of 18 GB, 0.67). Now nothing fits: three tasks of a and two of b run, and both have two thirds of their dominant
-// resource.
+// Example, from the paper: there are nine processors and 18 GB. Each task of pool a takes one processor and 4 GB, and
+// each task of pool b takes three processors and 1 GB. Pool a starts first, by age, and has 4 of 18 GB, 0.22. Pool b
+// has 0, so b starts, and has 3 of 9 processors, 0.33. Then a starts (8 of 18 GB, 0.44), b (6 of 9 processors, 0.67),
+// and a (12 of 18 GB, 0.67). Now nothing fits: three tasks of a and two of b run, and both have two thirds of their
+// dominant resource.
 type drfPolicy struct{}
 
 var drf = why.NewFormula("drf", "used / (total * weight)", "smallest first",

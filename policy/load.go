@@ -38,9 +38,9 @@ import (
 // are 82, 165 (only 150 wait) and 41, so 17 are left. Now c0 lacks 18 and c3 9: they get 11 and 5. The last slot
 // goes to c0, whose part of it is 7/11. The grants are 94, 150 and 46.
 //
-// Another example: of ten slots, a has a load of 60% and b of 40%. Tasks of both wait; six of a and three of b run.
-// a is at its target 6, and b is one below its target 4. The keys are 0 + (1 - 0.6) and -1, so b goes first. If no
-// task of b waits, a takes the slot on loan.
+// Another example: of ten slots, pool a has a load of 60% and pool b of 40%. Tasks of both wait; six of a and three of
+// b run. Pool a is at its target 6, and pool b is one below its target 4. The keys are 0 + (1 - 0.6) and -1, so b goes
+// first. If no task of b waits, a takes the slot on loan.
 type Load struct {
 	scoot     bool
 	rebalance share.Rebalance

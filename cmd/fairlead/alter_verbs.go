@@ -37,8 +37,8 @@ func uncancelCommand(a *app) *cobra.Command {
 	x := &alteration{app: a, verb: "uncancel", past: "uncanceled", undo: "fairlead cancel --waiting %s",
 		states: []string{"cancelled"}, again: true}
 	c := x.command("uncancel", "Undo a cancel: the tasks that it canceled wait again")
-	c.Long = `Undo a cancel, with or without --waiting. Canceled tasks wait again; a task that ran when it was
-canceled starts over.
+	c.Long = `Undo a cancel, with or without --waiting. Canceled tasks wait again; a task that was running
+when it was canceled starts over.
 Tasks that had succeeded or failed do not run again; to run all tasks of a job again, use
 fairlead requeue.
 

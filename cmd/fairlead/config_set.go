@@ -28,7 +28,7 @@ PATH is the path of a field in the file, with dots; pools inside pools may be wr
 slashes (pools.physics/env.weight), and a name with a dot is put in quotes
 (pools."x.y".weight). VALUE is written as in the file; @FILE reads it from a file, and an
 empty VALUE removes the field, so that its default applies. A number selects an item of a
-list: placement.1 is the first rule, and the number after the last adds one.`,
+list: placement.1 is the first rule, and the number after the last rule adds a rule.`,
 		Example: `  fairlead config set pools.physics.weight=3
   fairlead config set pools.c0.load=30% pools.c1.load=70%
   fairlead config set rebalance.threshold=20 rebalance.min_duration=4m

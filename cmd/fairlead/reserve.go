@@ -46,8 +46,8 @@ reservations.
 
 Before a reservation begins, a task starts on its nodes only if its time limit ends before
 then: tasks without a limit do not start there. When a maintenance begins, the nodes get the
-state maintenance, and when it ends they return automatically. Tasks that still run when a
-reservation begins continue. Therefore fairlead refuses a reservation whose nodes have tasks that
+state maintenance, and when it ends they return automatically. Tasks that are still running when a
+reservation begins are not stopped. Therefore fairlead refuses a reservation whose nodes have tasks that
 may run that long; --force reserves the nodes anyway.
 
 If the reservation exists already, the flags change it.`,
@@ -74,7 +74,7 @@ If the reservation exists already, the flags change it.`,
 	f.IntVarP(&s.cpus, "cpus", "c", 0, "minimum processors of chosen nodes")
 	f.StringVar(&s.mem, "mem", "", "minimum memory of chosen nodes")
 	f.StringSliceVarP(&s.gpus, "gpus", "G", nil, "minimum GPUs of chosen nodes, e.g. a100:2")
-	f.BoolVar(&s.force, "force", false, "reserve even if tasks may still run when the reservation begins")
+	f.BoolVar(&s.force, "force", false, "reserve even if tasks may still be running when the reservation begins")
 	f.BoolVar(&s.dry, "dry-run", false, "show the effects of the reservation, or of --cancel; change nothing")
 	f.BoolVar(&s.cancelled, "cancel", false, "end the reservation now")
 	s.listing.flags(c)

@@ -51,8 +51,8 @@ siblings: it decides which pool is next. It is empty if the pool has nothing to 
 PAST USE are fractions of the parent pool. Past use decays, and only some policies count it.
 
 On a terminal, a line below the table sums up: the mean of SERVED over the top pools, the pool
-with the smallest, Jain's index of SERVED (1 is fair), the pools that use the shares of pools
-without work, and the idle slots. --summary prints only that line.
+with the smallest SERVED, Jain's index of SERVED (1 is fair), the pools that use the shares of
+pools without work, and the idle slots. --summary prints only that line.
 
 --compare shows the numbers of two pools beside each other; its JSON is that of shares, with
 these two pools.

@@ -52,7 +52,8 @@ func (s *served) flags(f *pflag.FlagSet, who string) {
 		"as root: smallest uid whose jobs the "+who+" runs; smaller ones are system accounts")
 	f.StringSliceVar(&s.users, "users", nil,
 		"as root: run only the jobs of these users and of members of --groups (default: all users)")
-	f.StringSliceVar(&s.groups, "groups", nil, "as root: run only the jobs of members of these groups and of --users")
+	f.StringSliceVar(&s.groups, "groups", nil,
+		"as root: run only the jobs of members of these groups and of the users in --users")
 }
 
 func workCommand(a *app) *cobra.Command {

@@ -189,7 +189,7 @@ func TestCancelAndLimit(t *testing.T) {
 	}
 }
 
-// TestDrain checks that an agent that stops lets tasks end, and releases the tasks that do not end in time.
+// TestDrain checks that a stopping agent lets tasks end, and releases the tasks that do not end in time.
 func TestDrain(t *testing.T) {
 	r := newRig(t, time.Minute, agent.Options{Drain: time.Minute})
 	dir := t.TempDir()

@@ -74,15 +74,15 @@ func (s *silent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, "{}")
 }
 
-// TestCampaignKillsWhatItCannotRenew checks that an agent whose server stops answering ends a task before the end of
-// its lease, because the server may then give the task to another agent. If the server comes back before anybody has
-// noticed, the task waits again, because nobody canceled it.
+// TestCampaignKillsWhatItCannotRenew checks that an agent ends a task before the end of its lease if the server stops
+// answering, because the server may give the task to another agent after that. If the server comes back before it has
+// ended the lease, the task waits again, because nobody canceled it.
 func TestCampaignKillsWhatItCannotRenew(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	pidFile := filepath.Join(dir, "pid")
-	// The agent kills a tenth of the lease early; within this time a slow machine must kill the task and this
-	// test must see it.
+	// The agent kills the task a tenth of the lease early; within this time a slow machine must kill the task
+	// and this test must see it.
 	s := &silent{ttl: 6 * time.Second, given: make(chan struct{}), resume: make(chan struct{}), back: make(chan struct{})}
 	s.lease = api.Lease{
 		Ref: queue.Ref{JobID: 1, Attempt: 1}, User: "whoever", Tasks: 1,

@@ -47,7 +47,7 @@ func (a *Agent) drain(ctx context.Context) {
 	}
 }
 
-// interrupt stops the tasks that still run when the time to drain is over. They will run again elsewhere.
+// interrupt stops the tasks that are still running when the time to drain is over. They will run again elsewhere.
 func (a *Agent) interrupt() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -10,9 +10,9 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestDisowns checks that the agent reports when its attempts started and ends the attempts that the server does not
-// know. It reports nothing about these, even if the server has meanwhile given it another attempt with the same
-// numbers.
+// TestDisowns checks that the agent reports when its attempts started, and that it ends the attempts that the server
+// does not know. It reports nothing about these, even if the server has meanwhile given it another attempt with the
+// same numbers.
 func TestDisowns(t *testing.T) {
 	began := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	ref := func(job int64) queue.Ref { return queue.Ref{JobID: job, Attempt: 1} }

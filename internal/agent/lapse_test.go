@@ -49,8 +49,8 @@ func lapsing(t *testing.T, ttl time.Duration, f func(t *testing.T, a *Agent, kil
 	return p.Wait()
 }
 
-// TestKillsBeforeTheLeaseEnds checks that the agent kills a task whose lease nobody renews in the last tenth
-// of the lease, before the server may give the task to another agent.
+// TestKillsBeforeTheLeaseEnds checks that, if nobody renews the lease of a task, the agent kills the task in the last
+// tenth of the lease, before the server may give the task to another agent.
 func TestKillsBeforeTheLeaseEnds(t *testing.T) {
 	for _, ttl := range []time.Duration{300 * time.Millisecond, 6 * time.Second, time.Minute, time.Hour} {
 		t.Run(ttl.String(), func(t *testing.T) {

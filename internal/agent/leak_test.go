@@ -82,8 +82,8 @@ func displaced(t *testing.T, socket string) (*displacer, *api.Client) {
 	return d, client
 }
 
-// TestDisplacedEndsItsTasks checks that an agent whose name another agent has taken ends after its tasks,
-// because they use resources that it closes. The task in this test cannot be started, and is slow to log
+// TestDisplacedEndsItsTasks checks that, if another agent has taken the name of an agent, the agent ends only after
+// its tasks, because they use resources that it closes. The task in this test cannot be started, and is slow to log
 // that.
 func TestDisplacedEndsItsTasks(t *testing.T) {
 	r := newRig(t, time.Minute, agent.Options{})

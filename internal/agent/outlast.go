@@ -9,9 +9,9 @@ import (
 )
 
 // outlast extends the leases of the tasks: they now end one lease after the instant "at". At that instant no server
-// could give the tasks to other agents. For no other server uses the store, and our server did not listen, or reported
-// that it could not reach the store. When a server starts, or reaches its store again, it ends no lease for the length
-// of one lease.
+// could give the tasks to other agents, because no other server uses the store, and our server did not listen, or
+// reported that it could not reach the store. When a server starts, or reaches its store again, it ends no lease for
+// the length of one lease.
 func (a *Agent) outlast(at time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -126,8 +126,8 @@ func (a *Agent) renewed(refs []queue.Ref, errs []*api.Error, asked time.Time) {
 	}
 }
 
-// renew wakes renewing in time, and kills a task whose lease could not be renewed before another agent may
-// run it.
+// renew wakes the function "renewing" in time. If the lease of a task could not be renewed, renew kills the task
+// before another agent may run it.
 func (a *Agent) renew(ctx context.Context) {
 	last := time.Now()
 	for {
@@ -146,7 +146,7 @@ func (a *Agent) renew(ctx context.Context) {
 		for ref, t := range a.tasks {
 			if !t.until.IsZero() && time.Until(t.until) < margin && t.process != nil {
 				a.log.Error("the lease could not be renewed in time; killing the task", "task", ref)
-				// The server may come back before anybody has noticed; the task was not canceled, so release
+				// The server may come back before it has ended the lease; the task was not canceled, so release
 				// it.
 				t.back = true
 				t.kill("the lease could not be renewed in time")

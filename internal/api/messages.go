@@ -176,7 +176,7 @@ type Limits struct {
 // DrainRequest drains or resumes a node.
 type DrainRequest struct {
 	Drain       bool   `json:"drain"`
-	Maintenance bool   `json:"maintenance,omitempty" doc:"The node is drained because somebody works on it"`
+	Maintenance bool   `json:"maintenance,omitempty" doc:"The node is drained because somebody is working on it"`
 	Forget      bool   `json:"forget,omitempty" doc:"Remove the node, with its drain and the ledger identity of a bridge. The node has to be down and to have no tasks"`
 	Reason      string `json:"reason,omitempty"`
 }

@@ -22,8 +22,8 @@ type ReserveRequest struct {
 	Pools       []string      `json:"pools,omitempty" doc:"Pools whose jobs may use the nodes, with the pools below"`
 	Users       []string      `json:"users,omitempty" doc:"Users whose jobs may use the nodes"`
 	Reason      string        `json:"reason,omitempty"`
-	Force       bool          `json:"force,omitempty" doc:"Reserve even if tasks may still run at the beginning"`
-	DryRun      bool          `json:"dry_run,omitempty" doc:"Show the nodes, the tasks that may still run then, and the waiting jobs that would start later; change nothing"`
+	Force       bool          `json:"force,omitempty" doc:"Reserve even if tasks may still be running at the beginning"`
+	DryRun      bool          `json:"dry_run,omitempty" doc:"Show the nodes, the tasks that may still be running then, and the waiting jobs that would start later; change nothing"`
 }
 
 // ReserveResponse describes a reservation that was made or ended.

@@ -32,7 +32,7 @@ type RateView struct {
 // Limits returns the licenses and rates of the cluster.
 func (l *Loop) Limits(ctx context.Context) ([]LicenseView, []RateView) {
 	if err := l.Refresh(ctx); err != nil {
-		l.Log.Warn("the limits are of an older state", "error", err)
+		l.Log.Warn("the limits shown are from an older state", "error", err)
 	}
 	return Read2(l, func(s *State) ([]LicenseView, []RateView) {
 		s.Core.Advance(time.Now())

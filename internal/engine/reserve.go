@@ -37,7 +37,8 @@ func (o *Overrides) Reserve(
 	ctx context.Context, r Reservation, how ReserveOptions,
 ) (made Reservation, over []Overrun, err error) {
 	if !queue.ReservationName.MatchString(r.Name) {
-		return r, nil, queue.Invalidf("name", "%q is not a name for a reservation: letters, digits, - _ and . are", r.Name)
+		return r, nil, queue.Invalidf("name",
+			"%q is not a name for a reservation: only letters, digits, - _ and . are allowed", r.Name)
 	}
 	if err := queue.CheckText("reason", r.Reason, queue.MaxName); err != nil {
 		return r, nil, err

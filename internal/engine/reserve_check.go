@@ -162,7 +162,7 @@ func OverrunText(tasks []Overrun) string {
 		}
 		parts = append(parts, fmt.Sprintf("job %d of %s on %s (%s)", x.Job, x.User, x.Node, until))
 	}
-	return fmt.Sprintf("%s may still run when the reservation begins: %s", units.Plural(len(tasks), "task"),
+	return fmt.Sprintf("%s may still be running when the reservation begins: %s", units.Plural(len(tasks), "task"),
 		strings.Join(parts, ", "))
 }
 

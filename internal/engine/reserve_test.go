@@ -167,7 +167,7 @@ func TestOverrunText(t *testing.T) {
 		tasks = append(tasks, engine.Overrun{Job: 3, Task: i + 1, User: "ann", Node: "n1", Until: now.Add(time.Duration(i+1) * time.Hour)})
 	}
 	tasks = append(tasks, engine.Overrun{Job: 3, Task: 6, User: "ann", Node: "n2", Until: now.Add(time.Hour)}, engine.Overrun{Job: 3, Task: 7, User: "ann", Node: "n2"})
-	want := "8 tasks may still run when the reservation begins: job 4 of bob on n1 (without a time limit), job 3 of ann on n1 (5 tasks, until 17:00), " +
+	want := "8 tasks may still be running when the reservation begins: job 4 of bob on n1 (without a time limit), job 3 of ann on n1 (5 tasks, until 17:00), " +
 		"job 3 of ann on n2 (2 tasks, without a time limit)"
 	if got := instant.ByClock(engine.OverrunText(tasks), now); got != want {
 		t.Errorf("it says %s\nwant %s", got, want)

@@ -65,7 +65,7 @@ func (ex *Explainer) blocked(ctx context.Context, j *queue.Job, events []queue.E
 	return s, nil
 }
 
-// metAt returns when the other job first ended, after an instant, in a way that meets the dependency.
+// metAt returns the first time after an instant at which the other job ended in a way that meets the dependency.
 func (ex *Explainer) metAt(ctx context.Context, d queue.Dependency, after time.Time) (time.Time, error) {
 	if k, ok := ex.loop.Store.(queue.Journal); ok {
 		events, err := k.Events(ctx, d.Job)

@@ -142,11 +142,11 @@ func taskEvents(events []queue.Event, j *queue.Job, t *queue.Task, reported *rep
 // attempt identifies an attempt of a task.
 type attempt struct{ task, number int }
 
-// reported holds the attempts whose begin and whose end a journal has reported.
+// reported holds the attempts whose beginning a journal has reported, and the attempts whose end it has reported.
 type reported struct{ began, ended map[attempt]bool }
 
-// once drops journal entries that repeat an earlier entry about an attempt. For a waiting task keeps the end of its
-// last attempt, and the end of the task itself records that end again.
+// once drops journal entries that repeat an earlier entry about an attempt. There are such entries because a waiting
+// task keeps the end of its last attempt, and the end of the task itself records that end again.
 func (t *reported) once(journal []queue.Event) []queue.Event {
 	if len(journal) == 0 {
 		return nil
@@ -189,7 +189,7 @@ func attemptOf(e queue.Event) (n int, is bool) {
 }
 
 // plainly shortens the texts of entries about a whole job: it removes the verb of an alteration, because the code says
-// the same. A job was submitted into the pool that its first move left.
+// the same. If the job was moved, it adds to the submission the pool that the first move left.
 func plainly(j *queue.Job, events []queue.Event) {
 	moved := false
 	for i := range events {

@@ -2,8 +2,8 @@ package explain
 
 import "github.com/fairlead/fairlead/internal/engine"
 
-// Explainer answers questions about the waiting jobs of an engine. It caches costly results for moments, and remembers
-// the reasons why each pool waited.
+// Explainer answers questions about the waiting jobs of an engine. It caches costly results for a short time, and
+// remembers the reasons why each pool waited.
 type Explainer struct {
 	loop *engine.Loop
 

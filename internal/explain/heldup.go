@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/internal/units"
 )
 
-// HeldUp holds the waiting jobs that a lost node could run, but no node that takes tasks.
+// HeldUp holds the waiting jobs that a lost node could run, but that no node that takes tasks could run.
 type HeldUp []heldUpBy
 
 // heldUpBy is the number of waiting jobs that the same lost nodes delay.

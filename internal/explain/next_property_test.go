@@ -29,8 +29,8 @@ type arrival struct {
 	after time.Duration // since the previous arrival
 }
 
-// TestTheNextJobIsTheNextToStart asks why of all waiting jobs just before each end of a task. The job that is said to
-// be next is the job that starts then.
+// TestTheNextJobIsTheNextToStart asks why about all waiting jobs just before each end of a task. The job that is said
+// to be next is the job that starts then.
 func TestTheNextJobIsTheNextToStart(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		word := rapid.SampledFrom(nextPolicies)

@@ -244,9 +244,9 @@ func behindUnknown(s *engine.State, a *why.Answer, j *queue.Job) why.Reason {
 	return r
 }
 
-// turnsOnly reports whether the job's path is behind at a level only because classes that have their entitlement tie
-// while the cluster is full. A slot that the job's own class frees returns to that class, so the tie is not the reason
-// for the job's wait.
+// turnsOnly reports whether the job's path is behind at a level only because of a tie between classes that have their
+// entitlement, while the cluster is full. A slot that the job's own class frees returns to that class, so the tie is
+// not the reason for the job's wait.
 func turnsOnly(lv *why.Level) bool {
 	if lv.Policy != "load" {
 		return false

@@ -29,7 +29,7 @@ func start(t *testing.T, o engine.LoopOptions, slots int, h engine.HandlerFunc) 
 	return loop, stop
 }
 
-// ask asks why of a job, with an estimate.
+// ask asks why about a job, with an estimate.
 func ask(t *testing.T, loop *engine.Loop, id int64) *why.Answer {
 	t.Helper()
 	a, err := forecast.New(loop).Why(t.Context(), id, explain.WhyOptions{Estimate: true})

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/why"
 )
 
-// Starving is a pool that has had less than reclaim should give it for longer than its timeout, and for which no
+// Starving is a pool that, for longer than its timeout, has had less than reclaim should give it, and for which no
 // running task may be stopped.
 type Starving struct {
 	Pool     string

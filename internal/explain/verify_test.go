@@ -19,7 +19,7 @@ import (
 	"github.com/fairlead/fairlead/why/replay"
 )
 
-// TestWhyVerifiesAllTheirLife asks why of waiting, running and ended jobs, under every policy: each answer must be
+// TestWhyVerifiesAllTheirLife asks why about waiting, running and ended jobs, under every policy: each answer must be
 // recomputable from its own numbers.
 func TestWhyVerifiesAllTheirLife(t *testing.T) {
 	if testing.Short() {
@@ -92,8 +92,8 @@ func verifiesAllTheirLife(t *testing.T, root share.Pool) {
 	}
 }
 
-// TestWhyVerifies asks why of every waiting job at many moments: every answer must be
-// recomputable from its own numbers.
+// TestWhyVerifies asks why about every waiting job at many moments: every answer must be recomputable from its own
+// numbers.
 func TestWhyVerifies(t *testing.T) {
 	for _, policy := range []string{"fair", "fifo", "lottery"} {
 		t.Run(policy, func(t *testing.T) {

@@ -53,7 +53,7 @@ func backfilled(t *testing.T, root share.Pool) (loop *engine.Loop, one func(fair
 	return loop, one, began, stop
 }
 
-// ask asks why of a job, with an estimate.
+// ask asks why about a job, with an estimate.
 func ask(t *testing.T, loop *engine.Loop, id int64) *why.Answer {
 	t.Helper()
 	a, err := forecast.New(loop).Why(t.Context(), id, explain.WhyOptions{Estimate: true})

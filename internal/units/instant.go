@@ -61,7 +61,7 @@ func ParsePast(text string, now time.Time) (time.Time, error) {
 	}
 	t, err := ParseInstant(text, now)
 	if err != nil {
-		return t, fmt.Errorf("%q is not a time of the past: expected 24h or 30d (ago), 16:00, 2026-01-01, 2026-01-01T08:00", text)
+		return t, fmt.Errorf("%q is not a time in the past: expected 24h or 30d (ago), 16:00, 2026-01-01, 2026-01-01T08:00", text)
 	}
 	if t.After(now) {
 		t = t.AddDate(0, 0, -1)

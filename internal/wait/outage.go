@@ -62,7 +62,7 @@ func (o *Outage) Fail(err error) {
 		return
 	default:
 		o.line = min(2*o.line, lastLine)
-		o.log.Warn(gone+" still; trying again", "error", err, "for", now.Sub(o.since).Round(time.Second), "tries", o.tries)
+		o.log.Warn(gone+"; still trying", "error", err, "for", now.Sub(o.since).Round(time.Second), "tries", o.tries)
 	}
 	o.next = now.Add(About(o.line))
 }
