@@ -30,7 +30,7 @@ type ReserveRequest struct {
 type ReserveResponse struct {
 	Version     int                `json:"version"`
 	Reservation engine.Reservation `json:"reservation"`
-	// Overruns lists tasks that may still run when the reservation begins.
+	// Overruns lists tasks that may still be running when the reservation begins.
 	Overruns []engine.Overrun `json:"overruns,omitempty"`
 	// Delays are the waiting jobs that would start later; in a dry run.
 	Delays *forecast.Delays `json:"delays,omitempty"`

@@ -95,7 +95,7 @@ func (r *Reservation) chooseNodes(s *State, o ReserveOptions) error {
 	return nil
 }
 
-// overruns returns the running tasks on its nodes that may still run when it begins, except the tasks of the
+// overruns returns the running tasks on its nodes that may still be running when it begins, except the tasks of the
 // reservation itself.
 func (r *Reservation) overruns(s *State, now time.Time) []Overrun {
 	var out []Overrun
@@ -166,7 +166,7 @@ func OverrunText(tasks []Overrun) string {
 		strings.Join(parts, ", "))
 }
 
-// Overrun is a running task that may still run when a reservation of its node begins.
+// Overrun is a running task that may still be running when a reservation of its node begins.
 type Overrun struct {
 	Job   int64     `json:"job"`
 	Task  int       `json:"task"`
@@ -198,7 +198,7 @@ type ReserveOptions struct {
 	Count      int
 	Request    queue.Amounts
 	Constraint string
-	// Force makes it even if running tasks may still run when it begins. They continue.
+	// Force makes it even if running tasks may still be running when it begins. They continue.
 	Force bool
 	// DryRun reports which tasks would be in the way, and makes nothing. Running tasks are then no error.
 	DryRun bool
