@@ -17,8 +17,8 @@ import (
 // probably still receive: for each task its width times the mean length of past tasks of its leaf pool. The term
 // "joined" is the level at which the child entered.
 //
-// A child that comes back after an absence enters at the level, joined + served / weight, of the least served child
-// that is next in order. So absence earns no credit (as in start-time fair queueing; Goyal, Vin and Cheng, SIGCOMM
+// A child that comes back after an absence enters at the lowest level, joined + served / weight, of the children that
+// are next in order. So absence earns no credit (as in start-time fair queueing; Goyal, Vin and Cheng, SIGCOMM
 // 1996). The level counts received service only, not expected service. Of equal keys the larger weight goes first, then
 // the older pool.
 //

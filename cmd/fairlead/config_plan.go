@@ -25,8 +25,8 @@ func configDiffCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "diff FILE [OTHER]",
 		Short: "Show the differences between a file and the current configuration",
-		Long: `Show the differences between the current configuration and a file, or between two files,
-which needs no server. The values are compared, with all defaults; comments, order and
+		Long: `Show the differences between the current configuration and a file, or between two files.
+Comparing two files needs no server. The values are compared, with all defaults; comments, order and
 spelling of values make no difference. Settings that override the file while the server runs
 also override the new file, as they would if it were applied.
 

@@ -37,8 +37,8 @@ func sharesCommand(a *app) *cobra.Command {
 		Long: `Show the tree of pools: the share, the running tasks, the demand, the present entitlement and
 the usage of each pool.
 
-A WEIGHT of 2=1x2 is a weight of 1 with a boost of 2; see fairlead boost --list. If MAX is
-paused, no new task starts; see fairlead pause --list.
+A WEIGHT of 2=1x2 is a weight of 1 with a boost of 2; see fairlead boost --list. If MAX says
+paused, no new task of the pool starts; see fairlead pause --list.
 
 ENTITLED is how much the pool should have now: its share by weight and its part of what other
 pools leave unused, limited by its demand, its minimum and its maximum.

@@ -75,7 +75,8 @@ proportion to 1/k^s, where s is the value of --zipf.`,
 	f := c.Flags()
 	f.IntVar(&l.Procs, "procs", 128, "processors of the machine")
 	f.IntVar(&l.Jobs, "jobs", 10_000, "number of jobs")
-	f.StringVar(&types, "types", "both", "both, batch, interactive, or whole: one type with the parameters of all jobs together")
+	f.StringVar(&types, "types", "both",
+		"both, batch, interactive, or whole (one type, with the parameters of all jobs together)")
 	f.Float64Var(&l.Load, "load", 0, "offered load as a fraction of the machine, such as 0.8 (default: that of the model)")
 	f.IntVar(&l.Users, "users", 50, "number of users")
 	f.Float64Var(&l.Zipf, "zipf", 1, "how unequal users are: 0 makes all equal")

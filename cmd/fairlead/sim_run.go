@@ -35,7 +35,7 @@ func simRunCommand(a *app) *cobra.Command {
 when each job would have run, how long users would have waited, and how far each would have been
 from its share. The trace is in Standard Workload Format, compressed or not; - is standard
 input. The machine has a number of equal processors; with --nodes N they are on N nodes, and a
-job that is larger than a node starts at the same time on as few nodes as possible.
+job that is larger than a node runs on as few nodes as possible, and starts on all of them at once.
 
 Without --config every user has a pool of equal weight. With --config, the placement
 rules of the configuration choose the pools: user 12 of the trace is u12, group 3 is g3, executable 5

@@ -70,7 +70,7 @@ func TestMaintenanceIsNoReasonWhileNodesAreBusy(t *testing.T) {
 }
 
 // TestJobWithHeldNodesWaitsForThem: nodes are held for a job, and another job goes first. The job is told that it waits
-// for these nodes, not for its turn, and not that others can pass it.
+// for these nodes. It is not told that it waits for its turn, or that others can pass it.
 func TestJobWithHeldNodesWaitsForThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}

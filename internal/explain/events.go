@@ -189,7 +189,7 @@ func attemptOf(e queue.Event) (n int, is bool) {
 }
 
 // plainly shortens the texts of entries about a whole job: it removes the verb of an alteration, because the code says
-// the same. If the job was moved, it adds to the submission the pool that the first move left.
+// the same. If the job was moved, it adds to the entry of the submission the pool from which the first move took it.
 func plainly(j *queue.Job, events []queue.Event) {
 	moved := false
 	for i := range events {

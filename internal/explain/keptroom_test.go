@@ -69,7 +69,7 @@ func TestQueueTellsOfKeptRoom(t *testing.T) {
 }
 
 // TestPredictedRoomIsCalledSo: if tasks run without a limit, the planned start follows from how long similar tasks ran.
-// why says so, and when nodes will be held for the job.
+// why says so, and also says from when nodes will be held for the job.
 func TestPredictedRoomIsCalledSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := engine.LoopOptions{Shares: fairlead.DefaultShares()}

@@ -72,7 +72,7 @@ func TestMoreThanAPoolMayHave(t *testing.T) {
 		if got := short[small]; got.Code != why.GateMax {
 			t.Errorf("what waits beside it: %+v", got)
 		}
-		jobs[0].Limit = 24 * time.Hour // no maintenance makes this job more possible
+		jobs[0].Limit = 24 * time.Hour // it overlaps the maintenance, but stays impossible
 		soon := engine.Reservation{Name: "service", Nodes: []string{"n0", "n1"}, From: time.Now().Add(time.Hour),
 			Until: time.Now().Add(2 * time.Hour), Maintenance: true}
 		if _, _, err := loop.Overrides.Reserve(t.Context(), soon, engine.ReserveOptions{Force: true}); err != nil {

@@ -107,7 +107,7 @@ func byTasks(s *engine.State) string {
 	return " by " + units.Plural(int(s.Core.View(sched.Root).Tasks), "task")
 }
 
-// lacking names a resource other than the unit that is in use, so that a job has no room however many units are free.
+// lacking names a resource, other than the unit of shares, that leaves no room for a job, however many units are free.
 // It is empty if there is none.
 func lacking(s *engine.State, j *queue.Job) string {
 	c := s.Core.Cluster()

@@ -13,7 +13,7 @@ import (
 const startRefused why.Code = "start.refused"
 
 // leadRefused applies if nodes could not begin a job and no node has begun it. It makes that the first reason,
-// because the user wants to know it before anything else, except reasons in the job itself.
+// because the user wants to know it before anything else. Only reasons in the job itself stay ahead of it.
 func leadRefused(st *engine.State, a *why.Answer, j *queue.Job, own bool) {
 	text := refusedText(st, j)
 	if text == "" || own || beganOnce(j) {
@@ -24,7 +24,8 @@ func leadRefused(st *engine.State, a *why.Answer, j *queue.Job, own bool) {
 	a.Reason = why.Reason{Code: startRefused, Text: text + "; it waits for another node", Next: e.Next}
 }
 
-// refusedBeside names, in the gate of the nodes, the nodes that do not get a job that has begun elsewhere.
+// refusedBeside is for a job that has begun. It adds, to the gate of the nodes, the nodes that could not begin the job
+// and do not get it again.
 func refusedBeside(st *engine.State, g *why.Gate, j *queue.Job) {
 	if g.Where != "nodes" || g.Open || !beganOnce(j) {
 		return

@@ -70,7 +70,7 @@ func (w waited) ledBy(led []span) (out []waited) {
 		}
 		out = append(out, p)
 	}
-	at, ends := w.At, false // ends: an own part lasts to the end of the reason
+	at, ends := w.At, false // ends: the job is first until the end of the reason
 	for _, s := range led {
 		if s.from.After(w.until) || !s.to.IsZero() && !s.to.After(at) {
 			continue

@@ -77,7 +77,7 @@ func (s *reportService) read(ctx context.Context, ask account.Ask, shares bool) 
 // drops rows without jobs unless their pools had a demand.
 func (s *reportService) withShares(ctx context.Context, rows []account.Row, ask account.Ask) ([]account.Row, error) {
 	if !slices.Contains(ask.By, "pool") || slices.Contains(ask.By, "user") || slices.Contains(ask.By, "kind") {
-		return nil, &queue.Invalid{Field: "shares", Msg: "shares are those of pools: ask for rows by pool, or by month and pool"}
+		return nil, &queue.Invalid{Field: "shares", Msg: "only pools have shares: ask for rows by pool, or by month and pool"}
 	}
 	now := map[string]float64{}
 	for _, p := range views.Pools(ctx, s.loop) {

@@ -205,7 +205,7 @@ func (s *submitService) dryRun(ctx context.Context, j queue.Job, o forecast.TryO
 func (s *submitService) addLimit(sub *api.Submitted, limit time.Duration) {
 	sub.LimitSeconds = limit.Seconds()
 	if limit == 0 && s.loop.Client().PromisesByLimits() {
-		sub.Hint = "no time limit: planned starts of other jobs depend on a prediction; give one with -t"
+		sub.Hint = "no time limit: planned starts of other jobs depend on a prediction; give a time limit with -t"
 	}
 }
 
