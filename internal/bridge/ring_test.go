@@ -54,7 +54,7 @@ func TestRing(t *testing.T) {
 	b.into(a, "back")
 	j := a.ends(a.submit("job", api.Spec{Pool: "physics"}), "failed")
 	if c := j.Tasks[0].Cause; !strings.Contains(c, "its path through bridges is there, back, there") ||
-		!strings.Contains(c, "other pools") {
+		!strings.Contains(c, "let one take only pools into which the others do not submit") {
 		t.Errorf("%+v", j.Tasks[0])
 	}
 	if here, there := len(a.jobs()), len(b.jobs()); here != 2 || there != 1 {
