@@ -35,7 +35,7 @@ func (ex *Explainer) CachedOrder(ctx context.Context) *Order { return ex.orderSo
 // orderSoon returns the order that is available after at most the time "wait".
 func (ex *Explainer) orderSoon(ctx context.Context, wait time.Duration) *Order {
 	if err := ex.loop.Refresh(ctx); err != nil {
-		ex.loop.Log.Warn("the order is of an older state", "error", err)
+		ex.loop.Log.Warn("the order is from an older state", "error", err)
 	}
 	if o := ex.order.Ask(ctx, ex.loop, wait, beginOrder); o != nil {
 		return o
@@ -71,7 +71,7 @@ func (ex *Explainer) Next(ctx context.Context, pool string, most int) []int64 {
 // job behind [PoolView.OldestWait] of the root. It leaves out jobs that may not begin yet, or that wait for other jobs.
 func (ex *Explainer) Oldest(ctx context.Context, most int) []int64 {
 	if err := ex.loop.Refresh(ctx); err != nil {
-		ex.loop.Log.Warn("the oldest jobs are of an older state", "error", err)
+		ex.loop.Log.Warn("the oldest jobs are from an older state", "error", err)
 	}
 	return engine.Read(ex.loop, func(s *engine.State) []int64 {
 		return oldestJobs(s.Core.Read(), most)

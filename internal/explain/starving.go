@@ -28,7 +28,7 @@ type Starving struct {
 // stops tasks knows these pools.
 func (ex *Explainer) Starving(ctx context.Context) []Starving {
 	if err := ex.loop.Refresh(ctx); err != nil {
-		ex.loop.Log.Warn("the pools are of an older state", "error", err)
+		ex.loop.Log.Warn("the pools are from an older state", "error", err)
 	}
 	return engine.Read(ex.loop, func(s *engine.State) []Starving {
 		return starvingPools(s)
