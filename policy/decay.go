@@ -90,8 +90,8 @@ func (d decayPolicy) Terms(p *sched.Pool, at sched.Setting) why.Terms {
 }
 
 // Outlasts reports whether the child stays ahead of the other child, whatever service the other received: see
-// sched.GateView.Starves. It may stay ahead even after a wait in which its own usage should have changed the order. The
-// wait is a day or, with half_life, the time for which usage counts. By then the child's past usage is about as large
+// sched.GateView.Starves. It reports this only after a wait in which the child's own usage should have changed the
+// order: a day or, with half_life, the time for which usage counts. By then the child's past usage is about as large
 // as it gets if nothing changes.
 func (d decayPolicy) Outlasts(child, other *sched.Pool, waited time.Duration, at sched.Setting) bool {
 	whole := at.MeanLife

@@ -149,7 +149,7 @@ func aged(ends []api.Finished, now time.Time) []api.Finished {
 	return out
 }
 
-// plainly reports an end that the server refused again, with only its state, exit code and age. If the server refuses
+// plainly reports again an end that the server refused, with only its state, exit code and age. If the server refuses
 // that as well, plainly drops the end, because the server would refuse it forever, and later ends would have to wait
 // behind it. The server then considers the task lost when its lease is over.
 func (a *Agent) plainly(ctx context.Context, req api.ReportRequest) (*api.ReportResponse, error) {

@@ -75,8 +75,8 @@ func endIsReported(j *queue.Job, events []queue.Event) bool {
 	return j.Tasks == 1 && last.Code == "finished" && last.At.Equal(j.Ended)
 }
 
-// formerLives returns the times from the start of a job, or from its end if none of its tasks had started, until it
-// waited again after its end. During these times it waited for nothing.
+// formerLives returns an interval for each time that an ended job was made to wait again. The interval begins at the
+// job's start, or at its end if none of its tasks had started. During these intervals the job waited for nothing.
 func formerLives(events []queue.Event) (all []span) {
 	var life span
 	over := false

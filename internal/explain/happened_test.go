@@ -141,8 +141,8 @@ func TestStartsStay(t *testing.T) {
 	})
 }
 
-// TestEndsWithoutAStart: a job that is canceled while it waits, or because a job that it depends on ended, has ended;
-// its history says when and why.
+// TestEndsWithoutAStart: a waiting job ends if it is canceled, or if the job that it depends on is canceled. Its
+// history says when and why it ended.
 func TestEndsWithoutAStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop, ex, stop := remembering(t, engine.LoopOptions{}, 1, enginetest.Lasting)

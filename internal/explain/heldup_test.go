@@ -36,8 +36,8 @@ func loses(t *testing.T, l *engine.Loop, name string, cpu int64) {
 }
 
 // TestHeldUp: a lost node delays the waiting jobs that only lost nodes could run, and gangs that have no room without
-// it, but not jobs that wait for a node that takes tasks. The list of nodes, and the answer to why such a job waits,
-// give their number.
+// it, but not jobs that wait for a node that takes tasks. The list of nodes, and the answer to why a delayed job waits,
+// give the number of delayed jobs.
 func TestHeldUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop, stop := enginetest.Start(t, engine.LoopOptions{}, 4, enginetest.Endless)

@@ -39,7 +39,7 @@ func nextReason(s *engine.State, a *why.Answer, j *queue.Job) why.Reason {
 	return r
 }
 
-// heldReason explains a job for which nodes are held, so that it does not wait for its turn.
+// heldReason explains a job for which nodes are held. Such a job does not wait for its turn.
 func heldReason(s *engine.State, k *room.Kept) why.Reason {
 	text := fmt.Sprintf("room on %s is held for it, whichever job goes first; it starts when the tasks that run there "+
 		"have ended", strings.Join(k.Nodes, ", "))

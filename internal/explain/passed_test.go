@@ -134,7 +134,7 @@ func passedCases() []passedCase {
 	}
 }
 
-// TestStarvationIsAnnounced: a job that others can pass forever is not told to wait, and a job that nobody can pass is.
+// TestStarvationIsAnnounced: a job that nobody can pass is told to wait, and a job that others can pass forever is not.
 func TestStarvationIsAnnounced(t *testing.T) {
 	for _, c := range append(passedCases(), passedByChoice()...) {
 		t.Run(c.name, func(t *testing.T) {

@@ -88,9 +88,9 @@ type tally struct {
 	mine  sched.PoolID
 	path  string // of mine
 	r     why.Rank
-	by    []int32 // index into of by pool, from 1
+	by    []int32 // by pool, an index into the field "of", from 1
 	of    []why.Ahead
-	pools map[string]bool // the pools in of, which has one entry for each priority of a pool
+	pools map[string]bool // the pools in the field "of", which has one entry for each priority of a pool
 	tasks int64
 }
 

@@ -57,7 +57,7 @@ func TestReasonsOfAnEarlierJob(t *testing.T) {
 }
 
 // TestReasonsOfAnotherJob: a job did not wait for a license or rate that it does not ask for. Its earlier reason ends
-// when the pool waits for that.
+// when its pool begins to wait for such a license or rate.
 func TestReasonsOfAnotherJob(t *testing.T) {
 	begin := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	at := func(s int) time.Time { return begin.Add(time.Duration(s) * time.Second) }

@@ -16,8 +16,8 @@ import (
 )
 
 // TestQueueAgreesWithWhyOnWhoIsNext: two wide jobs of different pools wait, with narrow jobs before and behind them.
-// Only the job of rank 1 is told that it is next, and only jobs behind others of their pool are told that. queue and
-// why give the same kind of reason. why counts jobs, not their tasks.
+// Only the job of rank 1 is told that it is next. A job is told that it waits behind others of its pool only if that is
+// true. queue and why give the same kind of reason. why counts jobs, not their tasks.
 func TestQueueAgreesWithWhyOnWhoIsNext(t *testing.T) {
 	for _, backfill := range []sched.Backfill{sched.EASY, sched.Conservative, sched.FirstFit, sched.FCFS} {
 		t.Run(backfill.String(), func(t *testing.T) {

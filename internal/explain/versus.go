@@ -73,8 +73,8 @@ func (ex *Explainer) update(ctx context.Context, pool string) error {
 }
 
 // sameLeaf compares two jobs of one leaf. If jobs do not take turns, the order of submission decides. If they do, the
-// job with fewer running tasks goes first. If that is a tie and either has started, the job that has waited longer
-// since one of its tasks started or ended goes first. The last criterion is the age of the jobs.
+// job with fewer running tasks goes first. If that is a tie and either job has started, the first is the job that has
+// waited longer since one of its tasks started or ended. The last criterion is the age of the jobs.
 func sameLeaf(s *engine.State, c *why.Comparison, leaf sched.PoolID, j, against *queue.Job) error {
 	if against == nil {
 		return fmt.Errorf(

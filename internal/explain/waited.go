@@ -44,7 +44,7 @@ func itsOwn(e queue.Event) queue.Event {
 }
 
 // behindFirst rewords a reason of a pool's first job for a later job of the pool. The later job need not have the same
-// reason, because other jobs do not wait for a request that can never start.
+// reason: if the first job can never start, the jobs behind it do not wait for it.
 func behindFirst(e queue.Event) queue.Event {
 	text := strings.Replace(strings.TrimPrefix(e.Text, poolIsNext), firstOfIt, "the first of them", 1)
 	switch why.Code(e.Code) {
@@ -93,8 +93,8 @@ func (w waited) ledBy(led []span) (out []waited) {
 }
 
 // without splits a reason at the times in which the job could not have started. It returns the instants at which the
-// reason began or began again. These include its own beginning, if the job could have started then. They also include
-// the end of each such time, if the reason still held and the job had not started.
+// reason began or began again. One is the reason's own beginning, if the job could have started then. The others are
+// the ends of the times in which the job could not have started, if the reason still held and the job had not started.
 func (w waited) without(barred []span, started time.Time) (out []queue.Event) {
 	in := func(l span) bool { return !w.At.Before(l.from) && w.At.Before(l.to) }
 	if !slices.ContainsFunc(barred, in) {
