@@ -62,7 +62,7 @@ func named[V any](word string, check func(string) string, most int, valueSchema 
 func checkResource(name string) string {
 	switch {
 	case share.CheckResource(name) != nil:
-		return clip(name) + " is not the name of a resource, such as mem, or gpu:a100 for one of a type"
+		return clip(name) + " is not the name of a resource, such as mem, gpu, or gpu:a100 for GPUs of one type"
 	case name == "exec" || strings.HasPrefix(name, "handler."):
 		return clip(name) + " is reserved; choose another name"
 	}

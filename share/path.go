@@ -49,7 +49,7 @@ func Inside(path, pool string) bool {
 func CheckResource(name string) error {
 	base, kind, typed := strings.Cut(name, ":")
 	if CheckName(base) != nil || typed && CheckName(kind) != nil {
-		return fmt.Errorf("%q is not the name of a resource, such as mem, or gpu:a100 for one of a type", name)
+		return fmt.Errorf("%q is not the name of a resource, such as mem, gpu, or gpu:a100 for GPUs of one type", name)
 	}
 	return nil
 }

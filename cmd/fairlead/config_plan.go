@@ -153,11 +153,11 @@ touched.
 
 Then the last 24 hours are replayed through the same scheduler in virtual time, under the
 current configuration and under the new one: how long the tasks of each pool would have
-waited, and how much the pool would have used. The replay begins with the tasks that ran at that
-time, on a cluster of the present size, and without earlier usage. It counts only the unit of
-shares: nodes, memory, licenses and rates are not replayed. A task that has not ended is assumed
-to run for as long as the other tasks of its user. --last sets how far to go back; 0 omits the
-replay.
+waited, and how much the pool would have used. The replay begins with the tasks that ran at
+the beginning of the replayed time, on a cluster of the present size, and without earlier usage.
+It counts only the unit of shares: nodes, memory, licenses and rates are not replayed. A task
+that has not ended is assumed to run for as long as the other tasks of its user. --last sets how
+far to go back; 0 omits the replay.
 
 A plan has a name, and config apply --plan NAME applies it, unless the current configuration,
 its settings or the server's file have changed since.

@@ -47,8 +47,8 @@ reservations.
 Before a reservation begins, a task starts on its nodes only if its time limit ends before
 then: tasks without a limit do not start there. When a maintenance begins, the nodes get the
 state maintenance, and when it ends they return automatically. Tasks that are still running when a
-reservation begins are not stopped. Therefore fairlead refuses a reservation whose nodes have tasks that
-may run that long; --force reserves the nodes anyway.
+reservation begins are not stopped. Therefore fairlead refuses a reservation if tasks on its nodes
+may still be running when it begins; --force reserves the nodes anyway.
 
 If the reservation exists already, the flags change it.`,
 		Example: `  fairlead reserve service --nodes n1,n2 --start 2d --duration 4h --maint --reason 'new switch'

@@ -17,8 +17,9 @@ func topCommand(a *app) *cobra.Command {
 		Long: `Watch shares and usage of pools, the queue in the order of starts, and the nodes, live.
 Press Enter to open a pool or to see why a job waits; ? lists the keys.
 
-It shows the numbers of shares, queue, nodes and why. It refreshes when the server reports an
-event, and at least every two seconds; the server spends at most a tenth of its time on that.
+It shows the same numbers as the commands shares, queue, nodes and why. It refreshes when the
+server reports an event, and at least every two seconds; the server spends at most a tenth of its
+time on that.
 NO_COLOR turns colors off.`,
 		Example: `  fairlead top
   NO_COLOR=1 fairlead top

@@ -54,7 +54,7 @@ func judgeFailures(f failures) api.HealthCheck {
 		if !unusual(here, rest) || rest.Ended == 0 {
 			continue
 		}
-		text := fmt.Sprintf("%d of %s failed on %s in the last hour, on the other nodes %s", here.Failed,
+		text := fmt.Sprintf("%d of %s failed on %s in the last hour; on the other nodes %s failed", here.Failed,
 			several(int(here.Ended), "task"), plain.Line(node), words.Percent(rest.Rate()))
 		next := "read the output of a failed job; if the node is the cause: fairlead drain " + plain.Line(node) +
 			" --reason WHY"

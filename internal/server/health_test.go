@@ -26,7 +26,7 @@ func TestJudgeFailures(t *testing.T) {
 			nodes: map[string]ends.Count{"n1": count(50, 5), "n2": count(50, 0)}, before: count(1000, 40),
 		}},
 		{"ok", "19 of 19 tasks", failures{nodes: map[string]ends.Count{"n1": count(19, 19)}}},
-		{"warn", "400 of 430 tasks failed on n1 in the last hour, on the other nodes 1.0%", failures{
+		{"warn", "400 of 430 tasks failed on n1 in the last hour; on the other nodes 1.0% failed", failures{
 			nodes: map[string]ends.Count{"n1": count(430, 400), "n2": count(100, 1)},
 		}},
 		{"warn", "180 of 200 tasks failed in the last hour (usually 2.0%), 170 of them of ann", failures{
