@@ -146,7 +146,7 @@ type attempt struct{ task, number int }
 type reported struct{ began, ended map[attempt]bool }
 
 // once drops journal entries that repeat an earlier entry about an attempt. There are such entries because a waiting
-// task keeps the end of its last attempt, and the end of the task itself records that end again.
+// task keeps the end of its last attempt. When the task itself ends, the journal records that end once more.
 func (t *reported) once(journal []queue.Event) []queue.Event {
 	if len(journal) == 0 {
 		return nil

@@ -118,8 +118,8 @@ func (r *reasons) lead(leaf leafOf, job int64, now time.Time) {
 	r.heads[leaf] = append(past, head{job, now})
 }
 
-// leaves returns the leaves that a job may have been in: the pool, for the time in which its jobs had one priority,
-// and the priority.
+// leaves returns the leaves that a job may have been in: that of the whole pool, for the time in which its
+// jobs had one priority, and that of the job's own priority in the pool.
 func leaves(j *queue.Job) []leafOf {
 	return slices.Compact([]leafOf{{pool: j.Pool}, {j.Pool, j.Priority}})
 }

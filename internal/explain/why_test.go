@@ -20,8 +20,8 @@ import (
 	"github.com/fairlead/fairlead/why/replay"
 )
 
-// TestWhyUnderLimits asks every job of a mixed load, with wide jobs, a nearly used-up maximum and a pool below its
-// minimum. Each answer has a true reason, and can be recomputed.
+// TestWhyUnderLimits asks why about every job of a mixed load, with wide jobs, a nearly used-up maximum and a pool
+// below its minimum. Each answer has a true reason, and can be recomputed.
 func TestWhyUnderLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		root := share.Pool{Policy: "fair", Pools: []share.Pool{
