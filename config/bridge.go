@@ -198,7 +198,7 @@ func (r *reader) checkBridge(root *node, b *Bridge) {
 		}
 	}
 	if b.Benefit.Function == "resources" && len(b.Benefit.Weights) == 0 {
-		r.errorf(root.get("benefit"), "the function resources needs weights, the benefit of a unit of each resource, such as weights: {cpu: 1, gpu: 10}")
+		r.errorf(root.get("benefit"), "the function resources needs weights: the benefit of one unit of each resource, such as {cpu: 1, gpu: 10}")
 	}
 }
 

@@ -18,8 +18,8 @@ func dashboardCommand(a *app) *cobra.Command {
 		Short: "Print an address that signs you in to the dashboard",
 		Long: `Print an address for a browser. The server identifies you by its socket, and the address
 holds a code that works once, within one minute. The browser that opens it gets a session as
-you: for 12 hours, until 2 hours pass without a request, or until the server ends. Do not pass
-the address on. This command does not open a browser, because all users of a machine can read
+you. The session ends after 12 hours, after 2 hours without a request, or when the server ends.
+Do not pass the address on. This command does not open a browser, because all users of a machine can read
 the arguments of its programs.
 
 The session of an administrator is read-only: a browser sends its session to every port of the

@@ -17,7 +17,7 @@ func limitsCommand(a *app) *cobra.Command {
 	var users bool
 	c := &cobra.Command{
 		Use:   "limits",
-		Short: "List licenses and rates, or the users: their use, and the tasks that wait",
+		Short: "List licenses and rates, or users, with their usage and waiting tasks",
 		Long: `List the licenses and rates of the configuration: how much of each is in use, who holds it,
 when the next start is possible, and how many waiting tasks ask for it.
 

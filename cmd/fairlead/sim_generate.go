@@ -94,8 +94,8 @@ func simSaturatedCommand(a *app) *cobra.Command {
 		Use:   "saturated",
 		Short: "Generate users who always have work, to measure fairness",
 		Long: `Generate users who always have work, to measure fairness: all jobs are submitted at the
-beginning, and each user submits --backlog times the work that its share could do in the time
---span. --weights and --sizes repeat over the users: with 1,2,4 the fourth user has
+beginning, and each user submits --backlog times the work that the user's share of the machine
+can do within --span. --weights and --sizes repeat over the users: with 1,2,4 the fourth user has
 weight 1 again. --config writes a configuration with a pool of that weight for each user, for
 fairlead sim run --config: user 12 of a trace is called u12.
 
