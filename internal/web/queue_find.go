@@ -153,16 +153,16 @@ func (f *finder) inOrder(cursor string) (next string, err error) {
 	from, many := place, false
 	var found []int64
 	for looked := 0; len(found) < queueRows; looked += orderChunk {
-		if f.filter.indexed() && !many && rare(len(found), looked) || looked >= maxOrdered {
-			if !f.filter.indexed() {
-				f.short = true
-				return strconv.FormatInt(place, 10), f.details(found)
+		switch {
+		case looked >= maxOrdered && f.filter.indexed():
+			return f.byStore(from)
+		case looked >= maxOrdered:
+			f.short = true
+			return strconv.FormatInt(place, 10), f.details(found)
+		case f.filter.indexed() && !many && rare(len(found), looked):
+			if many, err = f.manyMatch(); err != nil || !many {
+				return f.byStore(from)
 			}
-			next, err = f.byStore(from)
-			if many = err == nil && f.short; !many || looked >= maxOrdered {
-				return next, err
-			}
-			f.short = false
 		}
 		ids, places := f.src.Jobs.Next(f.ctx, place, orderChunk)
 		if len(ids) == 0 && looked == 0 && cursor == "" {
@@ -200,6 +200,15 @@ func (f *finder) inOrder(cursor string) (next string, err error) {
 // rare reports whether so few of the first jobs in the order match the filter that a page of them would not be found
 // among [maxOrdered] jobs.
 func rare(found, looked int) bool { return looked > 0 && found*maxOrdered < queueRows*looked }
+
+// manyMatch reports whether more than [maxFew] jobs may match the filter. Asking the store for their numbers costs little
+// compared with reading them all.
+func (f *finder) manyMatch() (bool, error) {
+	q := f.filter.Query
+	q.Limit = maxFew
+	list, err := f.src.Jobs.List(f.ctx, q, JobOptions{})
+	return err == nil && list.More, err
+}
 
 // details makes the list of the jobs with these numbers, in this order.
 func (f *finder) details(ids []int64) error {
@@ -272,11 +281,12 @@ func (f *finder) look(q queue.Query) (*api.JobList, error) {
 func (f *finder) byStore(place int64) (string, error) {
 	q := f.filter.Query
 	q.Limit = maxStored
-	list, err := f.src.Jobs.List(f.ctx, q, f.options)
+	list, err := f.src.Jobs.List(f.ctx, q, JobOptions{Rank: true, Ends: f.filter.byCause})
 	if err != nil {
 		return "", err
 	}
-	f.list, f.short = list, list.More
+	f.remember(list.Jobs)
+	f.short = list.More
 	jobs := slices.DeleteFunc(list.Jobs, func(j api.Job) bool { return !f.filter.passes(&j) || j.Rank > 0 && j.Rank <= place })
 	slices.SortStableFunc(jobs, func(a, b api.Job) int { return compareRank(a.Rank, b.Rank) })
 	next := ""
@@ -286,8 +296,11 @@ func (f *finder) byStore(place int64) (string, error) {
 			next = strconv.FormatInt(last, 10)
 		}
 	}
-	f.list.Jobs = jobs
-	return next, nil
+	ids := make([]int64, len(jobs))
+	for i := range jobs {
+		ids[i] = jobs[i].ID
+	}
+	return next, f.details(ids)
 }
 
 // unplaced lists waiting jobs without a place in the order, by number: something else holds them back. The
@@ -333,4 +346,5 @@ const (
 	orderChunk = 200
 	maxOrdered = 2000
 	maxStored  = 2000
+	maxFew     = 300 // if no more jobs match, the store is asked early
 )
