@@ -201,8 +201,8 @@ func (f *finder) inOrder(cursor string) (next string, err error) {
 // among [maxOrdered] jobs.
 func rare(found, looked int) bool { return looked > 0 && found*maxOrdered < queueRows*looked }
 
-// manyMatch reports whether more than [maxFew] jobs may match the filter. Asking the store for their numbers costs little
-// compared with reading them all.
+// manyMatch reports whether more than [maxFew] jobs may match the filter. Asking the store for their numbers costs
+// little compared with reading them all.
 func (f *finder) manyMatch() (bool, error) {
 	q := f.filter.Query
 	q.Limit = maxFew
