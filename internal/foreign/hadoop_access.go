@@ -36,8 +36,12 @@ func (h *hadoop) access(d *document) {
 	}
 	root, listed := lists[h.root]
 	open := !listed || slices.Contains(root.who, "*")
+	atRoot := accessRule{submit: everybody}
+	if d.onDemand {
+		atRoot.create = everybody
+	}
 	if open {
-		d.access = []accessRule{{submit: everybody}}
+		d.access = []accessRule{atRoot}
 		delete(lists, h.root) // so that the advice about the others does not admit everybody
 	}
 	for _, l := range h.lists {
@@ -47,18 +51,17 @@ func (h *hadoop) access(d *document) {
 		case lists[l.pool].e != l.e:
 			h.add(l.e.line, l.pool.where, l.e.name, l.e.text, Needless, "line %d sets it again", lists[l.pool].e.line)
 		case open:
-			closed := []accessRule{{}, {pool: l.pool.path(), submit: allowed(l.pool, lists)}}
+			only := accessRule{pool: l.pool.path(), submit: allowed(l.pool, lists)}
 			h.add(l.e.line, l.pool.where, l.e.name, l.e.text, Left,
 				"Hadoop does not apply this list either, because its root queue lets everybody submit into all queues; "+
-					"to apply it, write access: {pools: {%s, %s}}", closed[0].yaml(), closed[1].yaml())
+					"to apply it, write access: {pools: {%s, %s}}", accessRule{}.yaml(), only.yaml())
 		default:
-			d.access = append(d.access, accessRule{pool: l.pool.path(), submit: allowed(l.pool, lists)})
+			rule := accessRule{pool: l.pool.path(), submit: allowed(l.pool, lists)}
+			if l.pool == h.root {
+				rule.create = atRoot.create
+			}
+			d.access = append(d.access, rule)
 			h.add(l.e.line, l.pool.where, l.e.name, l.e.text, Taken, "")
-		}
-	}
-	for i := range d.access {
-		if d.onDemand && d.access[i].pool == "" {
-			d.access[i].create = everybody
 		}
 	}
 }
