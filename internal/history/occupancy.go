@@ -17,7 +17,9 @@ type NodeTask struct {
 	Task int    `json:"task"`
 	// Number is the number of the task, as counted in its job; missing if the job has only one task, or is no longer
 	// stored.
-	Number  *int      `json:"number,omitempty"`
+	Number *int `json:"number,omitempty"`
+	// Only: its job is known to have no other task, so the task has no number.
+	Only    bool      `json:"-"`
 	User    string    `json:"user"`
 	Pool    string    `json:"pool"`
 	Units   int64     `json:"units"` // of the unit of shares
@@ -64,6 +66,7 @@ func (rc *Recorder) NodeTasks(nodes []string) []NodeTask {
 			t := NodeTask{
 				Node: r.Holder, Job: id.Job, Task: id.Task, User: r.Header.User, Pool: s.Core.Path(named(s, r.Pool)),
 				Units: max(1, r.Header.Request[unit]), Started: r.Started, Queued: r.Queued, Stop: r.Stop,
+				Only: r.Header.Tasks == 1,
 			}
 			if r.Header.Limit > 0 && !r.Queued {
 				ends := r.Started.Add(r.Header.Limit)
