@@ -16,8 +16,9 @@ import (
 type packings struct {
 	f  *filling
 	of []*share.Packing // by pool; nil: all of its demand fits
-
-	capacity cluster.Vector
+	// rooms is, by pool, the largest number of units of the pool: the capacity, or the smallest maximum of it and the
+	// pools above.
+	rooms []int64
 }
 
 // pack bounds each pool by the units that the widths of its running and waiting tasks can use.
@@ -51,13 +52,14 @@ func (f *filling) pack(g *running) {
 // room that they may have. It reports whether it created any.
 func (p *packings) begin() (some bool) {
 	t := p.f.tree
-	p.of = make([]*share.Packing, len(t.pools))
-	p.capacity, _, _ = divided(p.f.site, t)
+	p.of, p.rooms = make([]*share.Packing, len(t.pools)), make([]int64, len(t.pools))
+	capacity, _, _ := divided(p.f.site, t)
+	p.measure(int32(Root), capacity[0])
 	for id := range p.of {
 		if id != int(Root) && t.pools[id].inner >= 0 && !t.banded(int32(id)) {
 			continue
 		}
-		if room := p.room(int32(id)); p.f.able[id] > float64(room) {
+		if room := p.rooms[id]; p.f.able[id] > float64(room) {
 			x := share.NewPacking(room)
 			p.of[id], some = &x, true
 		}
@@ -65,21 +67,24 @@ func (p *packings) begin() (some bool) {
 	return some
 }
 
-// room is the largest number of units of a pool: the capacity, or the smallest maximum of it and the pools above.
-func (p *packings) room(id int32) int64 {
-	room := p.capacity[0]
-	for ; id >= 0; id = p.f.tree.pools[id].parent {
-		if l := p.f.tree.limits(id); l != nil && len(l.max) > 0 && l.max[0] >= 0 {
-			room = min(room, l.max[0])
+// measure computes the rooms of a pool and the pools below it. The room of the pool above is given.
+func (p *packings) measure(id int32, room int64) {
+	t := p.f.tree
+	if l := t.limits(id); l != nil && len(l.max) > 0 && l.max[0] >= 0 {
+		room = min(room, l.max[0])
+	}
+	p.rooms[id] = room
+	if in := t.pools[id].inner; in >= 0 {
+		for _, kid := range t.inners[in].kids {
+			p.measure(kid, room)
 		}
 	}
-	return room
 }
 
 // add counts tasks of a pool in or out: in the pool, in the leaf pool whose priority class it is, and in the root.
 // The tasks of a gang take their room together.
 func (p *packings) add(pool int32, key cluster.Key, tasks int64) {
-	width, gang, room := int64(p.f.site.cluster.Width(key)), p.f.site.atOnce(key), p.room(pool)
+	width, gang, room := int64(p.f.site.cluster.Width(key)), p.f.site.atOnce(key), p.rooms[pool]
 	at := []int32{pool, p.f.tree.named(pool), int32(Root)}
 	for _, id := range slices.Compact(at) {
 		if x := p.of[id]; x != nil {
