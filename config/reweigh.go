@@ -12,8 +12,9 @@ import (
 
 // Reweigh returns the text of the configuration with new weights of some pools, by path. It keeps everything else:
 // comments, order and notation. It fails if the text gives a weight in a form that cannot be changed alone, such as a
-// percentage or an alias. It does not check the weights; parsing the text does that.
-func (c *Config) Reweigh(weights map[string]float64) (string, error) {
+// percentage or an alias. It does not check the weights; parsing the text does that. The function "parse" parses the
+// new text, as [Parse] does; a caller that parses it later as well may keep the result.
+func (c *Config) Reweigh(weights map[string]float64, parse func(name, text string) (*Config, error)) (string, error) {
 	w := reweighing{lines: strings.SplitAfter(c.text, "\n")}
 	var want []string
 	for _, pool := range slices.Sorted(maps.Keys(weights)) {
@@ -24,7 +25,7 @@ func (c *Config) Reweigh(weights map[string]float64) (string, error) {
 		}
 	}
 	out := w.text()
-	after, err := Parse(c.name, []byte(out))
+	after, err := parse(c.name, out)
 	if err != nil {
 		return out, nil // the reader of the configuration reports the error
 	}

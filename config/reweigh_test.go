@@ -13,7 +13,7 @@ func reweigh(text string, weights map[string]float64) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return c.Reweigh(weights)
+	return c.Reweigh(weights, func(name, text string) (*config.Config, error) { return config.Parse(name, []byte(text)) })
 }
 
 // TestReweigh: only the weight changes, whether the text states it or not.

@@ -197,7 +197,9 @@ func roundUp(v float64) float64 {
 
 // look plans the changed weights.
 func (w *Weights) look(ctx context.Context, src Source, c *config.Config, wanted map[string]float64) error {
-	next, err := c.Reweigh(wanted)
+	next, err := c.Reweigh(wanted, func(name, text string) (*config.Config, error) {
+		return src.Config.Read(api.ConfigFile{Name: name, Text: text}) // keeps what it parsed for the plan
+	})
 	if err != nil {
 		w.Problem = err.Error()
 		return nil
