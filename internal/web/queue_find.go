@@ -151,17 +151,19 @@ func (f *finder) inOrder(cursor string) (next string, err error) {
 	place, _ := strconv.ParseInt(cursor, 10, 64)
 	place = max(0, place)
 	from, many := place, false
-	var found []int64
+	var few, found []int64
 	for looked := 0; len(found) < queueRows; looked += orderChunk {
 		switch {
 		case looked >= maxOrdered && f.filter.indexed():
-			return f.byStore(from)
+			return f.byStore(from, nil)
 		case looked >= maxOrdered:
 			f.short = true
 			return strconv.FormatInt(place, 10), f.details(found)
 		case f.filter.indexed() && !many && rare(len(found), looked):
-			if many, err = f.manyMatch(); err != nil || !many {
-				return f.byStore(from)
+			if few, many, err = f.fewMatch(); err != nil {
+				return "", err
+			} else if !many {
+				return f.byStore(from, few)
 			}
 		}
 		ids, places := f.src.Jobs.Next(f.ctx, place, orderChunk)
@@ -201,13 +203,20 @@ func (f *finder) inOrder(cursor string) (next string, err error) {
 // among [maxOrdered] jobs.
 func rare(found, looked int) bool { return looked > 0 && found*maxOrdered < queueRows*looked }
 
-// manyMatch reports whether more than [maxFew] jobs may match the filter. Asking the store for their numbers costs
-// little compared with reading them all.
-func (f *finder) manyMatch() (bool, error) {
+// fewMatch returns the numbers of the jobs that may match the filter, or reports that they are more than [maxFew]. The
+// store reads all open jobs to find them.
+func (f *finder) fewMatch() (ids []int64, many bool, err error) {
 	q := f.filter.Query
 	q.Limit = maxFew
 	list, err := f.src.Jobs.List(f.ctx, q, JobOptions{})
-	return err == nil && list.More, err
+	if err != nil || list.More {
+		return nil, true, err
+	}
+	f.list, ids = list, []int64{}
+	for i := range list.Jobs {
+		ids = append(ids, list.Jobs[i].ID)
+	}
+	return ids, false, nil
 }
 
 // details makes the list of the jobs with these numbers, in this order.
@@ -277,10 +286,14 @@ func (f *finder) look(q queue.Query) (*api.JobList, error) {
 	return list, err
 }
 
-// byStore sorts the jobs that the store finds, if few jobs match the filter.
-func (f *finder) byStore(place int64) (string, error) {
+// byStore sorts the jobs that the store finds. If few jobs match the filter, their numbers are known, and the store
+// reads only these.
+func (f *finder) byStore(place int64, few []int64) (string, error) {
 	q := f.filter.Query
-	q.Limit = maxStored
+	q.IDs, q.Limit = few, maxStored
+	if few != nil && len(few) == 0 {
+		return "", f.details(nil)
+	}
 	list, err := f.src.Jobs.List(f.ctx, q, JobOptions{Rank: true, Ends: f.filter.byCause})
 	if err != nil {
 		return "", err
