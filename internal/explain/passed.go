@@ -31,9 +31,10 @@ func announceStarvation(st *engine.State, a *why.Answer, s sched.Job, j *queue.J
 	}
 }
 
-// passedReason says that others can pass a job forever, which setting allows that, and what to do.
-func passedReason(st *engine.State, s sched.Job, j *queue.Job) (r why.Reason, starves bool) {
-	g, starves := st.Core.GateView().Starves(s)
+// passedReason says that others can pass a job forever, which setting allows that, and what to do. If codes are given,
+// other reasons do not count.
+func passedReason(st *engine.State, s sched.Job, j *queue.Job, codes ...why.Code) (r why.Reason, starves bool) {
+	g, starves := st.Core.GateView().Starves(s, codes...)
 	if !starves {
 		return r, false
 	}

@@ -33,13 +33,14 @@ type subKey struct {
 
 // subReasons caches the reasons of sub-queues; each is computed once.
 type subReasons struct {
-	s      *engine.State
-	known  map[subKey]why.Reason
-	passed map[subKey]why.Reason // of sub-queues that others can pass forever, else empty
+	s        *engine.State
+	known    map[subKey]why.Reason
+	passed   map[subKey]why.Reason // of sub-queues that others can pass forever, else empty
+	starving []why.Code            // the codes of starvation that count; empty: all
 }
 
-func reasonsBySub(s *engine.State) *subReasons {
-	return &subReasons{s, map[subKey]why.Reason{}, map[subKey]why.Reason{}}
+func reasonsBySub(s *engine.State, starving ...why.Code) *subReasons {
+	return &subReasons{s, map[subKey]why.Reason{}, map[subKey]why.Reason{}, starving}
 }
 
 // maxPassed bounds the sub-queues that are checked for starvation, because the check reads all running and waiting
@@ -52,7 +53,7 @@ func (l *subReasons) starves(j *queue.Job) (r why.Reason, starves bool) {
 	sub := subKey{l.s.Core.Leaf(job), job.Key}
 	r, known := l.passed[sub]
 	if !known && len(l.passed) < maxPassed && slices.Contains(passable, l.reason(j).Code) {
-		r, _ = passedReason(l.s, job, j)
+		r, _ = passedReason(l.s, job, j, l.starving...)
 		l.passed[sub] = r
 	}
 	return r, r.Code != ""
@@ -69,7 +70,7 @@ func othersOf(j *queue.Job, waits int) string {
 // starvesReason sets the reason if others can pass a job forever.
 func (l *subReasons) starvesReason(j *queue.Job, r *ShortReason) bool {
 	x, starves := l.starves(j)
-	if !starves || x.Code != why.StarveWidth {
+	if !starves {
 		return false
 	}
 	r.Code, r.Text = x.Code, "room; jobs that ask for less may pass it forever"
@@ -150,7 +151,7 @@ func (ex *Explainer) ReasonsIn(order *Order, jobs []*queue.Job) map[int64]ShortR
 	return engine.Read(ex.loop, func(s *engine.State) map[int64]ShortReason {
 		now := time.Now()
 		up := someNodeUp(s)
-		subs := reasonsBySub(s)
+		subs := reasonsBySub(s, why.StarveWidth)
 		kept := s.Core.Read().Kept()
 		for _, j := range jobs {
 			if j.Waiting == 0 || j.State.Ended() {
@@ -273,8 +274,8 @@ func keptReason(s *engine.State, j *queue.Job, kept map[int64]room.Kept, r *Shor
 }
 
 // ownRoom says that a job waits for the room that is kept for it. It names no instant if the order of the jobs changes
-// as tasks run, because lists show the expected start beside it, and the two may differ. If room is kept for everyone,
-// the next step plans anew in the present order, in which the job has this rank.
+// as tasks run, because lists show the expected start beside it, and the two may differ. If "everyone" is set, each
+// job has a planned start, and the next step plans again in the present order, in which the job has the rank "rank".
 func ownRoom(k *room.Kept, everyone bool, rank int64) string {
 	anew := everyone && k.MayMove && !k.Held && !k.Owed
 	switch {
