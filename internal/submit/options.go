@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/fairlead/fairlead/queue"
 )
 
 // Options are the options of a job, as their flags hold them.
@@ -111,7 +113,9 @@ func (o *Options) settleMaxRunning(set map[string]bool) {
 	case set["max-running"] && !set["array"]:
 		o.MaxRunning = 0
 	default:
-		o.Array = numbers
+		if _, _, err := queue.ParseArray(o.Array); err == nil { // otherwise the array is refused as it was typed
+			o.Array = numbers
+		}
 	}
 }
 

@@ -82,4 +82,7 @@ func TestMaxRunningOfTheUserGoesFirst(t *testing.T) {
 				c.array, c.most)
 		}
 	}
+	if s, err := described(t, "#FL -a 1-9%x --max-running 4"); err == nil {
+		t.Errorf("a malformed bound of an array was accepted: %+v", s)
+	}
 }
