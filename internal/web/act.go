@@ -96,10 +96,11 @@ func (a *Act) do(ctx context.Context, src Source, r *Request) (err error) {
 		return err
 	}
 	changed, err := a.findWays(ctx, src, a.Verb, a.Did)
+	a.unread(err)
 	for i := range a.Jobs {
 		a.Jobs[i].Change = changed[a.Jobs[i].ID]
 	}
-	return err
+	return nil
 }
 
 // request returns the change that the form asks for.
@@ -143,8 +144,8 @@ func (a *Act) doJobs(ctx context.Context, src Source, req api.AlterRequest) erro
 			a.Did = append(a.Did, a.Jobs[i].ID)
 		}
 	}
-	if !a.stopsTasks() {
-		return nil
+	if a.stopsTasks() {
+		a.unread(a.lookAgain(ctx, src))
 	}
-	return a.lookAgain(ctx, src)
+	return nil
 }

@@ -225,3 +225,11 @@ type priorities struct {
 	// Order holds the change of the order of starts, and the priorities to choose from.
 	Order *api.Reorder
 }
+
+// unread notes that the jobs could not be read after they were changed. That is no failure of the action.
+func (a *Act) unread(err error) {
+	if err != nil {
+		a.Notes = append(a.Notes,
+			"The change was made, but the server could not read the jobs afterwards: "+err.Error())
+	}
+}
