@@ -167,11 +167,11 @@ func (c *crowd) everything(ctx context.Context, serve func(context.Context, stri
 	})
 	c.repeat("drain", 300*time.Millisecond, func(rng *rand.Rand) error {
 		node := []string{"stays", "goes"}[rng.IntN(2)]
-		if err := loop.Overrides.SetDrained(ctx, node, true, "a test", "", ""); err != nil {
+		if err := loop.Overrides.SetDrained(ctx, node, &engine.Drain{Reason: "a test"}, "", ""); err != nil {
 			return err
 		}
 		time.Sleep(50 * time.Millisecond)
-		return loop.Overrides.SetDrained(ctx, node, false, "", "", "")
+		return loop.Overrides.SetDrained(ctx, node, nil, "", "")
 	})
 	c.repeat("set usage", 500*time.Millisecond, func(rng *rand.Rand) error {
 		_, err := loop.Books.SetUsed(ctx, pool(rng), 0, "root", "test")
@@ -195,7 +195,7 @@ func (c *crowd) calm(ctx context.Context) {
 		}
 	}
 	for _, node := range []string{"stays", "goes"} {
-		err := c.loop.Overrides.SetDrained(ctx, node, false, "", "", "")
+		err := c.loop.Overrides.SetDrained(ctx, node, nil, "", "")
 		if err != nil && !errors.Is(err, queue.ErrNotFound) {
 			c.t.Error(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/internal/views"
 	"github.com/fairlead/fairlead/queue"
 )
@@ -43,7 +44,7 @@ func TestMistypedCommandsFailAtOnce(t *testing.T) {
 		s.submit("eve")
 		time.Sleep(time.Minute)
 		s.join("n2", 1, lacks)
-		if err := s.Overrides.SetDrained(s.ctx, "n2", true, "busy", "", ""); err != nil {
+		if err := s.Overrides.SetDrained(s.ctx, "n2", &engine.Drain{Reason: "busy"}, "", ""); err != nil {
 			t.Fatal(err)
 		}
 		before, _ := node.counts()
@@ -74,7 +75,7 @@ func TestLongTasksProveTheirNode(t *testing.T) {
 		s.submit("eve")
 		time.Sleep(time.Minute)
 		s.join("n2", 1, lacks)
-		if err := s.Overrides.SetDrained(s.ctx, "n2", true, "busy", "", ""); err != nil {
+		if err := s.Overrides.SetDrained(s.ctx, "n2", &engine.Drain{Reason: "busy"}, "", ""); err != nil {
 			t.Fatal(err)
 		}
 		id := s.submit("ann", typo("pyhton"))
@@ -208,7 +209,7 @@ func TestTwoLostNodesFailOneJob(t *testing.T) {
 		time.Sleep(time.Minute)
 		lost.Store(true)
 		s.join("good", 1, always(""))
-		if err := s.Overrides.SetDrained(s.ctx, "good", true, "later", "", ""); err != nil {
+		if err := s.Overrides.SetDrained(s.ctx, "good", &engine.Drain{Reason: "later"}, "", ""); err != nil {
 			t.Fatal(err)
 		}
 		var ids []int64

@@ -42,7 +42,7 @@ func (o *Overrides) ForgetBridge(ctx context.Context, node string) error {
 // nodes do not.
 func (f *inForce) WhichBridge(core *sched.Scheduler) string {
 	kinds := maps.Clone(f.bridges)
-	maps.DeleteFunc(kinds, func(name, _ string) bool { return f.drained[name] != "" }) // its bridge ended on purpose
+	maps.DeleteFunc(kinds, func(name, _ string) bool { return f.Drain(name) != nil }) // its bridge ended on purpose
 	for _, n := range core.Cluster().Nodes() {
 		if n.State != cluster.Down {
 			delete(kinds, n.Name)

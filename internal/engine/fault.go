@@ -25,9 +25,6 @@ const (
 	faultSilences = 3
 )
 
-// byTheServer is the suffix of the reason of a node that the server drained.
-const byTheServer = " (by the server)"
-
 // Fault is a streak of tasks that a node did not begin.
 type Fault struct {
 	Tasks int       `json:"tasks"` // in a row
@@ -152,7 +149,7 @@ func (f faults) broken() map[string]string {
 		if out == nil {
 			out = map[string]string{}
 		}
-		out[node] = x.text() + byTheServer
+		out[node] = x.text()
 	}
 	return out
 }

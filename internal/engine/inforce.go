@@ -13,7 +13,7 @@ import (
 
 // inForce holds the current overrides of administrators, with a field for each kind of [override].
 type inForce struct {
-	drained      map[string]string // node -> why
+	drained      map[string]Drain  // by node
 	bridges      map[string]string // node -> kind of its bridge
 	boosts       map[string]Boost  // by number
 	lastBoost    int64             // the last number in use
@@ -23,7 +23,7 @@ type inForce struct {
 
 func newInForce() inForce {
 	return inForce{
-		drained: map[string]string{}, bridges: map[string]string{}, boosts: map[string]Boost{},
+		drained: map[string]Drain{}, bridges: map[string]string{}, boosts: map[string]Boost{},
 		Pauses: map[string]Pause{}, reservations: map[string]Reservation{},
 	}
 }
@@ -90,26 +90,12 @@ type Pause struct {
 	Reason string    `json:"reason,omitempty"`
 }
 
-// maintained is the prefix of the stored reason of a node in maintenance.
-const maintained = "maintenance\n"
-
-// SetAside reports whether the server drained a node because it began none of its tasks.
-func (f *inForce) SetAside(name string) bool { return strings.HasSuffix(f.drained[name], byTheServer) }
-
-// DrainedText says why a node is drained; "" if it is not.
-func (f *inForce) DrainedText(name string) string {
-	why, planned := strings.CutPrefix(f.drained[name], maintained)
-	switch {
-	case planned && strings.HasPrefix(why, "("):
-		return "maintenance " + why
-	case planned:
-		return "maintenance: " + why
-	case strings.HasPrefix(why, "("): // no reason given, but the user is known
-		return "drained " + why
-	case why != "":
-		return "drained: " + why
+// Drain returns a copy of the drain of a node; nil if the node is not drained.
+func (f *inForce) Drain(node string) *Drain {
+	if d, is := f.drained[node]; is {
+		return &d
 	}
-	return ""
+	return nil
 }
 
 func (f *inForce) reservationsAt(now time.Time) []Reservation {

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead/cluster"
@@ -66,13 +65,13 @@ func (s *State) takeOut(m *joinedNode) bool {
 // node is down, whatever these settings are, because tasks leased to it would only wait there until the leases run
 // out.
 func (s *State) stateOf(name string, m *joinedNode) cluster.State {
-	why := s.InForce.drained[name]
+	d := s.InForce.Drain(name)
 	switch {
 	case m == nil || m.lost || m.silentFor(time.Now()):
 		return cluster.Down
-	case strings.HasPrefix(why, maintained):
+	case d != nil && d.Maintenance:
 		return cluster.Maintenance
-	case why != "" || m.Draining:
+	case d != nil || m.Draining:
 		return cluster.Drain
 	}
 	return cluster.Up
@@ -84,7 +83,7 @@ func (s *State) served() []queue.ServedNode {
 	for _, name := range slices.Sorted(maps.Keys(s.Joined)) {
 		m := s.Joined[name]
 		n := queue.ServedNode{
-			Name: name, State: s.stateOf(name, m).String(), Why: s.InForce.DrainedText(name),
+			Name: name, State: s.stateOf(name, m).String(), Why: s.InForce.Drain(name).Text(),
 			Capacity: m.capacity, Labels: m.Info.Labels, Version: m.Info.Version, Host: m.Info.Host, Seen: m.Seen,
 		}
 		if id, ok := s.Core.Cluster().Lookup(name); ok && s.Core.Cluster().Nodes()[id].State == cluster.Down {

@@ -28,6 +28,8 @@ type override[T any] struct {
 	// enforce applies an override to the core, and lift removes it; nil if the kind does not affect the core.
 	enforce func(s *State, key string, x T, at moment)
 	lift    func(s *State, key string, x T, at moment)
+	// decode reads a stored override; nil if it is JSON.
+	decode func(text string) (T, error)
 	// beside returns the settings that are stored along with an override; nil: none.
 	beside func(x T) map[string]string
 	// loaded reads the kind's further settings; nil if it has none.
@@ -76,10 +78,8 @@ func (k *override[T]) load(s *State, settings map[string]string) error {
 		if !is {
 			continue
 		}
-		var x T
-		if at, plain := any(&x).(*string); plain {
-			*at = text
-		} else if err := json.Unmarshal([]byte(text), &x); err != nil {
+		x, err := k.read(text)
+		if err != nil {
 			return fmt.Errorf("the setting %s: %w", key, err)
 		}
 		all[name] = x
@@ -88,6 +88,17 @@ func (k *override[T]) load(s *State, settings map[string]string) error {
 		k.loaded(s, settings)
 	}
 	return nil
+}
+
+func (k *override[T]) read(text string) (x T, err error) {
+	if k.decode != nil {
+		return k.decode(text)
+	}
+	if at, plain := any(&x).(*string); plain {
+		*at = text
+		return x, nil
+	}
+	return x, json.Unmarshal([]byte(text), &x)
 }
 
 // take loads the overrides that other servers have set and ended.

@@ -154,7 +154,7 @@ func TestDrainDuringRebuild(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if err := loop.Overrides.SetDrained(t.Context(), name, true, "repair", "", ""); err != nil {
+		if err := loop.Overrides.SetDrained(t.Context(), name, &engine.Drain{Reason: "repair"}, "", ""); err != nil {
 			t.Fatal(err)
 		}
 		for _, n := range views.Nodes(loop) {

@@ -270,7 +270,7 @@ func TestResumedNodesGetTheirJobs(t *testing.T) {
 			return queue.RefusedUser
 		})
 		s.join("n2", 1, always(""))
-		if err := s.Overrides.SetDrained(s.ctx, "n2", true, "fan", "", ""); err != nil {
+		if err := s.Overrides.SetDrained(s.ctx, "n2", &engine.Drain{Reason: "fan"}, "", ""); err != nil {
 			t.Fatal(err)
 		}
 		id := s.submit("ann")
@@ -288,7 +288,7 @@ func TestResumedNodesGetTheirJobs(t *testing.T) {
 		if short.Text != "another node: n1 could not begin it (n1 cannot begin jobs of ann)" {
 			t.Errorf("in tables %+v", short)
 		}
-		if err := s.Overrides.SetDrained(s.ctx, "n1", false, "", "", ""); err != nil {
+		if err := s.Overrides.SetDrained(s.ctx, "n1", nil, "", ""); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
@@ -339,7 +339,8 @@ func TestNodesThatBeginNothingAreDrained(t *testing.T) {
 			t.Errorf("two users drain the node: %s", why)
 		}
 		time.Sleep(time.Minute)
-		if err := s.Overrides.SetDrained(s.ctx, "n2", true, "only n1 is to begin it", "", ""); err != nil {
+		alone := &engine.Drain{Reason: "only n1 is to begin it"}
+		if err := s.Overrides.SetDrained(s.ctx, "n2", alone, "", ""); err != nil {
 			t.Fatal(err)
 		}
 		eve := s.submit("eve")
@@ -364,7 +365,7 @@ func TestNodesThatBeginNothingAreDrained(t *testing.T) {
 		if !told(watch, "node-drained", "n1: ") {
 			t.Error("who watches is not told")
 		}
-		if err := s.Overrides.SetDrained(s.ctx, "n2", false, "", "", ""); err != nil {
+		if err := s.Overrides.SetDrained(s.ctx, "n2", nil, "", ""); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(10 * time.Minute)
@@ -372,7 +373,7 @@ func TestNodesThatBeginNothingAreDrained(t *testing.T) {
 			s.ends(id, fairlead.Succeeded)
 		}
 		known = map[string]bool{"ann": true, "bob": true, "cem": true}
-		if err := s.Overrides.SetDrained(s.ctx, "n1", false, "", "", ""); err != nil {
+		if err := s.Overrides.SetDrained(s.ctx, "n1", nil, "", ""); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)

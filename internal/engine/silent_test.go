@@ -67,22 +67,20 @@ func TestLostNodesTakeNothing(t *testing.T) {
 		}
 		time.Sleep(2 * time.Minute)
 		state("down", false, "after two minutes of silence")
-		drain := func(drained bool) {
+		drain := func(d *engine.Drain) {
 			t.Helper()
-			if err := loop.Overrides.SetDrained(ctx, "n1", drained, "fan", "", ""); err != nil {
+			if err := loop.Overrides.SetDrained(ctx, "n1", d, "", ""); err != nil {
 				t.Fatal(err)
 			}
 		}
-		drain(false)
+		drain(nil)
 		state("down", false, "when a lost node is resumed")
 		w.has(t, 2, "when a lost node is resumed")
-		drain(true)
+		drain(&engine.Drain{Reason: "fan"})
 		state("down", true, "when it is drained")
-		drain(false)
+		drain(nil)
 		w.has(t, 2, "when it is drained and resumed")
-		if err := loop.Overrides.SetMaintenance(ctx, "n1", "switch", "", ""); err != nil {
-			t.Fatal(err)
-		}
+		drain(&engine.Drain{Reason: "switch", Maintenance: true})
 		state("down", true, "in maintenance")
 		renew := func() {
 			t.Helper()
@@ -93,7 +91,7 @@ func TestLostNodesTakeNothing(t *testing.T) {
 		renew()
 		state("maintenance", true, "when it is heard of in maintenance")
 		w.has(t, 2, "in maintenance")
-		drain(false)
+		drain(nil)
 		state("up", false, "when maintenance is over")
 		w.has(t, 4, "when it is back")
 	})

@@ -146,8 +146,8 @@ func TestNextStepsNameJobs(t *testing.T) {
 	})
 }
 
-// TestDrainedNodesTakeNoTurn: a gang that needs a drained node cannot start, so it goes before no job: the job behind
-// it is next, and the answer can be recomputed.
+// TestDrainedNodesTakeNoTurn: a gang that needs a drained node cannot start, so no job waits behind it: the job
+// submitted after it is next, and the answer can be recomputed.
 func TestDrainedNodesTakeNoTurn(t *testing.T) {
 	for _, rule := range []sched.Backfill{sched.EASY, sched.Conservative} {
 		synctest.Test(t, func(t *testing.T) {
@@ -161,8 +161,9 @@ func TestDrainedNodesTakeNoTurn(t *testing.T) {
 			gang.Gang, gang.Spread = 2, true
 			wide := enginetest.Submit(t, loop, gang)[0]
 			narrow := enginetest.Submit(t, loop, cpus("bob", 2, 5*time.Minute, "5m"))[0]
-			for _, drained := range []bool{true, false} {
-				if err := loop.Overrides.SetDrained(t.Context(), "n0", drained, "fan (by root)", "", ""); err != nil {
+			for _, drain := range []*engine.Drain{{Reason: "fan", By: "root"}, nil} {
+				drained := drain != nil
+				if err := loop.Overrides.SetDrained(t.Context(), "n0", drain, "", ""); err != nil {
 					t.Fatal(err)
 				}
 				time.Sleep(time.Second)

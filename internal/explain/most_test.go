@@ -89,7 +89,7 @@ func TestOnlyAwayNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop, stop := enginetest.StartNodes(t, engine.LoopOptions{}, []int{8, 2}, enginetest.Endless)
 		defer stop()
-		if err := loop.Overrides.SetDrained(t.Context(), "n0", true, "fan (by root)", "", ""); err != nil {
+		if err := loop.Overrides.SetDrained(t.Context(), "n0", &engine.Drain{Reason: "fan (by root)"}, "", ""); err != nil {
 			t.Fatal(err)
 		}
 		wide := enginetest.Submit(t, loop, fairlead.Job{User: "ann", Request: fairlead.Amounts{"cpu": 4}})[0]
@@ -118,7 +118,7 @@ func TestDrainedNodesThatMatter(t *testing.T) {
 		loop, stop := enginetest.StartNodes(t, engine.LoopOptions{}, []int{8, 2, 2}, enginetest.Endless)
 		defer stop()
 		for name, why := range map[string]string{"n0": "fan", "n1": "disk", "n2": "memory"} {
-			if err := loop.Overrides.SetDrained(t.Context(), name, true, why+" (by root)", "", ""); err != nil {
+			if err := loop.Overrides.SetDrained(t.Context(), name, &engine.Drain{Reason: why, By: "root"}, "", ""); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -67,7 +67,7 @@ func noNodesText(s *engine.State, j *queue.Job, key cluster.Key) string {
 			break
 		}
 		text := n.Name + " is " + n.State.String()
-		if cause := s.InForce.DrainedText(n.Name); cause != "" {
+		if cause := s.InForce.Drain(n.Name).Text(); cause != "" {
 			text = n.Name + " is " + strings.Replace(cause, "maintenance", "in maintenance", 1)
 		}
 		parts = append(parts, text)

@@ -38,7 +38,7 @@ func TestStranded(t *testing.T) {
 				t.Errorf("%s strands %d jobs, want %d", nodes[i], got, want)
 			}
 		}
-		if err := loop.Overrides.SetDrained(t.Context(), nodes[0], true, "repair", "", ""); err != nil {
+		if err := loop.Overrides.SetDrained(t.Context(), nodes[0], &engine.Drain{Reason: "repair"}, "", ""); err != nil {
 			t.Fatal(err)
 		}
 		for _, node := range []string{nodes[0], "nowhere"} {

@@ -40,7 +40,7 @@ func (s *examiner) checkBridges(ctx context.Context, all []patient) []api.Health
 		}
 		n, known := nodes[name]
 		if !known { // absent since before the server started: it has no tasks
-			n.NodeView = views.NodeView{Name: name, State: "down", Drained: s.loop.Overrides.Drained(name)}
+			n.NodeView = views.NodeView{Name: name, State: "down", Drained: drained(s.loop, name)}
 		}
 		bridges = append(bridges, n)
 	}

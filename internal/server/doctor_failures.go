@@ -35,7 +35,7 @@ func (s *examiner) checkFailures() api.HealthCheck {
 		now := time.Now()
 		f := failures{before: st.Ends.DayBefore(now)}
 		f.nodes, f.users = st.Ends.LastHour(now)
-		maps.DeleteFunc(f.nodes, func(node string, _ ends.Count) bool { return st.InForce.DrainedText(node) != "" })
+		maps.DeleteFunc(f.nodes, func(node string, _ ends.Count) bool { return st.InForce.Drain(node) != nil })
 		return f
 	}))
 }

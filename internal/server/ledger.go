@@ -76,7 +76,7 @@ func (s *ledgers) forget(ctx context.Context, node string) error {
 	if err != nil {
 		return fmt.Errorf("read the settings: %w", err)
 	}
-	bridge, drained := all[ledgerSetting+node] != "", s.loop.Overrides.Drained(node)
+	bridge, drained := all[ledgerSetting+node] != "", drained(s.loop, node)
 	if !bridge && !drained {
 		return queue.Missingf("node %q: the server has no record of it", node)
 	}
@@ -91,5 +91,10 @@ func (s *ledgers) forget(ctx context.Context, node string) error {
 	if !drained {
 		return nil
 	}
-	return s.loop.Overrides.SetDrained(ctx, node, false, "", "", "")
+	return s.loop.Overrides.SetDrained(ctx, node, nil, "", "")
+}
+
+// drained reports whether a node is drained or in maintenance, even if it is absent.
+func drained(loop *engine.Loop, node string) bool {
+	return engine.Read(loop, func(s *engine.State) bool { return s.InForce.Drain(node) != nil })
 }

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -82,11 +81,13 @@ func (s *nodeService) Tasks(_ context.Context, nodes []string, past time.Duratio
 	return &api.NodeTasks{Version: api.Version, At: now, Unit: unit, Tasks: tasks}, nil
 }
 
-// number sets the numbers of tasks, as their jobs count them.
+// number sets the numbers of tasks, as their jobs count them. It reads only jobs that may have several tasks.
 func (s *nodeService) number(ctx context.Context, tasks []history.NodeTask) error {
 	of := map[int64][]*history.NodeTask{}
 	for i := range tasks {
-		of[tasks[i].Job] = append(of[tasks[i].Job], &tasks[i])
+		if t := &tasks[i]; !t.Only {
+			of[t.Job] = append(of[t.Job], t)
+		}
 	}
 	const atOnce = 1000
 	for ids := range slices.Chunk(slices.Sorted(maps.Keys(of)), atOnce) {
@@ -119,12 +120,8 @@ func (s *nodeService) Drain(ctx context.Context, node string, r api.DrainRequest
 	if err := check(ctx, s.loop, access.Nodes, access.Object{}); err != nil {
 		return nil, err
 	}
-	why := r.Reason
-	if err := checkWords("reason", why); err != nil {
+	if err := checkWords("reason", r.Reason); err != nil {
 		return nil, err
-	}
-	if r.Drain {
-		why = strings.TrimSpace(why + " (by " + me.Name + ")")
 	}
 	l := s.loop
 	var err error
@@ -134,12 +131,14 @@ func (s *nodeService) Drain(ctx context.Context, node string, r api.DrainRequest
 			return nil, err
 		}
 	}
+	var drain *engine.Drain
+	if r.Drain {
+		drain = &engine.Drain{Maintenance: r.Maintenance, Reason: r.Reason, By: me.Name}
+	}
 	if r.Forget {
 		err = s.ledgers.forget(ctx, node)
-	} else if r.Drain && r.Maintenance {
-		err = l.Overrides.SetMaintenance(ctx, node, why, me.Name, me.Via)
 	} else {
-		err = l.Overrides.SetDrained(ctx, node, r.Drain, why, me.Name, me.Via)
+		err = l.Overrides.SetDrained(ctx, node, drain, me.Name, me.Via)
 	}
 	if err != nil {
 		return nil, err

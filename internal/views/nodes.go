@@ -21,7 +21,9 @@ type NodeView struct {
 	// Drained is set if an administrator drained the node: in the states drain and maintenance, and while it is down.
 	Drained bool `json:"drained,omitempty"`
 	// SetAside is set if the server drained the node because it began none of its tasks.
-	SetAside bool          `json:"set_aside,omitempty"`
+	SetAside bool `json:"set_aside,omitempty"`
+	// Drain has the parts of Why: who drained the node, and for which reason. It is missing unless Drained is set.
+	Drain    *engine.Drain `json:"drain,omitempty"`
 	Capacity queue.Amounts `json:"capacity"`
 	Free     queue.Amounts `json:"free"`
 	// Uncounted are the resources without a limit: a bridge takes any amount of them.
@@ -88,8 +90,8 @@ func Nodes(l *engine.Loop) []NodeView {
 					v.Why = "its agent is stopping"
 				}
 			}
-			if why := s.InForce.DrainedText(n.Name); why != "" {
-				v.Why, v.Drained, v.SetAside = why, true, s.InForce.SetAside(n.Name)
+			if v.Drain = s.InForce.Drain(n.Name); v.Drain != nil {
+				v.Why, v.Drained, v.SetAside = v.Drain.Text(), true, v.Drain.SetAside
 			}
 			v.Fault = s.Faults.Row(n.Name)
 			v.NoneWaits = noneWaits

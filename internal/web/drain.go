@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -47,9 +46,8 @@ func loadDrain(ctx context.Context, src Source, r *Request) (any, error) {
 		if d.Stranded, err = src.Nodes.Stranded(ctx, d.Node.Name); err != nil {
 			return nil, err
 		}
-		if d.Node.Drained && !d.Node.SetAside && !r.Query.Has("reason") {
-			d.Reason = drainedText.FindStringSubmatch(d.Node.Why)[1]
-			d.Maint = strings.HasPrefix(d.Node.Why, "maintenance")
+		if now := d.Node.Drain; now != nil && !now.SetAside && !r.Query.Has("reason") {
+			d.Reason, d.Maint = now.Reason, now.Maintenance
 		}
 	}
 	tasks, err := src.Nodes.NumberedTasks(ctx, []string{d.Node.Name}, 0)
@@ -63,9 +61,6 @@ func loadDrain(ctx context.Context, src Source, r *Request) (any, error) {
 	}
 	return d, nil
 }
-
-// drainedText finds the reason in the text about a drained node, "drained: fan (by root)".
-var drainedText = regexp.MustCompile(`(?s)^(?:[a-z]+:? )?(.*?) ?(?:\(by [^()]*\))?$`)
 
 // askedDrain returns the change that the request is about.
 func askedDrain(ctx context.Context, src Source, r *Request) (*Drain, error) {

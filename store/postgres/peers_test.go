@@ -280,12 +280,13 @@ func TestSettingsOfOthers(t *testing.T) {
 		return ""
 	}
 	await.True(t, "both know both", func() bool { return state(a, "node-b") == "up" && state(b, "node-a") == "up" })
-	if err := a.loop.Overrides.SetDrained(t.Context(), "node-b", true, "to be cleaned", "", ""); err != nil {
+	drain := &engine.Drain{Reason: "to be cleaned"}
+	if err := a.loop.Overrides.SetDrained(t.Context(), "node-b", drain, "", ""); err != nil {
 		t.Fatal(err)
 	}
 	await.True(t, "the other's node is drained",
 		func() bool { return state(b, "node-b") == "drain" && state(a, "node-b") == "drain" })
-	if err := b.loop.Overrides.SetDrained(t.Context(), "node-b", false, "", "", ""); err != nil {
+	if err := b.loop.Overrides.SetDrained(t.Context(), "node-b", nil, "", ""); err != nil {
 		t.Fatal(err)
 	}
 	await.True(t, "it is up for both", func() bool { return state(b, "node-b") == "up" && state(a, "node-b") == "up" })
