@@ -185,9 +185,9 @@ func (r *reader) checkBridge(root *node, b *Bridge) {
 		}
 	}
 	if want := 2 + len(b.Above); len(b.Levels) > 0 && len(b.Levels) != want {
-		r.errorf(root.get("levels"), "there are %s, but back, front and the %s of above need "+
-			"%d", units.Plural(len(b.Levels), "level"),
-			units.Plural(len(b.Above), "group"), want)
+		r.errorf(root.get("levels"), "levels has %d %s, but needs %d: one for the back, one for the front, and "+
+			"one for each group in above (%d)", len(b.Levels), units.OneOf(len(b.Levels), "entry", "entries"), want,
+			len(b.Above))
 	}
 	if b.Feed == FeedJustInTime {
 		for _, name := range []string{"groups", "above", "benefit", "half_life", "window", "charge", "keep_failed", "levels",

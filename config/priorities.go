@@ -35,7 +35,8 @@ var prioritiesAs = choice("priorities_as", []string{"order", "weights"}, []bool{
 // checkNewJobs refuses a boost of new jobs if priorities are not weights.
 func (r *reader) checkNewJobs(root *node, c *Config) {
 	if n := root.key("new_job_boost"); c.Shares.Sched.NewJobs.Factor > 0 && !c.Shares.Sched.PriorityWeights {
-		r.errorf(n, "new_job_boost is a weight, but the priorities of jobs are an order; add priorities_as: weights")
+		r.errorf(n, "new_job_boost works only if the priorities of jobs are weights, but here they are an order; "+
+			"add priorities_as: weights")
 	}
 }
 

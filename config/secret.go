@@ -75,7 +75,8 @@ func secret(k kind[string]) kind[string] {
 }
 
 // errHidden says that a hidden password is unknown.
-var errHidden = errors.New("is hidden, and the server's file no longer has it: write it there, or give it in PGPASSFILE")
+var errHidden = errors.New("is hidden, and the server's file no longer has it: write the password itself here, " +
+	"or give it in PGPASSFILE")
 
 // Restore puts the passwords that [Hide] removed from a text back into it. It takes them from the file. An address
 // keeps the password of its user even if its host or parameters changed.

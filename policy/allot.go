@@ -104,8 +104,8 @@ func (a *allotment) divide(phase string, claimed func() (claims, int64)) {
 }
 
 // whole divides the amount in proportion by largest remainder and reports whether it did. It gives up if a class
-// has fewer waiting tasks than its part. Rounds would give a class with a large part more
-// than its part, by over one slot: they round down, and divide the rest in proportion to the remaining lack.
+// has fewer waiting tasks than its part. Rounds could give a large class over one slot
+// too many, because they round down and then divide the rest in proportion to the remaining lack.
 func (a *allotment) whole(c claims, amount int64) bool {
 	if amount <= 0 {
 		return false

@@ -24,9 +24,9 @@ import (
 // with their service so far. Both numbers are settings. With half_life, used is instead the decayed usage as a fraction
 // of all that the cluster could have given, decayed in the same way.
 //
-// The formula of the source multiplies the usage by the share, but its example does not. Both are available:
-// scale_by_share is the formula, and the default is the example. Of equal priorities the larger share goes first, as in
-// the source, then the older pool.
+// The published description of this policy (docs/explanation/decay.md) multiplies the usage by the share in its
+// formula, but not in its example. Both are available: scale_by_share is the formula, and the default is the example.
+// Of equal priorities the larger share goes first, as in that description, then the older pool.
 //
 // Example: shares jack 25%, jill 75%, four slots, jobs of six hours on all four. Jill has the priority 0.75, then 0.5,
 // then 0.25. That ties with jack's 0.25, so the larger share goes first. Then 0 is less than 0.25: jack goes first.

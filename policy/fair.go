@@ -17,10 +17,10 @@ import (
 // probably still receive: for each task its width times the mean length of past tasks of its leaf pool. The term
 // "joined" is the level at which the child entered.
 //
-// A child that comes back after an absence enters at the lowest level, joined + served / weight, of the children that
-// are next in order. So absence earns no credit (as in start-time fair queueing; Goyal, Vin and Cheng, SIGCOMM
-// 1996). The level counts received service only, not expected service. Of equal keys the larger weight goes first, then
-// the older pool.
+// The level of a child is joined + served / weight. A child that comes back after an absence enters at the lowest level
+// among the children that could start a task next. So absence earns no credit (as in start-time fair queueing; Goyal,
+// Vin and Cheng, SIGCOMM 1996). The level counts received service only, not expected service. Of equal keys the larger
+// weight goes first, then the older pool.
 //
 // Example: weights a 1, b 3, tasks of 10 s, all waiting from the start, four slots. The keys are 0 and 0: b starts
 // first, by weight. Then b expects 10, so its key is 10/3 = 3.33 against 0: a starts. Then a has 10 against 3.33, and

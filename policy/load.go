@@ -22,9 +22,10 @@ import (
 //
 //	key = running - target + (loans - loan) * min(1, max(0, running - target + 1))
 //
-// Below the target the key is running - target, which is negative. From the target on it is the number of slots
-// that the child has on loan, plus the loans that it is not entitled to. A step with several free slots allots them
-// in rounds, with the same numbers.
+// Below the target the key is running - target, which is negative. At or above the target, the key is the number of
+// slots that the child has on loan, plus the part of all loans that belongs to the other classes: "loans" are the slots
+// above the targets and the free slots, and "loan" is the child's part of them. A step with several free slots allots
+// them in rounds, with the same numbers.
 //
 // A class with load 0% gets the slots that no other class can use. Parts are rounded to whole slots by largest
 // remainder. If a class has fewer tasks waiting than its part, all parts are rounded down, and the rest is divided
@@ -197,8 +198,9 @@ func (l Load) Rebalances() (threshold float64, after time.Duration) {
 	return l.rebalance.Threshold, l.rebalance.MinDuration
 }
 
-// Rebalance implements sched.Allotter: classes above their targets stop the excess, and the others may start tasks
-// up to their targets. The slots that then remain free are loaned; a loan first reduces the stops of its class.
+// Rebalance implements sched.Allotter: classes above their targets stop the excess, and the others may start tasks up
+// to their targets. The slots that then remain free are loaned; a class first uses its loan to keep tasks that would be
+// stopped.
 func (l Load) Rebalance(room int64, classes []sched.Claimant) (starts, stops []int64) {
 	starts, stops = make([]int64, len(classes)), make([]int64, len(classes))
 	after := make([]sched.Claimant, len(classes))

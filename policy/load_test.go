@@ -32,9 +32,9 @@ func TestAllotWithinASlotOfTheParts(t *testing.T) {
 	}
 }
 
-// One of eight slots is in use and seven are free. Three of these are due. Of the other four, the parts of the first,
-// the fourth and the fifth class are 4/7, 4/7 and 20/7. The fifth class gets two slots, and one more by its
-// remainder. The last slot goes to the first of the two equal classes.
+// One of eight slots is in use and seven are free. Three of these go to classes below their targets. Of the other four,
+// the parts of the first, the fourth and the fifth class are 4/7, 4/7 and 20/7. The fifth class gets two slots, and one
+// more by its remainder. The last slot goes to the first of the two equal classes.
 func TestAllotAtEqualRemainders(t *testing.T) {
 	classes := classesOf(8, []float64{1, 30, 1, 1, 5, 1})
 	for i, waiting := range []int64{1, 2, 0, 2, 7, 0} {

@@ -27,8 +27,8 @@ var (
 	ErrUnavailable = errors.New("fairlead: the database does not answer")
 	// ErrTaken says that another server has a node with that name.
 	ErrTaken = errors.New("fairlead: the name is taken")
-	// ErrLimit says that a user has reached a limit for each user.
-	ErrLimit = errors.New("fairlead: limit of each user")
+	// ErrLimit says that a user has reached a limit that applies to each user separately.
+	ErrLimit = errors.New("fairlead: the user has reached a limit")
 	// ErrKeyUsed says that the key of a job belongs to an earlier job, which was submitted with other contents.
 	ErrKeyUsed = errors.New("fairlead: key used for another job")
 	// ErrBusy says that the server already handles too many such requests, of this user or of all users. The same

@@ -57,8 +57,8 @@ type Claimant struct {
 }
 
 // Carrier is a keyed policy with its own memory of each child: the child's level, which is the service that it has
-// received for its weight. A child that returns after an absence is raised to the lowest level of the children that are
-// next in order, so that absence earns no credit. A child whose weight changes keeps its level. The expected
+// received for its weight. A child that returns after an absence is raised to the lowest level among the children that
+// could start a task next, so that absence earns no credit. A child whose weight changes keeps its level. The expected
 // service of running tasks is not part of the level, because a wrong expectation would stay with the children that
 // joined in the meantime.
 type Carrier interface {

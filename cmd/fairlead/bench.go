@@ -45,7 +45,7 @@ func benchCommand(a *app) *cobra.Command {
   replay                      the simulator with a generated workload
   submissions                 durable submissions
   cycles                      jobs from submission to end, compared with a bare loop on the same engine
-  why                         answers of why among many waiting jobs
+  why                         answers to fairlead why while many jobs wait
   processes                   empty processes through a server and an agent`,
 		Example: "  fairlead bench --quick\n  fairlead bench --only decisions --full --json\n  fairlead bench --only nodes",
 		Args:    cobra.NoArgs,

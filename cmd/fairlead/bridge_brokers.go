@@ -39,7 +39,7 @@ them again.`,
   fairlead bridge beanstalkd --feed just-in-time --slots 64`,
 	options: []config.BridgeOption{
 		{Name: "to", Default: beanstalkdAddress, Doc: "Address of beanstalkd, HOST:PORT."},
-		{Name: "tube", Default: brokerQueue, Doc: "Tube for the jobs; the names of other tubes begin with it."},
+		{Name: "tube", Default: brokerQueue, Doc: "Tube for the jobs; the bridge's other tubes are named after it."},
 		{Name: "ttr", Default: "1m", Doc: "Time after which the job of a silent worker goes to another one."},
 	},
 	levels: func(n int) (levels []int64) {
@@ -73,7 +73,7 @@ The address can be in ` + amqpVariable + `, where other users cannot read its pa
   fairlead bridge rabbitmq --feed just-in-time --slots 64`,
 	options: []config.BridgeOption{
 		{Name: "to", Doc: "Address of RabbitMQ, amqp://USER:PASSWORD@HOST:PORT/VHOST; without it the address in " + amqpVariable + " or else " + amqpAddress + "."},
-		{Name: "queue", Default: brokerQueue, Doc: "Queue for the jobs; the names of other queues begin with it."},
+		{Name: "queue", Default: brokerQueue, Doc: "Queue for the jobs; the bridge's other queues are named after it."},
 		{Name: "priorities", Default: "10", Doc: "Largest priority of the queue, at most 255; RabbitMQ recommends few priorities."},
 	},
 	open: func(_ context.Context, get func(string) string, log *slog.Logger, away *wait.Outage) (bridge.QS, error) {

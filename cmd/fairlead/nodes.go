@@ -135,8 +135,9 @@ func drainCommand(a *app) *cobra.Command {
 		Long: `Drain a node: no new task starts there, running ones continue. --maint drains it and shows its
 state as maintenance. Both last until fairlead resume.
 
---forget removes a node that will not come back: the server forgets that the node is drained and,
-for a bridge, which ledger belongs to it. The node must be down and have no tasks.`,
+--forget removes a node that will not come back: the server forgets that the node is drained. If the
+node is a bridge, the server also forgets the bridge's record of submitted jobs. The node must be
+down and have no tasks.`,
 		Example: "  fairlead drain n5 --reason 'fan is broken'\n  fairlead drain n5 n6 --maint --reason 'new switch, until noon'\n  fairlead drain --forget oldbridge",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

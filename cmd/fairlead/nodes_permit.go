@@ -30,7 +30,7 @@ the server before it sends anything. Give it to fairlead work --join on that mac
 
 --capacity and --label limit what the node may offer. They replace the limits of an earlier permit
 the next time the agent joins. Resources that are not named are not limited. If a label is named, the
-node may have only the named labels, arch, os and host.`,
+node may have only the labels named here, and the automatic labels arch, os and host.`,
 		Example: `  fairlead nodes permit n17
   fairlead nodes permit n17 --capacity cpu=32,mem=120G --label rack=b --ttl 15m`,
 		Args: cobra.ExactArgs(1),

@@ -47,8 +47,8 @@ by weight, within its minimum and maximum, as far as it has tasks that fit. SERV
 divided by ENTITLED, at most 100%. LAG is ENTITLED less RECEIVED: above 0 the pool received too
 little, below 0 too much. JAIN is Jain's index of SERVED over the child pools of the pool: 1 is fair.
 If JAIN is small, a line below the table names the pools that cause this. LATE and LATEST show how much later
-the pool's tasks ended than on a cluster of its own: on average and at most, since the server
-started.
+the pool's tasks ended than if the pool had a cluster of its own, as large as its share: on average
+and at most, since the server started.
 
 The server keeps these numbers in memory: the window cannot exceed the server's uptime.
 

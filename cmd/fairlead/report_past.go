@@ -33,7 +33,7 @@ func (r *pastReport) flags(c *cobra.Command) {
 	f.StringVarP(&r.since, "since", "S", "30d", "start of the period: 30d, 2026-01-01")
 	f.StringVar(&r.until, "until", "", "end of the period: 2026-04-01 (default: now)")
 	f.StringSliceVar(&r.by, "by", []string{"pool"}, "group by month, pool, user, kind, or several of these")
-	f.IntVar(&r.depth, "depth", 0, "levels of pools to show: 1 sums up the top level; 0 is all")
+	f.IntVar(&r.depth, "depth", 0, "levels of pools to show: 1 shows the top pools, each with all below it; 0 shows all")
 	f.StringVar(&r.format, "format", "table", "table, csv, json or html")
 	f.StringVar(&r.out, "out", "", "write to this file")
 }

@@ -58,7 +58,7 @@ no list.
 	f.StringSliceVar(&s.policies, "policy", nil, "policies to compare (default without --config: "+strings.Join(comparedByDefault, ",")+")")
 	f.StringArrayVar(&s.configs, "config", nil, "configuration; can be repeated (default: the built-in one)")
 	f.StringVar(&s.csv, "csv", "", "write the table to this CSV file")
-	f.StringVar(&s.out, "out", "", "write a report with charts, the table as CSV, and the command to repeat it to this folder")
+	f.StringVar(&s.out, "out", "", "folder for the report: charts, the table as CSV, and the command that repeats it")
 	s.part.flags(f)
 	return c
 }

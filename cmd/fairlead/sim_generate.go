@@ -97,7 +97,7 @@ func simSaturatedCommand(a *app) *cobra.Command {
 beginning, and each user submits --backlog times the work that the user's share of the machine
 can do within --span. --weights and --sizes repeat over the users: with 1,2,4 the fourth user has
 weight 1 again. --config writes a configuration with a pool of that weight for each user, for
-fairlead sim run --config: user 12 of a trace is called u12.
+fairlead sim run --config. The pool of user 12 is called u12.
 
 --lengths selects the run times: exponential, constant, or 1:10, where every other user has
 jobs ten times as long as --mean.`,

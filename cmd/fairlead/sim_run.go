@@ -51,8 +51,8 @@ each task is a job in its pool. A task that has not ended is assumed to run for 
 other tasks of its user.
 
 --html writes a report with charts, as one self-contained page. --gantt draws the schedule
-below the figures, for a few jobs on a few processors. The simulator only counts processors,
-so the drawing gives each job the first free ones.`,
+below the figures; only the schedule of a few jobs on a few processors is readable. The simulator
+only counts processors, so the drawing gives each job the first free ones.`,
 		Example: `  fairlead sim run kth-sp2.swf.gz --policy fair --backfill easy
   fairlead sim run trace.swf --config fairlead.yaml --from 30d --to 60d --schedule out.csv
   fairlead sim run trace.swf --policy fairtree --html report.html

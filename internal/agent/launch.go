@@ -13,7 +13,8 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// Perform runs a task to its end. When ctx ends, it stops the task and gives the cause of ctx as the cause.
+// Perform runs a task to its end. When ctx ends, it stops the task, and the outcome has context.Cause(ctx) as its
+// cause.
 func (m *Machine) Perform(ctx context.Context, l *api.Lease) queue.Outcome {
 	p, err := m.launch(l, nil)
 	defer m.removeScript(l)

@@ -31,7 +31,7 @@ func OpenMachine(o Options) (*Machine, error) {
 		mark: fmt.Sprintf("%x/%s/", sha256.Sum256([]byte(dir)), o.Name)[56:],
 	}
 	// Make the directory for scripts first. If its parents are missing, scriptDir makes them such that other users can
-	// pass through; the code that makes the directory for output would close them.
+	// pass through; the code that makes the directory for output would make them without that right.
 	if m.scripts, err = scriptDir(dir); err != nil {
 		return nil, err
 	}

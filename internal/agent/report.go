@@ -52,7 +52,7 @@ func (a *Agent) reportOnce(ctx context.Context) bool {
 			most = 1 // the server refused one of them; report the others without it
 			continue
 		case errors.Is(err, queue.ErrInvalid) && len(req.Finished) == 1:
-			r, err = a.plainly(ctx, req)
+			r, err = a.reportPlain(ctx, req)
 		}
 		if err != nil {
 			if ctx.Err() == nil {
@@ -149,10 +149,10 @@ func aged(ends []api.Finished, now time.Time) []api.Finished {
 	return out
 }
 
-// plainly reports again an end that the server refused, with only its state, exit code and age. If the server refuses
-// that as well, plainly drops the end, because the server would refuse it forever, and later ends would have to wait
-// behind it. The server then considers the task lost when its lease is over.
-func (a *Agent) plainly(ctx context.Context, req api.ReportRequest) (*api.ReportResponse, error) {
+// reportPlain reports an end again that the server refused, now with only its state, exit code and age. If the server
+// refuses that as well, reportPlain drops the end, because the server would refuse it forever, and later ends would
+// have to wait behind it. The server then considers the task lost when its lease is over.
+func (a *Agent) reportPlain(ctx context.Context, req api.ReportRequest) (*api.ReportResponse, error) {
 	f := req.Finished[0]
 	plain := req
 	plain.Finished = []api.Finished{

@@ -15,7 +15,7 @@ const pollWait = 30 * time.Second
 // poll asks for work and carries out the answers.
 func (a *Agent) poll(ctx context.Context) {
 	again := wait.Backoff{First: 100 * time.Millisecond, Max: 2 * time.Second}
-	reported := time.Now() // when the server last received the facts; first on join
+	reported := time.Now() // when the server last received the facts: it received them when the agent joined
 	for ctx.Err() == nil {
 		var facts *api.Facts
 		if now := time.Now(); now.Sub(reported) >= factsEvery {

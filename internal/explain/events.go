@@ -24,7 +24,7 @@ func (ex *Explainer) History(ctx context.Context, id int64) ([]queue.Event, erro
 	return ex.HistoryOf(ctx, j, tasks)
 }
 
-// HistoryOf is History for a caller that has already read the job and its tasks, because there may be many.
+// HistoryOf is History for a caller that has already read the job and its tasks: a job may have many tasks.
 func (ex *Explainer) HistoryOf(ctx context.Context, j *queue.Job, tasks []queue.Task) ([]queue.Event, error) {
 	var reported reported
 	events := []queue.Event{{Job: j.ID, Task: -1, At: j.Submitted, Code: "submitted",
@@ -34,9 +34,9 @@ func (ex *Explainer) HistoryOf(ctx context.Context, j *queue.Job, tasks []queue.
 		if err != nil {
 			return nil, err
 		}
-		events = append(events, reported.once(more)...)
+		events = append(events, reported.dropRepeats(more)...)
 	}
-	plainly(j, events)
+	shorten(j, events)
 	over := slices.ContainsFunc(events, func(e queue.Event) bool { return e.Code == queue.EventEnded })
 	for i, e := range events {
 		if at, found := slices.BinarySearchFunc(tasks, e.Task,
@@ -145,9 +145,9 @@ type attempt struct{ task, number int }
 // reported holds the attempts whose beginning a journal has reported, and the attempts whose end it has reported.
 type reported struct{ began, ended map[attempt]bool }
 
-// once drops journal entries that repeat an earlier entry about an attempt. There are such entries because a waiting
-// task keeps the end of its last attempt. When the task itself ends, the journal records that end once more.
-func (t *reported) once(journal []queue.Event) []queue.Event {
+// dropRepeats drops journal entries that repeat an earlier entry about an attempt. There are such entries because a
+// waiting task keeps the end of its last attempt. When the task itself ends, the journal records that end once more.
+func (t *reported) dropRepeats(journal []queue.Event) []queue.Event {
 	if len(journal) == 0 {
 		return nil
 	}
@@ -162,16 +162,16 @@ func (t *reported) once(journal []queue.Event) []queue.Event {
 		}
 		switch of := (attempt{e.Task, last[e.Task]}); e.Code {
 		case "started", "queued":
-			return again(t.began, of)
+			return seen(t.began, of)
 		case "again", "finished":
-			return again(t.ended, of)
+			return seen(t.ended, of)
 		}
 		return false
 	})
 }
 
-// again adds an attempt to a set, and reports whether it was there already.
-func again(of map[attempt]bool, a attempt) bool {
+// seen adds an attempt to a set, and reports whether it was there already.
+func seen(of map[attempt]bool, a attempt) bool {
 	was := of[a]
 	of[a] = true
 	return was
@@ -188,9 +188,9 @@ func attemptOf(e queue.Event) (n int, is bool) {
 	return n, err == nil
 }
 
-// plainly shortens the texts of entries about a whole job: it removes the verb of an alteration, because the code says
+// shorten shortens the texts of entries about a whole job: it removes the verb of an alteration, because the code says
 // the same. If the job was moved, it adds to the entry of the submission the pool from which the first move took it.
-func plainly(j *queue.Job, events []queue.Event) {
+func shorten(j *queue.Job, events []queue.Event) {
 	moved := false
 	for i := range events {
 		e := &events[i]

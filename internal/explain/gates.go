@@ -311,7 +311,7 @@ func telling(s *engine.State, closed []why.Gate) []why.Gate {
 	return slices.DeleteFunc(slices.Clone(closed), func(g why.Gate) bool { return g.Code == why.FitNow && free[0] == 0 })
 }
 
-// onlyCapacity reports whether only the lack of room closes the way.
+// onlyCapacity reports whether the job would start if there were room.
 func onlyCapacity(closed []why.Gate) bool {
 	return !slices.ContainsFunc(closed, func(g why.Gate) bool { return g.Code != why.FitNow && !keepsFree(g.Code) })
 }

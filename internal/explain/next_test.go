@@ -11,9 +11,9 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// TestNextSaysWhichResourceLacks: the reason of a job that waits for GPUs names these, not processors that others use
+// TestNextNamesTheMissingResource: the reason of a job that waits for GPUs names these, not processors that others use
 // or that are free.
-func TestNextSaysWhichResourceLacks(t *testing.T) {
+func TestNextNamesTheMissingResource(t *testing.T) {
 	for _, x := range []struct {
 		cpu, gpu int64 // of the running task
 		want     string

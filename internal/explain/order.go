@@ -12,8 +12,8 @@ type Order struct {
 	// Position is the place of each job's next task, from 1, as far as the preview went.
 	Position map[int64]int64
 
-	core   *sched.Scheduler // the core of the preview
-	then   *sched.Scheduler // a copy of it at that instant; used under the state's lock
+	core   *sched.Scheduler // the scheduler that made the preview
+	then   *sched.Scheduler // a copy of it at the instant At; used under the state's lock
 	of     uint64           // version of the state
 	config string           // hash of the current shares
 	Starts []orderedStart
@@ -37,8 +37,8 @@ func (o *Order) Add(s sched.Start, units float64) {
 	}
 }
 
-// firstBeside is the place of the first task of a leaf pool. If the leaf pool has the jobs of one priority of a pool,
-// it is the place of that pool's first task. It is 0 if the order has no such task.
+// firstBeside is the place of the first task of a leaf pool. If the leaf pool holds only the jobs of one priority of
+// a pool, firstBeside is the place of the first task of the whole pool. It is 0 if the order has no such task.
 func (o *Order) firstBeside(core *sched.Scheduler, leaf sched.PoolID) int64 {
 	first := o.firstIn(leaf)
 	if !core.Read().PriorityClass(leaf) {
@@ -78,7 +78,7 @@ func (o *Order) Name(of labeller) {
 	}
 }
 
-// labeller is a scheduler, or an outlook of one.
+// labeller is a [sched.Scheduler] or a [sched.Outlook].
 type labeller interface {
 	Path(sched.PoolID) string
 	PriorityOf(sched.PoolID) string

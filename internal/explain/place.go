@@ -48,8 +48,8 @@ const (
 	previewsKept = 10 // each has a copy of the scheduler
 )
 
-// of returns the stored result for a job, if the job is unchanged.
-func (p *previews) of(j sched.Job, core *sched.Scheduler) *Order {
+// stored returns the stored result for a job, if the job is unchanged.
+func (p *previews) stored(j sched.Job, core *sched.Scheduler) *Order {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if x := p.job[j.ID]; x.job == j && x.order.core == core && time.Since(x.order.At) < previewAge {

@@ -23,7 +23,7 @@ func (ex *Explainer) placeAmongMany(ctx context.Context, j *queue.Job) *place {
 	ex.loop.Read(func(st *engine.State) {
 		s, core = st.JobOf(engine.HeaderOf(j)), st.Core
 		if !holds(st, o, j, s) {
-			if o = ex.previews.of(s, core); o == nil {
+			if o = ex.previews.stored(s, core); o == nil {
 				core.Advance(time.Now())
 				then = core.Fork()
 			}

@@ -14,9 +14,9 @@ import (
 	"github.com/fairlead/fairlead/why/room"
 )
 
-// TestPlannedRoomFollowsTheOrder: the order changes between two plans. The list says of the next job that it is next,
-// and of no job behind it that room is planned for it. Tasks that end at one instant are processed in any order, and
-// some orders leave the plan fresh, so the test plays several runs.
+// TestPlannedRoomFollowsTheOrder: the order changes between two plans. The list says that the first job is next. It
+// does not say of any later job that room is planned for it. Tasks that end at one instant are processed in any order,
+// and some orders leave the plan fresh, so the test plays several runs.
 func TestPlannedRoomFollowsTheOrder(t *testing.T) {
 	stale := 0
 	for range 8 {

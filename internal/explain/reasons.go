@@ -59,16 +59,16 @@ func (r *reasons) note(leaf leafOf, reason why.Reason, limit string, before, now
 }
 
 // since returns the changes of reason in a job's pool from the job's submission to its end. It leaves out times in
-// which the job could not have started, because it was held, waited for other jobs or its begin time, or was in a
-// former life. The stored reasons are the reasons of the first job. While another job was first, this job was behind
-// it. While that other job waited for a license or rate that this job does not request, the reason of this job is
-// unknown.
+// which the job could not have started, because it was held, waited for other jobs or its begin time, or because it had
+// ended and was requeued only later. The stored reasons are the reasons of the first job. While another job was first,
+// this job was behind it. While that other job waited for a license or rate that this job does not request, the reason
+// of this job is unknown.
 func (r *reasons) since(j *queue.Job, barred []span) []queue.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var out []queue.Event
 	led := r.led(j)
-	for _, e := range r.of(j) {
+	for _, e := range r.ofJob(j) {
 		if e.until.Before(j.Submitted) {
 			continue // another job's reason need not apply to this one
 		}
@@ -124,8 +124,8 @@ func leaves(j *queue.Job) []leafOf {
 	return slices.Compact([]leafOf{{pool: j.Pool}, {j.Pool, j.Priority}})
 }
 
-// of returns the reasons of the leaves of a job, in the order of time.
-func (r *reasons) of(j *queue.Job) (all []waited) {
+// ofJob returns the reasons of the leaves of a job, in the order of time.
+func (r *reasons) ofJob(j *queue.Job) (all []waited) {
 	for _, leaf := range leaves(j) {
 		all = append(all, r.pool[leaf]...)
 	}

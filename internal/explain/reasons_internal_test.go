@@ -103,7 +103,7 @@ func TestReasonsOfFormerLives(t *testing.T) {
 	}
 	lives := formerLives([]queue.Event{
 		event(0, "submitted"), event(15, "started"), event(25, "finished"), event(25, queue.EventEnded), event(45, "requeue"),
-		event(62, "started"), event(64, "requeue"), // the requeue comes while it runs, and ends no life
+		event(62, "started"), event(64, "requeue"), // the requeue comes while it runs, so it had not ended
 	})
 	var got []string
 	for _, e := range r.since(&queue.Job{ID: 7, Pool: "ann", Submitted: at(0)}, lives) {

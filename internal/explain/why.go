@@ -35,7 +35,7 @@ type Asked struct {
 	Preview int64  // number of starts that are previewed to find its place, if not 0
 }
 
-// evidenceJobs is the maximum number of waiting jobs in an evidence.
+// evidenceJobs is the maximum number of waiting jobs in the evidence of an answer.
 const evidenceJobs = 50_000
 
 var Starting = why.Reason{Code: why.StateStarting, Text: "it is starting just now"}
@@ -173,7 +173,7 @@ func WhyWaiting(st *engine.State, a *why.Answer, j *queue.Job, tasks []queue.Tas
 	leadRefused(st, a, j, own)
 }
 
-// nextStep words the advice of a reason for this job.
+// nextStep sets the advice that belongs to the reason, for this job.
 func nextStep(st *engine.State, a *why.Answer, s sched.Job, j *queue.Job, blockers []string) {
 	switch a.Reason.Code {
 	case why.FitNever:

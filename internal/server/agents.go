@@ -201,7 +201,7 @@ func (s *agentService) report(ctx context.Context, in *namedPost[api.ReportReque
 	}
 	if in.Body.LeaseSeconds > 0 && !x.bridge {
 		return nil, &queue.Invalid{Field: "lease_seconds",
-			Msg: "may be sent only by a bridge, and a bridge names its ledger when it joins"}
+			Msg: "only a bridge may send this; this agent is not a bridge, because it named no ledger when it joined"}
 	}
 	var out api.ReportResponse
 	if n := len(in.Body.Finished); n > 0 {

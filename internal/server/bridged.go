@@ -32,7 +32,7 @@ type note struct {
 func (s *agentService) note(ctx context.Context, x *session, notes []api.Note) error {
 	if len(notes) > 0 && !x.bridge {
 		return &queue.Invalid{Field: "notes",
-			Msg: "may be sent only by a bridge, and a bridge names its ledger when it joins"}
+			Msg: "only a bridge may send this; this agent is not a bridge, because it named no ledger when it joined"}
 	}
 	refs := make([]queue.Ref, len(notes))
 	for i := range notes {

@@ -19,7 +19,7 @@ type workloadInput struct {
 func (s *reportService) workload(ctx context.Context, in *workloadInput) (*api.Workload, error) {
 	capacity, _, unit := s.loop.Capacity()
 	if capacity[unit] < 1 && views.Endless(s.loop) {
-		return nil, fmt.Errorf("a bridge without a limit is connected, and nothing runs: "+
+		return nil, fmt.Errorf("a bridge without a limit of slots is connected, and no other node is up: "+
 			"the size of the cluster for a replay is unknown: %w", queue.ErrState)
 	}
 	if capacity[unit] < 1 {

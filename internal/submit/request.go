@@ -93,7 +93,7 @@ func AddGPUs(to map[string]int64, gpus []string) error {
 		}
 		n, err := strconv.ParseInt(count, 10, 64)
 		if err != nil || n < 0 || n > maxGPUs || share.CheckResource(resource) != nil {
-			return wrong("gpus", "%q is not a number of GPUs, such as 2, or a100:2 for two of a type", text)
+			return wrong("gpus", "%q: expected a number of GPUs, such as 2, or a type and a number, such as a100:2", text)
 		}
 		to[resource] += n // this may set 0, which differs from no entry: shares may be counted in GPUs
 	}
