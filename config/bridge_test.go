@@ -53,7 +53,7 @@ func TestBridgeProblems(t *testing.T) {
 		"groups: {a: {weight: 0}}":       "b.yaml:1:9: all groups have the weight 0",
 		"feed: fast":                     "b.yaml:1:7: ",
 		"levels: [1, 3, 2]\nabove: [x]":  "b.yaml:1:16: levels must all rise or all fall; 2 after 3 breaks that order",
-		"levels: [1, 2]\nabove: [x]":     "b.yaml:1:9: there are 2 levels, but back, front and the 1 group of above need 3",
+		"levels: [1, 2]\nabove: [x]":     "b.yaml:1:9: levels has 2 entries, but needs 3: one for the back, one for",
 		"groups: {x: {}}\nabove: [x]":    `b.yaml:2:8: "x" is also a fair-share group`,
 		"half_life: 1d\nwindow: 1d":      "b.yaml:2:1: both a window and a half_life",
 		"options: {partion: x}":          `b.yaml:1:11: unknown field "partion" - did you mean "partition"?`,

@@ -104,7 +104,7 @@ func TestNewPassword(t *testing.T) {
 		t.Fatal("edit")
 	}
 	_, err := s.Rollback(t.Context(), ann, api.RollbackRequest{To: 1})
-	if err == nil || !strings.Contains(err.Error(), "write it there") {
+	if err == nil || !strings.Contains(err.Error(), "write the password itself here") {
 		t.Errorf("%v", err)
 	}
 	s.has(two, "2")
