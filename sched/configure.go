@@ -60,6 +60,12 @@ func (a *intake) renumberPriorities(to []int8) {
 			p.priority = to[p.priority]
 		}
 	}
+	for i := range a.queues.all {
+		for k := range a.queues.all[i].subs() {
+			sub := a.queues.all[i].sub(k)
+			sub.priority = to[sub.priority]
+		}
+	}
 	for i := range a.running.runs {
 		a.running.runs[i].priority = to[a.running.runs[i].priority]
 	}

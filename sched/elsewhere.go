@@ -28,7 +28,7 @@ func (s *Scheduler) Take(j Job, node cluster.NodeID, started, t time.Time) RunID
 	s.reserve.backfill.keep.left, s.reserve.backfill.keep.freed = true, true
 	q := &s.queues.all[at.queue]
 	leaf, bar := q.pool, q.bar(q.sub(int(at.sub)))
-	j.since = h.since
+	j.since, j.Priority = h.since, int(q.sub(int(at.sub)).priority)
 	b := s.queues.take(at, h)
 	s.queues.countWaiting(at, -1)
 	id := s.placement.occupy(leaf, b, &j, node, started, bar)

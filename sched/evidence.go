@@ -230,7 +230,7 @@ func (v Explainer) evidenceOfSubQueue(p *Pool, sub *subQueue, i int32, e *why.Ev
 	j := why.JobEvidence{
 		SubQueue: i, Width: int64(v.s.site.cluster.Width(sub.key)), Rate: v.s.tariff.price(sub.key),
 		Gang:     int64(v.s.site.gangOf(sub.key)),
-		Priority: v.s.queues.priorityOf(p), Main: v.mainFor(sub.key), Request: v.requestFor(sub.key, e),
+		Priority: int(sub.priority), Main: v.mainFor(sub.key), Request: v.requestFor(sub.key, e),
 	}
 	j.Licenses, j.Rates = v.evidenceOfQuotas(sub.key, e)
 	return j

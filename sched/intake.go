@@ -143,7 +143,7 @@ func (a *intake) ageNewJobs() {
 			continue
 		}
 		j := Job{ID: x.id, Pool: PoolID(leaf), Key: a.queues.sub(x.at).key, Class: a.queues.sub(x.at).class,
-			Limit: a.queues.sub(x.at).limit, Alike: a.queues.sub(x.at).alike, Priority: int(max(0, a.tree.pools[leaf].priority))}
+			Limit: a.queues.sub(x.at).limit, Alike: a.queues.sub(x.at).alike, Priority: int(a.queues.sub(x.at).priority)}
 		if a.tree.labels[leaf].kind == priorityClass {
 			j.Pool = PoolID(a.tree.pools[leaf].parent)
 		}

@@ -67,7 +67,7 @@ type leaves struct {
 }
 
 // ask is the request of the task, as in its sub-queue.
-func (r *run) ask() ask { return ask{r.key, r.class, r.limit, r.alike} }
+func (r *run) ask() ask { return ask{r.key, r.class, r.limit, r.alike, r.priority} }
 
 // rate is the service of a task per second.
 func (r *run) rate() float64 {
@@ -81,7 +81,7 @@ func (r *run) id(i int) RunID { return RunID(r.serial)<<32 | RunID(uint32(i)) }
 
 // askOf is the request of the tasks of a job.
 func askOf(j *Job) ask {
-	a := ask{j.Key, j.Class, j.Limit, j.Alike}
+	a := ask{j.Key, j.Class, j.Limit, j.Alike, int8(j.Priority)}
 	if j.Limit > 0 {
 		a.alike = 0 // the limit plans it, so such jobs can share a sub-queue
 	}

@@ -27,8 +27,7 @@ func (v GateView) firstAlways(j *Job, id int32, in *inner, g *why.Gate) func(*pa
 	switch {
 	case arrival || priority:
 		g.Name = byRank
-		mine := v.priorityIn(int32(v.s.growth.Leaf(*j)))
-		return func(p *passing) bool { return v.priorityIn(p.leaf) < mine && p.last > j.ID }
+		return func(p *passing) bool { return int(p.ask.priority) < j.Priority && p.last > j.ID }
 	case in.as.ranker != nil:
 		g.Name = byFactors
 		return func(p *passing) bool { return p.last > j.ID && v.aboveAlways(p, j) }
@@ -79,14 +78,6 @@ func (v GateView) childTo(leaf, above int32) int32 {
 		leaf = v.s.tree.pools[leaf].parent
 	}
 	return leaf
-}
-
-// priorityIn is the priority of the jobs of a leaf pool.
-func (v GateView) priorityIn(leaf int32) int {
-	if v.s.tree.pools[leaf].queue < 0 {
-		return int(max(0, v.s.tree.pools[leaf].priority))
-	}
-	return v.s.queues.priorityOf(&v.s.tree.pools[leaf])
 }
 
 // weighsBeside reports whether the path to a leaf pool leads through a child of the pool that has a weight.

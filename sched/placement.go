@@ -135,7 +135,8 @@ func (m *placement) startAll(leaf int32, at subRef, h head, node cluster.NodeID,
 // start moves a task from waiting to running.
 func (m *placement) start(leaf int32, at subRef, h head, node cluster.NodeID, from int32, d *Decision) {
 	sub := m.queues.sub(at)
-	j := Job{ID: h.id, Key: sub.key, Class: sub.class, Limit: sub.limit, Alike: sub.alike, since: h.since}
+	j := Job{ID: h.id, Key: sub.key, Class: sub.class, Limit: sub.limit, Alike: sub.alike, since: h.since,
+		Priority: int(sub.priority)}
 	bar := m.queues.all[at.queue].bar(sub)
 	b := m.queues.take(at, h)
 	m.reserve.backfill.forget(h.id)
@@ -165,7 +166,7 @@ func (m *placement) occupy(leaf, b int32, j *Job, node cluster.NodeID, started t
 	*r = run{job: j.ID, since: j.since, class: j.Class, pool: leaf, begun: b, key: key, limit: j.Limit,
 		alike: askOf(j).alike,
 		node:  node, used: true, serial: r.serial + 1,
-		priority: max(0, m.tree.pools[leaf].priority), isNew: m.tree.pools[leaf].isNew, started: started, start: m.site.now}
+		priority: int8(j.Priority), isNew: m.tree.pools[leaf].isNew, started: started, start: m.site.now}
 	if !started.Equal(m.site.at) {
 		r.start = m.site.clock.At(started)
 	}

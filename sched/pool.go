@@ -103,7 +103,7 @@ func (p *Pool) sum(child *Pool, unix float64) {
 
 // arrival orders jobs by priority, highest (0) first, then by id. The number is
 // exact as a float64 for fewer than 32 priorities and ids below 2^48.
-func arrival(priority int, job int64) float64 {
+func arrival(priority int8, job int64) float64 {
 	return float64(priority)*arrivalsPerPriority + float64(job)
 }
 

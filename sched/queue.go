@@ -126,18 +126,20 @@ func (w *queues) next(leaf int32) (subRef, head) {
 	return subRef{n, at}, best
 }
 
-// firstArrival is the arrival of the oldest job of a leaf pool that may start.
+// firstArrival is the arrival of the job that comes first by priority, then by age, among the jobs of a leaf pool that
+// may start.
 func (w *queues) firstArrival(p *Pool) float64 {
-	first, q, priority := math.Inf(1), &w.all[p.queue], w.priorityOf(p)
-	if q.ordered() && q.strict {
+	first, q := math.Inf(1), &w.all[p.queue]
+	if q.ordered() && q.strict && !q.mixed {
 		if q.ready > 0 {
-			first = arrival(priority, q.heads.heap[0].id)
+			h := &q.heads.heap[0]
+			first = arrival(q.sub(int(h.sub)).priority, h.id)
 		}
 		return first
 	}
 	for i := range q.subs() {
 		if sub := q.sub(i); sub.ready() {
-			first = min(first, arrival(priority, w.oldest(q, sub).id))
+			first = min(first, arrival(sub.priority, w.oldest(q, sub).id))
 		}
 	}
 	return first
@@ -202,15 +204,6 @@ func (w *queues) heldAlike(id int32, at subRef) gate {
 	return noGate
 }
 
-// priorityOf is the priority of a leaf pool where jobs go in order of priority: that of its jobs or, if each job
-// has its own priority, the middle one.
-func (w *queues) priorityOf(leaf *Pool) int {
-	if w.all[leaf.queue].mixed {
-		return len(w.site.cfg.Priorities) / 2
-	}
-	return int(max(0, leaf.priority))
-}
-
 // tasksOf is the number of tasks of a job that wait in a sub-queue and may start.
 func (w *queues) tasksOf(job int64, at subRef) int32 {
 	sub := w.sub(at)
@@ -244,7 +237,7 @@ func (w *queues) startsOf(job int64, at subRef) int32 {
 }
 
 func (w *queues) arrivalOf(at subRef, job int64) float64 {
-	return arrival(w.priorityOf(&w.tree.pools[w.all[at.queue].pool]), job)
+	return arrival(w.sub(at).priority, job)
 }
 
 // mixed reports whether jobs of all priorities share one leaf pool. They do if each job has its own priority, to which

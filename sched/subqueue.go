@@ -40,6 +40,10 @@ type ask struct {
 	class Class
 	limit time.Duration // of each task; 0 is none
 	alike uint32        // see [Job.Alike]; 0 with a limit
+
+	// priority differs between the sub-queues of a leaf pool only if the leaf pool holds jobs of several priorities, see
+	// queues.mixed.
+	priority int8
 }
 
 // subQueue holds jobs with the same request. Jobs without running tasks are in fresh. Jobs that have begun and have
