@@ -247,7 +247,7 @@ func gateReason(g why.Gate) why.Reason {
 		r.Next = "wait"
 	}
 	if g.Code == why.GateJobTasks {
-		r.Text = g.Used + "of its tasks run, which is its maximum"
+		r.Text = g.Used + " of its tasks run, as many as may run at once"
 	}
 	if g.Code == why.GatePaused {
 		r.Next = strings.Replace(r.Next, "POOL", g.Where, 1)

@@ -186,3 +186,11 @@ func TestReasonsOfTheFirstJob(t *testing.T) {
 		}
 	}
 }
+
+// TestReasonOfAJobAtItsMaximum: the reason of a job at its own maximum of running tasks is a sentence.
+func TestReasonOfAJobAtItsMaximum(t *testing.T) {
+	g := why.Gate{Code: why.GateJobTasks, Name: "max_running", Where: "job", Used: "3", Limit: "3"}
+	if got, want := gateReason(g).Text, "3 of its tasks run, as many as may run at once"; got != want {
+		t.Errorf("reason %q, want %q", got, want)
+	}
+}
