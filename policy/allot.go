@@ -62,8 +62,8 @@ func (a *allotment) unused() (claims, int64) {
 	return claims{lacks, 1}, min(a.room, sumOf(lacks))
 }
 
-// loans returns the further loan that each class may have. If only classes without a load wait, all of them may
-// have the same.
+// loans returns the further loan that each class may have. If only classes without a load wait, all of them may have
+// the same further loan.
 func (a *allotment) loans() (claims, int64) {
 	loads, waiting, out := make([]float64, len(a.classes)), make([]int64, len(a.classes)), a.room
 	for i, c := range a.classes {
@@ -103,9 +103,9 @@ func (a *allotment) divide(phase string, claimed func() (claims, int64)) {
 	}
 }
 
-// whole divides the amount in proportion by largest remainder and reports whether it did. It gives up if a class
-// has fewer waiting tasks than its part. Rounds could give a large class over one slot
-// too many, because they round down and then divide the rest in proportion to the remaining lack.
+// whole divides the amount in proportion by largest remainder and reports whether it did. It gives up if a class has
+// fewer waiting tasks than its part. Otherwise rounds divide the amount, which can give a large class more than one
+// slot too many, because they round down and then divide the rest in proportion to the remaining lack.
 func (a *allotment) whole(c claims, amount int64) bool {
 	if amount <= 0 {
 		return false

@@ -9,7 +9,7 @@ import (
 
 // apportion divides a whole number in proportion to parts by largest remainder (Hamilton's method): each part is
 // rounded down, and the parts with the largest remainders get one more each. Of equal remainders the one with the
-// larger rank goes first, then the one with the lower index. The sum of the parts is below 2^63.
+// larger rank goes first, then the one with the lower index. The sum of the parts must be below 2^63.
 func apportion(whole int64, parts []int64, rank func(i int) float64) []int64 {
 	got, left, sum := make([]int64, len(parts)), whole, sumOf(parts)
 	if sum == 0 {

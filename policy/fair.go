@@ -19,8 +19,8 @@ import (
 //
 // The level of a child is joined + served / weight. A child that comes back after an absence enters at the lowest level
 // among the children that could start a task next. So absence earns no credit (as in start-time fair queueing; Goyal,
-// Vin and Cheng, SIGCOMM 1996). The level counts received service only, not expected service. Of equal keys the larger
-// weight goes first, then the older pool.
+// Vin and Cheng, SIGCOMM 1996). The level counts received service only, not expected service. Among pools with equal
+// keys, the pool with the larger weight goes first, then the older pool.
 //
 // Example: weights a 1, b 3, tasks of 10 s, all waiting from the start, four slots. The keys are 0 and 0: b starts
 // first, by weight. Then b expects 10, so its key is 10/3 = 3.33 against 0: a starts. Then a has 10 against 3.33, and

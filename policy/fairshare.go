@@ -24,8 +24,9 @@ func (a *Association) user() bool { return len(a.Kids) == 0 }
 // FairShares ranks the users of a tree by level_fs, in the order in which the policy fairtree serves them. The
 // first user gets the fair share 1, the last one 1 / users, and tied users get the same fair share.
 //
-// The children of tied accounts are ranked as if they had one parent. With slurm they are ranked as in Slurm's
-// program: the oldest account is ranked first, and the first child of the next account ties with the last ranked user.
+// The children of tied accounts are ranked as if they had one parent. If the argument "slurm" is set, they are ranked
+// as in Slurm's program: the oldest account is ranked first, and the first child of the next account ties with the last
+// ranked user.
 func FairShares(top []*Association, slurm bool) {
 	r := ranking{slurm: slurm, users: users(top)}
 	r.left, r.rank = r.users, r.users

@@ -17,8 +17,8 @@ import (
 // most 1. The factor of fairshare is 2^(-usage / share). The factor of size is the fraction of the capacity that a task
 // asks for, or 1 minus that fraction. The factors of tres are the fractions of each resource. The factors of pool and
 // assoc are set in the tree, the factor of qos in the configuration. All these factors are from 0 to 1. The factor of
-// site is the value that a site rule gives the job. The term nice counts as it is. Of jobs with equal priority the one
-// submitted first goes first.
+// site is the value that a site rule gives the job. The term nice is the nice value itself, without a weight. Of jobs
+// with equal priority the one submitted first goes first.
 //
 // All terms are rounded to multiples of the same small power of two, so that their sum is exact.
 //

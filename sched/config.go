@@ -188,7 +188,7 @@ func (cfg *Config) check() error {
 		}
 	}
 	if cfg.NewJobs.For > 0 && !cfg.PriorityWeights {
-		return errors.New("sched: new jobs count more by a weight, and priorities are not weights here")
+		return errors.New("sched: NewJobs multiplies the weights of priorities, so it needs PriorityWeights")
 	}
 	if len(cfg.Priorities) == 0 {
 		cfg.Priorities = DefaultPriorities()

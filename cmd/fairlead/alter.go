@@ -49,7 +49,8 @@ type alteration struct {
 func (x *alteration) command(name, short string) *cobra.Command {
 	c := &cobra.Command{Use: name + " (JOB... | -u USER | -A POOL) [flags]", Short: short, RunE: x.run}
 	x.selection.flags(c)
-	c.Flags().StringVar(&x.cause, "reason", "", "reason to show in the job's history; for a hold also in why and queue")
+	c.Flags().StringVar(&x.cause, "reason", "",
+		"reason to show in the job's history; why and queue also show the reason of a hold")
 	c.Flags().BoolVar(&x.yes, "yes", false, "do not ask for confirmation when several jobs are affected")
 	c.Flags().BoolVar(&x.json, "json", false, "print JSON")
 	return c
@@ -59,7 +60,8 @@ func (x *alteration) command(name, short string) *cobra.Command {
 // all jobs that ever failed or were canceled.
 func (x *alteration) sinceFlag(c *cobra.Command) {
 	c.Flags().StringVarP(&x.since, "since", "S", "",
-		"only jobs that ended since: 24h, 7d, 2026-11-01, 08:00; required to select ended jobs")
+		"only jobs that ended since this time: 24h (ago), 7d, 2026-11-01, 08:00; "+
+			"required to select ended jobs by -u, -A, -k or -t")
 }
 
 // setSince adds the time span of ended jobs to a selection.

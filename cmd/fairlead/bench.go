@@ -38,8 +38,8 @@ func benchCommand(a *app) *cobra.Command {
 	b := &benchCmd{app: a}
 	c := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure this machine",
-		Long: `Measure this machine. The parts are:
+		Short: "Measure how fast fairlead is on this machine",
+		Long: `Measure how fast fairlead is on this machine. The parts are:
 
   decisions, policies, nodes  decisions per second on one core, under every policy and on many nodes
   replay                      the simulator with a generated workload

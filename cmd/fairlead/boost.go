@@ -53,7 +53,7 @@ While it lasts, shares and why show it.`,
 	}
 	f := c.Flags()
 	f.StringVar(&s.lasts, "for", "", "duration: 6h, 2d, 90m")
-	f.StringVar(&s.usage, "usage", "", "end it when the pool has received this many slot-hours: 10h")
+	f.StringVar(&s.usage, "usage", "", "end the boost when the pool has received this many slot-hours: 10h")
 	f.StringVar(&s.reason, "reason", "", "reason to show")
 	f.BoolVar(&s.dry, "dry-run", false, "show how shares and the order of starts would change; change nothing")
 	f.BoolVar(&s.list, "list", false, "list the current boosts")

@@ -32,8 +32,8 @@ var beanstalkdBridge = bridgeKind{
 	long: `Put fair share in front of beanstalkd (1.12 or newer). Jobs go into one tube, which serves
 small priorities first. fairlead bridge worker takes them out and runs them; your own program
 can do that, too: docs/how-to/put-it-in-front-of-beanstalkd.md describes the messages.
-Start beanstalkd with -b DIR -f0, or a restart loses its jobs; the bridge then submits
-them again.`,
+Start beanstalkd with -b DIR -f0. Otherwise beanstalkd loses its jobs when it restarts, and
+the bridge submits them again.`,
 	example: `  fairlead bridge beanstalkd --group physics=50,biology=30 --above daq
   fairlead bridge beanstalkd --to queue.example.org:11300 --tube batch --config bridge.yaml
   fairlead bridge beanstalkd --feed just-in-time --slots 64`,

@@ -17,13 +17,14 @@ var slurmBridge = bridgeKind{
 	name: "slurm", system: "Slurm",
 	long: `Put fair share in front of Slurm. The bridge submits jobs with sbatch, or through slurmrestd,
 and sets their priority directly, so that it does not age. Run it as root to submit each job as
-its user. If an operator of Slurm runs it, all jobs run as that operator. --check shows which
-requirements are not met. The bridge gives each job a unique name in Slurm, and finds it by that name;
+its user. If an operator of Slurm runs it, it takes only that operator's own jobs; with --any-user yes
+it takes all jobs, and runs them as that operator. --check shows which requirements are not met. The
+bridge gives each job a unique name in Slurm, and finds it by that name;
 docs/how-to/put-it-in-front-of-slurm.md describes the setup and how jobs are translated.`,
 	example: `  fairlead bridge slurm --group physics=50,biology=30 --above daq --check
   fairlead bridge slurm --group physics=50,biology=30 --account '{top}' --partition batch
   fairlead bridge slurm --feed just-in-time --slots 200
-  fairlead bridge slurm --rest http://localhost:6820 --rest-user bridge --token-file /etc/fairlead/slurm-token --config bridge.yaml`,
+  fairlead bridge slurm --rest http://localhost:6820 --rest-user bridge --any-user yes --token-file /etc/fairlead/slurm-token --config bridge.yaml`,
 	options: []config.BridgeOption{
 		{Name: "conf", Doc: "Path of slurm.conf (default: where Slurm's commands look for it)."},
 		{Name: "account", Doc: "Account to charge; {user}, {pool}, {leaf} and {top} are replaced; {leaf} and {top} are the last and the first name of the pool's path."},

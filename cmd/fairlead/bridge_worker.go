@@ -35,12 +35,13 @@ func bridgeWorkerCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "worker KIND [flags]", Short: "Run jobs that a bridge has put into beanstalkd or RabbitMQ",
 		Long: `Run jobs that a bridge has put into beanstalkd or RabbitMQ. The worker takes one job for each
-slot from the queue and runs it like an agent, with its user, script, environment and time
-limit. It reports the start and the end to the bridge, and then deletes the job from the queue.
+slot from the queue, and runs it as an agent would: with the job's user, script, environment and
+time limit. It reports the start and the end to the bridge, and then deletes the job from the queue.
 It ends jobs that are canceled. It needs no connection to fairlead's server.
 
 Anyone who can write to the queue can run commands through the worker. A worker that runs as root
-runs each job as the job's user. Any other worker runs only the jobs of its own user.
+runs each job as the job's user. Any other worker runs only the jobs of its own user or, with
+--any-user, the jobs of all users as its own user.
 
 SIGTERM and Ctrl-C drain the worker: it takes no new jobs, waits for running ones for the time of
 --drain, and returns the rest to the queue. A second signal ends it at once.`,

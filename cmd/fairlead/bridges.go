@@ -21,9 +21,9 @@ func bridgeCommand(a *app) *cobra.Command {
 		Use: "bridge KIND", Short: "Put fair share in front of another queueing system",
 		Long: `Put fair share in front of an existing queueing system: the bridge takes jobs that are
 submitted to the server, submits them to that system and follows them until they end. With
---feed at-once it submits each job at once: to the front if the job's group has used less than its
-share, otherwise to the back; jobs of priority groups go above both. With --feed
-just-in-time the bridge holds jobs back until a slot is free, and the server's policy decides
+--feed at-once it submits each job at once: to the front if the job's fair-share group (--group) has
+used less than its share, otherwise to the back; jobs of priority groups (--above) go before both.
+With --feed just-in-time the bridge holds jobs back until a slot is free, and the server's policy decides
 their order.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			var names []string
@@ -50,8 +50,8 @@ func bridgeTo(a *app, kind bridgeKind) *cobra.Command {
 		Short: "Put fair share in front of " + strings.Replace(kind.system, "the other queue", "another fairlead server", 1),
 		Long: kind.long + `
 
-The bridge writes each submission into a ledger in its directory before it sends it. After
-any exit, start it again with the same name and directory: it continues with the jobs that it
+Before the bridge sends a submission, it writes the submission into a ledger in its directory. After
+any exit, start the bridge again with the same name and directory: it continues with the jobs that it
 had. Ctrl-C ends it after the time of --drain and leaves the jobs where they are.`,
 		Example: kind.example, Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return b.run(c) },
@@ -65,8 +65,8 @@ had. Ctrl-C ends it after the time of --drain and leaves the jobs where they are
 	f.StringSliceVar(&b.above, "above", nil, "priority groups, the highest first")
 	f.StringVar(&b.halfLife, "half-life", "7d", "time after which the usage of a group counts half")
 	f.Int64Var(&b.slots, "slots", 0,
-		"maximum amount of work that the bridge holds at a time, in the server's unit (default: 1 with just-in-time, else "+
-			"1,000,000)")
+		"maximum amount of work that the bridge has in the other system at a time, in the server's unit (default: 1 with "+
+			"just-in-time, else 1,000,000)")
 	for _, o := range kind.options {
 		b.option(f, o)
 	}

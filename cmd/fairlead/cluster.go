@@ -63,7 +63,7 @@ func clusterExchangeCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "rotate [--authority FILE]", Aliases: []string{"exchange"},
 		Short: "Make a new key of the cluster; nodes switch to it automatically",
-		Long: `Make a new key of the cluster. The server uses it at once, without a restart, and no task ends.
+		Long: `Make a new key of the cluster. The server uses it at once, without a restart, and running tasks continue.
 Nodes switch to it when they renew their certificates, within a day. The old key stays valid for
 eight days, for nodes that were away. Join tokens that were made before stay valid, too.
 

@@ -18,7 +18,7 @@ func configApplyCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "apply --plan ID",
 		Short: "Apply a plan",
-		Long: `Apply a plan of config plan: the server writes it to its configuration file, completely or not
+		Long: `Apply a plan that config plan has made: the server writes it to its configuration file, completely or not
 at all, and uses it from the next step on. It refuses the plan if the current configuration, its settings
 or the file have changed since. The server's database keeps the previous file; config rollback restores it, also
 after a restart.`,
@@ -60,11 +60,12 @@ func configRollbackCommand(a *app) *cobra.Command {
 		Use:   "rollback [--to NUMBER]",
 		Short: "Restore an earlier version of the file",
 		Long: `Restore an earlier version of the server's file and apply it: the previous version or, with --to,
-the version with that number in config history --versions. If the file was edited and was not applied
-because of an error, the edit is undone, and kept as a version. A second rollback undoes the
-first. Settings made with config set still override the file; undo them with config unset.
+the version with that number in config history --versions. If the file was edited, and an
+error kept the edit from taking effect, rollback without --to only undoes the edit, and keeps it as a
+version. A second rollback undoes the first. Settings made with config set still override the file;
+undo them with config unset.
 
-It shows what would change, and asks for confirmation; --yes does not ask.`,
+The command shows what would change, and asks for confirmation; with --yes it does not ask.`,
 		Example: "  fairlead config rollback\n  fairlead config rollback --to 12 --yes --reason 'as it was before the holidays'",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

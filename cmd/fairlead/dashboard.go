@@ -16,9 +16,9 @@ func dashboardCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "dashboard",
 		Short: "Print an address that signs you in to the dashboard",
-		Long: `Print an address for a browser. The server identifies you by its socket, and the address
-holds a code that works once, within one minute. The browser that opens it gets a session as
-you. The session ends after 12 hours, after 2 hours without a request, or when the server ends.
+		Long: `Print an address for a browser. The server identifies you by your connection to its socket, and
+the address holds a code that works once, within one minute. The browser that opens it gets a
+session as you. The session ends after 12 hours, after 2 hours without a request, or when the server ends.
 Do not pass the address on. This command does not open a browser, because all users of a machine can read
 the arguments of its programs.
 

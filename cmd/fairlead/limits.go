@@ -25,7 +25,8 @@ A job asks for licenses with submit --licenses and for rates with submit --rate;
 also apply to all jobs of a kind.
 
 With --users, list the users who have jobs: their running tasks, their waiting jobs and tasks, and
-the pools that their jobs made, each beside its limit (user_limits in the configuration).`,
+the pools that the server created for their jobs. Beside each number is its limit (user_limits in
+the configuration).`,
 		Example: `  fairlead limits
   fairlead limits --users                   # whose tasks run, the user with the most of them first
   fairlead submit -L matlab:1 -- ./fit      # one matlab for each running task

@@ -25,9 +25,12 @@ func nodesCommand(a *app) *cobra.Command {
 	var tasks bool
 	var past time.Duration
 	c := &cobra.Command{
-		Use:     "nodes [--tasks] [NODE...]",
-		Short:   "List nodes, or the tasks that run on them",
-		Example: "  fairlead nodes\n  fairlead nodes n3 n4\n  fairlead nodes --tasks n3 n4     tasks that run there, with their latest end\n  fairlead nodes --tasks n3 --past 1h   also tasks that ended there in the last hour",
+		Use:   "nodes [--tasks] [NODE...]",
+		Short: "List nodes, or the tasks that run on them",
+		Example: `  fairlead nodes
+  fairlead nodes n3 n4
+  fairlead nodes --tasks n3 n4          # tasks that run there, and when each ends at the latest
+  fairlead nodes --tasks n3 --past 1h   # also tasks that ended there in the last hour`,
 		Args: func(c *cobra.Command, args []string) error {
 			switch {
 			case past != 0 && !tasks:
@@ -51,7 +54,8 @@ func nodesCommand(a *app) *cobra.Command {
 	}
 	l.flags(c)
 	c.Flags().DurationVar(&past, "past", 0, "with --tasks: also list tasks that ended within this duration (the last 64 of each node since the server started)")
-	c.Flags().BoolVar(&tasks, "tasks", false, "list the tasks of these nodes, or of all, with their latest end")
+	c.Flags().BoolVar(&tasks, "tasks", false,
+		"list the tasks of these nodes, or of all nodes, and when each ends at the latest")
 	c.AddCommand(nodesPermitCommand(a), nodesPermitsCommand(a), nodesRevokeCommand(a))
 	return c
 }
@@ -135,8 +139,8 @@ func drainCommand(a *app) *cobra.Command {
 		Long: `Drain a node: no new task starts there, running ones continue. --maint drains it and shows its
 state as maintenance. Both last until fairlead resume.
 
---forget removes a node that will not come back: the server forgets that the node is drained. If the
-node is a bridge, the server also forgets the bridge's record of submitted jobs. The node must be
+--forget removes a node that will not come back. The server drops all that it remembers about the node:
+that it is drained and, if the node is a bridge, the record of its submitted jobs. The node must be
 down and have no tasks.`,
 		Example: "  fairlead drain n5 --reason 'fan is broken'\n  fairlead drain n5 n6 --maint --reason 'new switch, until noon'\n  fairlead drain --forget oldbridge",
 		Args:    cobra.MinimumNArgs(1),

@@ -28,8 +28,8 @@ func nodesPermitCommand(a *app) *cobra.Command {
 this node, until it expires. It also names the key of the cluster, so that the machine can verify
 the server before it sends anything. Give it to fairlead work --join on that machine.
 
---capacity and --label limit what the node may offer. They replace the limits of an earlier permit
-the next time the agent joins. Resources that are not named are not limited. If a label is named, the
+--capacity and --label limit what the node may offer. When the agent joins next, they replace
+the limits of an earlier permit. Resources that are not named are not limited. If a label is named, the
 node may have only the labels named here, and the automatic labels arch, os and host.`,
 		Example: `  fairlead nodes permit n17
   fairlead nodes permit n17 --capacity cpu=32,mem=120G --label rack=b --ttl 15m`,

@@ -30,7 +30,8 @@ func (s *selection) flags(c *cobra.Command) {
 	f.StringVarP(&s.user, "user", "u", "", "jobs of this user")
 	f.StringVarP(&s.pool, "pool", "A", "", "jobs of this pool and those below it")
 	f.StringVarP(&s.kind, "kind", "k", "", "jobs of this kind")
-	f.StringSliceVarP(&s.states, "state", "t", nil, "jobs in these states: held, blocked, waiting, queued, running, succeeded, failed, cancelled (or their first letters)")
+	f.StringSliceVarP(&s.states, "state", "t", nil, "jobs in these states: held, blocked, waiting, "+
+		"queued (in another queueing system), running, succeeded, failed, cancelled (or their first letters)")
 }
 
 // whose returns the flags of the selection except the states, each with a space after it.
@@ -146,10 +147,10 @@ func queueCommand(a *app) *cobra.Command {
 order of their next starts. Your own jobs are marked with *. An array takes one line. 4x8 under CPU means
 four tasks that start at once, with eight processors each.
 
-RANK is the position of a job's next task among all waiting tasks, assuming that slots become
-free one by one and no new jobs arrive. START is the latest start if every task uses its whole
-time limit and no new job goes ahead: the planned start of backfilling, or the result of a
-forecast. Without time limits it is the likely start, such as ~14:30. If that is unknown too, the
+RANK is the position of a job's next task among all tasks that could start, assuming that slots become
+free one by one and no new jobs arrive; it is "-" if the job would not start even then. START is
+the latest start if every task uses its whole time limit and no new job goes ahead: the planned start
+of backfilling, or the result of a forecast. Without time limits it is the likely start, such as ~14:30. If that is unknown too, the
 column shows "-".`,
 		Example: `  fairlead queue -u ann
   fairlead queue -t waiting -l

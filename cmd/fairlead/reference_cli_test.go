@@ -38,7 +38,7 @@ func commandList(b *strings.Builder, root *cobra.Command) {
 				continue
 			}
 			for _, x := range append([]*cobra.Command{c}, c.Commands()...) {
-				if len(c.Commands()) > 0 && x == c {
+				if x == c && !actsItself(c) {
 					continue
 				}
 				b.WriteString(mdRow(title, fmt.Sprintf("[%s](#%s)", x.CommandPath(), strings.ReplaceAll(x.CommandPath(), " ", "-")), x.Short))
@@ -49,6 +49,12 @@ func commandList(b *strings.Builder, root *cobra.Command) {
 	b.WriteString("\n")
 }
 
+// actsItself reports whether a command does something without one of its subcommands. A group, or a command whose
+// argument KIND names the subcommand, does not.
+func actsItself(c *cobra.Command) bool {
+	return !c.HasSubCommands() || c.Use != c.Name() && !strings.HasSuffix(c.Use, " KIND")
+}
+
 func commandText(b *strings.Builder, c *cobra.Command, level int) {
 	fmt.Fprintf(b, "%s %s\n\n", strings.Repeat("#", level), c.CommandPath())
 	if c.Long == "" {
@@ -56,7 +62,7 @@ func commandText(b *strings.Builder, c *cobra.Command, level int) {
 	} else {
 		b.WriteString(longText(c.Long))
 	}
-	if c.Runnable() && len(c.Commands()) == 0 {
+	if c.Runnable() && actsItself(c) {
 		fmt.Fprintf(b, "```text\n%s\n```\n\n", c.UseLine())
 	}
 	if len(c.Aliases) > 0 {

@@ -53,8 +53,8 @@ and at most, since the server started.
 The server keeps these numbers in memory: the window cannot exceed the server's uptime.
 
 With --since, --until, --by, --depth or --format, the report reads the stored jobs
-instead. It compares the part of the cluster that each pool used with the pool's share at that
-time: the mean of its shares, weighted by the use of the cluster.`,
+instead. For each pool it compares two numbers: the part of the cluster that the pool used, and the
+mean share of the pool in the period, weighted by the use of the cluster.`,
 		Example: `  fairlead report fairness
   fairlead report fairness --since 2026-01-01 --by month,pool --depth 1
   fairlead report fairness --since 365d --depth 1 --format html --out fairness.html
@@ -76,7 +76,7 @@ time: the mean of its shares, weighted by the use of the cluster.`,
 	r.pastReport.flags(c)
 	c.Flags().Lookup("by").Usage = "with --since: group by pool, or by month,pool"
 	since := c.Flags().Lookup("since")
-	since.Usage = "start of the period: 30d, 2026-01-01 (default 30d, if another flag asks for the past)"
+	since.Usage = "start of the period: 30d, 2026-01-01 (default 30d with --until, --by, --depth or --format)"
 	since.DefValue = ""
 	c.Flags().StringVar(&r.window, "window", "day", "hour or day: the last hour or the last day")
 	c.Flags().BoolVar(&r.csv, "csv", false, "print comma-separated values, in slot-seconds and seconds")

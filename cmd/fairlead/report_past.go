@@ -46,9 +46,9 @@ func reportUsageCommand(a *app) *cobra.Command {
 		Use:   "usage",
 		Short: "Report usage per month, pool, user or kind",
 		Long: `Report usage of past jobs: the number of jobs, how their tasks ended, the unit-hours
-(run time multiplied by units held), the percentage of the month's total, and the processor time. A
-run that spans the end of a month is divided. Running tasks count until now. If a task had several
-attempts, the last one counts.`,
+(run time multiplied by units held), the percentage of all usage (in the period or, with --by month,
+in the month), and the processor time. A run that spans the end of a month is divided. Running tasks
+count until now. If a task had several attempts, the last one counts.`,
 		Example: `  fairlead report usage --since 2026-01-01 --by month,pool --depth 1
   fairlead report usage --by user --format csv --out usage.csv
   fairlead report usage --since 365d --by month,pool --format html --out usage.html`,

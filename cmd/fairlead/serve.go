@@ -53,8 +53,9 @@ temporary file unless --db is given.
 
 --db is a file, or the URL of a PostgreSQL database, postgres://USER@HOST/DATABASE. The server
 keeps the jobs there in the schema fairlead, or in the schema NAME if the URL has schema=NAME.
-Give a password in PGPASSFILE or PGPASSWORD, where other users cannot read it. Several servers
-can use one schema: each schedules its own nodes, knows all jobs, and counts the usage of all.
+If the database needs a password, set PGPASSFILE or PGPASSWORD: other users cannot read these, but
+they can read the URL. Several servers can use one schema: each schedules its own nodes, knows all
+jobs, and counts the usage on all servers.
 
 Commands, agents and bridges connect to the server's socket. There the operating system identifies
 the user of each process. --listen 127.0.0.1:7447 adds an address for browsers and Prometheus; with --dev that is
@@ -64,8 +65,8 @@ made the key of the cluster.
 
 The server reads its configuration again on SIGHUP and when the file changes. If the file has
 errors, the last good configuration stays in use. SIGTERM and Ctrl-C end the server; running tasks
-continue at their agents while it is away. With --dev they may run for the time of --drain, and
-then end.`,
+continue at their agents while it is away. With --dev they may run for the time of --drain; then
+the server stops them.`,
 		Example: "  fairlead serve --dev\n  fairlead serve --config /etc/fairlead/fairlead.yaml --db /var/lib/fairlead/jobs.db\n  fairlead serve --db 'postgres://fairlead@db.example.org/jobs?sslmode=verify-full'",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return s.run(c) },

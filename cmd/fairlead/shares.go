@@ -54,8 +54,8 @@ On a terminal, a line below the table sums up: the mean of SERVED over the top p
 with the smallest SERVED, Jain's index of SERVED (1 is fair), the pools that use the shares of
 pools without work, and the idle slots. --summary prints only that line.
 
---compare shows the numbers of two pools beside each other; its JSON is that of shares, with
-these two pools.
+--compare shows the numbers of two pools beside each other; with --json it prints the JSON of shares
+for these two pools only.
 
 --history shows one pool, or the cluster, over time: its entitlement, running tasks, demand
 and the wait of its oldest job, as averages over each step. History is kept in steps of 10 s for

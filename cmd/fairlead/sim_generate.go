@@ -50,8 +50,8 @@ the same file, and its first lines list the flags.
 
 --load is the submitted work as a multiple of what the processors can do in the time between the
 first and the last submission: the times between submissions are stretched to fit. --estimates
-selects the time limits: users gives round values as people choose them, exact
-gives the run times, and a number multiplies the run times. The number of jobs of user k is in
+selects the time limits: with "users" they are round values as people choose them, with "exact" they
+are the run times, and with a number they are the run times multiplied by it. The number of jobs of user k is in
 proportion to 1/k^s, where s is the value of --zipf.`,
 		Example: `  fairlead sim generate lublin --procs 256 --jobs 10000 --load 0.8 -o work.swf.gz
   fairlead sim generate lublin --types batch --estimates exact --seed 7 > work.swf`,

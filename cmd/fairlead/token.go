@@ -24,8 +24,8 @@ func tokenCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "token",
 		Short: "Make, list and revoke tokens with which programs act as a user",
-		Long: `Make, list and revoke tokens. A token is a secret text with which a program acts as its
-owner, within the scopes of the token. A program shows it on the server's socket or over TLS:
+		Long: `Make, list and revoke tokens. A token is a secret text with which a program acts as the
+token's owner, within the token's scopes. A program shows it on the server's socket or over TLS:
 the commands and libraries read it from the file that FAIRLEAD_TOKEN_FILE names.`,
 	}
 	c.AddCommand(tokenCreateCommand(a), tokenListCommand(a), tokenRevokeCommand(a))
@@ -56,7 +56,7 @@ the program can read. The scopes say what the token allows:
   operate   pause and boost pools
   admin     everything that the owner may do
 
-A token never allows more than its owner may do at that time. It cannot make further tokens.`,
+A token never allows more than its owner may do at the time when it is used. It cannot make further tokens.`,
 		Example: `  fairlead token create --scope submit,read --note 'the web shop' > /etc/shop/fairlead.token
   fairlead token create --scope submit --pool web/shop --for 30d
   fairlead token create --as shop --scope submit,alter,read`,
@@ -173,7 +173,7 @@ func tokenRevokeCommand(a *app) *cobra.Command {
 		Use:   "revoke ID...",
 		Short: "Revoke tokens at once",
 		Long: `Revoke tokens. The server no longer accepts them, and closes open connections that use them.
-Other servers on the same PostgreSQL follow within 5 seconds.`,
+Other servers that use the same PostgreSQL database do the same within 5 seconds.`,
 		Example: "  fairlead token revoke 5f0c1ab2d4",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -43,7 +43,7 @@ and values, separated by commas. The names are flags of submit: time (t), cpus (
 (G), request, pool (A), constraint (C), licenses (L), priority, qos and nice.
 
 --verify recomputes the printed numbers in this program, without the scheduler: every key from
-its terms by the formula, the order from the keys, and the job's place by replaying the starts
+its terms by the formula, the order from the keys, and the job's rank by replaying the starts
 before it.`,
 		Example: `  fairlead why 1042
   fairlead why 1042 --vs 1044        which of the two goes first, and why

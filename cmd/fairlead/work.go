@@ -67,11 +67,11 @@ processes. An agent that runs as root runs each job as the job's user, except th
 accounts (--min-uid); --users and --groups limit it to the jobs of some users. An agent that runs as
 another user runs only that user's jobs. With --any-user the agent runs the jobs of all users as its
 own user. Such jobs could act as that user at the server, so the server accepts the agent only if
-nobody else can connect to its socket.
+nobody else can connect to the server's socket.
 
-On another machine the agent connects to https://HOST:PORT. The first time it shows a join token,
-which an administrator gets with fairlead nodes permit. The agent then makes a key that never leaves
-the machine, and renews its certificate automatically.
+On another machine the agent connects to https://HOST:PORT. When it connects for the first time, it
+presents a join token, which an administrator gets with fairlead nodes permit. The agent then makes
+a key that never leaves the machine, and renews its certificate automatically.
 
 Tasks that ask for GPUs find the numbers of their GPUs in CUDA_VISIBLE_DEVICES. If the agent is
 started with this variable, it offers only those GPUs.

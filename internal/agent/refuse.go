@@ -15,8 +15,8 @@ func (e *userError) Error() string { return e.text }
 
 func notRun(format string, args ...any) error { return &userError{fmt.Sprintf(format, args...)} }
 
-// unstarted returns the outcome of a task that could not be started. It says whether the user, the machine or
-// the job is the reason; it is final if the task would fail on every machine.
+// unstarted returns the outcome of a task that could not be started. It says whether the user, the machine or the job
+// is the reason; the outcome is final if the task would fail on every machine.
 func unstarted(err error) queue.Outcome {
 	o := queue.Outcome{
 		State: queue.Failed, ExitCode: -1, Cause: "could not be started: " + err.Error(), Refused: queue.RefusedJob,

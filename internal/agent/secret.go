@@ -24,13 +24,14 @@ func ownSecret(dir string) (string, error) {
 	defer root.Close()
 	info, err := root.Lstat(identityFile)
 	if err == nil && !info.Mode().IsRegular() {
-		return "", fmt.Errorf("%s is not a file; remove it, and start again", identityFile)
+		return "", fmt.Errorf("%s in the directory of the agent is not a regular file; remove it, and start "+
+			"the agent again", identityFile)
 	}
 	if err == nil {
 		text, err := root.ReadFile(identityFile)
 		if id := strings.TrimSpace(string(text)); err != nil || len(id) >= len(rand.Text()) {
 			return id, err
-		} // otherwise it was cut off when the machine failed
+		} // a shorter text was cut off when the machine failed: make a new secret
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/internal/wait"
 )
 
-// pollWait is how long a poll may wait; the server shortens it.
+// pollWait is how long a poll may wait; the server shortens it to a third of a lease if that is less.
 const pollWait = 30 * time.Second
 
 // poll asks for work and carries out the answers.

@@ -21,7 +21,7 @@ func Pinned(bundle, hash string) (string, error) {
 			return encode(c), nil
 		}
 	}
-	return "", errors.New("the server has another certificate authority than the join token names")
+	return "", errors.New("the server's certificate authority is not the one that the join token names")
 }
 
 // Credential is the certificate of a node with its key and the roots that it trusts.

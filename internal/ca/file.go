@@ -92,7 +92,7 @@ func parse(text string) (*Authority, error) {
 	}
 	public, is := key.Public().(interface{ Equal(crypto.PublicKey) bool })
 	if !is || !public.Equal(all[0].PublicKey) {
-		return nil, errors.New("the key is not that of the root certificate")
+		return nil, errors.New("the key does not belong to the root certificate")
 	}
 	a := &Authority{cluster: all[0].URIs[0].Host, key: key, root: all[0]}
 	for _, c := range all[1:] {

@@ -22,7 +22,7 @@ var goodName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])
 // CheckName refuses a name that would need escapes in a certificate.
 func CheckName(name string) error {
 	if !goodName.MatchString(name) {
-		return fmt.Errorf("%.80q is not 1 to 63 letters, digits, dots, hyphens and underscores", name)
+		return fmt.Errorf("%.80q is not a valid name: use 1 to 63 letters, digits, dots, hyphens and underscores", name)
 	}
 	return nil
 }

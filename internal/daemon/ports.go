@@ -41,7 +41,7 @@ func Ports(n int) ([]int, error) {
 			return ports, nil
 		}
 	}
-	return nil, fmt.Errorf("%d ports of %d tried are free; %d are needed", len(ports), 100*n, n)
+	return nil, fmt.Errorf("only %d of the %d ports that were tried are free; %d are needed", len(ports), 100*n, n)
 }
 
 // claim reserves a port for this process, if it is free.

@@ -12,8 +12,9 @@ import (
 // Cached is a value that many callers ask for and that is costly to compute from the state of the engine. It is
 // computed in the background, on a fork, and shared. While the state changes, a value may be used for 20 times the time
 // that it took to compute, or for another multiple if "times" is set. So however many callers ask, computing takes a
-// small part of the time. While the version of the state stays the same, a value may be used for a second or longer,
-// but not forever: running tasks are charged meanwhile, and that changes the order.
+// small part of the time. While the version of the state stays the same, a value may be used for cachedRest or for that
+// multiple, whichever is longer. It may not be used forever, because running tasks are charged meanwhile, and that
+// changes the order.
 type Cached[T any] struct {
 	mu     sync.Mutex
 	times  int // 0 means cachedTimes

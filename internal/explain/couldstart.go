@@ -16,7 +16,7 @@ import (
 // ever is later than every event.
 var ever = time.Unix(1<<40, 0)
 
-// heldFirst adds the hold with which a job was submitted, which no journal contains. It goes after the first event.
+// heldFirst inserts the hold of a job that was submitted held, after the first event. No journal contains this hold.
 func heldFirst(j *queue.Job, events []queue.Event) []queue.Event {
 	at := slices.IndexFunc(events, func(e queue.Event) bool {
 		return e.Code == string(queue.VerbHold) || e.Code == string(queue.VerbRelease)

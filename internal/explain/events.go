@@ -76,7 +76,8 @@ func endIsReported(j *queue.Job, events []queue.Event) bool {
 }
 
 // formerLives returns an interval for each time that an ended job was made to wait again. The interval begins at the
-// job's start, or at its end if none of its tasks had started. During these intervals the job waited for nothing.
+// job's start or, if none of its tasks had started, at the job's end. It ends when the job was made to wait again.
+// During these intervals the job waited for nothing.
 func formerLives(events []queue.Event) (all []span) {
 	var life span
 	over := false
@@ -189,7 +190,7 @@ func attemptOf(e queue.Event) (n int, is bool) {
 }
 
 // shorten shortens the texts of entries about a whole job: it removes the verb of an alteration, because the code says
-// the same. If the job was moved, it adds to the entry of the submission the pool from which the first move took it.
+// the same. If the job was moved, the entry of the submission names the pool into which the job was submitted.
 func shorten(j *queue.Job, events []queue.Event) {
 	moved := false
 	for i := range events {

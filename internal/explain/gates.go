@@ -39,8 +39,8 @@ func jobGates(j *queue.Job, tasks []queue.Task, blockers []string, now time.Time
 // attemptGate is the name of the gate of a task that pauses before its next attempt.
 const attemptGate = "next attempt"
 
-// pauseText says why a task that has run before starts no earlier: its handler snoozed it, no node could begin it, or
-// it failed.
+// pauseText says until when a task pauses before its next attempt, and why: its handler snoozed it, no node could begin
+// it, or it failed.
 func pauseText(from time.Time, task *queue.Task) string {
 	end, until, cause := task.Outcome, instant.Text(from), ""
 	if end.Cause != "" {
@@ -55,7 +55,7 @@ func pauseText(from time.Time, task *queue.Task) string {
 	return fmt.Sprintf("pause before attempt %d until %s, because it failed%s", task.Fails+1, until, cause)
 }
 
-// maxPauseCause is the number of bytes of the cause of a failure that a reason repeats.
+// maxPauseCause is the maximum number of bytes that a reason quotes from the cause of a failure.
 const maxPauseCause = 120
 
 // heldText says that a job is held and, as far as known, who holds it and why.
@@ -145,8 +145,8 @@ func explainPlanned(gates []why.Gate, limit time.Duration, now time.Time) {
 	}
 }
 
-// explainWindows explains which reservations and maintenances affect a job. If the flag "room" is set, a shorter limit
-// lets the job start.
+// explainWindows explains which reservations and maintenances affect a job. The flag "room" says that a node has room
+// for the job now, so that a shorter limit would let the job start; then the text suggests a limit.
 func explainWindows(gates []why.Gate, limit time.Duration, room bool, now time.Time) {
 	for i := range gates {
 		g := &gates[i]
@@ -170,7 +170,7 @@ func explainWindows(gates []why.Gate, limit time.Duration, room bool, now time.T
 	}
 }
 
-// comesLater reports whether the window in the way of a job fails to explain why the job waits now. That is so if the
+// comesLater reports whether the window in the way of a job is not yet the reason why the job waits. That is so if the
 // window has not begun, and no node has room for the job anyway.
 func comesLater(g why.Gate, room bool, now time.Time) bool {
 	return !room && keepsFree(g.Code) && g.Window != nil && g.Window.From.After(now)
@@ -225,7 +225,7 @@ var severity = []why.Code{
 	why.StateStarting, why.StateQueued, why.StateRunning, why.StateStopping, why.StateEnded,
 }
 
-// gateUser is the code of a job whose user has as many running tasks as one user may.
+// gateUser is the code of a job whose user has reached the maximum of running tasks per user.
 const gateUser why.Code = "gate.user_running"
 
 // reasonsOf returns the reasons of closed gates, the most severe first.

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/internal/units"
 )
 
-// HeldUp holds the waiting jobs that a lost node could run, but that no node that takes tasks could run.
+// HeldUp counts the waiting jobs that fit only on lost nodes: no node that takes tasks could run them.
 type HeldUp []heldUpBy
 
 // heldUpBy is the number of waiting jobs that the same lost nodes delay.
@@ -42,7 +42,7 @@ func HeldUpIn(s *engine.State) (all HeldUp) {
 	return all
 }
 
-// Jobs returns the number of jobs that some of the nodes delay.
+// Jobs returns the number of jobs that are delayed by a node for which the function "by" returns true.
 func (h HeldUp) Jobs(by func(node string) bool) (jobs int) {
 	for _, x := range h {
 		if slices.ContainsFunc(x.lost, by) {
@@ -52,8 +52,8 @@ func (h HeldUp) Jobs(by func(node string) bool) (jobs int) {
 	return jobs
 }
 
-// HeldUpText says how many waiting jobs are held up, as the continuation of a sentence about lost nodes; "" if no job
-// is.
+// HeldUpText says how many waiting jobs are held up, as the continuation of a sentence about lost nodes; "" if there
+// are none.
 func HeldUpText(jobs int) string {
 	if jobs == 0 {
 		return ""

@@ -63,7 +63,7 @@ func (o *Order) firstIn(leaf sched.PoolID) int64 {
 // label is the display name of a pool with waiting jobs.
 type label struct {
 	Path     string
-	priority string // of its jobs, if its leaf has several priorities
+	priority string // of its jobs, if the pool has jobs of several priorities
 }
 
 // Name stores the labels of the pools, so that readers need not ask the scheduler for them.
@@ -91,7 +91,7 @@ type orderedStart struct {
 	Job   int64
 	Pool  sched.PoolID
 	units float32
-	First bool // of its job
+	First bool // it is the first task of its job in the order
 }
 
 // After returns up to n jobs whose next tasks have a place after the given one, in order, and their places.

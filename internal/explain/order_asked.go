@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/share"
 )
 
-// How long a list waits for a new order if there is an older one, and how old that one may be.
+// How long a list waits for a new order if there is an older order, and how old the older order may be.
 const (
 	orderWait = 50 * time.Millisecond
 	orderOld  = time.Minute
@@ -67,8 +67,8 @@ func (ex *Explainer) Next(ctx context.Context, pool string, most int) []int64 {
 	return ids[:min(most, len(ids))]
 }
 
-// Oldest returns jobs with waiting tasks, at most "most" of them, the earliest submissions first. The first one is the
-// job behind [PoolView.OldestWait] of the root. It leaves out jobs that may not begin yet, or that wait for other jobs.
+// Oldest returns jobs with waiting tasks, at most "most" of them, the earliest submissions first. The first of them is
+// the job that has waited longest. It leaves out jobs that may not begin yet, or that wait for other jobs.
 func (ex *Explainer) Oldest(ctx context.Context, most int) []int64 {
 	if err := ex.loop.Refresh(ctx); err != nil {
 		ex.loop.Log.Warn("the oldest jobs are from an older state", "error", err)

@@ -27,10 +27,11 @@ type place struct {
 }
 
 // placeTime bounds the search for the place of a job that was submitted after the order was computed. If the time is
-// over, the place of the job is behind all jobs that the search has found.
+// over, the job counts as behind all jobs that the search has found.
 const placeTime = 15 * time.Millisecond
 
-// previews caches recent orders for jobs that are not in the shared order, because a page asks both why and what-if.
+// previews caches recent orders for jobs that are not in the shared order. A page asks for such an order twice: for why
+// and for what-if.
 type previews struct {
 	mu  sync.Mutex
 	job map[int64]preview

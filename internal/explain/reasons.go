@@ -29,7 +29,7 @@ func limitOf(gates []why.Gate, code why.Code) string {
 	return ""
 }
 
-// pays reports whether a job requests a license or rate, or is of a limited user.
+// pays reports whether a limit applies to a job: the job requests the license or rate, or belongs to the limited user.
 func pays(j *queue.Job, limit string) bool {
 	kind, name, _ := strings.Cut(limit, " ")
 	switch kind {
@@ -102,8 +102,8 @@ type head struct {
 	at  time.Time
 }
 
-// headsKept is the number of first jobs that are kept of each leaf: enough for the waiting jobs and the last jobs that
-// began.
+// headsKept is the maximum number of heads that are kept for each leaf. It suffices for the jobs that wait now and for
+// the latest jobs that started.
 const headsKept = 256
 
 // lead records which job is first in a leaf. An unknown job (0) ends the time of the previous one.

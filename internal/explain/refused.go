@@ -12,7 +12,7 @@ import (
 // startRefused is the code of a job that a node could not begin, and that waits for another node.
 const startRefused why.Code = "start.refused"
 
-// leadRefused applies if nodes could not begin a job and no node has begun it. It makes that the first reason,
+// leadRefused applies if nodes could not begin a job and no node has begun it. It makes this refusal the first reason,
 // because the user wants to know it before anything else. Only reasons in the job itself stay ahead of it.
 func leadRefused(st *engine.State, a *why.Answer, j *queue.Job, own bool) {
 	text := refusedText(st, j)

@@ -83,7 +83,7 @@ func reasonFor(s *engine.State, id sched.PoolID, gates []why.Gate) why.Reason {
 	return r
 }
 
-// othersFirst says that a pool is behind others in the pool with that path.
+// othersFirst says that a pool is behind others in the pool with the given path.
 func othersFirst(path string) why.Reason {
 	return why.Reason{Code: why.ShareBehind, Text: "other pools go before it" + inPool(path)}
 }

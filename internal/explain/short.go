@@ -254,8 +254,8 @@ func (ex *Explainer) WhyPool(ctx context.Context, name string, siblings int) (*w
 	})
 }
 
-// keptReason sets the reason from the room that is kept for a job, or for another job in its way. A job that is not
-// next waits for its turn if its room is only planned in the present order.
+// keptReason sets the reason if room is kept for the job itself, or for another job that keeps it from starting. Room
+// that is only planned in the present order does not count for a job that is not next: such a job waits for its turn.
 func keptReason(s *engine.State, j *queue.Job, kept map[int64]room.Kept, r *ShortReason, now time.Time) bool {
 	if len(kept) == 0 {
 		return false

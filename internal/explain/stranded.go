@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead/fairlead/internal/engine"
 )
 
-// Stranded counts the waiting jobs that would have no node any more if a node took no tasks: no node that takes tasks
-// could run them, even if it were empty.
+// Stranded counts the waiting jobs that only the given node could run: if it took no tasks, none of the other nodes
+// that take tasks could run them, even if empty.
 func Stranded(s *engine.State, node string) int {
 	at := slices.IndexFunc(s.Core.Cluster().Nodes(), func(n cluster.Node) bool { return n.Name == node })
 	if at < 0 || !s.Core.Cluster().Nodes()[at].State.Counts() {

@@ -21,7 +21,8 @@ type waited struct {
 const waitsCode = "waits"
 
 // ofFirst reports whether a reason concerns only the first job. Reasons of pools, and the lack of nodes, hold back all
-// jobs of a pool. Licenses and rates are compared job by job.
+// jobs of a pool. For licenses and rates it returns false, because [reasons.since] checks for each job whether the job
+// requests them.
 func ofFirst(code why.Code) bool {
 	switch code {
 	case why.CapacityFull, why.FitNow, why.FitReserved, why.FitNever, why.LicenseNever, why.GateNever, why.GateJobTasks,
@@ -56,7 +57,7 @@ func behindFirst(e queue.Event) queue.Event {
 	return e
 }
 
-// ledBy splits a reason at the times in which the job was the first. In these times the reason is its own.
+// ledBy splits a reason at the times in which the job was the first. In these times the reason is the job's own.
 func (w waited) ledBy(led []span) (out []waited) {
 	if !ofFirst(why.Code(w.Code)) {
 		return []waited{w}

@@ -388,7 +388,7 @@ func holdersOf(tasks []queue.Task, asked func(*queue.Task) bool) string {
 	return strings.Join(where, ", ")
 }
 
-// starvingReason says, if it is the case, that no task may be stopped for a pool on the path to a leaf.
+// starvingReason returns a reason if no task may be stopped for a starving pool on the path to a leaf.
 func starvingReason(s *engine.State, leaf string, now time.Time) []why.Reason {
 	var all []why.Reason
 	for _, pool := range s.Core.Read().Starving() {

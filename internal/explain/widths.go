@@ -8,7 +8,8 @@ import (
 	"github.com/fairlead/fairlead/sched"
 )
 
-// Widths are the amounts that waiting jobs request, and the backfill rule that decides which of them pass each other.
+// Widths are the amounts that waiting jobs request, and the backfill rule that decides which of these jobs may pass
+// which.
 type Widths struct {
 	Backfill sched.Backfill
 	Resource string // the unit of shares, or "" if all request the same amount of it

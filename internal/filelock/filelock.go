@@ -105,7 +105,8 @@ func open(path string) (*os.File, error) {
 }
 
 func strange(path, what string) error {
-	return fmt.Errorf("%s %s, and a file of its own belongs there: look who put it there, and remove it", path, what)
+	return fmt.Errorf("%s %s, but it must be a regular file with only one name: find out who put it there, "+
+		"and remove it", path, what)
 }
 
 // Release releases the lock. Closing the file is not enough: a child process that is just starting also has

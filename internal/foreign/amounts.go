@@ -69,7 +69,7 @@ func quantityOf(name, number string, part, mega bool) ([]quantity, error) {
 		return []quantity{{}}, fmt.Errorf("%s of %s is not a whole number up to %d", plainText(number, 30), name,
 			int64(maxAmount))
 	case share.CheckName(name) != nil:
-		return []quantity{{}}, fmt.Errorf("%q is not a name that resources may have here", plainText(name, 40))
+		return []quantity{{}}, fmt.Errorf("%q is not a valid name of a resource", plainText(name, 40))
 	case part:
 		return []quantity{{resource: name, percent: v, isPart: true}}, nil
 	}

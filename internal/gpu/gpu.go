@@ -47,7 +47,7 @@ func Numbered(capacity map[string]int64, names []string) ([]Device, error) {
 	}
 	const most = 1024
 	if count > most {
-		return nil, fmt.Errorf("%d GPUs on one machine are too many, at most %d", count, most)
+		return nil, fmt.Errorf("%d GPUs on one machine are too many; the maximum is %d", count, most)
 	}
 	if names != nil && int64(len(names)) < count {
 		return nil, fmt.Errorf("%d GPUs are to be offered, but %s=%s lets this program use only %d", count, Visible,

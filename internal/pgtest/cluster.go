@@ -141,7 +141,8 @@ func other() (*syscall.Credential, error) {
 			return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 		}
 	}
-	return nil, errors.New("PostgreSQL does not run as root, and there is neither a user postgres nor nobody")
+	return nil, errors.New("PostgreSQL does not run as root, and this machine has neither the user " +
+		`"postgres" nor the user "nobody" to run it`)
 }
 
 // startTime is how long a server may take until it accepts connections.

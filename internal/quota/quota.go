@@ -9,8 +9,8 @@ import (
 
 // Reasons of a refusal.
 var (
-	ErrUser = errors.New("this user has as many as one user may have")
-	ErrAll  = errors.New("all are in use")
+	ErrUser = errors.New("this user has reached the limit for one user")
+	ErrAll  = errors.New("the limit for all users together is reached")
 )
 
 // Quota counts the resources that users hold.

@@ -65,7 +65,8 @@ func options(words []string, takes func(name string) bool) ([]option, error) {
 		w := words[i]
 		if len(w) < 2 || w[0] != '-' {
 			if len(out) > 0 && !out[len(out)-1].attached {
-				return nil, fmt.Errorf("%q is not an option, and %s takes no value or is not known", w, out[len(out)-1].text)
+				return nil, fmt.Errorf("%q is not an option, and not the value of %s either: that option takes no "+
+					"value or is unknown", w, out[len(out)-1].text)
 			}
 			return nil, fmt.Errorf("%q is not an option", w)
 		}

@@ -113,7 +113,7 @@ func (s *agentService) mayRun(f *api.Facts) error {
 	}
 	for _, path := range s.addresses.sockets() {
 		if !socket.Closed(path) {
-			return fmt.Errorf("with --any-user the jobs of all users would run as %s, which may do everything at this server, so the jobs could do everything, too: start the agent as root without --any-user, so that each job runs as its user; or, if nobody else is to submit jobs, close the socket %s to others with server.socket_mode: \"0600\": %w",
+			return fmt.Errorf("with --any-user the jobs of all users would run as %s, so every job could do everything at this server: start the agent as root without --any-user, so that each job runs as its user; or, if nobody else is to submit jobs, close the socket %s to others with server.socket_mode: \"0600\": %w",
 				cmp.Or(f.User, "the agent's user"), path, queue.ErrForbidden)
 		}
 	}

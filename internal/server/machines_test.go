@@ -144,7 +144,7 @@ func TestNothingIsSaidToAnotherServer(t *testing.T) {
 	ours, theirs := newSite(t, time.Minute), newSite(t, time.Minute)
 	token := ours.permit("n1", permit.Bounds{})
 	_, err := theirs.open("n1", t.TempDir(), token)
-	if err == nil || !strings.Contains(err.Error(), "another certificate authority") {
+	if err == nil || !strings.Contains(err.Error(), "certificate authority is not the one") {
 		t.Errorf("joined a server of another authority: %v", err)
 	}
 	if n := len(theirs.refusals()); n != 0 {

@@ -96,16 +96,16 @@ func TestStreamsAreBounded(t *testing.T) {
 	take(ann.UID, maxStreams/8-1, false)
 	let(ann)
 	take(ann.UID, 1, false)
-	refused(ann, "250 programs follow the events, and this user has as many")
+	refused(ann, "250 programs follow the events, and this user has reached the limit")
 	bob := access.Principal{Kind: access.User, Name: "bob", UID: 1001}
 	let(bob)
 	for uid := 2000; d.services.events.streams.Held() < maxStreams-maxStreams/8; uid++ {
 		take(uid, maxStreams/8, false)
 	}
-	refused(bob, "all are in use")
+	refused(bob, "the limit for all users together is reached")
 	let(root)
 	take(0, maxStreams/8, true)
-	refused(root, "2000 programs follow the events, and all are in use")
+	refused(root, "2000 programs follow the events, and the limit for all users together is reached")
 }
 
 // TestSlowFollower: a client that follows the events and does not read delays no submission, and is disconnected.

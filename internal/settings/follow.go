@@ -67,7 +67,7 @@ func (k *Keeper) follow(ctx context.Context, kept map[string]string) error {
 	}
 	k.versions, k.file, k.over, k.now, k.next, k.aside, k.bad = versions, file, over, now, nil, false, ""
 	if k.path != "" && k.path.onDisk() != file.Text() {
-		k.problem(errors.New("the file differs from the current configuration, which another server has applied: make the file equal to it, or edit the file to apply your version at all servers"))
+		k.problem(errors.New("the file differs from the current configuration, which another server has applied: to keep the current one, copy it into the file; to apply your version at all servers, save the file with a change"))
 	}
 	return nil
 }

@@ -117,7 +117,7 @@ func (l *Listener) clear(at string) error {
 	case err != nil:
 		return &fs.PathError{Op: "stat", Path: l.path, Err: err}
 	case st.Mode&unix.S_IFMT != unix.S_IFSOCK:
-		return fmt.Errorf("%s is there and is not a socket; remove it, or name another socket with --socket", l.path)
+		return fmt.Errorf("%s exists and is not a socket; remove it, or name another socket with --socket", l.path)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

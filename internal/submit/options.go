@@ -80,7 +80,8 @@ func (o *Options) AddFlags(f *pflag.FlagSet) {
 	f.StringSliceVar(&o.Rates, "rate", nil, "rates that limit the starts of tasks, e.g. linkedin")
 	f.StringVarP(&o.Limit, "time", "t", "", "time limit: 90 (minutes), 1:30:00, 60h, unlimited (default: the pool's)")
 	f.StringVarP(&o.Pool, "pool", "A", o.Pool, "pool to charge (default: by the placement rules)")
-	f.StringVarP(&o.Kind, "kind", "k", "", "kind of the job: chooses its workers, and may choose its pool")
+	f.StringVarP(&o.Kind, "kind", "k", "",
+		"kind of work, a name such as mpi: chooses the workers that run the job, and may choose its pool")
 	f.StringVar(&o.Priority, "priority", "", "priority within the pool: very_high, high, normal, low, very_low")
 	f.StringVar(&o.QOS, "qos", "", "quality of service (multifactor only; default: the name of the priority)")
 	f.IntVar(&o.Nice, "nice", 0,
@@ -98,7 +99,8 @@ func (o *Options) AddFlags(f *pflag.FlagSet) {
 	f.StringVarP(&o.Dir, "chdir", "D", "", "working directory (default: this one)")
 	f.StringVar(&o.Export, "export", "", "variables to pass: ALL, NONE, or NAME,NAME=VALUE")
 	f.StringVar(&o.Requestor, "requestor", "", "text that placement rules may match (default: your name)")
-	f.StringVar(&o.Key, "key", "", "idempotency key: submit only once under this key")
+	f.StringVar(&o.Key, "key", "",
+		"idempotency key, a text of your choice: a second submission with it submits nothing, and prints the same job")
 	Decimal(f)
 }
 

@@ -27,7 +27,7 @@ func ReadFile(path string) (string, error) {
 		return "", fmt.Errorf("other users can read the token in %s: chmod 600 %[1]s, "+
 			"and make a new token if somebody may have read it", path)
 	case known && stat.Uid != 0 && int(stat.Uid) != os.Getuid():
-		return "", fmt.Errorf("%s belongs to uid %d, who could exchange the token", path, stat.Uid)
+		return "", fmt.Errorf("%s belongs to uid %d, who could replace the token", path, stat.Uid)
 	}
 	text, err := io.ReadAll(io.LimitReader(f, 1<<10))
 	if err != nil {

@@ -128,7 +128,7 @@ func (t *Token) Counts(now time.Time) bool { return t.Revoked.IsZero() && now.Be
 
 // TooMany returns the error for an owner who has [MaxPerOwner] tokens.
 func TooMany(owner string) error {
-	return fmt.Errorf("%s has %d tokens; revoke some with fairlead token revoke ID: %w",
+	return fmt.Errorf("%s has %d tokens, the maximum; revoke some with fairlead token revoke ID: %w",
 		owner, MaxPerOwner, queue.ErrState)
 }
 

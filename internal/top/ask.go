@@ -94,18 +94,18 @@ func parseBoost(pool, text string) (api.BoostRequest, error) {
 		f = []string{f[0], f[2]}
 	}
 	if len(f) != 2 {
-		return r, errors.New("no boost: expected a factor and a time, such as x2 for 1h")
+		return r, errors.New("not a boost: expected a factor and a time, such as x2 for 1h")
 	}
 	factor, err := config.ParseFactor(f[0])
 	if err != nil {
-		return r, fmt.Errorf("no boost: %w", err)
+		return r, fmt.Errorf("not a boost: %w", err)
 	}
 	d, err := units.ParseDuration(f[1])
 	if err == nil && d < time.Second {
 		err = errors.New("a boost lasts at least 1s")
 	}
 	if err != nil {
-		return r, fmt.Errorf("no boost: %w", err)
+		return r, fmt.Errorf("not a boost: %w", err)
 	}
 	r.Factor, r.ForSeconds = factor, d.Seconds()
 	return r, nil

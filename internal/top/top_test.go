@@ -237,7 +237,7 @@ func TestBoost(t *testing.T) {
 			t.Errorf("asked for %+v", p.boosts)
 		}
 		p.press("b", "\x15", "much", enter)
-		p.sees("no boost: expected a factor and a time, such as x2 for 1h")
+		p.sees("not a boost: expected a factor and a time, such as x2 for 1h")
 		p.press("b", esc, tab, "b")
 		p.sees("select the pool to boost")
 	})

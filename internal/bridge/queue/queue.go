@@ -52,7 +52,7 @@ var _ bridge.QS = (*Queue)(nil)
 // Open returns an adapter. It does not wait for the other server.
 func Open(o Options) (*Queue, error) {
 	if o.Pool == "" {
-		return nil, errors.New("the pool of the other server for the jobs is missing")
+		return nil, errors.New("the pool for the jobs on the other server is missing: set pool")
 	}
 	if err := share.CheckPath(o.Pool); err != nil {
 		return nil, fmt.Errorf("pool: %w", err)
