@@ -15,7 +15,7 @@ type userGate struct {
 	h *gates
 }
 
-// gateUser is the code of a job whose user has as many running tasks as one user may.
+// gateUser is the code of a job whose user has reached the maximum of running tasks per user.
 const gateUser why.Code = "gate.user_running"
 
 func (g *userGate) fork(h *gates) gateKind { return &userGate{h: h} }

@@ -180,7 +180,7 @@ func TestNobodyRunsAllJobsAsAdministrator(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if status, text := join(); status != http.StatusForbidden || !strings.Contains(text, "as fairlead, which may do everything") || !strings.Contains(text, "without --any-user") {
+	if status, text := join(); status != http.StatusForbidden || !strings.Contains(text, "as fairlead, so every job could do everything") || !strings.Contains(text, "without --any-user") {
 		t.Errorf("status %d: %s", status, text)
 	}
 	if d.joins("n2", "users", func(r *api.JoinRequest) { r.Facts = &api.Facts{Runs: "users", User: "root"} }) == "" {

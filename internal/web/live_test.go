@@ -193,7 +193,7 @@ func TestLiveIsDivided(t *testing.T) {
 		synctest.Wait()
 		refused, other := served(ann), served(bob)
 		synctest.Wait()
-		if refused.Code != 503 || !strings.Contains(refused.Body.String(), "as many as one user may have") {
+		if refused.Code != 503 || !strings.Contains(refused.Body.String(), "has reached the limit for one user") {
 			t.Errorf("one page too many of one user: status %d: %s", refused.Code, refused.Body)
 		}
 		cancel()
