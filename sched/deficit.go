@@ -135,7 +135,7 @@ func (o *deficits) grow(dominants int, at float64) {
 	}
 }
 
-func (o *deficits) fork() *deficits {
+func (o *deficits) fork(room *forkRoom) *deficits {
 	if o == nil {
 		return nil
 	}
@@ -145,7 +145,7 @@ func (o *deficits) fork() *deficits {
 	}
 	f.keys = slices.Clone(o.keys)
 	for m := range f.keys {
-		f.keys[m].fork()
+		f.keys[m].fork(room)
 	}
 	return f
 }

@@ -92,8 +92,9 @@ func (s *Scheduler) forkPools() *Scheduler {
 	}
 	f.gates.setKinds(kinds...)
 	f.tree.inners = slices.Clone(s.tree.inners)
+	room := forkRoom{}
 	for i := range f.tree.inners {
-		f.tree.inners[i].fork()
+		f.tree.inners[i].fork(&room)
 	}
 	f.tree.limited = slices.Clone(s.tree.limited)
 	for i := range f.tree.limited {
@@ -123,12 +124,12 @@ func (c *quotas) forkQuotas() {
 	}
 }
 
-func (in *inner) fork() {
-	in.deficits, in.held = in.deficits.fork(), in.held.fork()
-	in.kids = slices.Clone(in.kids)
-	in.keys.fork()
-	in.arrivals.entries = slices.Clone(in.arrivals.entries)
-	in.rising.entries, in.full.entries = slices.Clone(in.rising.entries), slices.Clone(in.full.entries)
+func (in *inner) fork(room *forkRoom) {
+	in.deficits, in.held = in.deficits.fork(room), in.held.fork()
+	in.kids = slices.Clip(in.kids) // it only grows
+	in.keys.fork(room)
+	in.arrivals.entries = copied(&room.ranks, in.arrivals.entries)
+	in.rising.entries, in.full.entries = copied(&room.ranks, in.rising.entries), copied(&room.ranks, in.full.entries)
 	in.weights.sum = slices.Clone(in.weights.sum)
 	in.belowMin = slices.Clone(in.belowMin)
 	if in.allotting != nil {

@@ -9,6 +9,9 @@ type forkRoom struct {
 	heads []subHead
 	pos   []int32
 	order []heads
+
+	ranks  []rank
+	orders []order
 }
 
 // empty makes the memory available for reuse.

@@ -18,7 +18,7 @@ type inner struct {
 	mean float64 // mean task length when the pool became an inner pool, for tasks that ran then
 
 	policy Policy
-	as     roles // the same policy
+	as     *roles // the same policy; forks share it
 	*allotting
 	deficits *deficits
 	held     *holdings
@@ -37,23 +37,24 @@ type inner struct {
 }
 
 func newInner(id int32) inner {
-	return inner{id: id, arrivals: order{by: inArrivalOrder}, rising: order{by: inRisingOrder},
+	return inner{id: id, as: &roles{}, arrivals: order{by: inArrivalOrder}, rising: order{by: inRisingOrder},
 		full: order{by: inFullOrder}}
 }
 
 func (in *inner) setPolicy(p Policy) {
-	in.policy = p
-	in.as.keyed, _ = p.(Keyed)
-	in.as.weigher, _ = p.(Weigher)
-	if in.as.allot, _ = p.(Allotter); in.as.allot != nil {
+	as := &roles{}
+	in.policy, in.as = p, as
+	as.keyed, _ = p.(Keyed)
+	as.weigher, _ = p.(Weigher)
+	if as.allot, _ = p.(Allotter); as.allot != nil {
 		var over time.Time
 		if in.allotting != nil {
 			over = in.over
 		}
 		in.allotting = &allotting{over: over}
 	}
-	in.as.carrier, _ = p.(Carrier)
-	in.as.drifter, _ = p.(Drifter)
+	as.carrier, _ = p.(Carrier)
+	as.drifter, _ = p.(Drifter)
 	if _, owes := p.(DeficitPolicy); !owes {
 		in.deficits = nil
 	} else if in.deficits == nil {
@@ -64,17 +65,17 @@ func (in *inner) setPolicy(p Policy) {
 	} else if in.held == nil {
 		in.held = &holdings{}
 	}
-	if in.as.daily, _ = p.(Daily); in.as.daily != nil {
-		if n, _ := in.as.daily.Days(); n == 0 {
-			in.as.daily = nil
+	if as.daily, _ = p.(Daily); as.daily != nil {
+		if n, _ := as.daily.Days(); n == 0 {
+			as.daily = nil
 		}
 	}
-	if in.as.merger, _ = p.(Merger); in.as.merger != nil && !in.as.merger.Merges() {
-		in.as.merger = nil
+	if as.merger, _ = p.(Merger); as.merger != nil && !as.merger.Merges() {
+		as.merger = nil
 	}
-	in.as.renewer, _ = p.(Renewer)
-	in.as.ranker, _ = p.(Ranker)
-	in.keys = newKeys(in.as.drifter != nil)
+	as.renewer, _ = p.(Renewer)
+	as.ranker, _ = p.(Ranker)
+	in.keys = newKeys(as.drifter != nil)
 }
 
 // ranked is the number that sorts a child in its order.

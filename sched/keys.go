@@ -37,10 +37,10 @@ func (k *keys) clear() {
 	}
 }
 
-func (k *keys) fork() {
-	k.orders = slices.Clone(k.orders)
+func (k *keys) fork(room *forkRoom) {
+	k.orders = copied(&room.orders, k.orders)
 	for i := range k.orders {
-		k.orders[i].entries = slices.Clone(k.orders[i].entries)
+		k.orders[i].entries = copied(&room.ranks, k.orders[i].entries)
 	}
 	k.drifts, k.free = slices.Clone(k.drifts), slices.Clone(k.free)
 	k.number = maps.Clone(k.number)
