@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -120,6 +121,7 @@ func (s *nodeService) Drain(ctx context.Context, node string, r api.DrainRequest
 	if err := check(ctx, s.loop, access.Nodes, access.Object{}); err != nil {
 		return nil, err
 	}
+	r.Reason = strings.TrimSpace(r.Reason)
 	if err := checkWords("reason", r.Reason); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/history"
 	"github.com/fairlead/fairlead/internal/views"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // drainPage asks for confirmation before a node is drained, and shows its running tasks; resumePage asks
@@ -35,7 +37,10 @@ type Drain struct {
 	Reason   string
 	Maint    bool
 	Done     bool
+	Problem  error // in the form; nil if there is none
 }
+
+func (d *Drain) refused() error { return d.Problem }
 
 func loadDrain(ctx context.Context, src Source, r *Request) (any, error) {
 	d, err := askedDrain(ctx, src, r)
@@ -80,6 +85,16 @@ func askedDrain(ctx context.Context, src Source, r *Request) (*Drain, error) {
 		Maint: r.Word("maintenance") != "", Resume: strings.HasPrefix(r.Here, "machines/resume")}, nil
 }
 
+// formAgain returns the form of a drain with its mistake, and with everything that was typed.
+func formAgain(ctx context.Context, src Source, r *Request, mistake error) (any, error) {
+	again, err := loadDrain(ctx, src, r)
+	if err != nil {
+		return nil, err
+	}
+	again.(*Drain).Problem = mistake
+	return again, nil
+}
+
 func postDrain(ctx context.Context, src Source, r *Request) (any, error) {
 	d, err := askedDrain(ctx, src, r)
 	if err != nil {
@@ -87,6 +102,9 @@ func postDrain(ctx context.Context, src Source, r *Request) (any, error) {
 	}
 	done, err := src.Nodes.Drain(ctx, d.Node.Name,
 		api.DrainRequest{Drain: !d.Resume, Maintenance: d.Maint, Reason: d.Reason})
+	if errors.Is(err, queue.ErrInvalid) && !d.Resume {
+		return formAgain(ctx, src, r, err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -133,14 +133,23 @@ func TestDrain(t *testing.T) {
 		"It takes no new tasks already (drained: fan (by ", `name="reason" value="fan"`)
 	_, _, text = l.get("/machines")
 	shows(t, text, "machines/resume?node=n1", "fan (by ")
+	_, _, text = l.get("/nodes/n1")
+	shows(t, text, "machines/resume?node=n1", "machines/drain?node=n1")
+	bad := url.Values{"node": {"n1"}, "reason": {"fan\x1b[31m"}, "maintenance": {"yes"}}
+	if status, text = l.post("/machines/drain", bad); status != http.StatusUnprocessableEntity {
+		t.Errorf("a reason with a control character: status %d", status)
+	}
+	shows(t, text, `class="problem" role="alert">reason: `, "Change the drain of n1?", `name="maintenance" value="yes" checked`)
 	l.until(id, "running")
 	if status, _ := l.post("/machines/resume", url.Values{"node": {"n1"}}); status != http.StatusOK ||
 		l.nodeState("n1") != "up" {
 		t.Errorf("resume: %d, the node is %s", status, l.nodeState("n1"))
 	}
 	l.lose("n2")
-	_, _, text = l.get("/")
-	shows(t, text, ">99 cpu down or drained")
+	l.wait("the first page shows the lost node", func() bool { // its numbers may be a moment old
+		_, _, text = l.get("/")
+		return strings.Contains(text, ">99 cpu down or drained")
+	})
 	_, _, text = l.get("/machines")
 	shows(t, text, "machines/drain?node=n2")
 	form = url.Values{"node": {"n2"}, "maintenance": {"yes"}}

@@ -134,3 +134,16 @@ func form(w http.ResponseWriter, r *http.Request, most int64) error {
 	}
 	return nil
 }
+
+// refusable is the data of a page that shows its form again if the form was refused.
+type refusable interface {
+	refused() error // nil if the form was not refused
+}
+
+// statusOf is the status of the answer to a form.
+func statusOf(data any) int {
+	if again, ok := data.(refusable); ok && again.refused() != nil {
+		return api.Status(again.refused())
+	}
+	return http.StatusOK
+}

@@ -77,7 +77,7 @@ func (d *Dashboard) posted(p *Page) http.Handler {
 			d.fail(w, r, err)
 			return
 		}
-		d.write(w, r, p, req, data, http.StatusOK)
+		d.write(w, r, p, req, data, statusOf(data))
 	})
 }
 
