@@ -54,7 +54,8 @@ The server keeps these numbers in memory: the window cannot exceed the server's 
 
 With --since, --until, --by, --depth or --format, the report reads the stored jobs
 instead. For each pool it compares two numbers: the part of the cluster that the pool used, and the
-mean share of the pool in the period, weighted by the use of the cluster.`,
+mean share of the pool in the period, weighted by the use of the cluster. While a pool has no demand,
+its last share counts.`,
 		Example: `  fairlead report fairness
   fairlead report fairness --since 2026-01-01 --by month,pool --depth 1
   fairlead report fairness --since 365d --depth 1 --format html --out fairness.html

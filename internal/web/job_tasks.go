@@ -20,7 +20,7 @@ const (
 type taskList struct {
 	Rows   []api.Task
 	States []taskState
-	Fresh  int // tasks of an array that never started
+	Fresh  int // tasks of an array that have not started
 	Pager
 }
 
