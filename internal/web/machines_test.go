@@ -139,7 +139,8 @@ func TestDrain(t *testing.T) {
 	if status, text = l.post("/machines/drain", bad); status != http.StatusUnprocessableEntity {
 		t.Errorf("a reason with a control character: status %d", status)
 	}
-	shows(t, text, `class="problem" role="alert">reason: `, "Change the drain of n1?", `name="maintenance" value="yes" checked`)
+	shows(t, text, `class="problem" role="alert">reason: `, "Change the drain of n1?",
+		`name="maintenance" value="yes" checked`)
 	l.until(id, "running")
 	if status, _ := l.post("/machines/resume", url.Values{"node": {"n1"}}); status != http.StatusOK ||
 		l.nodeState("n1") != "up" {
@@ -148,7 +149,7 @@ func TestDrain(t *testing.T) {
 	l.lose("n2")
 	l.wait("the first page shows the lost node", func() bool { // its numbers may be a moment old
 		_, _, text = l.get("/")
-		return strings.Contains(text, ">99 cpu down or drained")
+		return strings.Contains(text, ">99</data> cpu down or drained")
 	})
 	_, _, text = l.get("/machines")
 	shows(t, text, "machines/drain?node=n2")
