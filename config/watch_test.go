@@ -46,9 +46,23 @@ func watch(t *testing.T, text string, start func(ctx context.Context, w *watched
 func (w *watched) good(c *Config) { w.told <- told{config: c} }
 func (w *watched) bad(err error)  { w.told <- told{err: err} }
 
+// write changes the file in place. It neither shortens the file first nor writes it in parts, because the watcher may
+// look at any moment and would rightly report half a file; empty lines cover the rest of a longer old text.
 func (w *watched) write(text string) {
 	w.t.Helper()
-	if err := os.WriteFile(w.path, []byte(text), 0o600); err != nil {
+	f, err := os.OpenFile(w.path, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer f.Close()
+	old, err := f.Stat()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if rest := int(old.Size()) - len(text); rest > 0 {
+		text += strings.Repeat("\n", rest)
+	}
+	if _, err := f.WriteString(text); err != nil {
 		w.t.Fatal(err)
 	}
 }
