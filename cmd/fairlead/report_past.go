@@ -91,7 +91,7 @@ func (r *pastReport) query(now time.Time) (q api.PastQuery, err error) {
 		return q, usagef("--since: %w", err)
 	}
 	if r.until != "" {
-		if q.Until, err = units.ParsePast(r.until, now); err != nil {
+		if q.Until, err = units.ParseEnd(r.until, now); err != nil {
 			return q, usagef("--until: %w", err)
 		}
 	}

@@ -49,7 +49,7 @@ func (p *past) span(now time.Time, fits int) (from, to time.Time, step time.Dura
 		return from, to, 0, usagef("--since: %w", err)
 	}
 	if p.until != "" {
-		if to, err = units.ParsePast(p.until, now); err != nil {
+		if to, err = units.ParseEnd(p.until, now); err != nil {
 			return from, to, 0, usagef("--until: %w", err)
 		}
 	}

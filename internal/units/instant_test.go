@@ -25,10 +25,30 @@ func TestInstants(t *testing.T) {
 			t.Errorf("%q begins at %v", text, got)
 		}
 	}
-	for text, want := range map[string]string{"2h": "2026-03-04 10:00", "-2h": "2026-03-04 10:00", "16:00": "2026-03-03 16:00", "11:00": "2026-03-04 11:00"} {
-		got, err := ParsePast(text, now)
-		if err != nil || got.Format("2006-01-02 15:04") != want {
-			t.Errorf("%q was %v (%v), want %s", text, got, err, want)
+}
+
+// TestPast reads times in the past, on the same day. A period ends now if its end has not come yet.
+func TestPast(t *testing.T) {
+	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+	for text, want := range map[string]string{
+		"2h": "2026-03-04 10:00", "-2h": "2026-03-04 10:00", "now": "2026-03-04 12:00",
+		"16:00": "2026-03-03 16:00", "11:00": "2026-03-04 11:00", "12:00": "2026-03-04 12:00", "noon": "2026-03-04 12:00",
+		"midnight": "2026-03-04 00:00", "2026-03-04": "2026-03-04 00:00", "2026-03-04T11:59": "2026-03-04 11:59",
+	} {
+		for name, parse := range map[string]func(string, time.Time) (time.Time, error){"past": ParsePast, "end": ParseEnd} {
+			got, err := parse(text, now)
+			if err != nil || got.Format("2006-01-02 15:04") != want {
+				t.Errorf("%s: %q was %v (%v), want %s", name, text, got, err, want)
+			}
+		}
+	}
+	for _, text := range []string{"2026-03-05", "2026-03-04T20:00", "tomorrow", "today 18:30", "+2h"} {
+		if got, err := ParsePast(text, now); err == nil ||
+			!strings.Contains(err.Error(), "is in the future: it is 2026-03-04T12:00 now") {
+			t.Errorf("%q was %v (%v)", text, got, err)
+		}
+		if got, err := ParseEnd(text, now); err != nil || !got.Equal(now) {
+			t.Errorf("a period that ends %q ends %v (%v), want now", text, got, err)
 		}
 	}
 	for _, text := range []string{"", "abc", "+x", "25:00"} {

@@ -119,7 +119,7 @@ func (u *usageForm) ask() (a account.Ask, err error) {
 		return a, &queue.Invalid{Field: "from", Msg: err.Error()}
 	}
 	if u.Until != "" {
-		if a.Until, err = units.ParsePast(u.Until, u.At); err != nil {
+		if a.Until, err = units.ParseEnd(u.Until, u.At); err != nil {
 			return a, &queue.Invalid{Field: "until", Msg: err.Error()}
 		}
 	}

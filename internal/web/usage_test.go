@@ -64,8 +64,13 @@ func TestUsagePage(t *testing.T) {
 	if strings.Contains(text, "pool?user=ann") {
 		t.Errorf("the report for bob shows ann:\n%s", text)
 	}
+	_, _, text = l.get("/usage?since=1h&rows=user&until=2999-01-01")
+	shows(t, text, "3 jobs")
+	if strings.Contains(text, "to 2999") {
+		t.Errorf("a period that is not over does not end now:\n%s", text)
+	}
 	for query, says := range map[string]string{
-		"since=soon": "from: ", "since=1h&until=2h": "has to be before the end", "rows=color": "rows: ",
+		"since=soon": "from: ", "since=2999-01-01": "is in the future", "since=1h&until=2h": "has to be before the end", "rows=color": "rows: ",
 		"until=x": "until: ",
 	} {
 		_, _, text := l.get("/usage?" + query)
