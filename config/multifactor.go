@@ -178,6 +178,8 @@ func (r *reader) checkMultifactor(root *node, c *Config) {
 	}
 	if n := m.get("qos"); n != nil && c.Multifactor.QOS == 0 {
 		r.warnf(n, "qos has factors, but its weight is 0")
+	} else if n != nil {
+		r.checkPriorityLevels(n, c)
 	}
 	for p := range policies(&c.Shares.Sched.Root) {
 		if p == "multifactor" {
@@ -185,6 +187,25 @@ func (r *reader) checkMultifactor(root *node, c *Config) {
 		}
 	}
 	r.warnf(root.key("multifactor"), "multifactor has no effect: no pool has this policy")
+}
+
+// checkPriorityLevels warns of a priority without a factor if a lower priority has one. Its jobs count as 0, so that a
+// user who raises a job to it makes the job later.
+func (r *reader) checkPriorityLevels(n *node, c *Config) {
+	factor := c.Multifactor.Levels
+	all := c.Shares.Priorities()
+	for i, name := range all {
+		if _, named := factor[name]; named {
+			continue
+		}
+		for _, lower := range all[i+1:] {
+			if factor[lower] > 0 {
+				r.warnf(n, "the priority %s has no factor in qos: its jobs count as 0 there, less than those of %s (%g). "+
+					"Add %[1]s, with at least this factor", name, lower, factor[lower])
+				break
+			}
+		}
+	}
 }
 
 // policies returns the set of policies in a tree.
