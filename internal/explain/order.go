@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/share"
 )
 
 // Order is the order in which waiting jobs would start if room became free slot by slot.
@@ -94,14 +95,29 @@ type orderedStart struct {
 	First bool // it is the first task of its job in the order
 }
 
-// After returns up to n jobs whose next tasks have a place after the given one, in order, and their places.
-func (o *Order) After(place int64, n int) (jobs, places []int64) {
+// After returns up to n jobs whose next tasks have a place after the given one, in order, and their places. They are the
+// jobs of a pool and the pools below it, or of all pools if the argument "pool" is empty.
+func (o *Order) After(pool string, place int64, n int) (jobs, places []int64) {
 	for i := max(0, place); i < int64(len(o.Starts)) && len(jobs) < n; i++ {
-		if s := o.Starts[i]; s.First {
+		if s := o.Starts[i]; s.First && o.in(s, pool) {
 			jobs, places = append(jobs, s.Job), append(places, i+1)
 		}
 	}
 	return jobs, places
+}
+
+// Place returns the place of a job's next task, or 0 if the order does not have it in this pool or the pools below it.
+func (o *Order) Place(pool string, job int64) int64 {
+	at := o.Position[job]
+	if at == 0 || !o.in(o.Starts[at-1], pool) {
+		return 0
+	}
+	return at
+}
+
+// in reports whether a start is in a pool or the pools below it. The empty pool means all pools.
+func (o *Order) in(s orderedStart, pool string) bool {
+	return pool == "" || share.Inside(o.Labels[s.Pool].Path, pool)
 }
 
 // OrderTasks is the number of starts that are previewed under another configuration.

@@ -9,7 +9,6 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 	"github.com/fairlead/fairlead/internal/engine"
 	"github.com/fairlead/fairlead/sched"
-	"github.com/fairlead/fairlead/share"
 )
 
 // How long a list waits for a new order if there is an older order, and how old the older order may be.
@@ -54,7 +53,7 @@ func (ex *Explainer) Next(ctx context.Context, pool string, most int) []int64 {
 		if len(ids) >= most {
 			break
 		}
-		if !s.First || pool != "" && !share.Inside(o.Labels[s.Pool].Path, pool) {
+		if !s.First || !o.in(s, pool) {
 			continue
 		}
 		if roomless[s.Job] {

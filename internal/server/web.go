@@ -94,12 +94,12 @@ func (x jobSource) Log(
 	return x.logs.logs(ctx, &logInput{ID: id, Task: task, Stderr: stderr, Offset: offset, Limit: limit})
 }
 
-func (x jobSource) Next(ctx context.Context, place int64, n int) (ids, places []int64) {
-	return x.explainer.CachedOrder(ctx).After(place, n)
+func (x jobSource) Next(ctx context.Context, pool string, place int64, n int) (ids, places []int64) {
+	return x.explainer.CachedOrder(ctx).After(pool, place, n)
 }
 
 func (x jobSource) InOrder(ctx context.Context) []int64 {
-	ids, _ := x.explainer.Order(ctx).After(0, math.MaxInt)
+	ids, _ := x.explainer.Order(ctx).After("", 0, math.MaxInt)
 	return ids
 }
 
@@ -107,12 +107,9 @@ func (x jobSource) Oldest(ctx context.Context, most int) []int64 {
 	return x.explainer.Oldest(ctx, most)
 }
 
-func (x jobSource) Placed(ctx context.Context) func(id int64) bool {
+func (x jobSource) Places(ctx context.Context, pool string) func(id int64) int64 {
 	order := x.explainer.CachedOrder(ctx)
-	return func(id int64) bool {
-		_, placed := order.Position[id]
-		return placed
-	}
+	return func(id int64) int64 { return order.Place(pool, id) }
 }
 
 type poolSource struct {

@@ -92,7 +92,7 @@ type failing struct {
 }
 
 func (f *failing) Waiting() int64 { return 0 }
-func (f *failing) Next(context.Context, int64, int) (ids, places []int64) {
+func (f *failing) Next(context.Context, string, int64, int) (ids, places []int64) {
 	return nil, nil
 }
 func (f *failing) InOrder(context.Context) []int64 { return f.order }

@@ -142,9 +142,9 @@ func (f *finder) byNumber(cursor string) (next string, err error) {
 // a place before the next page.
 func (f *finder) inOrder(cursor string) (next string, err error) {
 	if number, unplaced := strings.CutPrefix(cursor, "#"); unplaced {
-		return f.unplaced("#", number, f.src.Jobs.Placed(f.ctx))
+		return f.unplaced("#", number, f.places())
 	}
-	nowhere := func(int64) bool { return false }
+	nowhere := func(int64) int64 { return 0 }
 	if number, unordered := strings.CutPrefix(cursor, "="); unordered {
 		return f.unplaced("=", number, nowhere)
 	}
@@ -166,7 +166,7 @@ func (f *finder) inOrder(cursor string) (next string, err error) {
 				return f.byStore(from, few)
 			}
 		}
-		ids, places := f.src.Jobs.Next(f.ctx, place, orderChunk)
+		ids, places := f.src.Jobs.Next(f.ctx, f.filter.Query.Pool, place, orderChunk)
 		if len(ids) == 0 && looked == 0 && cursor == "" {
 			return f.unplaced("=", "0", nowhere)
 		}
@@ -190,7 +190,7 @@ func (f *finder) inOrder(cursor string) (next string, err error) {
 	if len(found) == queueRows {
 		return strconv.FormatInt(place, 10), f.details(found)
 	}
-	if next, err = f.unplaced("#", "0", f.src.Jobs.Placed(f.ctx)); err != nil {
+	if next, err = f.unplaced("#", "0", f.places()); err != nil {
 		return "", err
 	}
 	rest := f.list.Jobs
@@ -294,31 +294,33 @@ func (f *finder) byStore(place int64, few []int64) (string, error) {
 	if few != nil && len(few) == 0 {
 		return "", f.details(nil)
 	}
-	list, err := f.src.Jobs.List(f.ctx, q, JobOptions{Rank: true, Ends: f.filter.byCause})
+	list, err := f.look(q)
 	if err != nil {
 		return "", err
 	}
-	f.remember(list.Jobs)
-	f.short = list.More
-	jobs := slices.DeleteFunc(list.Jobs, func(j api.Job) bool { return !f.filter.passes(&j) || j.Rank > 0 && j.Rank <= place })
-	slices.SortStableFunc(jobs, func(a, b api.Job) int { return compareRank(a.Rank, b.Rank) })
-	next := ""
-	if len(jobs) > queueRows {
-		jobs = jobs[:queueRows]
-		if last := jobs[queueRows-1].Rank; last > 0 {
-			next = strconv.FormatInt(last, 10)
+	f.list, f.short = list, list.More
+	var ids []int64
+	placeOf := f.places()
+	for i := range list.Jobs {
+		j := &list.Jobs[i]
+		if at := placeOf(j.ID); f.filter.passes(j) && (at == 0 || at > place) {
+			ids = append(ids, j.ID)
 		}
 	}
-	ids := make([]int64, len(jobs))
-	for i := range jobs {
-		ids[i] = jobs[i].ID
+	slices.SortStableFunc(ids, func(a, b int64) int { return comparePlaces(placeOf(a), placeOf(b)) })
+	next := ""
+	if len(ids) > queueRows {
+		ids = ids[:queueRows]
+		if last := placeOf(ids[queueRows-1]); last > 0 {
+			next = strconv.FormatInt(last, 10)
+		}
 	}
 	return next, f.details(ids)
 }
 
 // unplaced lists waiting jobs without a place in the order, by number: something else holds them back. The
 // cursor of the next page begins with the sign.
-func (f *finder) unplaced(sign, after string, placed func(id int64) bool) (string, error) {
+func (f *finder) unplaced(sign, after string, placeOf func(id int64) int64) (string, error) {
 	q := f.filter.Query
 	q.After, _ = strconv.ParseInt(after, 10, 64)
 	q.Limit = maxOrdered
@@ -329,7 +331,7 @@ func (f *finder) unplaced(sign, after string, placed func(id int64) bool) (strin
 	var ids []int64
 	next := ""
 	for i := range list.Jobs {
-		if j := &list.Jobs[i]; f.filter.passes(j) && !placed(j.ID) {
+		if j := &list.Jobs[i]; f.filter.passes(j) && placeOf(j.ID) == 0 {
 			if ids = append(ids, j.ID); len(ids) == queueRows {
 				next = sign + strconv.FormatInt(j.ID, 10)
 				break
@@ -342,8 +344,11 @@ func (f *finder) unplaced(sign, after string, placed func(id int64) bool) (strin
 	return next, f.details(ids)
 }
 
-// compareRank puts jobs without a place last.
-func compareRank(a, b int64) int {
+// places returns the place of each job in the order of starts, as far as the order has it in the pool of the filter.
+func (f *finder) places() func(id int64) int64 { return f.src.Jobs.Places(f.ctx, f.filter.Query.Pool) }
+
+// comparePlaces puts jobs without a place last.
+func comparePlaces(a, b int64) int {
 	switch {
 	case a == b:
 		return 0

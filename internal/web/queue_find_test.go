@@ -17,16 +17,21 @@ type lateOrder struct {
 	known bool
 }
 
-func (l *lateOrder) Next(_ context.Context, place int64, n int) (ids, places []int64) {
+func (l *lateOrder) Next(_ context.Context, _ string, place int64, n int) (ids, places []int64) {
 	for id := place + 1; l.known && id <= 250 && len(ids) < n; id++ {
 		ids, places = append(ids, id), append(places, id)
 	}
 	return ids, places
 }
 
-func (l *lateOrder) Placed(context.Context) func(int64) bool {
+func (l *lateOrder) Places(context.Context, string) func(int64) int64 {
 	known := l.known
-	return func(int64) bool { return known }
+	return func(id int64) int64 {
+		if !known {
+			return 0
+		}
+		return id
+	}
 }
 
 func (l *lateOrder) List(_ context.Context, q queue.Query, _ JobOptions) (*api.JobList, error) {
@@ -86,7 +91,7 @@ func (c *countedEnds) List(ctx context.Context, q queue.Query, o JobOptions) (*a
 }
 
 func (c *countedEnds) InOrder(ctx context.Context) []int64 {
-	ids, _ := c.Next(ctx, 0, 250)
+	ids, _ := c.Next(ctx, "", 0, 250)
 	return ids
 }
 
@@ -97,7 +102,7 @@ type rareJobs struct {
 	looks int // how often the order was requested
 }
 
-func (r *rareJobs) Next(_ context.Context, place int64, n int) (ids, places []int64) {
+func (r *rareJobs) Next(_ context.Context, _ string, place int64, n int) (ids, places []int64) {
 	r.looks++
 	for id := place + 1; id <= 5000 && len(ids) < n; id++ {
 		ids, places = append(ids, id), append(places, id)
@@ -105,7 +110,9 @@ func (r *rareJobs) Next(_ context.Context, place int64, n int) (ids, places []in
 	return ids, places
 }
 
-func (*rareJobs) Placed(context.Context) func(int64) bool { return func(int64) bool { return true } }
+func (*rareJobs) Places(context.Context, string) func(int64) int64 {
+	return func(id int64) int64 { return id }
+}
 
 func (r *rareJobs) List(_ context.Context, q queue.Query, _ JobOptions) (*api.JobList, error) {
 	list := &api.JobList{}

@@ -100,7 +100,7 @@ func (f *finder) many(waits bool, most int) (out []api.Job, places []int64, err 
 		out = slices.DeleteFunc(list.Jobs, func(j api.Job) bool { return !f.filter.passes(&j) })
 		return out, make([]int64, len(out)), nil
 	}
-	ids, at := f.src.Jobs.Next(f.ctx, 0, most)
+	ids, at := f.src.Jobs.Next(f.ctx, f.filter.Query.Pool, 0, most)
 	f.short = len(ids) == most
 	jobs, err := f.at(ids)
 	if err != nil {
@@ -115,7 +115,7 @@ func (f *finder) many(waits bool, most int) (out []api.Job, places []int64, err 
 		return out, places, nil
 	}
 	list := f.list
-	next, err := f.unplaced("#", "0", f.src.Jobs.Placed(f.ctx))
+	next, err := f.unplaced("#", "0", f.places())
 	if err != nil {
 		return nil, nil, err
 	}

@@ -69,7 +69,7 @@ func TestQueueIsInOrder(t *testing.T) {
 	l.wait("the order is that of all", func() bool {
 		before := placed
 		order = explain.New(l.loop).Order(t.Context())
-		placed, _ = order.After(0, len(jobs))
+		placed, _ = order.After("", 0, len(jobs))
 		return len(placed) > len(jobs)/2 && slices.Equal(placed, before)
 	})
 	var want []string

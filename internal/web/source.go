@@ -50,12 +50,12 @@ type JobSource interface {
 	// Oldest returns jobs with waiting tasks, at most "most" of them, the earliest submissions first.
 	Oldest(ctx context.Context, most int) []int64
 	// Next returns the jobs that start next, in that order: up to n jobs with a place after the given one,
-	// and their places.
-	Next(ctx context.Context, place int64, n int) (ids, places []int64)
+	// and their places. They are the jobs of a pool and the pools below it, or all jobs if the pool is "".
+	Next(ctx context.Context, pool string, place int64, n int) (ids, places []int64)
 	// InOrder returns all jobs with a place in that order. Unlike Next it waits until the order is known.
 	InOrder(ctx context.Context) []int64
-	// Placed returns a function that reports whether a job has a place in that order.
-	Placed(ctx context.Context) func(id int64) bool
+	// Places returns a function that returns the place of a job in that order, or 0 if it has none in this pool.
+	Places(ctx context.Context, pool string) func(id int64) int64
 	// Job returns a job with its tasks, as the sender may see it.
 	Job(ctx context.Context, id int64) (*api.JobResponse, error)
 	// Why explains the state of a job.
