@@ -161,11 +161,14 @@ func verifyRank(a *why.Answer, rules func(policy string) Rule) why.Check {
 		return why.Check{What: c.What, Text: err.Error()}
 	}
 	for n := int64(1); ; n++ {
-		switch id := r.next(); id {
+		id := r.next()
+		c.OK = id == a.Subject.Job && n == a.Rank.Position
+		if (id == a.Subject.Job || id == 0) && !c.OK && r.close {
+			// Whichever pool went first may also have taken the license that the job needs.
+			return why.Check{What: c.What, OK: true, Text: "not recomputed: the lags of pools are equal, apart from rounding"}
+		}
+		switch id {
 		case a.Subject.Job:
-			if c.OK = n == a.Rank.Position; !c.OK && r.close {
-				return why.Check{What: c.What, OK: true, Text: "not recomputed: the lags of pools are equal, apart from rounding"}
-			}
 			give := "give"
 			if n == 1 {
 				give = "gives"

@@ -40,3 +40,37 @@ func TestVerifyNotices(t *testing.T) {
 		}
 	}
 }
+
+// lag is a rule whose numbers are rounded, as those of the policy deficit are.
+type lag struct{}
+
+var lags = why.NewFormula("lag", "received - ideal", "smallest first", why.Term{Name: "received"}, why.Term{Name: "ideal"})
+
+func (lag) Formula() *why.Formula { return lags }
+
+func (lag) Recompute(c *Choice) Standing {
+	o := c.Child.Owed[0]
+	return Standing{Values: [why.MaxTerms]float64{o.Received, o.Ideal}, Rounded: true}
+}
+
+// TestRoundingDecidesWhoTakesTheLicense: the lags of two pools are equal apart from rounding, and there is one license
+// for the jobs of both. So rounding also decides which of the jobs never starts.
+func TestRoundingDecidesWhoTakesTheLicense(t *testing.T) {
+	leaf := func(number int32, name string, ideal float64) why.PoolEvidence {
+		return why.PoolEvidence{Number: number, Name: name, Path: name, Weight: 1, TasksLeft: -1, UnitsLeft: -1,
+			Owed: []why.Owed{{Received: 1, Ideal: ideal}}, Jobs: []why.JobEvidence{{ID: int64(number), Waiting: 1, Width: 1,
+				Licenses: map[string]int64{"ansys": 1}}}}
+	}
+	for name, c := range map[string]struct {
+		ideal float64
+		ok    bool
+	}{"apart from rounding": {2 + 1e-12, true}, "by more than rounding": {2 + 1e-3, false}} {
+		a := &why.Answer{Subject: why.Subject{Job: 1}, Rank: &why.Rank{Position: 1}, Evidence: &why.Evidence{
+			Complete: true, Licenses: map[string]int64{"ansys": 1}, Pools: []why.PoolEvidence{
+				{Parent: -1, Policy: "lag", Formula: "received - ideal", Order: "smallest first", TasksLeft: -1, UnitsLeft: -1,
+					Divides: true}, leaf(1, "a", 2), leaf(2, "b", c.ideal)}}}
+		if checks := Verify(a, func(string) Rule { return lag{} }); why.Verified(checks) != c.ok {
+			t.Errorf("the lags differ %s: %+v", name, checks)
+		}
+	}
+}
