@@ -107,13 +107,17 @@ func (d decayPolicy) Outlasts(child, other *sched.Pool, waited time.Duration, at
 // received returns the child's service, and that of the pool above or, at the root, all that the cluster could give.
 func (d decayPolicy) received(p *sched.Pool, at *sched.Setting) (amount, whole float64) {
 	capacity := math.Max(1, at.Capacity) // at least 1, before the first node joins
+	var days *usage.Days
+	if d.days > 0 {
+		days = at.DaysOf(p)
+	}
 	switch {
-	case !at.Top && d.days > 0 && p.Days != nil && at.Above.Days != nil:
-		return p.Days.Sum(at.Unix), at.Above.Days.Sum(at.Unix)
+	case !at.Top && days != nil && at.DaysOf(at.Above) != nil:
+		return days.Sum(at.Unix), at.DaysOf(at.Above).Sum(at.Unix)
 	case !at.Top:
 		return p.Service(at.Now), at.Above.Service(at.Now)
-	case d.days > 0 && p.Days != nil:
-		return p.Days.Sum(at.Unix), capacity * usage.Day
+	case days != nil:
+		return days.Sum(at.Unix), capacity * usage.Day
 	case at.MeanLife > 0:
 		return p.Service(at.Now) / at.Growth, capacity * at.MeanLife
 	}

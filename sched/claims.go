@@ -1,10 +1,6 @@
 package sched
 
-import (
-	"slices"
-
-	"github.com/fairlead/fairlead/cluster"
-)
+import "github.com/fairlead/fairlead/cluster"
 
 // Under a [DeficitPolicy] a pool claims a part of each dominant resource. The claim is the amount that its running
 // tasks use, and the amount that its waiting tasks could use within its own maximum and the maxima of the pools
@@ -93,7 +89,10 @@ func (w *queues) needBelow(leaf int32) {
 		return
 	}
 	above := &w.tree.pools[p.parent]
-	p.readyBy, p.seat.dominant = slices.Clone(above.readyBy), above.seat.dominant
+	p.seat.dominant = above.seat.dominant
+	for _, of := range ord.dominants.ready {
+		of[leaf] = of[p.parent]
+	}
 	for m := range ord.claims {
 		could := ord.could(leaf, m)
 		ord.claims[m][leaf].could, ord.claims[m][p.parent].below = could, could

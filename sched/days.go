@@ -6,14 +6,28 @@ import (
 	"github.com/fairlead/fairlead/usage"
 )
 
+// daysOf returns the service of a pool by days, nil if no policy counts it.
+func (t *tree) daysOf(p *Pool) *usage.Days {
+	if p.days == 0 {
+		return nil
+	}
+	return t.days[p.days-1]
+}
+
 // keepDays starts to count usage by days in the pools that need it, and stops in the others.
 func (t *tree) keepDays() {
+	had := make([]*usage.Days, len(t.pools))
+	for i := range t.pools {
+		had[i], t.pools[i].days = t.daysOf(&t.pools[i]), 0
+	}
+	t.days = nil
 	for i := 1; i < len(t.pools); i++ {
-		t.keepDaysOf(int32(i))
+		t.keepDaysOf(int32(i), had[i])
 	}
 }
 
-func (t *tree) keepDaysOf(id int32) {
+// keepDaysOf lets a pool keep the service by days that it had, or starts to count, if a policy needs it.
+func (t *tree) keepDaysOf(id int32, had *usage.Days) {
 	p := &t.pools[id]
 	daily := t.parentOf(id).as.daily
 	if daily == nil && p.inner >= 0 { // its children are compared by its usage
@@ -27,24 +41,26 @@ func (t *tree) keepDaysOf(id int32) {
 		}
 	}
 	if daily == nil {
-		p.Days = nil
+		p.days = 0
 		return
 	}
 	n, factor := daily.Days()
-	if p.Days != nil && p.Days.Counts(n, factor) {
-		return
+	if had == nil || !had.Counts(n, factor) {
+		had = usage.NewDays(n, factor, t.site.instant.Unix)
+		t.daysBegan = true
+		had.Run(p.Rate, t.site.instant.Unix)
 	}
-	p.Days = usage.NewDays(n, factor, t.site.instant.Unix)
-	t.daysBegan = true
-	p.Days.Run(p.Rate, t.site.instant.Unix)
+	if p.days == 0 {
+		t.days = append(t.days, nil)
+		p.days = int32(len(t.days))
+	}
+	t.days[p.days-1] = had
 }
 
 // rollDays advances all day counts when a day is over.
 func (t *tree) rollDays() {
-	for i := range t.pools {
-		if d := t.pools[i].Days; d != nil {
-			d.Advance(t.site.instant.Unix)
-		}
+	for _, d := range t.days {
+		d.Advance(t.site.instant.Unix)
 	}
 }
 
@@ -64,11 +80,9 @@ func (t *tree) daysKept() (n int, seed bool) {
 
 // clearDays drops the service of ended tasks on all days.
 func (t *tree) clearDays() {
-	for i := range t.pools {
-		if d := t.pools[i].Days; d != nil {
-			d.Advance(t.site.instant.Unix)
-			d.Clear()
-		}
+	for _, d := range t.days {
+		d.Advance(t.site.instant.Unix)
+		d.Clear()
 	}
 }
 

@@ -28,7 +28,7 @@ func TestDaysUnderPriorityClasses(t *testing.T) {
 	above, _ := w.Lookup("a")
 	below, _ := w.Lookup("a/default")
 	now := float64(w.now.Unix())
-	if got, want := w.View(below).Days.Sum(now), w.View(above).Days.Sum(now); got != want || got != 4*3600 {
+	if got, want := w.DaysOf(below).Sum(now), w.DaysOf(above).Sum(now); got != want || got != 4*3600 {
 		t.Errorf("a/default received %v by days, a %v, want %v", got, want, 4*3600)
 	}
 }

@@ -199,8 +199,9 @@ func (ord *orders) recountDeficits(in *inner) {
 // countReady counts ready sub-queues by dominant resource, for pools that are compared in more than one resource.
 func (w *queues) countReady() {
 	for i := range w.tree.pools {
-		w.tree.pools[i].readyBy, w.tree.pools[i].seat.dominant = nil, 0
+		w.tree.pools[i].seat.dominant = 0
 	}
+	w.orders.dominants.ready = nil
 	if len(w.orders.dominants.resources) < 2 {
 		return
 	}
@@ -235,18 +236,26 @@ func (w *queues) soleMain() int {
 
 // readied counts a sub-queue that became ready, or is no longer ready.
 func (ord *orders) readied(id int32, key cluster.Key, n int32) {
-	if !ord.owes || len(ord.dominants.resources) < 2 || ord.deferred && n < 0 {
+	d := &ord.dominants
+	if !ord.owes || len(d.resources) < 2 || ord.deferred && n < 0 {
 		return
 	}
 	m := ord.mainOf(key)
+	for len(d.ready) <= int(m) {
+		d.ready = append(d.ready, make([]int32, len(ord.tree.pools)))
+	}
 	for ; id >= 0; id = ord.tree.pools[id].parent {
-		p := &ord.tree.pools[id]
-		for len(p.readyBy) <= int(m) {
-			p.readyBy = append(p.readyBy, 0)
-		}
-		p.readyBy[m] += n
-		if main := slices.IndexFunc(p.readyBy, func(n int32) bool { return n > 0 }); main >= 0 {
-			p.seat.dominant = int8(main)
+		d.ready[m][id] += n
+		if main := slices.IndexFunc(d.ready, func(of []int32) bool { return of[id] > 0 }); main >= 0 {
+			ord.tree.pools[id].seat.dominant = int8(main)
 		}
 	}
+}
+
+// readyIn is the number of ready sub-queues of a pool with a dominant resource.
+func (d *dominants) readyIn(id int32, m int) int32 {
+	if m >= len(d.ready) {
+		return 0
+	}
+	return d.ready[m][id]
 }

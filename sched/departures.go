@@ -85,8 +85,8 @@ func (e *departures) end(id RunID, settle func(p *Pool, width float64)) {
 		p := &e.tree.pools[at]
 		settle(p, width)
 		p.Tasks--
-		if p.Days != nil {
-			p.Days.Run(-r.rate(), e.site.instant.Unix)
+		if d := e.tree.daysOf(p); d != nil {
+			d.Run(-r.rate(), e.site.instant.Unix)
 		}
 		e.tree.changed(at)
 		if l := e.tree.limits(at); l != nil {

@@ -154,9 +154,9 @@ func (v Explainer) evidenceOfPlace(id int32, x *why.PoolEvidence) {
 	if h := in.held; h != nil && int(p.seat.kid) < len(h.turns) {
 		x.Holds, x.Turn = slices.Clone(h.row(int(p.seat.kid))), h.turns[p.seat.kid]
 	}
-	if p.Days != nil {
+	if d := v.s.tree.daysOf(p); d != nil {
 		x.Days = &why.DaysUsed{}
-		x.Days.Past, x.Days.Today, x.Days.Slots, x.Days.Seconds = p.Days.Parts(at.Unix)
+		x.Days.Past, x.Days.Today, x.Days.Slots, x.Days.Seconds = d.Parts(at.Unix)
 	}
 	if in.deficits == nil {
 		return

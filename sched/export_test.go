@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/usage"
 )
 
 // Rebuild computes all orders from scratch, for tests that compare them with the orders that events update.
@@ -67,7 +68,7 @@ func (s *Scheduler) checkDominant(in *inner) error {
 	for m := 1; m < len(s.orders.dominants.resources); m++ {
 		want, k := 0, in.deficits.keysOf(int8(m))
 		for _, kid := range in.kids {
-			if p := &s.tree.pools[kid]; p.seat.in && int(p.seat.dominant) != m && m < len(p.readyBy) && p.readyBy[m] > 0 {
+			if p := &s.tree.pools[kid]; p.seat.in && int(p.seat.dominant) != m && s.orders.dominants.readyIn(kid, m) > 0 {
 				want++
 			}
 		}
@@ -295,3 +296,6 @@ func (f *fifo) before(id int64) (jobs int, tasks int64) {
 
 // SeedDay counts service that ended tasks of a leaf received on the day of an instant.
 func (m Memory) SeedDay(leaf PoolID, amount float64, day time.Time) { m.seedDay(leaf, amount, day) }
+
+// DaysOf returns the service of a pool by days.
+func (s *Scheduler) DaysOf(id PoolID) *usage.Days { return s.tree.daysOf(s.View(id)) }

@@ -49,23 +49,13 @@ func (s *Scheduler) forkPools() *Scheduler {
 	f.site.cluster = s.site.cluster.Clone()
 	s.tree.lendNames(&f)
 	f.tree.pools = slices.Clone(s.tree.pools)
-	for i := range f.tree.pools {
-		if d := f.tree.pools[i].Days; d != nil {
-			f.tree.pools[i].Days = d.Clone()
-		}
-		f.tree.pools[i].readyBy = slices.Clone(f.tree.pools[i].readyBy)
+	f.tree.days = slices.Clone(s.tree.days)
+	for i, d := range f.tree.days {
+		f.tree.days[i] = d.Clone()
 	}
-	f.orders.places, f.orders.dominants.drifts = slices.Clone(s.orders.places), slices.Clone(s.orders.dominants.drifts)
-	for k := range s.orders.places {
-		f.orders.places[k] = slices.Clone(s.orders.places[k])
-	}
-	for k := range s.orders.dominants.drifts {
-		f.orders.dominants.drifts[k] = slices.Clone(s.orders.dominants.drifts[k])
-	}
-	f.orders.claims = slices.Clone(s.orders.claims)
-	for m := range f.orders.claims {
-		f.orders.claims[m] = slices.Clone(f.orders.claims[m])
-	}
+	f.orders.places, f.orders.claims = cloneAll(s.orders.places), cloneAll(s.orders.claims)
+	f.orders.dominants.drifts = cloneAll(s.orders.dominants.drifts)
+	f.orders.dominants.ready = cloneAll(s.orders.dominants.ready)
 	f.tariff.prices.of = slices.Clone(s.tariff.prices.of)
 	f.orders.dominants.of, f.orders.dominants.resources = slices.Clone(s.orders.dominants.of), slices.Clip(s.orders.dominants.resources)
 	f.queues.begunOf = maps.Clone(s.queues.begunOf)
@@ -107,6 +97,15 @@ func (s *Scheduler) forkPools() *Scheduler {
 	}
 	f.queues.all = slices.Clone(s.queues.all)
 	return &f
+}
+
+// cloneAll copies slices.
+func cloneAll[T any](all [][]T) [][]T {
+	out := slices.Clone(all)
+	for i := range out {
+		out[i] = slices.Clone(out[i])
+	}
+	return out
 }
 
 func (c *quotas) forkQuotas() {

@@ -65,6 +65,9 @@ func (g *growth) newPool(parent int32, name string, k kind) int32 {
 	for k := range g.orders.dominants.drifts {
 		g.orders.dominants.drifts[k] = append(g.orders.dominants.drifts[k], 0)
 	}
+	for m := range g.orders.dominants.ready {
+		g.orders.dominants.ready[m] = append(g.orders.dominants.ready[m], 0)
+	}
 	g.tree.pools = append(g.tree.pools, p)
 	g.tree.ownNames()
 	g.tree.labels = append(g.tree.labels, label{name: name, kind: k, weight: 1, first: g.site.at})
@@ -78,7 +81,7 @@ func (g *growth) newPool(parent int32, name string, k kind) int32 {
 	in := &g.tree.inners[g.tree.pools[parent].inner]
 	g.tree.pools[id].seat.kid = int32(len(in.kids))
 	in.kids = append(in.kids, id)
-	g.tree.keepDaysOf(id)
+	g.tree.keepDaysOf(id, nil)
 	if in.as.allot != nil {
 		in.allotting.fresh = false
 	}
@@ -139,7 +142,7 @@ func (g *growth) branch(id int32, k kind) {
 	g.tree.inners[p.inner].mean = p.Mean
 	g.orders.inherit(id)
 	if id != int32(Root) {
-		g.tree.keepDaysOf(id)
+		g.tree.keepDaysOf(id, g.tree.daysOf(p))
 	}
 	if queue < 0 {
 		return
@@ -171,7 +174,11 @@ func (g *growth) unband(id int32) {
 	g.tree.ownNames()
 	for _, kid := range g.tree.inners[bands].kids {
 		g.tree.pools[kid].parent = c
-		g.tree.pools[c].sum(&g.tree.pools[kid], g.site.instant.Unix)
+		p, child := &g.tree.pools[c], &g.tree.pools[kid]
+		p.sum(child)
+		if into, from := g.tree.daysOf(p), g.tree.daysOf(child); into != nil && from != nil {
+			into.Merge(from, g.site.instant.Unix)
+		}
 		if q, some := g.tree.queued[kid]; some {
 			g.tree.queued[c] = inQueue{g.tree.queued[c].tasks + q.tasks, g.tree.queued[c].units + q.units}
 		}

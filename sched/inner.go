@@ -246,6 +246,7 @@ type dominants struct {
 	of        []int8    // by key: index into resources
 	stale     bool      // the deficits must be recounted from scratch
 	drifts    [][]int32 // by dominant resource after the first, and pool: index of its order
+	ready     [][]int32 // by dominant resource, if there are several, and pool: number of ready sub-queues
 	sole      int8      // the only free one in the present choice, from 1; 0: several, or none
 }
 

@@ -81,6 +81,7 @@ func (ord *orders) setKey(in *inner, id int32) {
 // setting returns the numbers that the children of a pool share in a comparison.
 func (ord *orders) setting(in *inner) Setting {
 	at := ord.site.instant
+	at.days = ord.tree.days
 	at.Weights, at.Above, at.Top, at.held = in.counted.value(), &ord.tree.pools[in.id], in.id == int32(Root), in.held
 	if in.deficits != nil {
 		for _, d := range in.deficits.of {
@@ -118,7 +119,7 @@ func (ord *orders) standApart(in *inner, id int32) {
 	}
 	p := &ord.tree.pools[id]
 	for m := int8(1); int(m) <= len(ord.dominants.drifts); m++ {
-		wants := p.seat.in && m != p.seat.dominant && int(m) < len(p.readyBy) && p.readyBy[m] > 0
+		wants := p.seat.in && m != p.seat.dominant && ord.dominants.readyIn(id, int(m)) > 0
 		place := ord.places[inMainOrder+m-1][id]
 		if !wants && place < 0 {
 			continue
@@ -161,7 +162,7 @@ func (ord *orders) placeDominant() {
 // resource.
 func (ord *orders) settingOf(in *inner, id int32) Setting {
 	at := ord.settingNow(in)
-	if m := int(at.main) - 1; m >= 0 && (m >= len(ord.tree.pools[id].readyBy) || ord.tree.pools[id].readyBy[m] == 0) {
+	if m := int(at.main) - 1; m >= 0 && ord.dominants.readyIn(id, m) == 0 {
 		at.main = 0
 	}
 	return at

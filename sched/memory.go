@@ -58,7 +58,7 @@ func (m Memory) SetUsage(leaf PoolID, settled float64) {
 	m.s.site.events++
 	for id := int32(leaf); id >= 0; id = m.s.tree.pools[id].parent {
 		m.s.tree.pools[id].Settled += settled
-		if d := m.s.tree.pools[id].Days; d != nil {
+		if d := m.s.tree.daysOf(&m.s.tree.pools[id]); d != nil {
 			d.Advance(m.s.site.instant.Unix)
 			d.Add(settled/m.s.site.now.Growth, m.s.site.instant.Unix, m.s.site.instant.Unix)
 		}
@@ -98,7 +98,7 @@ func (m Memory) SeedDays(n int, day func(i int) (leaf PoolID, amount float64, da
 
 func (m Memory) seedDay(leaf PoolID, amount float64, day time.Time) {
 	for id := int32(leaf); id >= 0; id = m.s.tree.pools[id].parent {
-		if d := m.s.tree.pools[id].Days; d != nil {
+		if d := m.s.tree.daysOf(&m.s.tree.pools[id]); d != nil {
 			d.Advance(m.s.site.instant.Unix)
 			d.Add(amount, unix(day), unix(day))
 		}

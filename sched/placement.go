@@ -190,9 +190,9 @@ func (m *placement) occupy(leaf, b int32, j *Job, node cluster.NodeID, started t
 		p.Tasks++
 		p.Account.Start(width, r.price, r.start)
 		m.tree.useUp(id, width)
-		if p.Days != nil {
-			p.Days.Run(r.price, m.site.instant.Unix)
-			p.Days.Add(r.price*(m.site.at.Sub(started).Seconds()), unix(started), m.site.instant.Unix)
+		if d := m.tree.daysOf(p); d != nil {
+			d.Run(r.price, m.site.instant.Unix)
+			d.Add(r.price*(m.site.at.Sub(started).Seconds()), unix(started), m.site.instant.Unix)
 		}
 		m.tree.changed(id)
 		if l := m.tree.limits(id); l != nil {

@@ -35,12 +35,11 @@ type Pool struct {
 
 	// Few policies read these fields; they are kept apart from the fields that every start and end of a task
 	// touches.
-	First   float64     // arrival of the first waiting job, see [arrival]; kept for policies with ByArrival only
-	Days    *usage.Days // by days, under a [Daily] policy
-	Wanted  float64     // units of waiting tasks that could start, see queue.bar; up to date if a policy allots
-	Target  float64     // units that it is entitled to, under an [Allotter]
-	over    float64     // units above Target
-	readyBy []int32     // number of ready sub-queues by dominant resource, if there is more than one
+	First  float64 // arrival of the first waiting job, see [arrival]; kept for policies with ByArrival only
+	Wanted float64 // units of waiting tasks that could start, see queue.bar; up to date if a policy allots
+	Target float64 // units that it is entitled to, under an [Allotter]
+	over   float64 // units above Target
+	days   int32   // its service by days under a [Daily] policy: index into tree.days, from 1; 0: none
 }
 
 // expectation holds the sums for the Flight of a pool, see tree.expect.
@@ -88,7 +87,7 @@ func (p *Pool) Divides() bool { return p.inner >= 0 && !p.classed }
 func (p *Pool) counts() bool { return p.configured || p.Waiting > 0 || p.Tasks > 0 }
 
 // sum adds the running tasks and the past of a child to a pool that is inserted between it and its parent.
-func (p *Pool) sum(child *Pool, unix float64) {
+func (p *Pool) sum(child *Pool) {
 	p.Settled += child.Settled
 	p.Running += child.Running
 	p.Rate += child.Rate
@@ -96,9 +95,6 @@ func (p *Pool) sum(child *Pool, unix float64) {
 	p.expectation.all.add(child.Flight)
 	p.Flight = p.expectation.all.value()
 	p.Tasks += child.Tasks
-	if p.Days != nil && child.Days != nil {
-		p.Days.Merge(child.Days, unix)
-	}
 }
 
 // arrival orders jobs by priority, highest (0) first, then by id. The number is

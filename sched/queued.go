@@ -14,9 +14,9 @@ func (v *overrides) accrue(r *run, sign float64) {
 	for id := r.pool; id >= 0; id = v.tree.pools[id].parent {
 		p := &v.tree.pools[id]
 		p.Account.Accrue(sign*r.price, r.start)
-		if p.Days != nil {
-			p.Days.Run(sign*r.price, v.site.instant.Unix)
-			p.Days.Add(sign*had, unix(r.started), v.site.instant.Unix)
+		if d := v.tree.daysOf(p); d != nil {
+			d.Run(sign*r.price, v.site.instant.Unix)
+			d.Add(sign*had, unix(r.started), v.site.instant.Unix)
 		}
 		for _, slot := range v.boosts.of[id] {
 			b := &v.boosts.slots[slot]

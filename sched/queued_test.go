@@ -102,7 +102,7 @@ func TestQueuedByDays(t *testing.T) {
 		}
 		late.wantUsed("a", direct.used("a"))
 		if a, _ := late.Lookup("a"); name == "decay" {
-			x, y := late.View(a).Days, direct.View(a).Days
+			x, y := late.DaysOf(a), direct.DaysOf(a)
 			x.Advance(float64(late.now.Unix()))
 			y.Advance(float64(late.now.Unix()))
 			if p, q := x.Sum(float64(late.now.Unix())), y.Sum(float64(late.now.Unix())); math.Abs(p-q) > 1e-3 || q == 0 {

@@ -109,8 +109,8 @@ func (a *recounter) comparePools() {
 		q := s.tree.queued[id]
 		a.equal(id, "tasks in queues of nodes", int64(q.tasks), int64(t.queued))
 		a.same(id, "units in queues of nodes", q.units, t.queuedUnits, 0)
-		if p.Days != nil {
-			_, _, width, _ := p.Days.Parts(s.site.instant.Unix)
+		if d := s.tree.daysOf(p); d != nil {
+			_, _, width, _ := d.Parts(s.site.instant.Unix)
 			a.same(id, "usage each second, by days", width, t.rate, 0)
 		}
 	}

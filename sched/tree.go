@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/cluster"
+	"github.com/fairlead/fairlead/usage"
 )
 
 // tree is the tree of pools, with the running and waiting tasks of each, and their limits.
@@ -14,6 +15,7 @@ type tree struct {
 	site *site
 
 	queued    map[int32]inQueue // by pool
+	days      []*usage.Days     // service by days, see Pool.days
 	daysBegan bool              // see daysKept
 	// allots means that some pool has a policy that allots.
 	allots      bool
