@@ -7,9 +7,10 @@ import (
 	"github.com/fairlead/fairlead/cluster"
 )
 
-// awayGate holds back the jobs that no node could run at present even if it were empty, because the suitable nodes are
-// drained, in maintenance or down. It does so in previews and evidence only. Such a job waits for room, and a preview
-// has room for every job. Without this gate, the job would seem to go before others for as long as the nodes are away.
+// awayGate holds back the jobs that no node could run at present even if it were empty: none is large enough, or the
+// suitable nodes are drained, in maintenance or down. It does so in previews and evidence only. Such a job waits for
+// room, and a preview has room for every job. Without this gate, the job would seem to go before others for as long as
+// the nodes are away.
 type awayGate struct {
 	openKind
 	h      *gates
@@ -36,11 +37,7 @@ func (a *awayGate) restart() { a.parked = nil }
 // barAway finds the requests that no node can serve at present. If no node takes tasks at all, it bars none, because
 // then the missing nodes put no job before another.
 func (h *gates) barAway() {
-	some, away := false, false
-	for _, n := range h.site.cluster.Nodes() {
-		some, away = some || n.State.Counts(), away || !n.State.Counts()
-	}
-	if !some || !away {
+	if !slices.ContainsFunc(h.site.cluster.Nodes(), func(n cluster.Node) bool { return n.State.Counts() }) {
 		return
 	}
 	barred := map[cluster.Key]bool{}
@@ -51,6 +48,22 @@ func (h *gates) barAway() {
 	}
 	h.kinds[byAway-byMax].(*awayGate).barred = barred
 	h.able = append(h.able, byAway)
+}
+
+// holdAway holds the barred sub-queues back before the first start. Otherwise a pool could go first because such a
+// sub-queue asks for a resource of which the pool has less than its minimum.
+func (h *gates) holdAway() {
+	if h.kinds[byAway-byMax].sleeps() {
+		return
+	}
+	for n := range h.queues.all {
+		q := &h.queues.all[n]
+		for i := range q.subs() {
+			if sub := q.sub(i); sub.gate == noGate && sub.ready() {
+				h.holds(byAway, q.pool, subRef{int32(n), int32(i)})
+			}
+		}
+	}
 }
 
 // takes reports whether a task with a key, or a whole gang, could run on the nodes that take tasks, if they were empty.

@@ -98,6 +98,7 @@ func (h *gates) boundless() {
 		h.site.cluster.JoinBoundless(fmt.Sprint("+", i), all)
 	}
 	h.openFits()
+	h.holdAway()
 }
 
 // everywhere lets a fork start tasks on the nodes of all servers, to find out when a job will start, whichever
