@@ -271,7 +271,7 @@ func (l *Level) listed(c Child) string {
 	for _, t := range l.Terms {
 		v := float64(c.Terms[t.Name])
 		if math.IsInf(v, 0) {
-			return "nothing waits"
+			return "no job can start now"
 		}
 		parts = append(parts, t.Name+" "+t.write(v))
 	}
