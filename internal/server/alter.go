@@ -15,7 +15,7 @@ import (
 // Alter changes the jobs that the actor may change, and returns a result for each.
 func (s *jobService) Alter(ctx context.Context, r api.AlterRequest) (*api.AlterResponse, error) {
 	me := who(ctx)
-	if err := checkWords("cause", r.Cause); err != nil {
+	if err := checkWords("reason", r.Cause); err != nil {
 		return nil, err
 	}
 	if r.Nice != nil {

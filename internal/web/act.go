@@ -58,18 +58,20 @@ func (d *Dashboard) act(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a := data.(*Act)
-	if err := a.do(r.Context(), d.source, req); err != nil {
-		if !errors.Is(err, queue.ErrInvalid) || a.Pool == nil {
-			d.fail(w, r, err)
-			return
-		}
-		a.Problem = err.Error() // the form keeps the texts that the user typed
-		d.write(w, r, actPage, req, a, api.Status(err))
-		return
+	switch err := a.do(r.Context(), d.source, req); {
+	case errors.Is(err, queue.ErrInvalid) && a.hasFields() && len(a.Did) == 0:
+		a.Problem = err // the form keeps the texts that the user typed
+		d.write(w, r, actPage, req, a, statusOf(a))
+	case err != nil:
+		d.fail(w, r, err)
+	default:
+		a.Done = true
+		d.write(w, r, actPage, req, a, a.status())
 	}
-	a.Done = true
-	d.write(w, r, actPage, req, a, a.status())
 }
+
+// hasFields reports whether the user fills in fields of the form.
+func (a *Act) hasFields() bool { return slices.Contains([]string{"boost", "pause", "hold"}, a.Verb) }
 
 // do carries out the action and records the result.
 func (a *Act) do(ctx context.Context, src Source, r *Request) (err error) {

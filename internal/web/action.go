@@ -50,10 +50,12 @@ type Act struct {
 
 // typedForm is the form of an action as the user typed it.
 type typedForm struct {
-	Problem string // an error in it
+	Problem error // in it; nil if there is none
 	typed   url.Values
 	limit   float64 // the new time limit of jobs in seconds; see readLimit
 }
+
+func (f *typedForm) refused() error { return f.Problem }
 
 // Typed returns the text of a field: as it was typed, or else its default.
 func (f *typedForm) Typed(field, usual string) string {

@@ -62,7 +62,7 @@ func TestRealWeights(t *testing.T) {
 		t.Errorf("the weight in force is %v", w)
 	}
 	b.do(chromedp.Navigate(l.url + "/policy/weights?w.physics=-3"))
-	b.until(`document.querySelector(".problem:not([hidden])")?.innerText.includes("must be a number")`)
+	b.until(`document.querySelector(".problem:not([hidden])")?.innerText.includes("has to be a number")`)
 	b.clean(l.url)
 }
 

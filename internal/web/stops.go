@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/units"
+	"github.com/fairlead/fairlead/queue"
 )
 
 // stops is a field with a slider beside it. The slider has a position for each of some values, as texts: the
@@ -16,8 +17,11 @@ type stops struct {
 	Texts []string
 	At    int // the position of the value
 	Value string
-	Now   string // the job's value; empty for no limit
+	Now   string // the job's value
 }
+
+// refuse shows a text that is not a possible value, so that the user can correct it.
+func (s *stops) refuse(text string) { s.Value = text }
 
 // Changed reports whether the value differs from the job's.
 func (s stops) Changed() bool { return s.Value != s.Now }
@@ -42,8 +46,11 @@ var limitsTried = []time.Duration{
 	24 * time.Hour, 36 * time.Hour, 48 * time.Hour, 60 * time.Hour, 72 * time.Hour, 96 * time.Hour, 120 * time.Hour, 168 * time.Hour, 240 * time.Hour, 336 * time.Hour, 504 * time.Hour, 672 * time.Hour,
 }
 
-// endless stands for no limit, beyond all limits.
-const endless = 100 * 365 * 24 * time.Hour
+// endless stands for no limit, beyond all limits, and noLimit is its name in a field.
+const (
+	endless = 100 * 365 * 24 * time.Hour
+	noLimit = "none"
+)
 
 // limitStops reaches from seconds to twice the limit of a job; for a job without a limit, to four weeks and
 // to no limit.
@@ -62,16 +69,20 @@ func limitStops(now, value float64) stops {
 	}
 	return stopsOf(grid, of(now), of(value), func(d time.Duration) string {
 		if d == endless {
-			return ""
+			return noLimit
 		}
 		return units.FormatDuration(d)
 	})
 }
 
-// readLimit reads a time limit in seconds: 1h30m, or a number of seconds. An empty text means no change.
+// readLimit reads a time limit in seconds: 1h30m, a number of seconds, or none, which is [queue.NoLimit]. An empty text
+// means no change.
 func readLimit(text string, now float64) (seconds float64, problem string) {
-	if text == "" {
+	switch text {
+	case "":
 		return now, ""
+	case noLimit:
+		return queue.NoLimit.Seconds(), ""
 	}
 	if n, err := strconv.ParseUint(text, 10, 31); err == nil {
 		text = fmt.Sprint(n, "s")

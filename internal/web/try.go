@@ -83,6 +83,12 @@ func tryOf(ctx context.Context, src Source, job *api.Job, unit string, r *Reques
 	units, badUnits := readUnits(r.Word("c"), max(1, job.Request[t.Unit]))
 	t.Limit = limitStops(job.LimitSeconds, seconds)
 	t.Units = unitStops(max(1, job.Request[t.Unit]), units)
+	if badLimit != "" {
+		t.Limit.refuse(r.Word("t"))
+	}
+	if badUnits != "" {
+		t.Units.refuse(r.Word("c"))
+	}
 	if r.Live {
 		return t
 	}

@@ -80,7 +80,7 @@ func TestSlidersStartWhereTheJobIs(t *testing.T) {
 	}{
 		{57 * 60, 3, "57m", []string{"10m", "45m", "57m", "1h", "2h"}}, {3 * 3600, 1, "3h",
 			[]string{"30s", "10m", "2h30m", "4h", "6h"}},
-		{4211.5, 1000, "1h10m11s500ms", []string{"1m"}}, {0, 7, "", []string{"10m", "1d", "28d", ""}}, {5, 2, "5s",
+		{4211.5, 1000, "1h10m11s500ms", []string{"1m"}}, {0, 7, "none", []string{"10m", "1d", "28d", "none"}}, {5, 2, "5s",
 			[]string{"5s", "10s"}},
 	} {
 		id := l.submit("ann", api.Spec{Pool: "physics/curie", LimitSeconds: c.seconds,
@@ -120,7 +120,9 @@ func TestWhatIfByAddress(t *testing.T) {
 		"t=600": {"<b>10m</b> instead of 3h", "--what-if", "t=10m"}, "t=7m": {"<b>7m</b> instead of 3h",
 			">7m<"}, "t=90d": {"<b>90d</b> instead of 3h"}, "c=4": {"<b>4</b> instead of 3", "cpus=4"},
 		"c=5000": {"5000", "never start"}, "t=NaN": {"problem",
-			"time limit: "}, "t=-5m": {"is negative"}, "t=0": {"not a possible limit"}, "c=0": {"not a whole number"}, "c=1e300": {"not a whole number"}, "t=x&c=y": {"time limit: ", "not a whole"},
+			"time limit: "}, "t=-5m": {"is negative"}, "t=0": {"not a possible limit"}, "c=0": {"not a whole number"},
+		"c=1e300": {"not a whole number"}, "t=none": {"<b>none</b> instead of 3h", "t=none"},
+		"t=x&c=y": {"time limit: ", "not a whole", `name="t" value="x"`, `name="c" value="y"`},
 	} {
 		status, _, text := l.get(fmt.Sprint("/jobs/", id, "?", query))
 		if status != http.StatusOK {

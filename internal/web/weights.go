@@ -32,6 +32,7 @@ type Weights struct {
 	Changed bool
 	May     bool
 	Problem string
+	Unused  bool // the policy of the pool does not count weights
 	Plan    *plan
 	Text    string // of the configuration with these weights
 	Number  int
@@ -50,7 +51,8 @@ type weightRow struct {
 	Path, Name string
 	Field      string // of the address
 	Slider     slider
-	Fixed      bool // its weight cannot be changed alone
+	Shown      string // in the field: the weight, or a text that is none
+	Fixed      bool   // its weight cannot be changed alone
 	Before     float64
 	After      float64 // share of the cluster
 	Bar        plot.Bullet
@@ -69,9 +71,11 @@ func loadWeights(ctx context.Context, src Source, r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(shares.Pools, func(p views.PoolView) bool { return p.Path == w.Pool }) {
+	at := slices.IndexFunc(shares.Pools, func(p views.PoolView) bool { return p.Path == w.Pool })
+	if at < 0 {
 		return nil, missing("there is no pool %.256q", w.Pool)
 	}
+	w.Unused = shares.Pools[at].Policy == "fifo"
 	w.Way = above(w.Pool)
 	text, number, err := textInForce(ctx, src)
 	if err != nil {
@@ -142,11 +146,13 @@ func (w *Weights) rows(shares *api.Shares, c *config.Config, r *Request) map[str
 			Fixed: !c.Reweighable(p.Path)}
 		row.Slider.Now = weightIn(c, p)
 		row.Slider.Value = row.Slider.Now
-		if text := r.Word(row.Field); text != "" && !row.Fixed {
+		row.Shown = fmt.Sprint(row.Slider.Now)
+		if text := strings.TrimSpace(r.Word(row.Field)); text != "" && !row.Fixed {
+			row.Shown = text
 			v, err := strconv.ParseFloat(text, 64)
 			switch {
 			case err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v < 0:
-				w.Problem = fmt.Sprintf("the weight of %s must be a number, got %.40q", p.Path, text)
+				w.Problem = fmt.Sprintf("the weight of %s has to be a number that is not negative, and %.40q is not", p.Path, text)
 			case v != row.Slider.Now:
 				row.Slider.Value, row.Slider.Changed, wanted[p.Path] = v, true, v
 			}
