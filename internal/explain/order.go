@@ -95,8 +95,8 @@ type orderedStart struct {
 	First bool // it is the first task of its job in the order
 }
 
-// After returns up to n jobs whose next tasks have a place after the given one, in order, and their places. They are the
-// jobs of a pool and the pools below it, or of all pools if the argument "pool" is empty.
+// After returns up to n jobs whose next tasks have a place after the given one, in order, and their places. They are
+// the jobs of a pool and the pools below it, or of all pools if the argument "pool" is empty.
 func (o *Order) After(pool string, place int64, n int) (jobs, places []int64) {
 	for i := max(0, place); i < int64(len(o.Starts)) && len(jobs) < n; i++ {
 		if s := o.Starts[i]; s.First && o.in(s, pool) {

@@ -44,7 +44,8 @@ func TestVerifyNotices(t *testing.T) {
 // lag is a rule whose numbers are rounded, as those of the policy deficit are.
 type lag struct{}
 
-var lags = why.NewFormula("lag", "received - ideal", "smallest first", why.Term{Name: "received"}, why.Term{Name: "ideal"})
+var lags = why.NewFormula("lag", "received - ideal", "smallest first", why.Term{Name: "received"},
+	why.Term{Name: "ideal"})
 
 func (lag) Formula() *why.Formula { return lags }
 
