@@ -109,11 +109,11 @@ func (d decayPolicy) received(p *sched.Pool, at *sched.Setting) (amount, whole f
 	capacity := math.Max(1, at.Capacity) // at least 1, before the first node joins
 	var days *usage.Days
 	if d.days > 0 {
-		days = at.DaysOf(p)
+		days = at.Days.Of(p.Days)
 	}
 	switch {
-	case !at.Top && days != nil && at.DaysOf(at.Above) != nil:
-		return days.Sum(at.Unix), at.DaysOf(at.Above).Sum(at.Unix)
+	case !at.Top && days != nil && at.Above.Days != 0:
+		return days.Sum(at.Unix), at.Days.Of(at.Above.Days).Sum(at.Unix)
 	case !at.Top:
 		return p.Service(at.Now), at.Above.Service(at.Now)
 	case days != nil:

@@ -50,8 +50,8 @@ func (h *gates) barAway() {
 	h.able = append(h.able, byAway)
 }
 
-// holdAway holds the barred sub-queues back before the first start. Otherwise a pool could go first because such a
-// sub-queue asks for a resource of which the pool has less than its minimum.
+// holdAway holds the barred sub-queues back before the first start. Otherwise a pool below its minimum of a resource
+// could go first because such a sub-queue asks for this resource.
 func (h *gates) holdAway() {
 	if h.kinds[byAway-byMax].sleeps() {
 		return

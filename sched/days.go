@@ -7,18 +7,13 @@ import (
 )
 
 // daysOf returns the service of a pool by days, nil if no policy counts it.
-func (t *tree) daysOf(p *Pool) *usage.Days {
-	if p.days == 0 {
-		return nil
-	}
-	return t.days[p.days-1]
-}
+func (t *tree) daysOf(p *Pool) *usage.Days { return t.days.Of(p.Days) }
 
 // keepDays starts to count usage by days in the pools that need it, and stops in the others.
 func (t *tree) keepDays() {
 	had := make([]*usage.Days, len(t.pools))
 	for i := range t.pools {
-		had[i], t.pools[i].days = t.daysOf(&t.pools[i]), 0
+		had[i], t.pools[i].Days = t.daysOf(&t.pools[i]), 0
 	}
 	t.days = nil
 	for i := 1; i < len(t.pools); i++ {
@@ -41,7 +36,7 @@ func (t *tree) keepDaysOf(id int32, had *usage.Days) {
 		}
 	}
 	if daily == nil {
-		p.days = 0
+		p.Days = 0
 		return
 	}
 	n, factor := daily.Days()
@@ -50,11 +45,11 @@ func (t *tree) keepDaysOf(id int32, had *usage.Days) {
 		t.daysBegan = true
 		had.Run(p.Rate, t.site.instant.Unix)
 	}
-	if p.days == 0 {
+	if p.Days == 0 {
 		t.days = append(t.days, nil)
-		p.days = int32(len(t.days))
+		p.Days = int32(len(t.days))
 	}
-	t.days[p.days-1] = had
+	t.days[p.Days-1] = had
 }
 
 // rollDays advances all day counts when a day is over.

@@ -81,7 +81,7 @@ func (ord *orders) setKey(in *inner, id int32) {
 // setting returns the numbers that the children of a pool share in a comparison.
 func (ord *orders) setting(in *inner) Setting {
 	at := ord.site.instant
-	at.days = ord.tree.days
+	at.Days = ord.tree.days
 	at.Weights, at.Above, at.Top, at.held = in.counted.value(), &ord.tree.pools[in.id], in.id == int32(Root), in.held
 	if in.deficits != nil {
 		for _, d := range in.deficits.of {

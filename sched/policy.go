@@ -105,7 +105,7 @@ type Renewer interface {
 // all others. Other policies divide by the weight.
 type Zeroer interface{ Zero() }
 
-// Daily policies count the last days separately: see [Setting.DaysOf].
+// Daily policies count the last days separately: see [Pool.Days].
 type Daily interface {
 	Keyed
 	// Days returns how many days count, and the factor of each day relative to the next one.

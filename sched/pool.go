@@ -39,7 +39,7 @@ type Pool struct {
 	Wanted float64 // units of waiting tasks that could start, see queue.bar; up to date if a policy allots
 	Target float64 // units that it is entitled to, under an [Allotter]
 	over   float64 // units above Target
-	days   int32   // its service by days under a [Daily] policy: index into tree.days, from 1; 0: none
+	Days   int32   // the number of its service by days in [Setting.Days], under a [Daily] policy; 0: none
 }
 
 // expectation holds the sums for the Flight of a pool, see tree.expect.

@@ -18,15 +18,7 @@ type Setting struct {
 	capacities []float64         // of these resources
 	Loans      float64           // slots of children above their targets, plus free slots; under an [Allotter]
 	held       *holdings         // by the children, under a [Holding] policy
-	days       []*usage.Days     // see Pool.days
-}
-
-// DaysOf returns the service of a child, or of the pool that divides, by days. It is nil unless the policy is [Daily].
-func (at *Setting) DaysOf(p *Pool) *usage.Days {
-	if p.days == 0 {
-		return nil
-	}
-	return at.days[p.days-1]
+	Days       usage.Diaries     // service by days, see [Pool.Days]
 }
 
 // Owed returns the received and the ideal service of a child, in the resource that it is compared in, and the

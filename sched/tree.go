@@ -15,7 +15,7 @@ type tree struct {
 	site *site
 
 	queued    map[int32]inQueue // by pool
-	days      []*usage.Days     // service by days, see Pool.days
+	days      usage.Diaries     // service by days, see Pool.Days
 	daysBegan bool              // see daysKept
 	// allots means that some pool has a policy that allots.
 	allots      bool

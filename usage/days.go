@@ -20,6 +20,18 @@ type Days struct {
 	at      float64   // the service of the running tasks is counted up to this time
 }
 
+// Diaries are the services by days of many holders, each with a number from 1. The number in place of a pointer keeps
+// the holders free of pointers.
+type Diaries []*Days
+
+// Of returns the service by days with a number, nil for 0.
+func (d Diaries) Of(number int32) *Days {
+	if number == 0 {
+		return nil
+	}
+	return d[number-1]
+}
+
 // NewDays counts n days, beginning at t.
 func NewDays(n int, factor, t float64) *Days {
 	return &Days{factor: factor, newest: dayOf(t), amounts: make([]float64, n), at: t}
