@@ -103,9 +103,10 @@ func (a *allotment) divide(phase string, claimed func() (claims, int64)) {
 	}
 }
 
-// whole divides the amount in proportion by largest remainder and reports whether it did. It gives up if a class has
-// fewer waiting tasks than its part. Otherwise rounds divide the amount, which can give a large class more than one
-// slot too many, because they round down and then divide the rest in proportion to the remaining lack.
+// whole divides the amount in proportion by largest remainder and reports whether it did. If a class has fewer waiting
+// tasks than its part, it does nothing, and rounds divide the amount. Rounds alone would not do: they can give a large
+// class more than one slot too many, because they round down and then divide the rest in proportion to the remaining
+// lack.
 func (a *allotment) whole(c claims, amount int64) bool {
 	if amount <= 0 {
 		return false

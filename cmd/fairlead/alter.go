@@ -172,7 +172,11 @@ func (x *alteration) choose(ctx context.Context, client *api.Client) ([]int64, e
 	if !x.interactive() {
 		return nil, usagef("%s%s would be %s; to confirm, add --yes", x.part, count(len(ids), "job", "jobs"), x.past)
 	}
-	if !x.confirm(fmt.Sprintf("%s %s%s?", strings.ToUpper(x.verb[:1])+x.verb[1:], x.part, these(len(ids)))) {
+	does := strings.ToUpper(x.verb[:1]) + x.verb[1:]
+	if x.verb == "limit" {
+		does = "Set the time limit of"
+	}
+	if !x.confirm(fmt.Sprintf("%s %s%s?", does, x.part, these(len(ids)))) {
 		return nil, exit(api.ExitRefused)
 	}
 	return ids, nil

@@ -38,8 +38,8 @@ func reportWaitsCommand(a *app) *cobra.Command {
 		Use:   "waits",
 		Short: "Report waiting times per month, pool, user or kind",
 		Long: `Report how long tasks waited before their first start, from their submission or their begin
-time: mean, median, 95th percentile and maximum. Jobs that waited for other jobs are left
-out.
+time: mean, median, 95th percentile and maximum. Jobs with dependencies (submit --after) are
+left out.
 
 With --reasons, report for which reasons each pool waited in the last hour, and how long. The
 server samples the first waiting job of each pool, or of each priority in it, and keeps the samples in

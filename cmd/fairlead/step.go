@@ -31,11 +31,12 @@ but needs no server.
    "pools": {"physics/ann": {"running": 2, "waiting": 30, "used": 120},
              "biology": {"running": 0, "waiting": 5}}}
 
-Each task needs one slot. used is the decayed service of a pool, in slot-seconds. For the
-policy multifactor a pool can list its jobs; all of their fields but the id are optional:
+used is the decayed service of a pool, in slot-seconds. Each waiting task needs one slot. A
+pool can also list its waiting jobs one by one, because some policies compare the jobs
+themselves. All of the fields of a job but the id are optional:
 
   "jobs": [{"id": 7, "submitted": "2026-01-04T08:00:00Z", "tasks": 1, "request": {"slots": 4},
-            "qos": "high", "nice": 10, "limit": "2h", "user": "ann"}]`,
+            "priority": "high", "qos": "high", "nice": 10, "limit": "2h", "user": "ann"}]`,
 		Example: "  fairlead step --config fairlead.yaml --state state.json --json",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

@@ -43,7 +43,7 @@ func (a *Agent) drain(ctx context.Context) {
 	bye := api.ReportRequest{Session: a.session, Leave: true}
 	a.mu.Unlock()
 	if _, err := a.options.Client.Report(leave, a.options.Name, bye); err != nil {
-		a.log.Warn("could not report to the server that the bridge leaves", "error", err)
+		a.log.Warn("could not report to the server that the agent leaves", "error", err)
 	}
 }
 

@@ -120,8 +120,8 @@ func final(err error) bool {
 	return lost(err) || errors.Is(err, queue.ErrInvalid)
 }
 
-// allRecorded returns true if the server has recorded all ends that were reported. Otherwise it logs why one of
-// the others was not recorded.
+// allRecorded returns true if the server has recorded all ends that were reported. Otherwise it logs, for one of the
+// ends that were not recorded, why it was not.
 func (a *Agent) allRecorded(again map[queue.Ref]error) bool {
 	for _, err := range again {
 		a.unreported.Fail(err)

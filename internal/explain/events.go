@@ -147,7 +147,8 @@ type attempt struct{ task, number int }
 type reported struct{ began, ended map[attempt]bool }
 
 // dropRepeats drops journal entries that repeat an earlier entry about an attempt. There are such entries because a
-// waiting task keeps the end of its last attempt. When the task itself ends, the journal records that end once more.
+// task that waits for another attempt keeps the end of its last attempt, which the journal has recorded. If the task
+// then ends without another attempt, the journal records the end of that last attempt a second time.
 func (t *reported) dropRepeats(journal []queue.Event) []queue.Event {
 	if len(journal) == 0 {
 		return nil

@@ -277,7 +277,8 @@ func behind(s *engine.State, a *why.Answer, j *queue.Job, lv *why.Level) why.Rea
 	return r
 }
 
-// raise returns the command that gives a job the next higher priority, after some words; "" if it has the highest.
+// raise returns the argument "words", followed by the command that gives a job the next higher priority. It returns ""
+// if the job has the highest.
 func raise(s *engine.State, words string, j *queue.Job) string {
 	p, known := s.Shares.Priority(j.Priority)
 	if !known || p == 0 {

@@ -21,8 +21,8 @@ type waited struct {
 const waitsCode = "waits"
 
 // ofFirst reports whether a reason concerns only the first job. Reasons of pools, and the lack of nodes, hold back all
-// jobs of a pool. For licenses and rates it returns false, because [reasons.since] checks for each job whether the job
-// requests them.
+// jobs of a pool. For licenses and rates that are in use it returns false, because [reasons.since] checks for each job
+// whether the job requests them.
 func ofFirst(code why.Code) bool {
 	switch code {
 	case why.CapacityFull, why.FitNow, why.FitReserved, why.FitNever, why.LicenseNever, why.GateNever, why.GateJobTasks,

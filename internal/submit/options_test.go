@@ -2,6 +2,7 @@ package submit_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/spf13/pflag"
@@ -59,6 +60,9 @@ func TestScriptsMaySetAllFlags(t *testing.T) {
 	})
 	if s, err := described(t, "#FL --mem-per-cpu 100M -c 4"); err != nil || s.Request["mem"] != 400<<20 {
 		t.Errorf("memory of 4 processors: %+v, %v", s, err)
+	}
+	if _, err := described(t, "#FL --mem-per-cpu 4X"); err == nil || !strings.Contains(err.Error(), "mem-per-cpu: ") {
+		t.Errorf("the error does not name the option: %v", err)
 	}
 }
 

@@ -32,19 +32,19 @@ func (o *Options) fillRequest(spec *api.Spec) error {
 		return wrong("constraint", "%w", Pictured(err))
 	}
 	spec.Constraint, spec.Reservation = o.Constraint, o.Reservation
-	per, size := int64(1), o.Mem
+	flag, per, size := "mem", int64(1), o.Mem
 	if o.MemPerCPU != "" && o.Mem == "" {
-		per, size = int64(max(1, o.CPUs)), o.MemPerCPU
+		flag, per, size = "mem-per-cpu", int64(max(1, o.CPUs)), o.MemPerCPU
 	}
 	if size == "" {
 		return nil
 	}
 	n, err := units.ParseSize(size)
 	if err != nil {
-		return wrong("mem", "%w", err)
+		return wrong(flag, "%w", err)
 	}
 	if n > math.MaxInt64/per {
-		return wrong("mem-per-cpu", "%s for each of %d processors is too large", size, per)
+		return wrong(flag, "%s for each of %d processors is too large", size, per)
 	}
 	spec.Request["mem"] = n * per
 	return nil
