@@ -135,7 +135,7 @@ func (o *deficits) grow(dominants int, at float64) {
 	}
 }
 
-func (o *deficits) fork(room *forkRoom) *deficits {
+func (o *deficits) fork(room *Room) *deficits {
 	if o == nil {
 		return nil
 	}

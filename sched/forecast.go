@@ -33,27 +33,24 @@ type Forecast struct {
 type Future struct {
 	s    *Scheduler
 	once bool
+	room *Room // of the copies that answer questions, one after another
 }
 
-// Future returns a future that begins now. No new jobs are submitted in it.
-func (s *Scheduler) Future() *Future {
-	return s.Fork().AsFuture()
-}
-
-// AsFuture turns a copy into a future. The copy must not be used in any other way afterwards.
-func (s *Scheduler) AsFuture() *Future {
+// AsFuture turns a copy into a future that begins now. No new jobs are submitted in it. The copy must not be used in
+// any other way afterwards. The memory of another copy, which was dropped, serves to answer questions.
+func (s *Scheduler) AsFuture(room *Room) *Future {
 	s.tree.rebalancers = nil
 	s.gates.everywhere()
-	return &Future{s: s}
+	return &Future{s: s, room: room}
 }
 
 // Once returns the future for a last question, which then needs no copy.
-func (u *Future) Once() *Future { return &Future{u.s, true} }
+func (u *Future) Once() *Future { return &Future{s: u.s, once: true} }
 
 // took returns a scheduler for one question: to answer the question, time will run ahead in this scheduler.
 func (u *Future) took() *Scheduler {
 	if !u.once {
-		return u.s.Fork()
+		return u.s.ForkIn(u.room)
 	}
 	s := u.s
 	u.s = nil // time has passed in it: it cannot answer another question
@@ -152,10 +149,10 @@ func (f *forecast) next() bool {
 	return true
 }
 
-// Fork returns a copy of the scheduler at the beginning of the future. It may be changed before [Scheduler.Future]
-// is called on it.
-func (u *Future) Fork() *Scheduler {
-	f := u.s.Fork()
+// Fork returns a copy of the scheduler at the beginning of the future, in the memory of an earlier copy. It may be
+// changed before [Scheduler.AsFuture] is called on it.
+func (u *Future) Fork(room *Room) *Scheduler {
+	f := u.s.ForkIn(room)
 	f.tree.rebalancers = nil
 	return f
 }

@@ -10,27 +10,28 @@ import (
 // pools, not of the jobs. Two goroutines may use the scheduler and its fork at the same time only if the fork does
 // nothing but step and finish. A fork stops no tasks for starving pools until it is configured; until then it only
 // answers which tasks start.
-func (s *Scheduler) Fork() *Scheduler {
-	f := s.forkNow()
+func (s *Scheduler) Fork() *Scheduler { return s.ForkIn(&Room{}) }
+
+// ForkIn is Fork with the memory of an earlier copy, which must not be used any more.
+func (s *Scheduler) ForkIn(room *Room) *Scheduler {
+	f := s.forkNow(room)
 	f.reserve.backfill = s.reserve.backfill.fork(f.site.cluster)
 	return f
 }
 
-// forkNow is Fork without the plan.
-func (s *Scheduler) forkNow() *Scheduler {
-	f, room := s.forkPools(), forkRoom{}
+// forkNow is ForkIn without the plan.
+func (s *Scheduler) forkNow(room *Room) *Scheduler {
+	f := s.forkPools(room)
 	for i := range f.queues.all {
-		f.queues.all[i].fork(&room)
+		f.queues.all[i].fork(room)
 	}
 	return f
 }
 
 // forkToList is forkNow for a copy that only starts tasks, and is dropped before the next one is made. The copy shares
-// queues without waiting tasks with the scheduler. The scheduler keeps the memory in the argument "room" for the next
-// copy.
-func (s *Scheduler) forkToList(room *forkRoom) *Scheduler {
-	f := s.forkPools()
-	room.empty()
+// queues without waiting tasks with the scheduler.
+func (s *Scheduler) forkToList(room *Room) *Scheduler {
+	f := s.forkPools(room)
 	for i := range f.queues.all {
 		if q := &f.queues.all[i]; !q.idle() {
 			q.fork(room)
@@ -40,7 +41,8 @@ func (s *Scheduler) forkToList(room *forkRoom) *Scheduler {
 }
 
 // forkPools is forkNow without the sub-queues of the queues.
-func (s *Scheduler) forkPools() *Scheduler {
+func (s *Scheduler) forkPools(room *Room) *Scheduler {
+	room.empty()
 	s.site.epoch += 2
 	f := *s
 	wire(&f)
@@ -48,18 +50,18 @@ func (s *Scheduler) forkPools() *Scheduler {
 	f.shown = shownFirst{}
 	f.site.cluster = s.site.cluster.Clone()
 	s.tree.lendNames(&f)
-	f.tree.pools = slices.Clone(s.tree.pools)
+	f.tree.pools = copyIn(&room.pools, s.tree.pools)
 	f.tree.days = slices.Clone(s.tree.days)
 	for i, d := range f.tree.days {
 		f.tree.days[i] = d.Clone()
 	}
-	f.orders.places, f.orders.claims = cloneAll(s.orders.places), cloneAll(s.orders.claims)
+	f.orders.places, f.orders.claims = copyAllIn(&room.places, s.orders.places), cloneAll(s.orders.claims)
 	f.orders.dominants.drifts = cloneAll(s.orders.dominants.drifts)
 	f.orders.dominants.ready = cloneAll(s.orders.dominants.ready)
 	f.tariff.prices.of = slices.Clone(s.tariff.prices.of)
 	f.orders.dominants.of, f.orders.dominants.resources = slices.Clone(s.orders.dominants.of), slices.Clip(s.orders.dominants.resources)
 	f.queues.begunOf = maps.Clone(s.queues.begunOf)
-	f.queues.begun, f.running.runs = slices.Clone(s.queues.begun), slices.Clone(s.running.runs)
+	f.queues.begun, f.running.runs = slices.Clone(s.queues.begun), copyIn(&room.runs, s.running.runs)
 	f.running.keys, f.running.endless = s.running.keys.clone(), s.running.endless.clone()
 	f.running.late = s.running.late.clone()
 	f.running.runFree, f.queues.begunFree = slices.Clone(s.running.runFree), slices.Clone(s.queues.begunFree)
@@ -81,10 +83,9 @@ func (s *Scheduler) forkPools() *Scheduler {
 		kinds[i] = k.fork(&f.gates)
 	}
 	f.gates.setKinds(kinds...)
-	f.tree.inners = slices.Clone(s.tree.inners)
-	room := forkRoom{}
+	f.tree.inners = copyIn(&room.inners, s.tree.inners)
 	for i := range f.tree.inners {
-		f.tree.inners[i].fork(&room)
+		f.tree.inners[i].fork(room)
 	}
 	f.tree.limited = slices.Clone(s.tree.limited)
 	for i := range f.tree.limited {
@@ -95,7 +96,7 @@ func (s *Scheduler) forkPools() *Scheduler {
 	if s.precedence.ranks != nil {
 		f.precedence.ranks = s.precedence.ranks.fork()
 	}
-	f.queues.all = slices.Clone(s.queues.all)
+	f.queues.all = copyIn(&room.queues, s.queues.all)
 	return &f
 }
 
@@ -123,7 +124,7 @@ func (c *quotas) forkQuotas() {
 	}
 }
 
-func (in *inner) fork(room *forkRoom) {
+func (in *inner) fork(room *Room) {
 	in.deficits, in.held = in.deficits.fork(room), in.held.fork()
 	in.kids = slices.Clip(in.kids) // it only grows
 	in.keys.fork(room)

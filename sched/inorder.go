@@ -33,7 +33,7 @@ func visitInOrder(s *Scheduler, visit func(job int64, at subRef) bool) {
 	f := s.forkToList(&s.reserve.backfill.keep.inOrder.room)
 	f.quotas.unlimited()
 	gangs := map[int64]bool{}
-	f.AsOutlook().oneByOne(func(st Start) bool {
+	(&Outlook{f}).oneByOne(func(st Start) bool {
 		r := f.running.run(st.Run)
 		if f.site.gangOf(r.key) > 0 {
 			if gangs[st.Job] {

@@ -37,7 +37,7 @@ func (k *keys) clear() {
 	}
 }
 
-func (k *keys) fork(room *forkRoom) {
+func (k *keys) fork(room *Room) {
 	k.orders = copied(&room.orders, k.orders)
 	for i := range k.orders {
 		k.orders[i].entries = copied(&room.ranks, k.orders[i].entries)

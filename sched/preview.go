@@ -12,22 +12,18 @@ import (
 // or arrived. For that it steps a fork on a cluster with unlimited room. It calls visit for each task, with its
 // units, until visit returns false. Tasks that a maximum holds back do not appear.
 func (s *Scheduler) Preview(visit func(st Start, units float64) bool) {
-	s.forkNow().AsOutlook().Preview(visit)
+	(&Outlook{s.forkNow(&Room{})}).Preview(visit)
 }
 
 // Outlook is a copy of a scheduler for one preview. It may be used while the scheduler continues, and is cheaper
 // than a [Future], because it has no plan of future room.
 type Outlook struct{ s *Scheduler }
 
-// Outlook returns an outlook as of now.
-func (s *Scheduler) Outlook() *Outlook {
-	f := s.forkNow()
-	f.gates.everywhere()
-	return f.AsOutlook()
-}
-
 // AsOutlook turns a copy into an outlook. The copy must not be used in any other way afterwards.
-func (s *Scheduler) AsOutlook() *Outlook { return &Outlook{s} }
+func (s *Scheduler) AsOutlook() *Outlook {
+	s.gates.everywhere()
+	return &Outlook{s}
+}
 
 // Preview is [Scheduler.Preview], once.
 func (o *Outlook) Preview(visit func(st Start, units float64) bool) {

@@ -86,7 +86,7 @@ func (b *backfilling) fork(c *cluster.Cluster) backfilling {
 	f.patience, f.looks.freed = b.patience.fork(), slices.Clone(b.looks.freed)
 	f.promises = b.promises.fork()
 	f.keep.all, f.keep.fresh = slices.Clone(b.keep.all), slices.Clone(b.keep.fresh)
-	f.keep.inOrder.soonest, f.keep.inOrder.shown, f.keep.inOrder.room = nil, nil, forkRoom{}
+	f.keep.inOrder.soonest, f.keep.inOrder.shown, f.keep.inOrder.room = nil, nil, Room{}
 	return f
 }
 
@@ -166,7 +166,7 @@ type inOrder struct {
 	// shownFirst is the first job without room in the shown plan, 0 if nodes are held for another job.
 	shownFirst int64
 	shownAt    moment
-	room       forkRoom // memory of the last copy that listed the tasks
+	room       Room // memory of the last copy that listed the tasks
 }
 
 // span is a key and a planned run time, which is a time limit or a prediction.

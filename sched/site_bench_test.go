@@ -50,7 +50,7 @@ func BenchmarkSite(b *testing.B) {
 	b.Run("future", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			s.Future()
+			s.Fork().AsFuture(&sched.Room{})
 		}
 	})
 	b.Run("preview", func(b *testing.B) {

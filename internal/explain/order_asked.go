@@ -36,7 +36,7 @@ func (ex *Explainer) orderSoon(ctx context.Context, wait time.Duration) *Order {
 	if err := ex.loop.Refresh(ctx); err != nil {
 		ex.loop.Log.Warn("the order is from an older state", "error", err)
 	}
-	if o := ex.order.Ask(ctx, ex.loop, wait, beginOrder); o != nil {
+	if o := ex.order.Ask(ctx, ex.loop, wait, ex.beginOrder); o != nil {
 		return o
 	}
 	return &Order{At: time.Now()}
@@ -92,11 +92,13 @@ func oldestJobs(v sched.View, most int) (oldest []int64) {
 }
 
 // beginOrder copies the data for an order from the state.
-func beginOrder(st *engine.State, now time.Time) func() *Order {
+func (ex *Explainer) beginOrder(st *engine.State, now time.Time) func() *Order {
 	o := &Order{At: now, Position: map[int64]int64{}, core: st.Core, then: st.Core.Fork(), of: st.Version,
 		config: st.Shares.Hash, Whole: true}
 	return func() *Order {
-		outlook := o.then.Outlook()
+		room, free := ex.Room()
+		defer free()
+		outlook := o.then.ForkIn(room).AsOutlook()
 		outlook.Preview(func(s sched.Start, units float64) bool {
 			o.Add(s, units)
 			if o.Whole = len(o.Starts) < previewTasks; len(o.Starts)%64 == 0 {

@@ -30,7 +30,9 @@ func (ex *Explainer) placeAmongMany(ctx context.Context, j *queue.Job) *place {
 		}
 	})
 	if then != nil {
-		o = OrderUpTo(j.ID, then.Outlook())
+		room, free := ex.Room()
+		o = OrderUpTo(j.ID, then.ForkIn(room).AsOutlook())
+		free()
 		o.core, o.then = core, then
 	}
 	return engine.Read(ex.loop, func(st *engine.State) *place {

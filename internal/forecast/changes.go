@@ -82,6 +82,7 @@ type probing struct {
 	left    int
 	until   time.Time
 	changes []why.Change
+	copy    sched.Room // of the scheduler of one change after another
 }
 
 // advise adds to an answer the changes that would make its job start sooner, and which of them helps most.
@@ -120,7 +121,7 @@ func (p *probing) tried() []string {
 // all returns the changes that would make the job start sooner.
 func (p *probing) all() []why.Change {
 	e := p.estimator
-	p.gone = e.future.Fork()
+	p.gone = e.future.Fork(&sched.Room{})
 	p.gone.Withdraw(p.own, e.began)
 	p.gone.Rest()
 	p.until = time.Now().Add(e.timeout(changesTime))
@@ -160,7 +161,7 @@ func (p *probing) opens(key cluster.Key) bool {
 
 // moved returns a fork without the job, to which the caller adds the job in another pool.
 func (p *probing) moved() *sched.Scheduler {
-	f := p.future.Fork()
+	f := p.future.Fork(&p.copy)
 	f.Withdraw(p.own, p.began)
 	return f
 }
@@ -178,17 +179,17 @@ func (p *probing) try(without *sched.Scheduler, s sched.Job, c why.Change) {
 	f := without
 	switch {
 	case f == nil:
-		f = p.future.Fork()
+		f = p.future.Fork(&p.copy)
 		f.Exchange(p.own, []sched.Job{s}, p.began)
 	case c.Alter:
 		f.Add(s, p.began)
 	default:
-		f = without.Fork()
+		f = without.ForkIn(&p.copy)
 		f.Add(s, p.began)
 	}
 	goOn := func(sched.Forecast) bool { return time.Now().Before(p.until) }
 	unlimited := false
-	got := f.AsFuture().Once().Forecast(s.ID, goOn, func(t sched.Task) time.Time {
+	got := f.AsFuture(nil).Once().Forecast(s.ID, goOn, func(t sched.Task) time.Time {
 		unlimited = unlimited || t.Limit <= 0
 		return t.Started.Add(limitOr(t, sched.NoLimit))
 	})

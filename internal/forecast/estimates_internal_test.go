@@ -175,7 +175,7 @@ func (r *rehearsal) ask(job int64, backfill sched.Backfill) {
 	if _, runs := r.runs[job+1]; runs {
 		return
 	}
-	e := &estimator{future: r.core.Future(), job: job + 1, began: r.at(r.now), lengths: r.lengths,
+	e := &estimator{future: r.core.Fork().AsFuture(&sched.Room{}), job: job + 1, began: r.at(r.now), lengths: r.lengths,
 		mean: time.Duration(r.core.View(sched.Root).Mean * float64(time.Second))}
 	var out why.Estimate
 	w := &waiting{submitted: e.began}

@@ -66,7 +66,7 @@ func (fc *Forecaster) Forecast(ctx context.Context, s allocation.Config) (*Forec
 		!reflect.DeepEqual(rules.Sched.Multifactor, s.Sched.Multifactor))
 	v := comparison{now: as, then: then, before: as.Read().Entitlements(), after: then.Read().Entitlements()}
 	v.list(f, sched.Root, 0)
-	f.Before, f.After = nextPools(as.AsOutlook()), nextPools(then.Outlook())
+	f.Before, f.After = nextPools(as.AsOutlook()), nextPools(then.Fork().AsOutlook())
 	starts, stops := nextStep(then)
 	for i, id := range v.listed {
 		f.Pools[i].Starts, f.Pools[i].Stops = starts[id], stops[id]

@@ -37,7 +37,7 @@ func (fc *Forecaster) Explainer() *explain.Explainer { return fc.explain }
 // estimatorOf copies the data for an estimate from the state.
 func (fc *Forecaster) estimatorOf(s *engine.State, job int64, now time.Time) *estimator {
 	e := fc.estimatorIn(s, s.Core, job, now)
-	e.future = s.Core.Future()
+	e.future = s.Core.Fork().AsFuture(&sched.Room{})
 	return e
 }
 

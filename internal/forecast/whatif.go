@@ -22,6 +22,23 @@ type exchanged struct {
 	fork       *sched.Scheduler
 	next       *queue.Job
 	own, other sched.Job // the present job, and its replacement
+
+	explain *explain.Explainer
+	frees   []func()
+}
+
+// room returns the memory of a copy of the scheduler until drop is called.
+func (x *exchanged) room() *sched.Room {
+	room, free := x.explain.Room()
+	x.frees = append(x.frees, free)
+	return room
+}
+
+// drop lets others use the memory of the copies. After that, only the answers are left.
+func (x *exchanged) drop() {
+	for _, free := range x.frees {
+		free()
+	}
 }
 
 // exchange replaces a job in a fork. If many tasks wait, that takes long, so the engine continues meanwhile: its lock
@@ -31,7 +48,7 @@ func (fc *Forecaster) exchange(j *queue.Job, v Variation) (*exchanged, error) {
 	if err != nil {
 		return nil, err
 	}
-	if x.before.future = x.fork.Future(); x.before.hurried {
+	if x.before.future = x.fork.ForkIn(x.room()).AsFuture(x.room()); x.before.hurried {
 		x.before.future = x.before.future.Once() // the tables give ranges
 	}
 	if x.again || x.own.Pool != x.other.Pool {
@@ -46,7 +63,9 @@ func (fc *Forecaster) exchange(j *queue.Job, v Variation) (*exchanged, error) {
 	o := explain.Asked{WhyOptions: explain.WhyOptions{Siblings: 1}, Preview: explain.WhatIfTasks}
 	var order *explain.Order
 	if x.before.hurried {
-		order = explain.OrderUpTo(x.next.ID, x.fork.Outlook())
+		room, free := fc.explain.Room()
+		order = explain.OrderUpTo(x.next.ID, x.fork.ForkIn(room).AsOutlook())
+		free()
 	}
 	fc.loop.Read(func(s *engine.State) {
 		s = s.With(x.fork)
@@ -57,7 +76,7 @@ func (fc *Forecaster) exchange(j *queue.Job, v Variation) (*exchanged, error) {
 		explain.WhyWaiting(s, x.after, x.next, nil, nil, o)
 		x.then = fc.estimatorIn(s, x.fork, x.next.ID, x.now)
 	})
-	x.then.future, x.then.tables = x.fork.AsFuture(), nil
+	x.then.future, x.then.tables = x.fork.AsFuture(x.room()), nil
 	return x, nil
 }
 
@@ -73,13 +92,13 @@ func (fc *Forecaster) beginExchange(j *queue.Job, v Variation) (*exchanged, erro
 		if err := s.Shares.Settle(&next, n); err != nil {
 			return nil, err
 		}
-		x := &exchanged{next: &next, again: !v.inPlace(j), now: time.Now()}
+		x := &exchanged{explain: fc.explain, next: &next, again: !v.inPlace(j), now: time.Now()}
 		x.changes = varied(j, &next, s.Core.Cluster().Unit())
 		if len(x.changes) == 0 {
 			return nil, queue.Invalidf("what-if", "job %d asks for that already; give a different value", j.ID)
 		}
 		s.Core.Advance(x.now)
-		x.fork = s.Core.Fork()
+		x.fork = s.Core.ForkIn(x.room())
 		x.before = fc.estimatorIn(s, s.Core, j.ID, x.now)
 		if next.Tasks = j.Waiting; x.again {
 			next.ID, next.Submitted = trialID, x.now

@@ -155,6 +155,7 @@ func (fc *Forecaster) WhatIf(ctx context.Context, id int64, v Variation) (*why.W
 	if err != nil {
 		return nil, err
 	}
+	defer x.drop()
 	w := &why.WhatIf{Version: why.Version, At: before.At, Job: id, Name: j.Name, Changes: x.changes, Again: x.again}
 	for _, s := range []struct {
 		to *why.Standing
