@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fairlead/fairlead/internal/api"
+	"github.com/fairlead/fairlead/internal/engine"
 	recorder "github.com/fairlead/fairlead/internal/history"
 	"github.com/fairlead/fairlead/internal/plain"
 	"github.com/fairlead/fairlead/internal/table"
@@ -148,9 +149,9 @@ down and have no tasks.`,
 			if forget && (maint || reason != "") {
 				return usagef("--forget cannot be combined with --maint or --reason")
 			} else if forget {
-				return setDrained(c.Context(), a, args, api.DrainRequest{Forget: true}, "removed %s\n")
+				return setDrained(c.Context(), a, args, api.DrainRequest{Forget: true}, "removed %s")
 			}
-			return setDrained(c.Context(), a, args, api.DrainRequest{Drain: true, Maintenance: maint, Reason: reason}, "draining %[1]s    (undo: fairlead resume %[1]s)\n")
+			return setDrained(c.Context(), a, args, api.DrainRequest{Drain: true, Maintenance: maint, Reason: reason}, "draining %s")
 		},
 	}
 	c.Flags().StringVar(&reason, "reason", "", "reason to show")
@@ -176,9 +177,13 @@ func drain(ctx context.Context, out io.Writer, client *api.Client, node string, 
 		return err
 	}
 	if now.State == "down" && !r.Drain && !r.Forget {
-		said = "%s is not drained, but down: it takes tasks when its agent is back (fairlead work)\n"
+		said = "%s is not drained, but down: it takes tasks when its agent is back (fairlead work)"
 	}
 	fmt.Fprintf(out, said, node)
+	if undo := drainedBefore(node, r, now.Before); undo != "" {
+		fmt.Fprintf(out, "    (undo: %s)", undo)
+	}
+	fmt.Fprintln(out)
 	if n := now.Stranded; n > 0 {
 		fmt.Fprintf(out, "  %s can run on no other node that takes tasks\n", units.Plural(n, "waiting job"))
 	}
@@ -186,6 +191,25 @@ func drain(ctx context.Context, out io.Writer, client *api.Client, node string, 
 		return stillThere(ctx, out, client, node)
 	}
 	return nil
+}
+
+// drainedBefore returns the command that undoes a change of a node's drain: it restores the drain before the change.
+// It is empty if there is nothing to undo.
+func drainedBefore(node string, r api.DrainRequest, before *engine.Drain) string {
+	switch node = words.ShellQuoted(node); {
+	case r.Forget || before == nil && !r.Drain:
+		return ""
+	case before == nil:
+		return "fairlead resume " + node
+	}
+	undo := "fairlead drain " + node
+	if before.Maintenance {
+		undo += " --maint"
+	}
+	if before.Reason != "" {
+		undo += " --reason " + words.ShellQuoted(before.Reason)
+	}
+	return undo
 }
 
 // stillThere names the users whose tasks continue on a drained node, and the latest end of these

@@ -148,7 +148,7 @@ func resume(ctx context.Context, a *app, client *api.Client, name string, pool, 
 		}
 	}
 	if !pool {
-		err := drain(ctx, a.out, client, name, api.DrainRequest{}, "%[1]s takes tasks again    (undo: fairlead drain %[1]s)\n")
+		err := drain(ctx, a.out, client, name, api.DrainRequest{}, "%s takes tasks again")
 		if surely || !errors.Is(err, queue.ErrNotFound) {
 			return err
 		}

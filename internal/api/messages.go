@@ -188,6 +188,8 @@ type NodeState struct {
 	State   string `json:"state"`
 	// Stranded is set if the node was drained: the number of waiting jobs that no other node that takes tasks could run.
 	Stranded int `json:"stranded,omitempty"`
+	// Before is the drain that the change replaced or ended, to undo the change. It is missing if the node took tasks.
+	Before *engine.Drain `json:"before,omitempty"`
 }
 
 // Event is something that happened.

@@ -127,7 +127,11 @@ func (s *nodeService) Drain(ctx context.Context, node string, r api.DrainRequest
 	}
 	l := s.loop
 	var err error
-	out := api.NodeState{Version: api.Version, Name: node}
+	if err := l.Sync(ctx); err != nil {
+		return nil, err
+	}
+	out := api.NodeState{Version: api.Version, Name: node,
+		Before: engine.Read(l, func(s *engine.State) *engine.Drain { return s.InForce.Drain(node) })}
 	if r.Drain {
 		if out.Stranded, err = s.Stranded(ctx, node); err != nil {
 			return nil, err
