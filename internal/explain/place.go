@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/fairlead/fairlead/internal/engine"
@@ -24,50 +23,19 @@ type place struct {
 
 	then *sched.Scheduler // the scheduler when the place was computed, if that was earlier
 	at   time.Time
+	of   *preview // that has the copy "then"; nil: the copy is of the shared order
+}
+
+// Done says that the caller no longer reads the place. It must be called once for each result of PlaceOf.
+func (p *place) Done() {
+	if p != nil && p.of != nil {
+		p.of.done()
+	}
 }
 
 // placeTime bounds the search for the place of a job that was submitted after the order was computed. If the time is
 // over, the job counts as behind all jobs that the search has found.
 const placeTime = 15 * time.Millisecond
-
-// previews caches recent orders for jobs that are not in the shared order. A page asks for such an order twice: for why
-// and for what-if.
-type previews struct {
-	mu  sync.Mutex
-	job map[int64]preview
-}
-
-// preview is the order ahead of a job, as far as there was time.
-type preview struct {
-	job   sched.Job
-	order *Order
-}
-
-// The maximum age of a preview, and the maximum number of previews.
-const (
-	previewAge   = 500 * time.Millisecond
-	previewsKept = 10 // each has a copy of the scheduler
-)
-
-// stored returns the stored result for a job, if the job is unchanged.
-func (p *previews) stored(j sched.Job, core *sched.Scheduler) *Order {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if x := p.job[j.ID]; x.job == j && x.order.core == core && time.Since(x.order.At) < previewAge {
-		return x.order
-	}
-	return nil
-}
-
-// keep stores a result.
-func (p *previews) keep(j sched.Job, o *Order) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.job == nil || len(p.job) >= previewsKept {
-		p.job = map[int64]preview{}
-	}
-	p.job[j.ID] = preview{j, o}
-}
 
 // OrderUpTo returns the order of starts ahead of one job, as far as there is time.
 func OrderUpTo(job int64, outlook *sched.Outlook) *Order {

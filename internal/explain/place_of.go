@@ -20,31 +20,42 @@ func (ex *Explainer) placeAmongMany(ctx context.Context, j *queue.Job) *place {
 	}
 	var s sched.Job
 	var core, then *sched.Scheduler
+	var kept *preview
+	room, free := ex.Room()
 	ex.loop.Read(func(st *engine.State) {
 		s, core = st.JobOf(engine.HeaderOf(j)), st.Core
-		if !holds(st, o, j, s) {
-			if o = ex.previews.stored(s, core); o == nil {
-				core.Advance(time.Now())
-				then = core.Fork()
-			}
+		if holds(st, o, j, s) {
+			return
+		}
+		if kept = ex.previews.stored(s, core); kept == nil {
+			core.Advance(time.Now())
+			then = core.ForkIn(room)
 		}
 	})
-	if then != nil {
-		room, free := ex.Room()
-		o = OrderUpTo(j.ID, then.ForkIn(room).AsOutlook())
+	if then == nil {
 		free()
-		o.core, o.then = core, then
+	} else {
+		kept = ex.previews.keep(s, ex.orderAhead(j.ID, core, then), free)
+	}
+	if kept != nil {
+		o = kept.order
 	}
 	return engine.Read(ex.loop, func(st *engine.State) *place {
-		if then != nil {
-			ex.previews.keep(s, o)
-		}
 		st = st.With(o.then)
 		t := Tally(st, st.JobOf(engine.HeaderOf(j)))
 		p := t.LookUp(o, j.ID)
-		p.then, p.at = o.then, o.then.Read().Instant()
+		p.then, p.at, p.of = o.then, o.then.Read().Instant(), kept
 		return p
 	})
+}
+
+// orderAhead returns the order ahead of a job in a copy of the scheduler.
+func (ex *Explainer) orderAhead(job int64, core, then *sched.Scheduler) *Order {
+	room, free := ex.Room()
+	defer free()
+	o := OrderUpTo(job, then.ForkIn(room).AsOutlook())
+	o.core, o.then = core, then
+	return o
 }
 
 // holds reports whether an order still shows the place of a job. That is so if nothing has changed since the order was

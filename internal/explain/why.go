@@ -86,7 +86,8 @@ func askBlocker(blockers []string) string {
 	return fmt.Sprintf("ask why job %d has not ended: fairlead why %d", id, id)
 }
 
-// PlaceOf returns the place of a job if many tasks wait; otherwise nil. The place may be a moment old.
+// PlaceOf returns the place of a job if many tasks wait; otherwise nil. The place may be a moment old. The caller calls
+// its method Done.
 func (ex *Explainer) PlaceOf(ctx context.Context, j *queue.Job) *place {
 	if _, waiting := ex.loop.Running(); waiting < ManyWaiting || j.Held || j.Pending > 0 {
 		return nil

@@ -74,6 +74,7 @@ func (fc *Forecaster) whyNow(ctx context.Context, id int64, o explain.WhyOptions
 	asked := explain.Asked{WhyOptions: o}
 	if !o.Evidence && j.Waiting > 0 {
 		asked.Place = fc.explain.PlaceOf(ctx, j)
+		defer asked.Place.Done()
 	}
 	return engine.Read3(fc.loop, func(s *engine.State) (a *why.Answer, future *estimator, err error) {
 		s.Core.Advance(time.Now())
