@@ -95,7 +95,9 @@ func BenchmarkForecast(b *testing.B) {
 		for name, job := range map[string]int64{"early": 1000, "middle": waiting / 2, "last": waiting} {
 			b.Run(fmt.Sprintf("%v/%s", backfill, name), func(b *testing.B) {
 				for b.Loop() {
-					f := s.Fork().AsFuture(&sched.Room{}).Forecast(job, func(f sched.Forecast) bool { return f.Starts < 60_000 }, func(t sched.Task) time.Time { return t.Started.Add(t.Limit) })
+					f := s.Fork().AsFuture(&sched.Room{}).Forecast(job,
+						func(f sched.Forecast) bool { return f.Starts < 60_000 },
+						func(t sched.Task) time.Time { return t.Started.Add(t.Limit) })
 					b.ReportMetric(float64(f.Starts), "starts")
 				}
 			})

@@ -21,7 +21,8 @@ func TestUnknownEnds(t *testing.T) {
 	starts := w.step(0)
 	add(3)
 	limits := func() (of [2]time.Duration) {
-		w.Fork().AsFuture(&sched.Room{}).Forecast(3, func(sched.Forecast) bool { return false }, func(t sched.Task) time.Time {
+		future := w.Fork().AsFuture(&sched.Room{})
+		future.Forecast(3, func(sched.Forecast) bool { return false }, func(t sched.Task) time.Time {
 			if t.Job < 3 {
 				of[t.Job-1] = t.Limit
 			}

@@ -53,11 +53,13 @@ func (fc *Forecaster) Forecast(ctx context.Context, s allocation.Config) (*Forec
 	if err := fc.loop.Sync(ctx); err != nil {
 		return nil, err
 	}
-	as, rules, now := fc.standing()
+	b := borrowed{explain: fc.explain}
+	defer b.drop()
+	as, rules, now := fc.standing(b.room())
 	if err := fc.loop.CheckUnit(s); err != nil {
 		return nil, err
 	}
-	then := as.Fork()
+	then := as.ForkIn(b.room())
 	if err := then.Configure(s.Sched, now); err != nil {
 		return nil, err
 	}
@@ -66,7 +68,7 @@ func (fc *Forecaster) Forecast(ctx context.Context, s allocation.Config) (*Forec
 		!reflect.DeepEqual(rules.Sched.Multifactor, s.Sched.Multifactor))
 	v := comparison{now: as, then: then, before: as.Read().Entitlements(), after: then.Read().Entitlements()}
 	v.list(f, sched.Root, 0)
-	f.Before, f.After = nextPools(as.AsOutlook()), nextPools(then.Fork().AsOutlook())
+	f.Before, f.After = nextPools(as.AsOutlook()), nextPools(then.ForkIn(b.room()).AsOutlook())
 	starts, stops := nextStep(then)
 	for i, id := range v.listed {
 		f.Pools[i].Starts, f.Pools[i].Stops = starts[id], stops[id]
@@ -76,11 +78,11 @@ func (fc *Forecaster) Forecast(ctx context.Context, s allocation.Config) (*Forec
 
 // standing returns a copy of the present scheduler, and the current shares. If there are many pools, work on the copy
 // takes long, and the engine continues meanwhile.
-func (fc *Forecaster) standing() (as *sched.Scheduler, in allocation.Config, now time.Time) {
+func (fc *Forecaster) standing(room *sched.Room) (as *sched.Scheduler, in allocation.Config, now time.Time) {
 	return engine.Read3(fc.loop, func(s *engine.State) (as *sched.Scheduler, in allocation.Config, now time.Time) {
 		now = time.Now()
 		s.Core.Advance(now)
-		return s.Core.Fork(), s.Shares, now
+		return s.Core.ForkIn(room), s.Shares, now
 	})
 }
 

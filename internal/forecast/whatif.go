@@ -23,22 +23,7 @@ type exchanged struct {
 	next       *queue.Job
 	own, other sched.Job // the present job, and its replacement
 
-	explain *explain.Explainer
-	frees   []func()
-}
-
-// room returns the memory of a copy of the scheduler until drop is called.
-func (x *exchanged) room() *sched.Room {
-	room, free := x.explain.Room()
-	x.frees = append(x.frees, free)
-	return room
-}
-
-// drop lets others use the memory of the copies. After that, only the answers are left.
-func (x *exchanged) drop() {
-	for _, free := range x.frees {
-		free()
-	}
+	borrowed
 }
 
 // exchange replaces a job in a fork. If many tasks wait, that takes long, so the engine continues meanwhile: its lock
@@ -92,7 +77,7 @@ func (fc *Forecaster) beginExchange(j *queue.Job, v Variation) (*exchanged, erro
 		if err := s.Shares.Settle(&next, n); err != nil {
 			return nil, err
 		}
-		x := &exchanged{explain: fc.explain, next: &next, again: !v.inPlace(j), now: time.Now()}
+		x := &exchanged{borrowed: borrowed{explain: fc.explain}, next: &next, again: !v.inPlace(j), now: time.Now()}
 		x.changes = varied(j, &next, s.Core.Cluster().Unit())
 		if len(x.changes) == 0 {
 			return nil, queue.Invalidf("what-if", "job %d asks for that already; give a different value", j.ID)
