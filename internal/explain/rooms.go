@@ -16,9 +16,8 @@ type rooms struct {
 // roomsKept is the maximum number of rooms without a copy: as many as a what-if needs at a time.
 const roomsKept = 6
 
-// Room returns memory for a copy of the scheduler. Call the function "free" when the copy is no longer used.
-func (ex *Explainer) Room() (room *sched.Room, free func()) {
-	r := &ex.rooms
+// take returns a room, and the function that gives it back.
+func (r *rooms) take() (room *sched.Room, free func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if last := len(r.free) - 1; last >= 0 {
