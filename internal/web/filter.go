@@ -221,7 +221,7 @@ func (f *filter) number(resource, value string) {
 		return
 	}
 	n, err := units.ParseSize(text)
-	if err != nil && strings.Contains("-.0123456789", text[:1]) {
+	if err != nil && (text != value || strings.Contains("-.0123456789", text[:1])) {
 		f.problem(resource + ": " + err.Error())
 		return
 	}

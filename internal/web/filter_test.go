@@ -47,6 +47,7 @@ func TestFilterWords(t *testing.T) {
 	for text, problem := range map[string]string{
 		"user:ann u:bob": "user: is given twice (ann and bob); a job has only one",
 		"user:ann u:ann": "",
+		"cpu:>abc":       `cpu: "abc" is not an amount such as 8, 512M or 4G`,
 		"SINCE:1h": `Unknown filter "SINCE:"; for jobs that ended in the last hour use ended:<1h, ` +
 			"for jobs that have waited for an hour wait:>1h",
 	} {
