@@ -49,8 +49,9 @@ func sumOf(parts []int64) (sum int64) {
 }
 
 // proportions converts loads to whole numbers in the same proportions, as written in decimal: 12.5 and 37.5 become 125
-// and 375 with as many zeros as fit. The sum stays below 2^43, so that 0.1 + 0.2 is 0.3, and the product of the sum and
-// the argument "most" stays below 2^62.
+// and 375 with as many zeros as fit. The sum of the results stays below 2^43, where rounding to whole numbers removes
+// the errors of floats: 0.1 and 0.2 together get the same as 0.3. The product of the sum and the argument "most" also
+// stays below 2^62.
 func proportions(loads []float64, most int64) []int64 {
 	sum := 0.0
 	for _, l := range loads {

@@ -21,8 +21,9 @@ import (
 // of the pool above. If it were a fraction of the cluster there too, the usage of a small pool's children would be
 // negligible beside their shares. Then the child with the largest share would receive everything. Service counts by
 // days: used(today) + f used(yesterday) + f^2 used(the day before) + ..., over 7 days with f = 0.7; running tasks count
-// with their service so far. Both numbers are settings. With half_life, used is instead the decayed usage as a fraction
-// of all that the cluster could have given, decayed in the same way.
+// with their service so far. Both numbers are settings. With half_life, service decays continuously instead of by days.
+// At the root, "used" is then the decayed service as a fraction of all that the cluster could have given, decayed in
+// the same way; below the root it is a fraction of the decayed service of the pool above.
 //
 // The published description of this policy (docs/explanation/decay.md) multiplies the usage by the share in its
 // formula, but not in its example. Both are available: scale_by_share is the formula, and the default is the example.

@@ -49,8 +49,8 @@ func (x *alteration) readFields(c *cobra.Command) error {
 	case raise && (x.pool != "" || x.limit != ""):
 		return usagef("--priority, --qos and --nice cannot be combined with --move-to or --time; use two commands")
 	case x.pool != "" && x.limit == "pool":
-		return usagef("--time pool cannot be combined with --move-to: a moved job without a time limit gets the limit of " +
-			"its new pool; use two commands")
+		return usagef("--time pool cannot be combined with --move-to. A moved job without a time limit gets the limit of " +
+			"its new pool anyway; if the job has a limit, move it first, and then use --time pool")
 	case x.pool != "" && x.dry:
 		return usagef("--dry-run works with --priority, --qos and --nice; for another pool, use: fairlead why " +
 			"JOB --what-if pool=POOL")

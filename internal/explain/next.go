@@ -97,8 +97,8 @@ func where(a *why.Answer) string {
 	return " on one node"
 }
 
-// byTasks says how many tasks use the units. It is empty if some nodes take no tasks, because tasks on these nodes use
-// none of the units.
+// byTasks says how many tasks use the units. It is empty if some nodes take no new tasks, such as drained nodes: the
+// tasks that still run there count, but the units of these nodes do not.
 func byTasks(s *engine.State) string {
 	counts := func(n cluster.Node) bool { return n.State.Counts() }
 	if nodes := s.Core.Cluster().Nodes(); slices.ContainsFunc(nodes, func(n cluster.Node) bool { return !counts(n) }) {

@@ -21,9 +21,9 @@ type place struct {
 	rank  *why.Rank // nil: the job does not start, even with unlimited room
 	ahead []why.Ahead
 
-	then *sched.Scheduler // the scheduler when the place was computed, if that was earlier
-	at   time.Time
-	of   *preview // that has the copy "then"; nil: the copy is of the shared order
+	then *sched.Scheduler // a copy of the scheduler as it was at the instant "at"; nil: the place is of the present
+	at   time.Time        // when the place was computed
+	of   *preview         // that has the copy "then"; nil: the copy is of the shared order
 }
 
 // Done says that the caller no longer reads the place. It must be called once for each result of PlaceOf.

@@ -20,7 +20,7 @@ func (o *Options) fillRequest(spec *api.Spec) error {
 		spec.Request[name] = int64(n)
 	}
 	if o.CPUs < 0 {
-		return errors.New("the number of processors cannot be below 0")
+		return fmt.Errorf("--cpus %d: a task needs at least one processor", o.CPUs)
 	}
 	if o.CPUs > 0 {
 		spec.Request["cpu"] = int64(o.CPUs)
