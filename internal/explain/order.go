@@ -19,7 +19,7 @@ type Order struct {
 	config string           // hash of the current shares
 	Starts []orderedStart
 	Labels []label // of the pools of Starts, by pool number
-	Whole  bool    // no more tasks start later
+	Whole  bool    // no further tasks start after those of Starts
 	firsts []int64 // by pool number: the place of its first task, 0 if it has none
 }
 
