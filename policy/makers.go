@@ -22,8 +22,8 @@ var makers = map[string]func(o Options, of share.Options) sched.Policy{
 	"drf":         func(Options, share.Options) sched.Policy { return drfPolicy{} },
 }
 
-// New returns a constructor of policies. It takes the name of a policy and the options of the pool that names it,
-// and returns nil for an unknown name.
+// New returns a constructor of policies. The constructor takes the name of a policy and the options of the pool that
+// names it, and returns nil for an unknown name.
 func New(o Options) func(name string, of share.Options) sched.Policy {
 	return func(name string, of share.Options) sched.Policy {
 		if m := makers[name]; m != nil {

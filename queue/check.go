@@ -144,7 +144,7 @@ func (j *Job) checkNumbers() error {
 	}
 	switch {
 	case j.MaxRunning < 0 || j.MaxRunning > MaxTasks:
-		return Invalidf("most", "the number of tasks at once must be from 0 (no limit) to %d, got %d", MaxTasks, j.MaxRunning)
+		return Invalidf("max_running", "must be from 0 (no limit) to %d tasks, got %d", MaxTasks, j.MaxRunning)
 	case j.Retries < 0 || j.Retries > MaxRetries:
 		return Invalidf("retries", "must be from 0 to %d, got %d", MaxRetries, j.Retries)
 	}
@@ -162,7 +162,8 @@ func (j *Job) checkGang() error {
 	case j.Array != "":
 		return Invalidf("gang", "a job cannot be both an array and a gang of %d tasks that start all at once; submit a separate job for each gang", j.Gang)
 	case j.MaxRunning > 0:
-		return Invalidf("most", "a job whose %d tasks start all at once takes no maximum of running tasks", j.Gang)
+		return Invalidf("max_running", "a job whose %d tasks start all at once cannot have a maximum of running tasks",
+			j.Gang)
 	}
 	j.Tasks = j.Gang
 	return nil
