@@ -26,7 +26,8 @@ type Machine struct {
 	gpus    *gpu.Pool
 }
 
-// Close kills the tasks that still run, and unlocks the directory.
+// Close unlocks the directory, and kills the tasks that still run. The next agent in the directory would kill them,
+// too.
 func (m *Machine) Close() {
 	m.lock.Release()
 	m.runner.Close()

@@ -72,8 +72,8 @@ func lock(dir string) (*filelock.Lock, error) {
 	l, err := filelock.Take(filepath.Join(dir, "lock"))
 	var held *filelock.HeldError
 	if errors.As(err, &held) {
-		return nil, fmt.Errorf("directory %s: %w; stop that one first, or give this one another name with --name, or with "+
-			"work another directory with --dir", dir, err)
+		return nil, fmt.Errorf("directory %s: %w; stop that one first, or give this one another name with --name or, for "+
+			"fairlead work, another directory with --dir", dir, err)
 	}
 	return l, err
 }

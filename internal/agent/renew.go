@@ -35,9 +35,9 @@ func (a *Agent) renewing(ctx context.Context) {
 	}
 }
 
-// patience returns the next pause before a request is sent again. The pauses are short compared with a
-// lease, so that several requests fit into one: each request may show that tasks can continue past the end
-// of their leases.
+// patience returns the next pause before a request is sent again. The pauses are short compared with a lease, so that
+// the agent sends several requests within one lease: each request may show that tasks can continue past the end of
+// their leases.
 func (a *Agent) patience(again *wait.Backoff) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -212,8 +212,8 @@ func keepsFree(c why.Code) bool {
 }
 
 // severity orders the reasons. First come reasons that never go away, then reasons that only a person can change, then
-// reasons that time changes, and last the codes that close no gate. It omits the codes of stopped tasks, which never
-// explain a waiting job.
+// reasons that time changes, and last the codes that close no gate. It omits the codes that say why the scheduler
+// stopped a task.
 var severity = []why.Code{
 	why.FitNever, why.LicenseNever, why.GateNever, why.ReservationOver, why.ShareNone, why.GateHeld, why.GatePaused,
 	why.NoNodes, startRefused, why.GateAfter,

@@ -152,8 +152,8 @@ func (r *reasons) led(j *queue.Job) (all []span) {
 	return all
 }
 
-// How often the reasons of waiting pools are sampled, how many pools at a time, and how many changes of each pool are
-// kept.
+// How often the reasons of waiting pools are sampled, how many waiting pools one sample reads at most (the first ones),
+// and how many changes of each pool are kept.
 const (
 	reasonEvery = 2 * time.Second
 	reasonPools = 2000
