@@ -53,16 +53,8 @@ func (h *gates) barAway() {
 // holdAway holds the barred sub-queues back before the first start. Otherwise a pool below its minimum of a resource
 // could go first because such a sub-queue asks for this resource.
 func (h *gates) holdAway() {
-	if h.kinds[byAway-byMax].sleeps() {
-		return
-	}
-	for n := range h.queues.all {
-		q := &h.queues.all[n]
-		for i := range q.subs() {
-			if sub := q.sub(i); sub.gate == noGate && sub.ready() {
-				h.holds(byAway, q.pool, subRef{int32(n), int32(i)})
-			}
-		}
+	if !h.kinds[byAway-byMax].sleeps() {
+		h.holdReady([]gate{byAway})
 	}
 }
 

@@ -7,7 +7,11 @@ func (h *gates) holdUncounted() {
 	h.site.oneByOne = true // a preview also shows jobs that wait for a window
 	defer func() { h.site.oneByOne = before }()
 	h.wake()
-	kinds := h.uncounted()
+	h.holdReady(h.uncounted())
+}
+
+// holdReady holds each ready sub-queue back if one of the kinds does.
+func (h *gates) holdReady(kinds []gate) {
 	if len(kinds) == 0 {
 		return
 	}
