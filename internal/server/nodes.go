@@ -133,9 +133,7 @@ func (s *nodeService) Drain(ctx context.Context, node string, r api.DrainRequest
 	out := api.NodeState{Version: api.Version, Name: node,
 		Before: engine.Read(l, func(s *engine.State) *engine.Drain { return s.InForce.Drain(node) })}
 	if r.Drain {
-		if out.Stranded, err = s.Stranded(ctx, node); err != nil {
-			return nil, err
-		}
+		out.Stranded = engine.Read(l, func(s *engine.State) int { return explain.Stranded(s, node) })
 	}
 	var drain *engine.Drain
 	if r.Drain {
