@@ -154,14 +154,17 @@ func (w *handlerWorker) run(ctx context.Context, grace time.Duration) {
 		case <-ctx.Done():
 		}
 	}
-	w.member.Drain()
 	w.drain(work, end, grace, renew.C)
 }
 
-// drain releases leases whose handlers have not begun and waits for the rest.
+// drain takes no more tasks, releases leases whose handlers have not begun, and waits for the rest.
 func (w *handlerWorker) drain(work context.Context, end context.CancelCauseFunc, grace time.Duration, renew <-chan time.Time) {
 	done := make(chan struct{})
-	go func() { w.tasks.Wait(); close(done) }()
+	go func() {
+		w.takeNoMore(work)
+		w.tasks.Wait()
+		close(done)
+	}()
 	timeout := time.AfterFunc(grace, func() { end(errShutdown) })
 	defer timeout.Stop()
 	for {
@@ -171,13 +174,38 @@ func (w *handlerWorker) drain(work context.Context, end context.CancelCauseFunc,
 		case <-renew:
 			w.renew(work)
 		case <-done:
+			w.giveBack(work, w.left())
 			return
+		}
+	}
+}
+
+// takeNoMore drains the node. Afterwards w.starts has the last leases.
+func (w *handlerWorker) takeNoMore(ctx context.Context) {
+	ctx, end := context.WithTimeout(ctx, lastWords)
+	defer end()
+	if err := w.member.Drain(ctx); err != nil {
+		w.log.Warn("the store does not answer; tasks that it may still lease to this worker count as lost", "error", err)
+	}
+}
+
+// left returns the leases that the worker has not taken up.
+func (w *handlerWorker) left() (all []*queue.Lease) {
+	for {
+		select {
+		case leases := <-w.starts:
+			all = append(all, leases...)
+		default:
+			return all
 		}
 	}
 }
 
 // giveBack releases leases that have not begun.
 func (w *handlerWorker) giveBack(ctx context.Context, leases []*queue.Lease) {
+	if len(leases) == 0 {
+		return
+	}
 	refs := make([]queue.Ref, len(leases))
 	for i, l := range leases {
 		refs[i] = l.Ref

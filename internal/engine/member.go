@@ -184,8 +184,10 @@ func (m *Member) RenewFor(ctx context.Context, refs []queue.Ref, ttl time.Durati
 	return errs, nil
 }
 
-// Drain makes the node take no more tasks; running tasks continue.
-func (m *Member) Drain() {
+// Drain makes the node take no more tasks; running tasks continue. It waits until the worker has every lease that was
+// chosen for it before: the store says that a task runs before the worker has its lease, and the worker cannot release
+// a lease that it does not have. If ctx ends first, Drain returns an error, and the node drains all the same.
+func (m *Member) Drain(ctx context.Context) error {
 	l := m.finisher
 	l.Update(func(s *State) {
 		m.Draining = true
@@ -194,9 +196,15 @@ func (m *Member) Drain() {
 		}
 		s.touch()
 	})
+	if err := l.syncing.LockBefore(ctx); err != nil { // leases are made and handed over under this lock
+		return fmt.Errorf("drain %s: wait for its last leases: %w", m.name, err)
+	}
+	l.syncing.Unlock()
+	return nil
 }
 
-// Leave removes the worker. Tasks that it still runs wait again.
+// Leave removes the worker. Tasks that it still runs wait again, and each counts a loss. So drain the worker first, and
+// release the leases that it did not begin.
 func (m *Member) Leave(ctx context.Context) error {
 	l := m.finisher
 	if !update1(l.base, func(s *State) bool { return s.takeOut(m.joinedNode) }) {

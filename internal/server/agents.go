@@ -230,7 +230,9 @@ func (s *agentService) report(ctx context.Context, in *namedPost[api.ReportReque
 	}
 	s.bridged.used.report(x.name, in.Body.Renew, in.Body.Used, out.Renew, time.Now())
 	if in.Body.Drain {
-		x.member.Drain()
+		if err := x.member.Drain(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if in.Body.Leave {
 		return &out, s.leave(ctx, x)
@@ -265,7 +267,9 @@ func (s *agentService) finished(ctx context.Context, x *session, reports []api.F
 func (s *agentService) leave(ctx context.Context, x *session) error {
 	s.agents.end(x)
 	s.bridged.leave(x.name)
-	x.member.Drain()
+	if err := x.member.Drain(ctx); err != nil {
+		return err
+	}
 	var refs []queue.Ref
 	for _, l := range x.take().Start {
 		refs = append(refs, l.Ref)

@@ -209,7 +209,7 @@ func (s *joinService) revoke(ctx context.Context, node string) (*permit.Permit, 
 	} else if err != nil {
 		return nil, err
 	}
-	s.end(node)
+	s.end(ctx, node)
 	s.note(ctx, queue.AuditEntry{Who: me.Name, From: me.Via, What: "node revoke", Subject: node})
 	all, err := s.permits.Permits(ctx, node)
 	if err != nil || len(all) == 0 {
@@ -219,13 +219,20 @@ func (s *joinService) revoke(ctx context.Context, node string) (*permit.Permit, 
 }
 
 // end disconnects a revoked node: it gets no new tasks, and cannot renew the leases of its old ones.
-func (s *joinService) end(node string) {
-	if x := s.agents.of(node); x != nil {
-		x.member.Drain()
+func (s *joinService) end(ctx context.Context, node string) {
+	x := s.agents.of(node)
+	if x != nil {
 		s.agents.end(x)
 	}
 	if n := s.drop(node); n > 0 {
 		s.log.Warn("closed the connections of a node that was revoked", "node", node, "connections", n)
+	}
+	if x == nil {
+		return
+	}
+	if err := x.member.Drain(ctx); err != nil {
+		s.log.Warn("the last tasks that this server gives to a node that was revoked wait until their leases end",
+			"node", node, "error", err)
 	}
 }
 

@@ -186,7 +186,7 @@ func (s *Server) DropRevoked(ctx context.Context) error {
 	all, err := j.permits.Permits(ctx, connected...)
 	for i := range all {
 		if !all[i].Revoked.IsZero() {
-			j.end(all[i].Node)
+			j.end(ctx, all[i].Node)
 		}
 	}
 	return err

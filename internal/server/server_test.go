@@ -47,8 +47,13 @@ func newRig(t *testing.T, change ...func(*server.Options)) *rig {
 // machine.
 func newRigFor(t *testing.T, lease time.Duration, change ...func(*server.Options)) *rig {
 	t.Helper()
+	return newRigOn(t, memory.New("cpu"), lease, change...)
+}
+
+// newRigOn is newRigFor on a store.
+func newRigOn(t *testing.T, store queue.Store, lease time.Duration, change ...func(*server.Options)) *rig {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	store := memory.New("cpu")
 	loop, err := engine.NewLoop(ctx, store, engine.LoopOptions{LeaseTTL: lease})
 	if err != nil {
 		t.Fatal(err)

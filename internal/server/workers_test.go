@@ -1,15 +1,19 @@
 package server_test
 
 import (
+	"context"
 	"errors"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/fairlead/fairlead/internal/api"
 	"github.com/fairlead/fairlead/internal/await"
+	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/queue"
+	"github.com/fairlead/fairlead/store/memory"
 )
 
 // TestWorkerOfKinds: a worker that names kinds gets jobs of these kinds with their arguments, and no commands.
@@ -84,6 +88,54 @@ func TestWorkerLeaves(t *testing.T) {
 	}
 	if j, err := r.Jobs.Get(ctx, id); err != nil || j.Job.State != "waiting" || j.Tasks[0].Losses != 0 {
 		t.Errorf("%+v, %v", j, err)
+	}
+}
+
+// heldLeases is a store that stores leases at once, and answers when its gate opens.
+type heldLeases struct {
+	*memory.Store
+	gate chan struct{}
+}
+
+func (s heldLeases) Lease(
+	ctx context.Context, holder string, wants []queue.Want, ttl time.Duration,
+) ([]queue.Grant, error) {
+	grants, err := s.Store.Lease(ctx, holder, wants, ttl)
+	<-s.gate
+	return grants, err
+}
+
+// TestWorkerLeavesBeforeItsLeaseArrives: a task whose lease is stored, but has not arrived when its worker leaves,
+// counts as not begun, too.
+func TestWorkerLeavesBeforeItsLeaseArrives(t *testing.T) {
+	store := heldLeases{memory.New("cpu"), make(chan struct{})}
+	r := newRigOn(t, store, time.Minute)
+	ctx, open := t.Context(), sync.OnceFunc(func() { close(store.gate) })
+	t.Cleanup(open) // otherwise the rig could not end
+	join, err := r.Join(ctx, "w", api.JoinRequest{Capacity: map[string]int64{"cpu": 1}, Kinds: []string{"resize"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := enginetest.Submit(t, r.loop, queue.Job{Kind: "resize"})[0] // the server would answer after the lease
+	await.True(t, "the store has the lease", func() bool {
+		tasks, err := store.Tasks(ctx, id)
+		return err == nil && len(tasks) == 1 && tasks[0].State == queue.Running
+	})
+	left := make(chan error)
+	go func() {
+		_, err := r.Report(ctx, "w", api.ReportRequest{Session: join.Session, Leave: true})
+		left <- err
+	}()
+	await.True(t, "the worker begins to leave", func() bool {
+		p, err := r.Poll(ctx, "w", api.PollRequest{Session: join.Session})
+		return err == nil && p.Rejoin
+	})
+	open()
+	if err := <-left; err != nil {
+		t.Fatal(err)
+	}
+	if tasks, err := store.Tasks(ctx, id); err != nil || tasks[0].State != queue.Waiting || tasks[0].Losses != 0 {
+		t.Errorf("%+v, %v", tasks, err)
 	}
 }
 
