@@ -13,10 +13,12 @@ import (
 // Boost predicts how a boost would change the order of starts. It begins the boost in a fork of the scheduler. It
 // changes nothing.
 func (fc *Forecaster) Boost(ctx context.Context, b sched.Boost) (*Reordering, error) {
+	rooms := fc.borrow()
+	defer rooms.drop()
 	now := time.Now()
 	fork, err := engine.Read2(fc.loop, func(s *engine.State) (*sched.Scheduler, error) {
 		s.Core.Advance(now)
-		return s.Core.Fork(), nil
+		return s.Core.ForkIn(rooms.room()), nil
 	})
 	if err != nil {
 		return nil, err

@@ -82,7 +82,7 @@ type probing struct {
 	left    int
 	until   time.Time
 	changes []why.Change
-	copy    sched.Room // of the scheduler of one change after another
+	copy    *sched.Room // of the scheduler of one change after another
 }
 
 // advise adds to an answer the changes that would make its job start sooner, and which of them helps most.
@@ -121,7 +121,7 @@ func (p *probing) tried() []string {
 // all returns the changes that would make the job start sooner.
 func (p *probing) all() []why.Change {
 	e := p.estimator
-	p.gone = e.future.Fork(&sched.Room{})
+	p.gone, p.copy = e.future.Fork(e.rooms.room()), e.rooms.room()
 	p.gone.Withdraw(p.own, e.began)
 	p.gone.Rest()
 	p.until = time.Now().Add(e.timeout(changesTime))
@@ -147,7 +147,7 @@ func (p *probing) room() *sched.Scheduler {
 		// The core keeps room for one job, and only if that room hinders another job. So add a copy of the job.
 		s := p.own
 		s.ID, s.Submitted = trialID, p.began
-		p.kept = p.gone.Fork()
+		p.kept = p.gone.ForkIn(p.rooms.room())
 		p.kept.Add(s, p.began)
 		p.kept.Rest()
 	}
@@ -161,7 +161,7 @@ func (p *probing) opens(key cluster.Key) bool {
 
 // moved returns a fork without the job, to which the caller adds the job in another pool.
 func (p *probing) moved() *sched.Scheduler {
-	f := p.future.Fork(&p.copy)
+	f := p.future.Fork(p.copy)
 	f.Withdraw(p.own, p.began)
 	return f
 }
@@ -179,12 +179,12 @@ func (p *probing) try(without *sched.Scheduler, s sched.Job, c why.Change) {
 	f := without
 	switch {
 	case f == nil:
-		f = p.future.Fork(&p.copy)
+		f = p.future.Fork(p.copy)
 		f.Exchange(p.own, []sched.Job{s}, p.began)
 	case c.Alter:
 		f.Add(s, p.began)
 	default:
-		f = without.ForkIn(&p.copy)
+		f = without.ForkIn(p.copy)
 		f.Add(s, p.began)
 	}
 	goOn := func(sched.Forecast) bool { return time.Now().Before(p.until) }

@@ -37,6 +37,7 @@ type tables interface {
 // estimator makes an estimate without blocking the engine.
 type estimator struct {
 	future  *sched.Future
+	rooms   *borrowed // for more copies
 	job     int64
 	began   time.Time // of the answer
 	lengths engine.Lengths

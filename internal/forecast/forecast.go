@@ -53,7 +53,7 @@ func (fc *Forecaster) Forecast(ctx context.Context, s allocation.Config) (*Forec
 	if err := fc.loop.Sync(ctx); err != nil {
 		return nil, err
 	}
-	b := borrowed{explain: fc.explain}
+	b := fc.borrow()
 	defer b.drop()
 	as, rules, now := fc.standing(b.room())
 	if err := fc.loop.CheckUnit(s); err != nil {

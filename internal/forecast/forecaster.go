@@ -31,13 +31,16 @@ func New(loop *engine.Loop) *Forecaster {
 	}
 }
 
+// borrow returns memory for one question. Drop it after the answer.
+func (fc *Forecaster) borrow() *borrowed { return &borrowed{explain: fc.explain} }
+
 // Explainer returns the explainer that the forecaster uses.
 func (fc *Forecaster) Explainer() *explain.Explainer { return fc.explain }
 
-// estimatorOf copies the data for an estimate from the state.
-func (fc *Forecaster) estimatorOf(s *engine.State, job int64, now time.Time) *estimator {
+// estimatorOf copies the data for an estimate from the state, in memory that the estimate borrows.
+func (fc *Forecaster) estimatorOf(s *engine.State, job int64, now time.Time, rooms *borrowed) *estimator {
 	e := fc.estimatorIn(s, s.Core, job, now)
-	e.future = s.Core.Fork().AsFuture(&sched.Room{})
+	e.future, e.rooms = s.Core.ForkIn(rooms.room()).AsFuture(rooms.room()), rooms
 	return e
 }
 

@@ -70,7 +70,9 @@ func (fc *Forecaster) Reorder(ctx context.Context, ids []int64, v Variation) (*R
 			return nil, queue.NoJob(id)
 		}
 	}
-	x, err := fc.beginReorder(jobs, v)
+	rooms := fc.borrow()
+	defer rooms.drop()
+	x, err := fc.beginReorder(jobs, v, rooms)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +98,7 @@ type reorder struct {
 }
 
 // beginReorder copies the needed data from the engine.
-func (fc *Forecaster) beginReorder(jobs []*queue.Job, v Variation) (*reorder, error) {
+func (fc *Forecaster) beginReorder(jobs []*queue.Job, v Variation, rooms *borrowed) (*reorder, error) {
 	return engine.Read2(fc.loop, func(s *engine.State) (*reorder, error) {
 		x := &reorder{now: time.Now()}
 		x.priorities = slices.DeleteFunc(s.Shares.Priorities(), func(name string) bool {
@@ -105,7 +107,7 @@ func (fc *Forecaster) beginReorder(jobs []*queue.Job, v Variation) (*reorder, er
 			})
 		})
 		s.Core.Advance(x.now)
-		x.fork = s.Core.Fork()
+		x.fork = s.Core.ForkIn(rooms.room())
 		for _, j := range jobs {
 			next := v.apply(j)
 			if err := next.Check(); err != nil {

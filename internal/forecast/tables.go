@@ -88,8 +88,10 @@ func (fc *Forecaster) beginTimetable(s *engine.State, now time.Time) func() *tim
 // replayed copies the data for a timetable, which a replay makes, from the state.
 func (fc *Forecaster) replayed(s *engine.State, now time.Time) func() *timetable {
 	t := &timetable{at: now, row: map[int64]int32{}}
-	e := fc.estimatorOf(s, 0, now)
+	rooms := fc.borrow()
+	e := fc.estimatorOf(s, 0, now, rooms)
 	return func() *timetable {
+		defer rooms.drop()
 		var endless time.Time // start of the first task without a time limit
 		began := time.Now()
 		played := t.replay(e, began, func(x sched.Task) time.Time {
@@ -118,8 +120,10 @@ func (t *timetable) addLikely(e *estimator, began time.Time) {
 
 // beginRanges is beginTimetable for replays with recent run times.
 func (fc *Forecaster) beginRanges(s *engine.State, now time.Time) func() *timetable {
-	e, t := fc.estimatorOf(s, 0, now), &timetable{at: now, row: map[int64]int32{}}
+	rooms := fc.borrow()
+	e, t := fc.estimatorOf(s, 0, now, rooms), &timetable{at: now, row: map[int64]int32{}}
 	return func() *timetable {
+		defer rooms.drop()
 		began := time.Now()
 		for i := range maxRanges {
 			d := newDraws(i)

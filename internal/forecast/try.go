@@ -52,7 +52,9 @@ func (fc *Forecaster) Try(ctx context.Context, j queue.Job, o TryOptions) (a *wh
 	if err != nil {
 		return nil, 0, err
 	}
-	a, future := fc.tryNow(j, blockers)
+	rooms := fc.borrow()
+	defer rooms.drop()
+	a, future := fc.tryNow(j, blockers, rooms)
 	if o.Estimate && explain.Startable(a) && j.Pending == 0 && !j.Held {
 		a.Start = future.estimate()
 		future.advise(a)
@@ -91,12 +93,12 @@ func (fc *Forecaster) tryAfter(ctx context.Context, j *queue.Job) (blockers []st
 }
 
 // tryNow adds a job to a fork, and explains it there.
-func (fc *Forecaster) tryNow(j queue.Job, blockers []string) (a *why.Answer, future *estimator) {
+func (fc *Forecaster) tryNow(j queue.Job, blockers []string, rooms *borrowed) (a *why.Answer, future *estimator) {
 	return engine.Read2(fc.loop, func(st *engine.State) (a *why.Answer, future *estimator) {
 		now := time.Now()
 		st.Core.Advance(now)
 		j.ID, j.Submitted, j.Waiting, j.State = trialID, now, j.Tasks, queue.Waiting
-		st = st.With(st.Core.Fork())
+		st = st.With(st.Core.ForkIn(rooms.room()))
 		switch {
 		case j.Held:
 			j.State = queue.Held
@@ -111,7 +113,7 @@ func (fc *Forecaster) tryNow(j queue.Job, blockers []string) (a *why.Answer, fut
 		a.Subject.Job = 0
 		explain.WhyWaiting(st, a, &j, nil, blockers,
 			explain.Asked{WhyOptions: explain.WhyOptions{Siblings: 1}, Preview: explain.WhatIfTasks})
-		future = fc.estimatorOf(st, j.ID, now)
+		future = fc.estimatorOf(st, j.ID, now, rooms)
 		future.tables, future.others = nil, alternativesOf(st, &j, a)
 		return a, future
 	})

@@ -23,7 +23,7 @@ type exchanged struct {
 	next       *queue.Job
 	own, other sched.Job // the present job, and its replacement
 
-	borrowed
+	*borrowed
 }
 
 // exchange replaces a job in a fork. If many tasks wait, that takes long, so the engine continues meanwhile: its lock
@@ -33,8 +33,10 @@ func (fc *Forecaster) exchange(j *queue.Job, v Variation) (*exchanged, error) {
 	if err != nil {
 		return nil, err
 	}
-	if x.before.future = x.fork.ForkIn(x.room()).AsFuture(x.room()); x.before.hurried {
-		x.before.future = x.before.future.Once() // the tables give ranges
+	if now := x.fork.ForkIn(x.room()); x.before.hurried {
+		x.before.future = now.AsFuture(nil).Once() // the tables give ranges
+	} else {
+		x.before.future = now.AsFuture(x.room())
 	}
 	if x.again || x.own.Pool != x.other.Pool {
 		x.fork.Withdraw(x.own, x.now)
@@ -48,9 +50,7 @@ func (fc *Forecaster) exchange(j *queue.Job, v Variation) (*exchanged, error) {
 	o := explain.Asked{WhyOptions: explain.WhyOptions{Siblings: 1}, Preview: explain.WhatIfTasks}
 	var order *explain.Order
 	if x.before.hurried {
-		room, free := fc.explain.Room()
-		order = explain.OrderUpTo(x.next.ID, x.fork.ForkIn(room).AsOutlook())
-		free()
+		order = explain.OrderUpTo(x.next.ID, x.fork.ForkIn(x.room()).AsOutlook())
 	}
 	fc.loop.Read(func(s *engine.State) {
 		s = s.With(x.fork)
@@ -77,7 +77,7 @@ func (fc *Forecaster) beginExchange(j *queue.Job, v Variation) (*exchanged, erro
 		if err := s.Shares.Settle(&next, n); err != nil {
 			return nil, err
 		}
-		x := &exchanged{borrowed: borrowed{explain: fc.explain}, next: &next, again: !v.inPlace(j), now: time.Now()}
+		x := &exchanged{borrowed: fc.borrow(), next: &next, again: !v.inPlace(j), now: time.Now()}
 		x.changes = varied(j, &next, s.Core.Cluster().Unit())
 		if len(x.changes) == 0 {
 			return nil, queue.Invalidf("what-if", "job %d asks for that already; give a different value", j.ID)

@@ -17,8 +17,10 @@ const startedMeanwhile = 4
 
 // Why explains the state of a job, by the numbers that the next step would compare.
 func (fc *Forecaster) Why(ctx context.Context, id int64, o explain.WhyOptions) (*why.Answer, error) {
+	rooms := fc.borrow()
+	defer rooms.drop()
 	for try := 1; ; try++ {
-		a, future, err := fc.whyNow(ctx, id, o)
+		a, future, err := fc.whyNow(ctx, id, o, rooms)
 		if err != nil || a.Reason.Code != "" {
 			if future != nil {
 				a.Start = future.estimate()
@@ -50,8 +52,8 @@ func expectLater(a *why.Answer) {
 }
 
 // whyNow is Why, but returns no reason if the job has started since it was read.
-func (fc *Forecaster) whyNow(ctx context.Context, id int64, o explain.WhyOptions) (a *why.Answer, future *estimator,
-	err error) {
+func (fc *Forecaster) whyNow(ctx context.Context, id int64, o explain.WhyOptions, rooms *borrowed) (a *why.Answer,
+	future *estimator, err error) {
 	j, err := fc.loop.Client().Job(ctx, id)
 	if err != nil {
 		return nil, nil, err
@@ -98,7 +100,7 @@ func (fc *Forecaster) whyNow(ctx context.Context, id int64, o explain.WhyOptions
 		}
 		if o.Estimate && j.Waiting > 0 && (j.State == queue.Waiting || j.State == queue.Queued || j.State == queue.Running) &&
 			explain.Startable(a) {
-			future = fc.estimatorOf(s, j.ID, a.At)
+			future = fc.estimatorOf(s, j.ID, a.At, rooms)
 			if j.State == queue.Waiting { // a job with running tasks is not submitted again
 				future.others = alternativesOf(s, j, a)
 			}
@@ -141,7 +143,7 @@ func running(tasks []queue.Task) (n int) {
 // scheduler. A waiting job can change only its priority and pool in place; for all other changes the fork cancels and
 // resubmits it, as its owner would have to do.
 func (fc *Forecaster) WhatIf(ctx context.Context, id int64, v Variation) (*why.WhatIf, error) {
-	before, _, err := fc.whyNow(ctx, id, explain.WhyOptions{Siblings: 1})
+	before, _, err := fc.whyNow(ctx, id, explain.WhyOptions{Siblings: 1}, nil)
 	if err != nil {
 		return nil, err
 	}
