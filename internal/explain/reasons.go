@@ -13,10 +13,11 @@ import (
 // reasons records why each pool waits. It stores only changes, so that a long wait costs little.
 type reasons struct {
 	mu    sync.Mutex
-	pool  map[leafOf][]waited
-	heads map[leafOf][]head // the first jobs, oldest first
-	last  time.Time
-	times waitTimes
+	pool   map[leafOf][]waited
+	heads  map[leafOf][]head // the first jobs, oldest first
+	last   time.Time         // last sample
+	circle circle
+	times  waitTimes
 }
 
 // limitOf returns the license, rate or limited user of a reason; empty for others.
@@ -41,8 +42,8 @@ func pays(j *queue.Job, limit string) bool {
 	return j.Licenses[name] > 0
 }
 
-// note adds a reason or extends the last one, and reports whether it is new. If the pool had no waiting jobs at the
-// last sample of all pools, even the same reason counts as new.
+// note adds a reason or extends the last one, and reports whether it is new. If the pool had no waiting jobs at its last
+// sample, even the same reason counts as new.
 func (r *reasons) note(leaf leafOf, reason why.Reason, limit string, before, now time.Time) (news bool) {
 	past := r.pool[leaf]
 	if n := len(past); n > 0 && !past[n-1].until.Before(before) && past[n-1].Code == string(reason.Code) &&
@@ -50,9 +51,7 @@ func (r *reasons) note(leaf leafOf, reason why.Reason, limit string, before, now
 		past[n-1].until = now
 		return false
 	}
-	if len(past) == reasonKept {
-		past = slices.Delete(past, 0, reasonKept/4)
-	}
+	past = forget(past, len(r.pool))
 	r.pool[leaf] = append(past, waited{queue.Event{Task: -1, At: now, Code: string(reason.Code), Text: reason.Text}, now,
 		limit})
 	return true
@@ -102,20 +101,23 @@ type head struct {
 	at  time.Time
 }
 
-// headsKept is the maximum number of heads that are kept for each leaf. It suffices for the jobs that wait now and for
-// the latest jobs that started.
-const headsKept = 256
-
 // lead records which job is first in a leaf. An unknown job (0) ends the time of the previous one.
 func (r *reasons) lead(leaf leafOf, job int64, now time.Time) {
 	past := r.heads[leaf]
 	if n := len(past); n > 0 && past[n-1].job == job {
 		return
 	}
-	if len(past) == headsKept {
-		past = slices.Delete(past, 0, headsKept/4)
+	r.heads[leaf] = append(forget(past, len(r.heads)), head{job, now})
+}
+
+// forget drops the oldest quarter or more of the records of a leaf if these are too many. The bound falls as the number
+// of leaves grows, so that all records together do not exceed leavesKept * recordsKept by much.
+func forget[T any](past []T, leaves int) []T {
+	most := max(recordsKept*leavesKept/max(leaves, leavesKept), recordsLeast)
+	if len(past) < most {
+		return past
 	}
-	r.heads[leaf] = append(past, head{job, now})
+	return slices.Delete(past, 0, len(past)-most*3/4)
 }
 
 // leaves returns the leaves that a job may have been in: that of the whole pool, for the time in which its
@@ -152,10 +154,16 @@ func (r *reasons) led(j *queue.Job) (all []span) {
 	return all
 }
 
-// How often the reasons of waiting pools are sampled, how many waiting pools one sample reads at most (the first ones),
-// and how many changes of each pool are kept.
+// How often the reasons of waiting pools are sampled, and how many waiting pools one sample reads at most.
 const (
 	reasonEvery = 2 * time.Second
 	reasonPools = 2000
-	reasonKept  = 200
+)
+
+// The maximum number of records of a leaf: recordsKept if there are at most leavesKept leaves, and recordsLeast if there
+// are very many.
+const (
+	recordsKept  = 200
+	recordsLeast = 20
+	leavesKept   = 2000
 )

@@ -11,7 +11,8 @@ import (
 // Remember makes the engine sample at intervals why its pools wait. Call it before the engine runs.
 func (ex *Explainer) Remember() { ex.loop.Sample(ex.sampleReasons) }
 
-// sampleReasons records the pools whose reason for waiting has changed.
+// sampleReasons records the pools whose reason for waiting has changed. It reads at most reasonPools waiting pools, and
+// goes on behind them the next time.
 func (ex *Explainer) sampleReasons(s *engine.State, now time.Time) {
 	ex.reasons.mu.Lock()
 	defer ex.reasons.mu.Unlock()
@@ -21,20 +22,21 @@ func (ex *Explainer) sampleReasons(s *engine.State, now time.Time) {
 	if now.Sub(ex.reasons.last) < max(reasonEvery, ex.loop.Options.LeaseTTL/8) {
 		return
 	}
-	before := ex.reasons.last
+	ex.reasons.circle.prepare(s.Core, ex.reasons.last)
 	ex.reasons.last = now
 	if ex.reasons.pool == nil {
 		ex.reasons.pool, ex.reasons.heads = map[leafOf][]waited{}, map[leafOf][]head{}
 	}
-	seen := 0
-	for i := range s.Core.Read().Pools() {
-		id := sched.PoolID(i)
+	sampled := 0
+	for range s.Core.Read().Pools() {
+		if sampled == reasonPools {
+			return
+		}
+		id, before := ex.reasons.circle.visit(now)
 		if s.Core.View(id).Waiting == 0 || len(s.Core.Read().Children(id)) > 0 {
 			continue
 		}
-		if seen++; seen > reasonPools {
-			return
-		}
+		sampled++
 		leaf := leafOf{s.Core.Path(id), s.Core.PriorityOf(id)}
 		gates, first := s.Core.GateView().PoolGates(id)
 		ex.reasons.lead(leaf, first, now)

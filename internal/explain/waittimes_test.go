@@ -12,6 +12,7 @@ import (
 	"github.com/fairlead/fairlead/internal/engine/enginetest"
 	"github.com/fairlead/fairlead/internal/explain"
 	"github.com/fairlead/fairlead/sched"
+	"github.com/fairlead/fairlead/why"
 )
 
 // TestWaitReasonsAreAddedUp: a pool waits for a rate for ten minutes, and then for room; after an hour without waiting
@@ -40,6 +41,34 @@ func TestWaitReasonsAreAddedUp(t *testing.T) {
 		time.Sleep(2 * time.Hour)
 		if _, all := ex.WaitReasons(time.Now()); len(all) > 0 {
 			t.Errorf("two hours later: %+v", all)
+		}
+	})
+}
+
+// TestAllPoolsAreSampled: if more pools wait than one sample reads, the next samples read the others.
+func TestAllPoolsAreSampled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		loop, ex, stop := remembering(t, engine.LoopOptions{}, 1, enginetest.Endless)
+		defer stop()
+		const pools = 2100
+		jobs := make([]fairlead.Job, pools)
+		for i := range jobs {
+			jobs[i] = fairlead.Job{User: "ann", Pool: fmt.Sprint("p", i)}
+		}
+		ids := enginetest.Submit(t, loop, jobs...)
+		time.Sleep(5 * time.Minute)
+		_, all := ex.WaitReasons(time.Now())
+		for _, w := range all { // each pool is read by about every second sample
+			if off := w.Seconds - (5 * time.Minute).Seconds(); off < -60 || off > 0 {
+				t.Errorf("%+v", w)
+			}
+		}
+		if len(all) != pools-1 { // the first runs
+			t.Errorf("the reasons of %d pools are known", len(all))
+		}
+		past, err := ex.History(t.Context(), ids[pools-1])
+		if err != nil || len(past) != 2 || past[0].Code != "submitted" || past[1].Code != string(why.ShareBehind) {
+			t.Errorf("the history of the last job is %+v, %v", past, err)
 		}
 	})
 }
