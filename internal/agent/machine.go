@@ -26,12 +26,11 @@ type Machine struct {
 	gpus    *gpu.Pool
 }
 
-// Close unlocks the directory, and kills the tasks that still run. The next agent in the directory would kill them,
-// too.
+// Close kills the tasks that still run, and unlocks the directory for the next agent when they have ended.
 func (m *Machine) Close() {
-	m.lock.Release()
 	m.runner.Close()
 	m.logs.Close()
+	m.lock.Release()
 }
 
 // Tail returns the end of a task's output, at most limit bytes.
