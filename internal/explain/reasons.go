@@ -42,8 +42,8 @@ func pays(j *queue.Job, limit string) bool {
 	return j.Licenses[name] > 0
 }
 
-// note adds a reason or extends the last one, and reports whether it is new. If the pool had no waiting jobs at its last
-// sample, even the same reason counts as new.
+// note adds a reason or extends the last one, and reports whether it is new. If the pool had no waiting jobs at its
+// last sample, even the same reason counts as new.
 func (r *reasons) note(leaf leafOf, reason why.Reason, limit string, before, now time.Time) (news bool) {
 	past := r.pool[leaf]
 	if n := len(past); n > 0 && !past[n-1].until.Before(before) && past[n-1].Code == string(reason.Code) &&
@@ -160,8 +160,8 @@ const (
 	reasonPools = 2000
 )
 
-// The maximum number of records of a leaf: recordsKept if there are at most leavesKept leaves, and recordsLeast if there
-// are very many.
+// The maximum number of records of a leaf is recordsKept if there are at most leavesKept leaves. If there are more, it
+// is smaller, but at least recordsLeast.
 const (
 	recordsKept  = 200
 	recordsLeast = 20
