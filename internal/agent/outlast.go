@@ -8,10 +8,10 @@ import (
 	"github.com/fairlead/fairlead/queue"
 )
 
-// outlast extends the leases of the tasks: they now end one lease after the instant "at". At that instant no server
-// could give the tasks to other agents, because no other server uses the store, and our server did not listen, or
-// reported that it could not reach the store. When a server starts, or reaches its store again, it ends no lease for
-// the length of one lease.
+// outlast extends the leases of the tasks if no other server uses the store: they now end one lease after the instant
+// "at". At that instant our server did not listen, or reported that it could not reach the store, so it could not give
+// the tasks to other agents. When a server starts, or reaches its store again, it ends no lease for the length of one
+// lease.
 func (a *Agent) outlast(at time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -26,8 +26,9 @@ func (a *Agent) outlast(at time.Time) {
 	}
 }
 
-// endsNoLease reports whether a renewal or a join failed because the server does not listen or cannot reach
-// its store. While the store is away, failures of other requests prove nothing.
+// endsNoLease reports whether a renewal or a join failed because the server does not listen or cannot reach its store.
+// Ask it only about these requests: if another one fails for lack of the store, the server does not count that as an
+// outage, and may end leases at once.
 func endsNoLease(err error) bool { return errors.Is(err, queue.ErrUnavailable) || nobodyListens(err) }
 
 // nobodyListens reports whether an error shows that nobody listened at the address of the server. A lost

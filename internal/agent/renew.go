@@ -146,8 +146,8 @@ func (a *Agent) renew(ctx context.Context) {
 		for ref, t := range a.tasks {
 			if !t.until.IsZero() && time.Until(t.until) < margin && t.process != nil {
 				a.log.Error("the lease could not be renewed in time; killing the task", "task", ref)
-				// The server may come back before it has ended the lease; the task was not canceled, so release
-				// it.
+				// The server may come back before it has ended the lease. Nobody canceled the task, so report it
+				// as released, not as canceled.
 				t.back = true
 				t.kill("the lease could not be renewed in time")
 			}

@@ -76,7 +76,7 @@ func holds(st *engine.State, o *Order, j *queue.Job, s sched.Job) bool {
 	return st.Core.Leaf(then) == leaf && slices.Equal(barsOf(st, then), bars)
 }
 
-// waitsNow reports whether tasks of the job wait that could start now if there were room.
+// waitsNow reports whether the job has waiting tasks that could start now if there were room.
 func waitsNow(st *engine.State, s sched.Job) bool {
 	now, _ := st.Core.Read().Waits(s)
 	return now

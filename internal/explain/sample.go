@@ -11,8 +11,8 @@ import (
 // Remember makes the engine sample at intervals why its pools wait. Call it before the engine runs.
 func (ex *Explainer) Remember() { ex.loop.Sample(ex.sampleReasons) }
 
-// sampleReasons records the pools whose reason for waiting has changed. It reads at most reasonPools waiting pools, and
-// goes on behind them the next time.
+// sampleReasons records the pools whose reason for waiting has changed. It reads at most reasonPools waiting pools. The
+// next sample continues with the pools after them.
 func (ex *Explainer) sampleReasons(s *engine.State, now time.Time) {
 	ex.reasons.mu.Lock()
 	defer ex.reasons.mu.Unlock()
