@@ -44,7 +44,8 @@ func benchCommand(a *app) *cobra.Command {
   decisions, policies, nodes  decisions per second on one core, under every policy and on many nodes
   replay                      the simulator with a generated workload
   submissions                 durable submissions
-  cycles                      jobs from submission to end, compared with a bare loop, a queue of one table in the same database
+  cycles                      jobs from submission to end, compared with a bare loop: a queue of one table
+                              in the same database
   why                         answers to fairlead why while many jobs wait
   processes                   empty processes through a server and an agent`,
 		Example: "  fairlead bench --quick\n  fairlead bench --only decisions --full --json\n  fairlead bench --only nodes",

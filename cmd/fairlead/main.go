@@ -96,7 +96,8 @@ func newRoot(a *app) *cobra.Command {
 	root.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	root.SetVersionTemplate("fairlead {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
-	root.PersistentFlags().StringVar(&a.server, "server", os.Getenv("FAIRLEAD_SERVER"), "path of the server's socket; for fairlead work also https://HOST:PORT")
+	root.PersistentFlags().StringVar(&a.server, "server", os.Getenv("FAIRLEAD_SERVER"),
+		"path of the server's socket; for fairlead work also https://HOST:PORT")
 	root.PersistentFlags().StringVar(&a.serverUser, "server-user", os.Getenv("FAIRLEAD_SERVER_USER"), "user of the server, if that is neither root nor you")
 	root.AddGroup(&cobra.Group{ID: "start", Title: "Begin:"}, &cobra.Group{ID: "jobs", Title: "Jobs:"},
 		&cobra.Group{ID: "cluster", Title: "Shares and machines:"}, &cobra.Group{ID: "admin", Title: "For administrators:"})

@@ -12,7 +12,7 @@ import (
 
 // reasons records why each pool waits. It stores only changes, so that a long wait costs little.
 type reasons struct {
-	mu    sync.Mutex
+	mu     sync.Mutex
 	pool   map[leafOf][]waited
 	heads  map[leafOf][]head // the first jobs, oldest first
 	last   time.Time         // last sample
