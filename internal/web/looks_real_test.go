@@ -140,8 +140,9 @@ func TestRealPast(t *testing.T) {
 	b.clean(l.url)
 }
 
-// TestRealWidths checks that no cell of the page Now is cut off on a phone, that the bars grow on a wall screen, and
-// that from 1200 pixels on the tables fit and show the terms of the comparison.
+// TestRealWidths checks that no cell of the page Now is cut off on a phone, that the bars grow on a wall screen, that
+// all links to the pages are on the screen, and that from 1200 pixels on the tables fit and show the terms of the
+// comparison.
 func TestRealWidths(t *testing.T) {
 	l := newLab(t, cluster, pastDay)
 	example(l)
@@ -155,9 +156,13 @@ func TestRealWidths(t *testing.T) {
 	if got := eval[float64](b, `document.querySelector("#longest td.because").getBoundingClientRect().width`); got < 250 {
 		t.Errorf("there are %v pixels for why a job waits", got)
 	}
-	for _, width := range []int64{800, 1024, 1200, 1280, 1440, 1480, 1536, 1680, 1920, 2560} {
+	const nav = `document.querySelector(".bar nav")`
+	for _, width := range []int64{390, 800, 1024, 1200, 1280, 1440, 1480, 1536, 1680, 1920, 2560} {
 		b.do(chromedp.EmulateViewport(width, 900))
 		b.open(l.url + "/")
+		if over := eval[int](b, nav+".scrollWidth - "+nav+".clientWidth"); over > 0 {
+			t.Errorf("at %d pixels the links to the pages are %d too wide", width, over)
+		}
 		const over = `[...document.querySelectorAll(".scroll")].map((e) => e.scrollWidth - e.clientWidth)`
 		for i, pixels := range eval[[]int](b, over) {
 			if pixels > 0 && width >= 1200 {
