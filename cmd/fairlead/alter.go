@@ -145,6 +145,10 @@ func (x *alteration) choose(ctx context.Context, client *api.Client) ([]int64, e
 	if err := x.setSince(v); err != nil {
 		return nil, err
 	}
+	held := x.verb == "release" && slices.Equal(v["state"], []string{"held"})
+	if held { // a held job is in the state running while tasks of it run
+		v["state"] = []string{"held", "queued", "running"}
+	}
 	v.Set("limit", "10000")
 	var jobs []api.Job
 	for {
@@ -157,6 +161,9 @@ func (x *alteration) choose(ctx context.Context, client *api.Client) ([]int64, e
 			break
 		}
 		v.Set("after", strconv.FormatInt(jobs[len(jobs)-1].ID, 10))
+	}
+	if held {
+		jobs = slices.DeleteFunc(jobs, func(j api.Job) bool { return !j.Held })
 	}
 	if x.waiting {
 		jobs = slices.DeleteFunc(jobs, func(j api.Job) bool { return j.Waiting == 0 })
