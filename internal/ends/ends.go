@@ -1,5 +1,6 @@
-// Package ends counts how the attempts of tasks ended. It counts them per node and per user in the last hour, and for
-// all nodes together in the day before that. It also counts them per node and cause since the server started.
+// Package ends counts how the attempts of tasks ended. It counts them per node, and per user on each node, in the last
+// hour, and for all nodes together in the day before that. It also counts them per node and cause since the server
+// started.
 //
 // It has no clock and no lock: its owner passes the instants, and calls it from one goroutine at a time.
 package ends
@@ -53,10 +54,10 @@ func (c Cause) Result() string {
 	return string(c)
 }
 
-// maxNames bounds the nodes and the users that are counted apart. Later ones are counted as "other".
+// maxNames is how many nodes are counted apart. Later ones are counted as "other".
 const maxNames = 1000
 
-// other is the name of all nodes or users after the first maxNames.
+// other is the name of all nodes, or users of a node, that are not counted apart.
 const other = "other"
 
 // Key identifies a sum since the server started.
@@ -67,11 +68,18 @@ type Key struct {
 
 // Tally counts ends. The zero value is empty.
 type Tally struct {
-	recent named // by node and minute
-	users  named // by user and minute
-	past   ring  // by 5 minutes
+	recent named          // by node and minute
+	users  map[pair]*ring // by minute
+	forgot time.Time      // when the attempts of a node were last dropped
+	past   ring           // by 5 minutes
 	totals map[Key]int64
 }
+
+// pair is a user on a node.
+type pair struct{ node, user string }
+
+// maxPairs is how many users on nodes are counted apart. Later users of a node are counted together.
+const maxPairs = 10_000
 
 // named are counts of the last hour by name.
 type named map[string]*ring
@@ -86,7 +94,7 @@ const (
 // Add counts an attempt of a user's task on a node.
 func (t *Tally) Add(node, user string, c Cause, now time.Time) {
 	if t.totals == nil {
-		t.recent, t.users, t.totals = named{}, named{}, map[Key]int64{}
+		t.recent, t.users, t.totals = named{}, map[pair]*ring{}, map[Key]int64{}
 	}
 	nodes := t.recent.of(node)
 	t.totals[Key{nodes, c}]++
@@ -98,11 +106,11 @@ func (t *Tally) Add(node, user string, c Cause, now time.Time) {
 		one.Failed = 1
 	}
 	t.recent[nodes].add(one, now, time.Minute, hour)
-	t.users[t.users.of(user)].add(one, now, time.Minute, hour)
+	t.ofUser(nodes, user).add(one, now, time.Minute, hour)
 	t.past.add(one, now, pastWidth, pastReach)
 }
 
-// of returns the name under which a node or user is counted.
+// of returns the name under which a node is counted.
 func (n named) of(name string) string {
 	if n[name] == nil {
 		if len(n) >= maxNames {
@@ -115,13 +123,44 @@ func (n named) of(name string) string {
 	return name
 }
 
-// Forget drops the attempts that ended on a node in the last hour, e.g. because the node has been repaired.
-func (t *Tally) Forget(node string) { delete(t.recent, node) }
+// ofUser returns the counts of a user on a node.
+func (t *Tally) ofUser(node, user string) *ring {
+	at := pair{node, user}
+	if t.users[at] == nil && len(t.users) >= maxPairs {
+		at.user = other
+	}
+	if t.users[at] == nil {
+		t.users[at] = &ring{}
+	}
+	return t.users[at]
+}
 
-// LastHour returns the attempts that ended in the hour before the instant "now", by node and by user; names without
-// attempts are left out.
-func (t *Tally) LastHour(now time.Time) (nodes, users map[string]Count) {
-	return t.recent.since(now.Add(-hour)), t.users.since(now.Add(-hour))
+// Forget drops the attempts that ended on a node in the last hour, e.g. because the node has been repaired.
+func (t *Tally) Forget(node string, now time.Time) {
+	if t.recent[node] == nil {
+		return
+	}
+	delete(t.recent, node)
+	maps.DeleteFunc(t.users, func(p pair, _ *ring) bool { return p.node == node })
+	t.forgot = now
+}
+
+// LastHour returns the attempts that ended in the hour before the instant "now", by node, and by user for each node;
+// names without attempts are left out. The result "whole" is false if some attempts of this hour were dropped.
+func (t *Tally) LastHour(now time.Time) (nodes map[string]Count, users map[string]map[string]Count, whole bool) {
+	from := now.Add(-hour)
+	users = map[string]map[string]Count{}
+	for at, r := range t.users {
+		c := r.since(from)
+		switch {
+		case c.Ended == 0:
+			continue
+		case users[at.node] == nil:
+			users[at.node] = map[string]Count{}
+		}
+		users[at.node][at.user] = c
+	}
+	return t.recent.since(from), users, !t.forgot.After(from)
 }
 
 func (n named) since(from time.Time) map[string]Count {

@@ -24,23 +24,24 @@ func TestLastHour(t *testing.T) {
 		tally.Add("b", "bob", ends.Cancelled, now)
 	}
 	now := start.Add(30*time.Hour - time.Second)
-	nodes, users := tally.LastHour(now)
+	nodes, users, whole := tally.LastHour(now)
 	if want := map[string]ends.Count{"a": {Ended: 60, Failed: 60}, "b": {Ended: 30}}; !maps.Equal(nodes, want) {
 		t.Errorf("by node %v, want %v", nodes, want)
 	}
-	if want := map[string]ends.Count{"ann": {Ended: 60, Failed: 60}, "bob": {Ended: 30}}; !maps.Equal(users, want) {
-		t.Errorf("by user %v, want %v", users, want)
+	if a, b := users["a"]["ann"], users["b"]["bob"]; a != nodes["a"] || b != nodes["b"] || len(users) != 2 || !whole {
+		t.Errorf("by user %v, whole: %v", users, whole)
 	}
 	if got, want := tally.DayBefore(now), (ends.Count{Ended: 24 * 90, Failed: 24 * 60}); got != want {
 		t.Errorf("the day before: %v, want %v", got, want)
 	}
 	before := tally.Totals()
-	tally.Forget("a")
-	if nodes, _ := tally.LastHour(now); len(nodes) != 1 || nodes["b"].Ended != 30 || !maps.Equal(tally.Totals(), before) {
-		t.Errorf("without the last hour of a: %v, and in total %v", nodes, tally.Totals())
+	tally.Forget("a", now)
+	nodes, users, whole = tally.LastHour(now)
+	if len(nodes) != 1 || nodes["b"].Ended != 30 || len(users) != 1 || whole || !maps.Equal(tally.Totals(), before) {
+		t.Errorf("without the last hour of a: %v, %v, and in total %v", nodes, users, tally.Totals())
 	}
-	if nodes, _ := tally.LastHour(now.Add(2 * time.Hour)); len(nodes) > 0 {
-		t.Errorf("two hours later %v", nodes)
+	if nodes, users, whole := tally.LastHour(now.Add(2 * time.Hour)); len(nodes) > 0 || len(users) > 0 || !whole {
+		t.Errorf("two hours later %v, %v", nodes, users)
 	}
 	sums := tally.Totals()
 	want := map[ends.Key]int64{{"a", ends.Exit}: 1800, {"b", ends.Succeeded}: 900, {"b", ends.Cancelled}: 1800}
@@ -49,15 +50,22 @@ func TestLastHour(t *testing.T) {
 	}
 }
 
-// TestManyNames: a thousand nodes are counted separately, and all later ones together.
+// TestManyNames: a thousand nodes are counted separately, and all later ones together. It is the same for ten thousand
+// users on nodes.
 func TestManyNames(t *testing.T) {
 	var tally ends.Tally
 	for i := range 1500 {
 		tally.Add(fmt.Sprint("n", i), "ann", ends.Lost, start)
 	}
-	nodes, _ := tally.LastHour(start.Add(time.Second))
+	for i := range 10_000 {
+		tally.Add("n1", fmt.Sprint("u", i), ends.Lost, start)
+	}
+	nodes, users, _ := tally.LastHour(start.Add(time.Second))
 	if got := nodes["other"]; len(nodes) != 1001 || got.Failed != 500 {
 		t.Errorf("%d names, other %v", len(nodes), got)
+	}
+	if got := users["n1"]["other"]; len(users["n1"]) != 9001 || got.Failed != 1001 {
+		t.Errorf("%d users of n1, other %v", len(users["n1"]), got)
 	}
 }
 
@@ -66,7 +74,7 @@ func TestClockSetBack(t *testing.T) {
 	var tally ends.Tally
 	tally.Add("a", "ann", ends.Exit, start)
 	tally.Add("a", "ann", ends.Exit, start.Add(-10*time.Minute))
-	if nodes, _ := tally.LastHour(start.Add(time.Second)); nodes["a"].Failed != 2 {
+	if nodes, _, _ := tally.LastHour(start.Add(time.Second)); nodes["a"].Failed != 2 {
 		t.Errorf("%v", nodes)
 	}
 }

@@ -31,7 +31,7 @@ func (o *Overrides) SetDrained(ctx context.Context, node string, d *Drain, by, f
 		}
 		o.Update(func(s *State) {
 			delete(s.Faults.nodes, node)
-			s.Ends.Forget(node)
+			s.Ends.Forget(node, time.Now())
 		})
 	}
 	return o.setDrained(ctx, node, d, by, from)

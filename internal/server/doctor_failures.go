@@ -24,8 +24,22 @@ const (
 
 // failures are the ends of attempts that a server has seen.
 type failures struct {
-	nodes, users map[string]ends.Count // in the last hour
-	before       ends.Count            // in the day before that
+	nodes  map[string]ends.Count            // in the last hour
+	users  map[string]map[string]ends.Count // in the last hour, by node
+	parted bool                             // some attempts of this hour are left out
+	before ends.Count                       // in the day before that
+}
+
+// ofUsers adds up the attempts of each user on all nodes.
+func (f *failures) ofUsers() map[string]ends.Count {
+	all := map[string]ends.Count{}
+	for _, here := range f.users {
+		for user, c := range here {
+			sum := all[user]
+			all[user] = ends.Count{Ended: sum.Ended + c.Ended, Failed: sum.Failed + c.Failed}
+		}
+	}
+	return all
 }
 
 // checkFailures compares how many attempts failed in the last hour with the day before that. It leaves drained nodes
@@ -34,8 +48,16 @@ func (s *examiner) checkFailures() api.HealthCheck {
 	return judgeFailures(engine.Read(s.loop, func(st *engine.State) failures {
 		now := time.Now()
 		f := failures{before: st.Ends.DayBefore(now)}
-		f.nodes, f.users = st.Ends.LastHour(now)
-		maps.DeleteFunc(f.nodes, func(node string, _ ends.Count) bool { return st.InForce.Drain(node) != nil })
+		var whole bool
+		f.nodes, f.users, whole = st.Ends.LastHour(now)
+		f.parted = !whole
+		for node := range f.nodes {
+			if st.InForce.Drain(node) != nil {
+				delete(f.nodes, node)
+				delete(f.users, node)
+				f.parted = true
+			}
+		}
 		return f
 	}))
 }
@@ -55,20 +77,25 @@ func judgeFailures(f failures) api.HealthCheck {
 			continue
 		}
 		text := fmt.Sprintf("%d of %s failed on %s in the last hour; on the other nodes %s failed", here.Failed,
-			several(int(here.Ended), "task"), plain.Line(node), words.Percent(rest.Rate()))
+			several(int(here.Ended), "attempt"), plain.Line(node), words.Percent(rest.Rate()))
 		next := "read the output of a failed job; if the node is the cause: fairlead drain " + plain.Line(node) +
 			" --reason WHY"
-		return counted(bad("failures", api.ResultWarn, text, next), int(here.Failed), "tasks")
+		return counted(bad("failures", api.ResultWarn, text, next), int(here.Failed), "attempts")
 	}
-	text := fmt.Sprintf("%d of %s failed in the last hour (%s)", all.Failed, several(int(all.Ended), "task"), usual)
+	text := fmt.Sprintf("%d of %s failed in the last hour (%s)", all.Failed, several(int(all.Ended), "attempt"), usual)
+	left := ""
+	if f.parted {
+		left = "; without nodes that are drained, and attempts before a node was resumed"
+	}
 	if !unusual(all, f.before) {
-		return counted(good("failures", text), int(all.Failed), "tasks")
+		return counted(good("failures", text+left), int(all.Failed), "attempts")
 	}
-	if user := slices.SortedFunc(maps.Keys(f.users), byFailures(f.users))[0]; f.users[user].Failed > all.Failed/2 {
-		text += fmt.Sprintf(", %d of them of %s", f.users[user].Failed, plain.Line(user))
+	users := f.ofUsers()
+	if user := slices.SortedFunc(maps.Keys(users), byFailures(users))[0]; users[user].Failed > all.Failed/2 {
+		text += fmt.Sprintf(", %d of them of %s", users[user].Failed, plain.Line(user))
 	}
-	return counted(bad("failures", api.ResultWarn, text, "see the causes: fairlead history --causes"),
-		int(all.Failed), "tasks")
+	return counted(bad("failures", api.ResultWarn, text+left, "see the causes: fairlead history --causes"),
+		int(all.Failed), "attempts")
 }
 
 // unusual reports whether an administrator should look at the failed attempts.

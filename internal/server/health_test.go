@@ -21,20 +21,25 @@ func TestJudgeFailures(t *testing.T) {
 		result, says string
 		f            failures
 	}{
-		{"ok", "0 of 0 tasks failed in the last hour (the usual rate is not known yet)", failures{}},
-		{"ok", "5 of 100 tasks failed in the last hour (usually 4.0%)", failures{
+		{"ok", "0 of 0 attempts failed in the last hour (the usual rate is not known yet)", failures{}},
+		{"ok", "5 of 100 attempts failed in the last hour (usually 4.0%)", failures{
 			nodes: map[string]ends.Count{"n1": count(50, 5), "n2": count(50, 0)}, before: count(1000, 40),
 		}},
-		{"ok", "19 of 19 tasks", failures{nodes: map[string]ends.Count{"n1": count(19, 19)}}},
-		{"warn", "400 of 430 tasks failed on n1 in the last hour; on the other nodes 1.0% failed", failures{
+		{"ok", "19 of 19 attempts", failures{nodes: map[string]ends.Count{"n1": count(19, 19)}}},
+		{"warn", "400 of 430 attempts failed on n1 in the last hour; on the other nodes 1.0% failed", failures{
 			nodes: map[string]ends.Count{"n1": count(430, 400), "n2": count(100, 1)},
 		}},
-		{"warn", "180 of 200 tasks failed in the last hour (usually 2.0%), 170 of them of ann", failures{
-			nodes:  map[string]ends.Count{"n1": count(100, 90), "n2": count(100, 90)},
-			users:  map[string]ends.Count{"ann": count(170, 170), "bob": count(30, 10)},
+		{"warn", "180 of 200 attempts failed in the last hour (usually 2.0%), 170 of them of ann", failures{
+			nodes: map[string]ends.Count{"n1": count(100, 90), "n2": count(100, 90)},
+			users: map[string]map[string]ends.Count{
+				"n1": {"ann": count(90, 90), "bob": count(10, 0)}, "n2": {"ann": count(80, 80), "bob": count(20, 10)},
+			},
 			before: count(1000, 20),
 		}},
-		{"ok", "90 of 100 tasks failed in the last hour (usually 85.0%)", failures{
+		{"ok", "2 of 9 attempts failed in the last hour (the usual rate is not known yet); without nodes that are", failures{
+			nodes: map[string]ends.Count{"n1": count(9, 2)}, parted: true,
+		}},
+		{"ok", "90 of 100 attempts failed in the last hour (usually 85.0%)", failures{
 			nodes: map[string]ends.Count{"n1": count(100, 90)}, before: count(1000, 850),
 		}},
 	} {
@@ -149,7 +154,7 @@ func TestFailingNodesAreNamed(t *testing.T) {
 	n.Why = "drained: it could not begin the last 3 tasks, of 3 users; the last error: no /scratch (by the server)"
 	found := judgeNodes([]patient{n}, 12, nil)
 	expect(t, found, "failing nodes", "warn", "n1 is drained: it could not begin the last 3 tasks")
-	expect(t, found, "nodes", "fail", "0 of 1 take tasks, and 12 tasks wait")
+	expect(t, found, "nodes", "fail", "0 of 1 take tasks, n1 is drained, and 12 tasks wait")
 	if slices.ContainsFunc(found, func(c api.HealthCheck) bool { return c.Name == drainedNodes }) {
 		t.Errorf("%+v", found)
 	}
