@@ -141,6 +141,9 @@ func judgeNodes(all []patient, waiting int64, held explain.HeldUp) []api.HealthC
 	nodes := counted(good(allNodes, fmt.Sprintf("%d of %d take tasks", len(by["up"]), len(all))), len(by["up"]), "nodes")
 	if len(by["up"]) == 0 {
 		nodes.Result, nodes.Next = api.ResultFail, start
+		if names, next := heldBack(all); len(names) > 0 {
+			nodes.Text, nodes.Next = nodes.Text+", "+some(names), next
+		}
 		if waiting > 0 {
 			nodes.Text += ", and " + units.Plural(int(waiting), "task") + " " + units.OneOf(int(waiting), "waits", "wait")
 		}
@@ -164,6 +167,33 @@ func judgeNodes(all []patient, waiting int64, held explain.HeldUp) []api.HealthC
 		checks = append(checks, counted(found, len(drained), "nodes"))
 	}
 	return checks
+}
+
+// heldBack names the nodes that are connected, and take no tasks because they are drained or in maintenance. The next
+// step ends that.
+func heldBack(all []patient) (names []string, next string) {
+	next = "they take tasks again after their maintenance; to end it now, see: fairlead reserve"
+	for _, n := range all {
+		var name string
+		switch {
+		case n.State == "maintenance":
+			name = n.Name + " is in maintenance"
+		case n.State == "drain" && (n.Drained || n.SetAside):
+			name = n.Name + " is drained"
+		default:
+			continue
+		}
+		if n.Why != "" && !n.SetAside { // another check says why the server drained it
+			name += ": " + n.Why
+		}
+		if names = append(names, plain.Line(name)); n.Drained || n.SetAside {
+			next = "when they are ready: fairlead resume NODE"
+			if len(all) == 1 {
+				next = "when it is ready: fairlead resume " + plain.Line(n.Name)
+			}
+		}
+	}
+	return names, next
 }
 
 // silentAfter is the time without a connection after which an agent is called silent. A live agent connects again at
