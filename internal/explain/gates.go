@@ -24,7 +24,10 @@ func jobGates(j *queue.Job, tasks []queue.Task, blockers []string, now time.Time
 	}
 	after := why.Gate{Name: "after", Where: "job", Open: j.Pending == 0}
 	if j.Pending > 0 {
-		after.Code, after.Text = why.GateAfter, "it waits for the end of "+strings.Join(blockers, ", ")
+		after.Code, after.Text = why.GateAfter, "it waits until "+strings.Join(blockers, ", and ")
+		if len(blockers) == 0 { // they ended a moment ago, or the job is held, too
+			after.Text = "it waits for jobs that it depends on"
+		}
 	}
 	begin := why.Gate{Name: "begin", Where: "job", Open: true}
 	if from, task := earliest(j, tasks); from.After(now) {

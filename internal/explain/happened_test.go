@@ -264,3 +264,27 @@ func TestCanceledArrays(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// TestNextStepOfEnded: a job is read about in its output, or in its history if it has no output.
+func TestNextStepOfEnded(t *testing.T) {
+	began := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
+	task := queue.Task{Job: 7, Started: began, Ended: began.Add(time.Second)}
+	refused, missing := task, task
+	refused.Outcome.Refused, missing.Outcome.NotFound = queue.RefusedJob, true
+	for _, c := range []struct {
+		began time.Time
+		tasks []queue.Task
+		want  string
+	}{
+		{began, []queue.Task{task}, "fairlead logs 7"},
+		{began, nil, "fairlead logs 7"},
+		{time.Time{}, []queue.Task{{Job: 7}}, "fairlead history -j 7"},
+		{began, []queue.Task{refused}, "fairlead history -j 7"},
+		{began, []queue.Task{missing}, "fairlead history -j 7"},
+	} {
+		j := queue.Job{ID: 7, Tasks: 1, State: queue.Failed, Started: c.began, Ended: task.Ended}
+		if got := explain.EndedReason(&j, c.tasks).Next; got != c.want {
+			t.Errorf("after %+v: %s, want %s", c.tasks, got, c.want)
+		}
+	}
+}

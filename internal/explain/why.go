@@ -55,7 +55,8 @@ func Answer(s *engine.State, j *queue.Job) *why.Answer {
 	}
 }
 
-// Blockers returns the dependencies of a blocked job, with their states.
+// Blockers returns the dependencies of a blocked job that are not met yet, with their states, such as "job 1 (running)
+// has succeeded".
 func (ex *Explainer) Blockers(ctx context.Context, j *queue.Job) ([]string, error) {
 	if j.State != queue.Blocked {
 		return nil, nil
@@ -67,11 +68,24 @@ func (ex *Explainer) Blockers(ctx context.Context, j *queue.Job) ([]string, erro
 	jobs, err := ex.loop.Store.Jobs(ctx, queue.Query{IDs: ids})
 	var out []string
 	for _, b := range jobs {
-		if !b.State.Ended() {
-			out = append(out, fmt.Sprintf("job %d (%s)", b.ID, b.State))
+		for _, d := range j.After {
+			if d.Job == b.ID && !b.State.Ended() {
+				out = append(out, fmt.Sprintf("job %d (%s) %s", b.ID, b.State, met(d.On)))
+			}
 		}
 	}
 	return out, err
+}
+
+// met says how a job has ended that meets a dependency.
+func met(on queue.DependsOn) string {
+	switch on {
+	case queue.OnOK:
+		return "has succeeded"
+	case queue.OnFailed:
+		return "has failed or was canceled"
+	}
+	return "has ended"
 }
 
 // askBlocker says how to ask about the first of the jobs that [Explainer.Blockers] returned; "" if there is none.
@@ -257,22 +271,6 @@ func unitsOf(s *engine.State) why.Units {
 		u.Usage = usage
 	}
 	return u
-}
-
-func EndedReason(j *queue.Job, tasks []queue.Task) why.Reason {
-	how := j.EndEvent().Text
-	r := why.Reason{Code: why.StateEnded}
-	if rest, canceled := strings.CutPrefix(how, "canceled"); canceled {
-		r.Text = "canceled " + instant.Text(j.Ended) + rest
-	} else {
-		state := string(j.State)
-		r.Text = fmt.Sprintf("it %s %s%s", state, instant.Text(j.Ended), strings.TrimPrefix(how, state))
-	}
-	if len(tasks) == 1 && j.Tasks == 1 && tasks[0].Attempt > 1 {
-		r.Text += fmt.Sprintf(" (attempt %d)", tasks[0].Attempt)
-	}
-	r.Next = fmt.Sprintf("fairlead logs %d", j.ID)
-	return r
 }
 
 // maxNodes is the maximum number of nodes that are named for a running job.

@@ -3,7 +3,6 @@ package forecast
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/fairlead/fairlead/internal/access"
@@ -62,7 +61,7 @@ func (fc *Forecaster) Try(ctx context.Context, j queue.Job, o TryOptions) (a *wh
 	return a, j.Tasks, nil
 }
 
-// tryAfter reads the dependencies of a job, and names those for which it would wait.
+// tryAfter checks the dependencies of a job, counts the unmet ones, and names them.
 func (fc *Forecaster) tryAfter(ctx context.Context, j *queue.Job) (blockers []string, err error) {
 	if len(j.After) == 0 {
 		return nil, nil
@@ -86,10 +85,10 @@ func (fc *Forecaster) tryAfter(ctx context.Context, j *queue.Job) (blockers []st
 		}
 		if wait {
 			j.Pending++
-			blockers = append(blockers, fmt.Sprintf("job %d (%s)", d.Job, states[d.Job]))
+			j.State = queue.Blocked
 		}
 	}
-	return blockers, nil
+	return fc.explain.Blockers(ctx, j)
 }
 
 // tryNow adds a job to a fork, and explains it there.
