@@ -121,9 +121,9 @@ func boostOf(ctx context.Context, src Source, text string) (*engine.Boost, error
 
 // boost boosts a pool as the form says.
 func boost(ctx context.Context, src Source, r *Request) (*api.BoostResponse, error) {
-	factor, err := strconv.ParseFloat(r.Word("factor"), 64)
+	factor, err := readFactor(r.Word("factor"))
 	if err != nil {
-		return nil, &queue.Invalid{Field: "factor", Msg: fmt.Sprintf("%.40q is not a number", r.Word("factor"))}
+		return nil, &queue.Invalid{Field: "factor", Msg: fmt.Sprintf("%.40q is not a factor such as 2", r.Word("factor"))}
 	}
 	d, err := units.ParseDuration(r.Word("for"))
 	if err != nil {

@@ -112,6 +112,8 @@ func TestBoostShowsShares(t *testing.T) {
 	_, _, text := l.get("/act?verb=boost&pool=physics")
 	shows(t, text, "With a factor of 2, sibling pools get less", "weight 60 × 2", "share 60.0% → 75.0%",
 		"share 40.0% → 25.0%", `name="for" value="6h"`)
+	_, _, text = l.get("/act?verb=boost&pool=physics&factor=x6&for=3h")
+	shows(t, text, "share 60.0% → 90.0%")
 	_, _, text = l.get("/act?verb=boost&pool=physics&factor=6&for=3h&reason=thesis")
 	shows(t, text, "share 60.0% → 90.0%", "share 40.0% → 10.0%", `name="factor" value="6"`, `name="for" value="3h"`)
 }

@@ -79,9 +79,14 @@ func (f *typedForm) readLimit(text string) error {
 	return nil
 }
 
+// readFactor reads a factor, with or without the x that commands ask for.
+func readFactor(text string) (float64, error) {
+	return strconv.ParseFloat(strings.TrimPrefix(text, "x"), 64)
+}
+
 // Factor returns the factor of a boost, or 0 if it is not a number.
 func (a *Act) Factor() float64 {
-	f, err := strconv.ParseFloat(a.Typed("factor", usualFactor), 64)
+	f, err := readFactor(a.Typed("factor", usualFactor))
 	if a.Verb != "boost" || err != nil || !(f > 0) || math.IsInf(f, 0) {
 		return 0
 	}
