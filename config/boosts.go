@@ -82,7 +82,7 @@ func ParseFactor(text string) (float64, error) {
 	number, ok := strings.CutPrefix(text, "x")
 	v, err := parseNumber(number)
 	if !ok || err != nil {
-		return 0, fmt.Errorf("expected a factor such as x2 (an x and a number), got %s", clip(text))
+		return 0, fmt.Errorf("expected a factor such as x2, got %s", clip(text))
 	}
 	return v, sched.CheckFactor(v)
 }
