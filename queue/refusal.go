@@ -10,8 +10,10 @@ type Refusal string
 const (
 	// RefusedMachine: the machine can begin no tasks, of any user.
 	RefusedMachine Refusal = "machine"
-	// RefusedUser: the machine does not run tasks of this user.
+	// RefusedUser: the machine cannot run tasks of this user, for example because it does not know the user.
 	RefusedUser Refusal = "user"
+	// RefusedRule: the machine is not meant to run tasks of this user. That is no fault of the machine.
+	RefusedRule Refusal = "rule"
 	// RefusedJob: something that the job names does not exist, such as its directory. It may exist on other machines,
 	// or nowhere.
 	RefusedJob Refusal = "job"
@@ -21,7 +23,7 @@ const (
 )
 
 // Refusals returns the refusals that a worker may report.
-func Refusals() []Refusal { return []Refusal{RefusedMachine, RefusedUser, RefusedJob} }
+func Refusals() []Refusal { return []Refusal{RefusedMachine, RefusedUser, RefusedRule, RefusedJob} }
 
 // Avoided is a node that could not begin a task of a job. It gets no more tasks of the job until an administrator
 // resumes the node.

@@ -9,11 +9,20 @@ import (
 )
 
 // userError says why this machine does not run the tasks of a user.
-type userError struct{ text string }
+type userError struct {
+	text string
+	rule bool // the agent's options exclude the user
+}
 
 func (e *userError) Error() string { return e.text }
 
-func notRun(format string, args ...any) error { return &userError{fmt.Sprintf(format, args...)} }
+func notRun(format string, args ...any) error { return &userError{text: fmt.Sprintf(format, args...)} }
+
+// notMeant is notRun for a user whom the agent's options exclude. Such a refusal does not count as a fault of the
+// machine.
+func notMeant(format string, args ...any) error {
+	return &userError{text: fmt.Sprintf(format, args...), rule: true}
+}
 
 // unstarted returns the outcome of a task that could not be started. It says whether the user, the machine or the job
 // is the reason; the outcome is final if the task would fail on every machine.
@@ -28,6 +37,8 @@ func unstarted(err error) queue.Outcome {
 		name    *process.NameError
 	)
 	switch {
+	case errors.As(err, &user) && user.rule:
+		o.Refused = queue.RefusedRule
 	case errors.As(err, &user):
 		o.Refused = queue.RefusedUser
 	case errors.As(err, &machine):

@@ -27,7 +27,7 @@ func (m *Machine) user(name string) (*account, error) {
 	}
 	if os.Getuid() != 0 {
 		if name != me.Username && !m.options.AnyUser {
-			return nil, notRun("this agent runs as %s and does not run the jobs of %s; start it as root, so that each job "+
+			return nil, notMeant("this agent runs as %s and does not run the jobs of %s; start it as root, so that each job "+
 				"runs as its user, or with --any-user", me.Username, name)
 		}
 		return &account{name: me.Username, home: me.HomeDir}, nil
@@ -49,7 +49,7 @@ func (m *Machine) user(name string) (*account, error) {
 	}
 	if id.UID == 0 {
 		if !m.options.AllowRoot {
-			return nil, notRun("this agent runs no jobs of root; submit as another user, or start it with --allow-root")
+			return nil, notMeant("this agent runs no jobs of root; submit as another user, or start it with --allow-root")
 		}
 		return &account{name: u.Username, home: u.HomeDir}, nil
 	}
@@ -63,7 +63,7 @@ func (m *Machine) user(name string) (*account, error) {
 func (m *Machine) admits(u *user.User, id *process.Identity) error {
 	o := m.options
 	if int64(id.UID) < int64(o.MinUID) {
-		return notRun("this agent runs no jobs of system accounts, and %s has uid %d; submit as another user, or "+
+		return notMeant("this agent runs no jobs of system accounts, and %s has uid %d; submit as another user, or "+
 			"start the agent with --min-uid %d", u.Username, id.UID, id.UID)
 	}
 	if len(o.Users)+len(o.Groups) == 0 || slices.Contains(o.Users, u.Username) {
@@ -75,7 +75,7 @@ func (m *Machine) admits(u *user.User, id *process.Identity) error {
 		}
 	}
 	served := append(prefixed("user ", o.Users), prefixed("group ", o.Groups)...)
-	return notRun("this agent runs only the jobs of %s, and %s is not among them", strings.Join(served, ", "), u.Username)
+	return notMeant("this agent runs only the jobs of %s, and %s is not among them", strings.Join(served, ", "), u.Username)
 }
 
 func prefixed(prefix string, names []string) []string {

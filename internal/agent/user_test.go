@@ -133,6 +133,12 @@ func TestAdmits(t *testing.T) {
 		if (err == nil) != (c.refused == "") || err != nil && !strings.Contains(err.Error(), c.refused) {
 			t.Errorf("%s: %v, want %q", name, err, c.refused)
 		}
+		if err != nil && unstarted(err).Refused != queue.RefusedRule {
+			t.Errorf("%s counts as a fault of the machine: %+v", name, unstarted(err))
+		}
+	}
+	if o := unstarted(notRun("user ann does not exist on this machine")); o.Refused != queue.RefusedUser {
+		t.Errorf("a missing user: %+v", o)
 	}
 }
 

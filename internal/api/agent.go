@@ -114,7 +114,7 @@ type Finished struct {
 	ExitCode   int     `json:"exit_code,omitempty"`
 	Signal     string  `json:"signal,omitempty"`
 	Cause      string  `json:"cause,omitempty" doc:"Reason, as text"`
-	Refused    string  `json:"refused,omitempty" enum:"machine,user,job" doc:"The attempt could not begin on this machine: machine (no task can begin there), user (no task of this user) or job (something that the job names is missing there). This does not count as an attempt, and the task goes to other machines"`
+	Refused    string  `json:"refused,omitempty" enum:"machine,user,rule,job" doc:"The attempt could not begin on this machine: machine (no task can begin there), user (no task of this user), rule (the machine is not meant to run tasks of this user) or job (something that the job names is missing there). This does not count as an attempt, and the task goes to other machines"`
 	NotFound   bool    `json:"not_found,omitempty" doc:"A path in the job does not exist, but the directories above it do"`
 	CPUSeconds float64 `json:"cpu_seconds,omitempty"`
 	MaxRSS     int64   `json:"max_rss_bytes,omitempty"`

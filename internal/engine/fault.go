@@ -64,8 +64,11 @@ func (f faults) of(node string, now time.Time) *fault {
 	return x
 }
 
-// notBegun counts a task that its node could not begin.
+// notBegun counts a task that its node could not begin. It does not count a task that the node was not meant to run.
 func (f faults) notBegun(r *liveRun, of queue.Refusal, cause string, now time.Time) {
+	if of == queue.RefusedRule {
+		return
+	}
 	x := f.of(r.Holder, now)
 	x.Tasks++
 	x.Last = cause

@@ -317,6 +317,32 @@ func told(w *engine.Watch, code, text string) (found bool) {
 	return found
 }
 
+// TestRulesAreNoFaults: a node whose options exclude users is not drained, however many of their jobs it refuses.
+func TestRulesAreNoFaults(t *testing.T) {
+	inSite(t, func(s *refusers) {
+		s.join("n1", 1, func(l *fairlead.Lease) queue.Refusal {
+			if l.Job.User == "eve" {
+				return ""
+			}
+			return queue.RefusedRule
+		})
+		for _, user := range []string{"ann", "bob", "cem", "dan"} {
+			id := s.submit(user)
+			time.Sleep(10 * time.Second)
+			s.ends(id, fairlead.Failed)
+		}
+		if why := s.drained("n1"); why != "" {
+			t.Errorf("its rules drain the node: %s", why)
+		}
+		if n := views.Nodes(s.Loop)[0]; n.Fault != nil {
+			t.Errorf("its rules count as a fault: %+v", n.Fault)
+		}
+		eve := s.submit("eve")
+		time.Sleep(time.Minute)
+		s.ends(eve, fairlead.Succeeded)
+	})
+}
+
 // TestNodesThatBeginNothingAreDrained: a node that fails to begin the jobs of three users in a
 // row is drained, and later jobs do not go there. Resumed, it takes tasks again.
 func TestNodesThatBeginNothingAreDrained(t *testing.T) {
