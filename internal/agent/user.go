@@ -75,7 +75,8 @@ func (m *Machine) admits(u *user.User, id *process.Identity) error {
 		}
 	}
 	served := append(prefixed("user ", o.Users), prefixed("group ", o.Groups)...)
-	return notMeant("this agent runs only the jobs of %s, and %s is not among them", strings.Join(served, ", "), u.Username)
+	return notMeant("this agent runs only the jobs of %s, and %s is not among them", strings.Join(served, ", "),
+		u.Username)
 }
 
 func prefixed(prefix string, names []string) []string {
