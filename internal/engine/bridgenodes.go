@@ -32,9 +32,24 @@ func (o *Overrides) keepBridge(ctx context.Context, node, kind string) (err erro
 	return nil
 }
 
-// ForgetBridge removes the record that a node belonged to a bridge.
-func (o *Overrides) ForgetBridge(ctx context.Context, node string) error {
-	return o.keepBridge(ctx, node, "")
+// ForgetNode removes a node that is down and has no tasks, and the record that it belonged to a bridge. The core has
+// nodes for good, so the next [Loop.Sync] makes a new one.
+func (o *Overrides) ForgetNode(ctx context.Context, node string) error {
+	if err := o.keepBridge(ctx, node, ""); err != nil {
+		return err
+	}
+	o.Update(func(s *State) {
+		id, known := s.Core.Cluster().Lookup(node)
+		if !known || s.Core.Cluster().Nodes()[id].State != cluster.Down {
+			return
+		}
+		if m := s.Joined[node]; m != nil {
+			s.takeOut(m)
+		}
+		delete(s.Faults.nodes, node)
+		s.dirty = true
+	})
+	return nil
 }
 
 // WhichBridge says which bridges to start if all nodes that are down belong to bridges. It returns "" if some of

@@ -52,6 +52,13 @@ func (s *agents) end(x *session) {
 	delete(s.sessions, x.id)
 }
 
+// endOf forgets the session of a node: its agent joins again if it comes back.
+func (s *agents) endOf(node string) {
+	if x := s.of(node); x != nil {
+		s.end(x)
+	}
+}
+
 // find returns the session with a name and an id, or nil if it is over.
 func (s *agents) find(name, id string) *session {
 	s.mu.Lock()

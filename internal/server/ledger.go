@@ -63,7 +63,9 @@ func (s *ledgers) forget(ctx context.Context, node string) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	listed := false
 	for _, n := range views.Nodes(s.loop) {
+		listed = listed || n.Name == node
 		if n.Name == node && n.State != "down" {
 			return fmt.Errorf("node %s is connected; end its agent or bridge first: %w", node, queue.ErrState)
 		} else if n.Name == node && n.Tasks > 0 {
@@ -77,21 +79,23 @@ func (s *ledgers) forget(ctx context.Context, node string) error {
 		return fmt.Errorf("read the settings: %w", err)
 	}
 	bridge, drained := all[ledgerSetting+node] != "", drained(s.loop, node)
-	if !bridge && !drained {
+	if !bridge && !drained && !listed {
 		return queue.Missingf("node %q: the server has no record of it", node)
 	}
 	if bridge {
 		if err := keeper.Set(ctx, ledgerSetting+node, ""); err != nil {
 			return fmt.Errorf("forget the ledger of %s: %w", node, err)
 		}
-		if err := s.loop.Overrides.ForgetBridge(ctx, node); err != nil {
+	}
+	if drained {
+		if err := s.loop.Overrides.SetDrained(ctx, node, nil, "", ""); err != nil {
 			return err
 		}
 	}
-	if !drained {
-		return nil
+	if err := s.loop.Overrides.ForgetNode(ctx, node); err != nil {
+		return err
 	}
-	return s.loop.Overrides.SetDrained(ctx, node, nil, "", "")
+	return s.loop.Sync(ctx)
 }
 
 // drained reports whether a node is drained or in maintenance, even if it is absent.

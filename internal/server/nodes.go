@@ -140,7 +140,9 @@ func (s *nodeService) Drain(ctx context.Context, node string, r api.DrainRequest
 		drain = &engine.Drain{Maintenance: r.Maintenance, Reason: r.Reason, By: me.Name}
 	}
 	if r.Forget {
-		err = s.ledgers.forget(ctx, node)
+		if err = s.ledgers.forget(ctx, node); err == nil {
+			s.examiner.agents.endOf(node)
+		}
 	} else {
 		err = l.Overrides.SetDrained(ctx, node, drain, me.Name, me.Via)
 	}
