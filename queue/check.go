@@ -22,7 +22,7 @@ const (
 	MaxPayload = 256 << 10 // bytes
 	maxPath    = 4096      // bytes, of Dir, Output, Error
 	maxAfter   = 1000      // dependencies
-	MaxRetries = 1000
+	maxRetries = 1000
 	maxGang    = 4096 // tasks that start all at once
 	MaxAmount  = 1 << 50
 )
@@ -145,8 +145,8 @@ func (j *Job) checkNumbers() error {
 	switch {
 	case j.MaxRunning < 0 || j.MaxRunning > MaxTasks:
 		return Invalidf("max_running", "must be from 0 (no limit) to %d tasks, got %d", MaxTasks, j.MaxRunning)
-	case j.Retries < 0 || j.Retries > MaxRetries:
-		return Invalidf("retries", "must be from 0 to %d, got %d", MaxRetries, j.Retries)
+	case j.Retries < 0 || j.Retries > maxRetries:
+		return Invalidf("retries", "must be from 0 to %d, got %d", maxRetries, j.Retries)
 	}
 	return nil
 }
@@ -185,7 +185,7 @@ func (j *Job) checkTimes() error {
 	case j.Backoff < 0 || j.Backoff > MaxLimit:
 		return Invalidf("backoff", "must be from 0 to ten years, got %v", j.Backoff)
 	case !j.Begin.IsZero() && (j.Begin.Year() < 1970 || j.Begin.Year() > 2200):
-		return Invalidf("begin", "%v is out of range", j.Begin)
+		return Invalidf("begin", "must be in the years 1970 to 2200, got %s", j.Begin.Format(time.RFC3339))
 	}
 	return nil
 }
