@@ -316,7 +316,8 @@ func (x *alteration) reorder(ctx context.Context, client *api.Client, ids []int6
 	}
 	printMoved(x.out, r.Jobs)
 	if left := len(ids) - len(r.Jobs); left > 0 {
-		fmt.Fprintf(x.out, "%d of these jobs %s, so the order does not depend on them\n", left, units.OneOf(left, "does not wait", "do not wait"))
+		fmt.Fprintf(x.out, "%d of these jobs %s\n", left, units.OneOf(left, "does not wait, so the order does not depend on it",
+			"do not wait, so the order does not depend on them"))
 	}
 	printOthers(x.out, &r.Reordering)
 	fmt.Fprintf(x.out, "nothing was changed; to do it: fairlead alter %s\n", x.flagsAgain(ids))

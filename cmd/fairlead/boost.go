@@ -159,7 +159,7 @@ func ends(b *engine.Boost, now time.Time) string {
 		parts = append(parts, fmt.Sprintf("until %s (in %s)", instant.Clock(b.Until, now), why.Duration(b.Until.Sub(now).Round(time.Second))))
 	}
 	if b.Usage > 0 {
-		parts = append(parts, fmt.Sprintf("until %s slot-hours are used", why.Short(b.Usage/3600)))
+		parts = append(parts, fmt.Sprintf("until %s are used", units.FormatDuration(seconds(b.Usage))))
 	}
 	return strings.Join(parts, ", or ")
 }

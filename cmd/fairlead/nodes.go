@@ -161,6 +161,9 @@ down and have no tasks.`,
 }
 
 func setDrained(ctx context.Context, a *app, nodes []string, r api.DrainRequest, said string) error {
+	if slices.Contains(nodes, "") {
+		return usagef("the name of a node is empty; see: fairlead nodes")
+	}
 	return a.with(func(client *api.Client) error {
 		for _, n := range nodes {
 			if err := drain(ctx, a.out, client, n, r, said); err != nil {

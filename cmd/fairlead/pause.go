@@ -123,6 +123,9 @@ same name, add --node or --pool.`,
 			if pool && node {
 				return usagef("--node and --pool cannot be combined")
 			}
+			if slices.Contains(args, "") {
+				return usagef("the name is empty; expected a node or a pool")
+			}
 			return a.with(func(client *api.Client) error {
 				for _, name := range args {
 					if err := resume(c.Context(), a, client, name, pool, node); err != nil {

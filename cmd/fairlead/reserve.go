@@ -89,6 +89,8 @@ func (s *reserve) run(c *cobra.Command, client *api.Client, args []string) error
 			return usagef("--%s: the name of the reservation is missing: fairlead reserve NAME ...", name)
 		}
 		return s.repeat(ctx, &s.listing, func() error { return show(s.app, s.json, s.table)(client.Nodes.Reservations(ctx)) })
+	case args[0] == "":
+		return usagef("the name of the reservation is empty: fairlead reserve NAME ...")
 	case s.cancelled && s.dry:
 		return s.tryEnd(ctx, client, args[0])
 	case s.cancelled:

@@ -183,7 +183,7 @@ type OverrunError struct {
 
 func (e *OverrunError) Error() string {
 	return OverrunText(e.Tasks) +
-		"; the reservation would not stop them: begin later, choose other nodes, or reserve anyway with --force"
+		"; a reservation stops no tasks: begin later, choose other nodes, or reserve anyway with --force"
 }
 
 // Is makes errors.Is(err, ErrForbidden) true.

@@ -67,7 +67,7 @@ func judgePools(pools []views.PoolView, starving []explain.Starving) api.HealthC
 			found = append(found, p.Path+" is not in the configuration, but its siblings are: it has the weight 1")
 		}
 	}
-	next := "give them a weight in the configuration, or move their jobs: fairlead alter JOB --move-to POOL"
+	next := "give such pools a weight in the configuration, or move their jobs: fairlead alter JOB --move-to POOL"
 	if len(found) == 0 {
 		next = "remove protect: true from other pools, lower the min, or give tasks time limits"
 	}
