@@ -15,8 +15,12 @@ func Cause(j *api.Job) string {
 	state := queue.State(j.State)
 	if t := j.LastEnd; t != nil && (state == queue.Failed || !state.Ended()) {
 		switch {
+		case strings.HasPrefix(t.Cause, timeLimit):
+			return timeLimit
 		case t.Signal != "":
 			return t.Signal
+		case t.ExitCode < 0 && t.Cause != "": // it could not be started
+			return clause(t.Cause)
 		case t.ExitCode != 0:
 			return "exit " + strconv.Itoa(t.ExitCode)
 		case t.Cause != "":
@@ -31,6 +35,9 @@ func Cause(j *api.Job) string {
 	}
 	return j.State
 }
+
+// timeLimit begins the cause of a task that ran until its time limit. The signal that ended it says less.
+const timeLimit = "time limit"
 
 // clause returns the first clause of a text. It drops the other clauses, because these name nodes and times, which
 // differ from job to job.
