@@ -81,8 +81,13 @@ func (s *pause) run(c *cobra.Command, client *api.Client, args []string) error {
 }
 
 func (s *pause) begun(out *api.PauseResponse) error {
-	fmt.Fprintf(s.out, "%s is paused %s\n%s\nundo: fairlead resume %s\n", words.Pool(out.Pause.Pool), pauseEnds(&out.Pause, time.Now()),
-		words.Paused(out), words.ShellPool(out.Pause.Pool))
+	now := time.Now()
+	undo := "fairlead resume " + words.ShellPool(out.Pause.Pool)
+	if out.Before != nil {
+		undo = words.PauseAgain(*out.Before, now)
+	}
+	fmt.Fprintf(s.out, "%s is paused %s\n%s\nundo: %s\n", words.Pool(out.Pause.Pool), pauseEnds(&out.Pause, now),
+		words.Paused(out), undo)
 	return nil
 }
 

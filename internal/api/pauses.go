@@ -18,9 +18,11 @@ type PauseRequest struct {
 type PauseResponse struct {
 	Version int          `json:"version"`
 	Pause   engine.Pause `json:"pause"`
-	Tasks   int32        `json:"tasks" doc:"Running tasks of the pool, which continue"`
-	Waiting int64        `json:"waiting" doc:"Waiting tasks of the pool, including tasks that are queued elsewhere"`
-	Queued  int          `json:"queued" doc:"Of these: tasks in another queueing system, which may start there despite the pause"`
+	// Before is the pause that this one replaces.
+	Before  *engine.Pause `json:"before,omitempty" doc:"The pause that this one replaces"`
+	Tasks   int32         `json:"tasks" doc:"Running tasks of the pool, which continue"`
+	Waiting int64         `json:"waiting" doc:"Waiting tasks of the pool, including tasks that are queued elsewhere"`
+	Queued  int           `json:"queued" doc:"Of these: tasks in another queueing system, which may start there despite the pause"`
 }
 
 // Pauses lists the pauses that are active.

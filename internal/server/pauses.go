@@ -36,11 +36,19 @@ func (s *pauseService) Pause(ctx context.Context, r api.PauseRequest) (*api.Paus
 	if r.ForSeconds > 0 {
 		p.Until = lasting(r.ForSeconds)
 	}
+	var before *engine.Pause
+	for _, old := range s.loop.Overrides.Pauses() {
+		if old.Pool == pool {
+			before = &old
+		}
+	}
 	p, err := s.loop.Overrides.Pause(ctx, p, me.Via, s.mine(ctx))
 	if err != nil {
 		return nil, err
 	}
-	return paused(p, views.Pools(ctx, s.loop)), nil
+	out := paused(p, views.Pools(ctx, s.loop))
+	out.Before = before
+	return out, nil
 }
 
 // mine returns a function that checks whether the actor may change a current pause: operators may change their own.
