@@ -183,8 +183,12 @@ func heldBack(all []patient) (names []string, next string) {
 		default:
 			continue
 		}
-		if n.Why != "" && !n.SetAside { // another check says why the server drained it
-			name += ": " + n.Why
+		switch {
+		case n.SetAside: // another check says why the server drained it
+		case n.Drain != nil && n.Drain.Reason != "":
+			name += ": " + n.Drain.Reason
+		case n.Drain == nil && n.Why != "":
+			name += " (" + n.Why + ")"
 		}
 		if names = append(names, plain.Line(name)); n.Drained || n.SetAside {
 			next = "when they are ready: fairlead resume NODE"

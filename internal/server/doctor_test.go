@@ -144,15 +144,15 @@ func TestJudgeNodes(t *testing.T) {
 	all = append(all, n)
 	expect(t, judgeNodes(all, 0, nil), "lost nodes", "warn", "x0, x1, x2, x3, x4 and 3 more")
 	expect(t, judgeNodes(all, 0, nil), "drained nodes", "warn", "y (fan (by ann))")
-	all[9].Drained = true
+	all[9].Drained, all[9].Drain = true, &engine.Drain{Reason: "fan", By: "ann"}
 	found := judgeNodes(all[1:], 7, nil)[0]
-	if found.Text != "0 of 9 take tasks, y is drained: fan (by ann), and 7 tasks wait" ||
+	if found.Text != "0 of 9 take tasks, y is drained: fan, and 7 tasks wait" ||
 		found.Next != "when they are ready: fairlead resume NODE" {
 		t.Errorf("if the only live node is drained: %+v", found)
 	}
-	all[9].State, all[9].Drained, all[9].Why = "maintenance", false, "until 18:00"
+	all[9].State, all[9].Drained, all[9].Drain, all[9].Why = "maintenance", false, nil, "switch until 18:00"
 	found = judgeNodes(all[9:], 0, nil)[0]
-	if found.Text != "0 of 1 take tasks, y is in maintenance: until 18:00" ||
+	if found.Text != "0 of 1 take tasks, y is in maintenance (switch until 18:00)" ||
 		!strings.Contains(found.Next, "fairlead reserve") {
 		t.Errorf("if the only node is in maintenance: %+v", found)
 	}
