@@ -124,7 +124,8 @@ func TestDrain(t *testing.T) {
 	if status, text = l.post("/machines/drain", form); status != http.StatusOK || l.nodeState("n1") != "drain" {
 		t.Fatalf("status %d, the node is %s:\n%s", status, l.nodeState("n1"), text)
 	}
-	shows(t, text, "can run on no other node that takes tasks, and waits until n1 is resumed")
+	shows(t, text, "can run on no other node that takes tasks, and waits until n1 is resumed",
+		`machines/resume?node=n1">Resume n1</a>`)
 	_, _, text = l.get("/machines/drain?node=n1") // the form keeps the reason, so that it can be changed
 	if strings.Contains(text, " checked") {
 		t.Errorf("no maintenance was asked for:\n%s", text)
