@@ -143,8 +143,7 @@ func TestDrain(t *testing.T) {
 	shows(t, text, `class="problem" role="alert">reason: `, "Change the drain of n1?",
 		`name="maintenance" value="yes" checked`)
 	l.until(id, "running")
-	if status, _ := l.post("/machines/resume", url.Values{"node": {"n1"}}); status != http.StatusOK ||
-		l.nodeState("n1") != "up" {
+	if status, _ = l.post("/machines/resume", url.Values{"node": {"n1"}}); status != 200 || l.nodeState("n1") != "up" {
 		t.Errorf("resume: %d, the node is %s", status, l.nodeState("n1"))
 	}
 	l.lose("n2")
