@@ -31,7 +31,9 @@ func EndedReason(j *queue.Job, tasks []queue.Task) why.Reason {
 
 // printed reports whether an ended job may have printed something: a task of it began, and its command was found.
 func printed(j *queue.Job, tasks []queue.Task) bool {
-	return !j.Started.IsZero() && !(len(tasks) == j.Tasks && !slices.ContainsFunc(tasks, func(t queue.Task) bool {
-		return !t.Started.IsZero() && t.Outcome.Refused == "" && !t.Outcome.NotFound
-	}))
+	if j.Started.IsZero() {
+		return false
+	}
+	began := func(t queue.Task) bool { return !t.Started.IsZero() && t.Outcome.Refused == "" && !t.Outcome.NotFound }
+	return len(tasks) != j.Tasks || slices.ContainsFunc(tasks, began) // an unlisted task may have begun
 }

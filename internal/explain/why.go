@@ -55,8 +55,7 @@ func Answer(s *engine.State, j *queue.Job) *why.Answer {
 	}
 }
 
-// Blockers returns the dependencies of a blocked job that are not met yet, with their states, such as "job 1 (running)
-// has succeeded".
+// Blockers is [Unmet] for a blocked job.
 func (ex *Explainer) Blockers(ctx context.Context, j *queue.Job) ([]string, error) {
 	if j.State != queue.Blocked {
 		return nil, nil
@@ -66,15 +65,25 @@ func (ex *Explainer) Blockers(ctx context.Context, j *queue.Job) ([]string, erro
 		ids = append(ids, d.Job)
 	}
 	jobs, err := ex.loop.Store.Jobs(ctx, queue.Query{IDs: ids})
-	var out []string
+	return Unmet(j, jobs), err
+}
+
+// Unmet returns the dependencies of a job that are not met yet, with their states, such as "job 1 (running) has
+// succeeded". The argument "jobs" has the jobs that it depends on.
+func Unmet(j *queue.Job, jobs []*queue.Job) (out []string) {
+	on := map[int64][]queue.DependsOn{}
+	for _, d := range j.After {
+		on[d.Job] = append(on[d.Job], d.On)
+	}
 	for _, b := range jobs {
-		for _, d := range j.After {
-			if d.Job == b.ID && !b.State.Ended() {
-				out = append(out, fmt.Sprintf("job %d (%s) %s", b.ID, b.State, met(d.On)))
-			}
+		if b.State.Ended() {
+			continue
+		}
+		for _, end := range on[b.ID] {
+			out = append(out, fmt.Sprintf("job %d (%s) %s", b.ID, b.State, met(end)))
 		}
 	}
-	return out, err
+	return out
 }
 
 // met says how a job has ended that meets a dependency.
@@ -88,7 +97,7 @@ func met(on queue.DependsOn) string {
 	return "has ended"
 }
 
-// askBlocker says how to ask about the first of the jobs that [Explainer.Blockers] returned; "" if there is none.
+// askBlocker says how to ask about the first of the jobs that [Unmet] returned; "" if there is none.
 func askBlocker(blockers []string) string {
 	var id int64
 	if len(blockers) == 0 {

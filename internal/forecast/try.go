@@ -85,10 +85,9 @@ func (fc *Forecaster) tryAfter(ctx context.Context, j *queue.Job) (blockers []st
 		}
 		if wait {
 			j.Pending++
-			j.State = queue.Blocked
 		}
 	}
-	return fc.explain.Blockers(ctx, j)
+	return explain.Unmet(j, jobs), nil
 }
 
 // tryNow adds a job to a fork, and explains it there.
