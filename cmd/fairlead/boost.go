@@ -144,14 +144,6 @@ func (s *boost) changed(out *api.BoostResponse) {
 	}
 }
 
-// reasonFlag returns the flag that gives a reason again; nothing if there was none.
-func reasonFlag(reason string) string {
-	if reason == "" {
-		return ""
-	}
-	return " --reason " + words.ShellQuoted(reason)
-}
-
 // ends says when a boost ends.
 func ends(b *engine.Boost, now time.Time) string {
 	var parts []string
@@ -175,7 +167,7 @@ func (s *boost) ended(out *api.BoostResponse) error {
 	if b.Usage > 0 {
 		undo += " --usage " + units.FormatDuration(seconds(b.Usage-b.Had).Round(time.Second))
 	}
-	fmt.Fprintf(s.out, "undo: %s%s\n", undo, reasonFlag(b.Reason))
+	fmt.Fprintf(s.out, "undo: %s%s\n", undo, words.ReasonFlag(b.Reason))
 	return nil
 }
 

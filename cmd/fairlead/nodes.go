@@ -209,10 +209,7 @@ func drainedBefore(node string, r api.DrainRequest, before *engine.Drain) string
 	if before.Maintenance {
 		undo += " --maint"
 	}
-	if before.Reason != "" {
-		undo += " --reason " + words.ShellQuoted(before.Reason)
-	}
-	return undo
+	return undo + words.ReasonFlag(before.Reason)
 }
 
 // stillThere names the users whose tasks continue on a drained node, and the latest end of these

@@ -233,7 +233,7 @@ func again(x *engine.Reservation) string {
 	return fmt.Sprintf("fairlead reserve %s --nodes %s --start %s --duration %s%s%s --force", x.Name,
 		strings.Join(x.Nodes, ","),
 		x.From.Local().Format("2006-01-02T15:04:05"), units.FormatDuration(x.Until.Sub(x.From).Round(time.Second)), whoFlags(x),
-		reasonFlag(x.Reason))
+		words.ReasonFlag(x.Reason))
 }
 
 // whoFlags returns the flags for the users of a reservation.

@@ -37,10 +37,15 @@ func PauseAgain(p engine.Pause, now time.Time) string {
 	if rest := PauseRest(p, now); rest != "" {
 		text += " --for " + rest
 	}
-	if p.Reason != "" {
-		text += " --reason " + ShellQuoted(p.Reason)
+	return text + ReasonFlag(p.Reason)
+}
+
+// ReasonFlag returns the flag that gives a reason again, with a space before it; nothing if there was none.
+func ReasonFlag(reason string) string {
+	if reason == "" {
+		return ""
 	}
-	return text
+	return " --reason " + ShellQuoted(reason)
 }
 
 // Tasks counts tasks.
