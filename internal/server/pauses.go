@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -36,18 +37,15 @@ func (s *pauseService) Pause(ctx context.Context, r api.PauseRequest) (*api.Paus
 	if r.ForSeconds > 0 {
 		p.Until = lasting(r.ForSeconds)
 	}
-	var before *engine.Pause
-	for _, old := range s.loop.Overrides.Pauses() {
-		if old.Pool == pool {
-			before = &old
-		}
-	}
+	earlier := s.loop.Overrides.Pauses()
 	p, err := s.loop.Overrides.Pause(ctx, p, me.Via, s.mine(ctx))
 	if err != nil {
 		return nil, err
 	}
 	out := paused(p, views.Pools(ctx, s.loop))
-	out.Before = before
+	if i := slices.IndexFunc(earlier, func(old engine.Pause) bool { return old.Pool == p.Pool }); i >= 0 {
+		out.Before = &earlier[i]
+	}
 	return out, nil
 }
 
