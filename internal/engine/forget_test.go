@@ -1,8 +1,6 @@
 package engine_test
 
 import (
-	"context"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,14 +16,7 @@ import (
 // be forgotten.
 func TestForgottenNodesAreGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx, stop := context.WithCancel(t.Context())
-		loop, err := newLoop(ctx, memory.New("cpu"), engine.LoopOptions{LeaseTTL: time.Minute})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var ended sync.WaitGroup
-		ended.Go(func() { loop.Run(ctx) })
-		defer ended.Wait()
+		ctx, loop, stop := runOn(t, memory.New("cpu"), engine.LoopOptions{LeaseTTL: time.Minute})
 		defer stop()
 		w := &deaf{}
 		join := func() *engine.Member {

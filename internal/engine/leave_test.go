@@ -29,15 +29,10 @@ func (s slowLeases) Lease(
 // stored, and before the worker has it.
 func TestWorkerLeavesBeforeItsLeaseArrives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		loop, err := newLoop(ctx, slowLeases{memory.New("cpu")}, engine.LoopOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var wg sync.WaitGroup
-		wg.Go(func() { loop.Run(ctx) })
+		ctx, loop, end := runOn(t, slowLeases{memory.New("cpu")}, engine.LoopOptions{})
+		var worker sync.WaitGroup
 		work, stop := context.WithCancel(ctx)
-		wg.Go(func() {
+		worker.Go(func() {
 			never := engine.HandlerFunc(func(context.Context, *fairlead.Lease) error {
 				t.Error("the worker begins a task after it was stopped")
 				return nil
@@ -59,7 +54,7 @@ func TestWorkerLeavesBeforeItsLeaseArrives(t *testing.T) {
 		if err != nil || len(tasks) != 1 || tasks[0].State != fairlead.Waiting || tasks[0].Losses != 0 {
 			t.Errorf("%+v, %v", tasks, err)
 		}
-		cancel()
-		wg.Wait()
+		worker.Wait()
+		end()
 	})
 }

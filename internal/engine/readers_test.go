@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 
 	"github.com/fairlead/fairlead"
@@ -20,6 +21,21 @@ func newLoop(ctx context.Context, store fairlead.Store, o engine.LoopOptions) (*
 		watch(l)
 	}
 	return l, err
+}
+
+// runOn runs a watched loop on a store until the returned function is called.
+func runOn(t *testing.T, store fairlead.Store, o engine.LoopOptions) (
+	ctx context.Context, loop *engine.Loop, stop func(),
+) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	loop, err := newLoop(ctx, store, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ended sync.WaitGroup
+	ended.Go(func() { loop.Run(ctx) })
+	return ctx, loop, func() { cancel(); ended.Wait() }
 }
 
 // start is enginetest.Start for a loop that is watched.

@@ -43,14 +43,7 @@ func (d *deaf) has(t *testing.T, want int, when string) {
 // when its worker is heard from again.
 func TestLostNodesTakeNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx, stop := context.WithCancel(t.Context())
-		loop, err := newLoop(ctx, memory.New("cpu"), engine.LoopOptions{LeaseTTL: time.Minute})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var ended sync.WaitGroup
-		ended.Go(func() { loop.Run(ctx) })
-		defer ended.Wait()
+		ctx, loop, stop := runOn(t, memory.New("cpu"), engine.LoopOptions{LeaseTTL: time.Minute})
 		defer stop()
 		w := &deaf{}
 		m, err := loop.Join(ctx, "n1", fairlead.Amounts{"cpu": 2, "handler.work": 1 << 40}, engine.NodeInfo{}, w, nil)
